@@ -1,0 +1,174 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// Bus is one client's handle on a message bus. All methods are safe for concurrent use.
+type Bus interface {
+	// Publish hands messages to the topic, each to its own Partition, in the order given per
+	// partition, and returns their positions once the bus has them all.
+	//
+	//   - A nil error means that the bus has every message; for KindHints, that it was sent.
+	//   - A position is zero for KindHints. For a message that the bus recognised as a repetition
+	//     (same ID within its window) it is the first one's position, if the bus tells it.
+	//   - ErrUnavailable: none was taken. ErrOutcomeUnknown: any may have been. ErrTooLarge names a
+	//     message that can never pass; whether the others were taken is then unknown too.
+	//   - No messages: nil, without a round trip.
+	Publish(ctx context.Context, topic Topic, messages ...Message) ([]Position, error)
+
+	// Consume joins the group and blocks until ctx ends (then it returns nil) or the bus fails for
+	// good. Connection losses are survived: sessions end with ErrLost and open again.
+	//
+	// For every partition assigned to this member, open is called once and its Session then gets
+	// that partition's deliveries; see Mode for what an assignment means in each mode. When open
+	// fails, the partition is given up and asked for again after a pause. Consume returns only
+	// after every Session's Close has returned.
+	Consume(ctx context.Context, spec Spec, open OpenSession) error
+
+	// Floor tells, for each partition of the topic, how far the group has come. For a topic where
+	// the group has never consumed, the floor is the oldest message kept. The answer may be from
+	// slightly before the call's end but never from before its start. Not for KindHints.
+	Floor(ctx context.Context, topic Topic, group string) (Floors, error)
+
+	// Partitions is the cluster's partition count, fixed when the cluster was made.
+	Partitions() int
+
+	// Close ends every Consume as if its context had ended, waits for them, flushes and closes the
+	// connection. Later calls return ErrClosed.
+	Close() error
+}
+
+// Message is what a publisher hands over.
+type Message struct {
+	// Partition chooses where it goes; the caller computes it from the timer's shard.
+	Partition shard.Partition
+	// Key names what the message is about (a shard for internal topics, namespace/id for public
+	// ones). Messages of one key share a partition and keep their order.
+	Key string
+	// ID lets the bus drop repetitions within its own window (JetStream: Nats-Msg-Id). Empty: never
+	// dropped. Engines without such a window ignore it.
+	ID string
+	// Headers travel beside the body: CloudEvents attributes, trace context. Names are ASCII.
+	Headers map[string]string
+	// Body is opaque to the bus. At most 1 MiB together with key and headers.
+	Body []byte
+}
+
+// Position is where a message lies in its partition. Positions of one partition order by
+// (Incarnation, Offset); positions of different partitions do not compare.
+type Position struct {
+	Partition shard.Partition
+	// Incarnation tells a topic from one of the same name made later; larger is newer.
+	Incarnation int64
+	// Offset grows within an incarnation; the first is 1, so that the zero Position lies before all.
+	Offset int64
+}
+
+// Before reports whether p lies before q. Both must be of the same partition.
+func (p Position) Before(q Position) bool {
+	if p.Incarnation != q.Incarnation {
+		return p.Incarnation < q.Incarnation
+	}
+	return p.Offset < q.Offset
+}
+
+// Mode says what Consume's sessions get.
+type Mode int
+
+const (
+	// Ordered (KindLog): a partition has one owner at a time; deliveries come in the order of their
+	// offsets, from the first one not committed by the group; acks may come in any order and commit
+	// the contiguous prefix. A delivery is repeated, in order, to the next owner if it was not
+	// committed. Nack restarts the partition from the first delivery not acknowledged.
+	Ordered Mode = iota + 1
+	// Live (KindHints): a partition has one owner at a time; deliveries are what is published after
+	// the position was fixed, which happens before open is called, so that an owner that reads the
+	// store in open misses nothing. Nothing is kept or repeated; Ack and Nack do nothing.
+	Live
+	// Queue (KindQueue): any member takes any message; each is acknowledged by itself, and comes
+	// again, to any member, after Nack's delay, after AckWait, or soon after its member died. Where
+	// the bus has no partitions for this mode, there is one session per member, with partition 0.
+	Queue
+)
+
+// AckWait is how long a Queue delivery may stay without Ack, Nack or Extend before it is delivered
+// again. Rule I11 keeps long callbacks out of the queue, so it can be short.
+const AckWait = 5 * time.Second
+
+// Spec says what to consume and how.
+type Spec struct {
+	Topic Topic
+	// Group is the consumer group; members of one group share the partitions (Ordered, Live) or the
+	// messages (Queue).
+	Group string
+	Mode  Mode
+	// MaxInFlight bounds the deliveries handed to one session and not yet acknowledged; the bus
+	// stops delivering at the bound and goes on below it. 0 means 1,024. Ignored in Live mode,
+	// where a session that is slow to return from Deliver loses messages instead.
+	MaxInFlight int
+}
+
+// OpenSession is called when a partition was assigned. ctx lives as long as the session: it is
+// cancelled, with the cause, before Close is called.
+type OpenSession func(ctx context.Context, p shard.Partition) (Session, error)
+
+// Session is the owner's side of one assignment. The bus calls its methods one after another.
+type Session interface {
+	// Deliver enqueues one delivery and returns; it must not wait for the work itself. An error
+	// ends the session as if it was lost.
+	Deliver(ctx context.Context, d *Delivery) error
+	// Close ends the session. With cause ErrRevoked or ErrStopping, what is acknowledged until it
+	// returns is committed, and the next owner starts only then; with ErrLost nothing is committed.
+	// The ctx given here bounds how long the bus can wait, not the session's own.
+	Close(ctx context.Context, cause error) error
+}
+
+// Delivery is one message as consumed. Exactly one of Ack and Nack counts, the first; after the
+// session's end both do nothing. They may be called from any goroutine and do not block.
+type Delivery struct {
+	Message
+	Position Position
+	// Time is when the bus took the message, by the bus's clock; zero if it does not tell.
+	Time time.Time
+	// Deliveries counts how often the message was delivered, this time included; 0 where the bus
+	// does not know.
+	Deliveries int
+
+	// Acker is the engine's side. Tests may supply their own.
+	Acker Acker
+}
+
+// Acker is what an engine gives with each delivery.
+type Acker interface {
+	Ack()
+	Nack(after time.Duration)
+	Extend()
+}
+
+// Ack says that the delivery's outcome is durable elsewhere.
+func (d *Delivery) Ack() { d.Acker.Ack() }
+
+// Nack asks for the delivery again after a delay.
+func (d *Delivery) Nack(after time.Duration) { d.Acker.Nack(after) }
+
+// Extend starts AckWait anew. Only in Queue mode.
+func (d *Delivery) Extend() { d.Acker.Extend() }
+
+// Floor is how far a group has come in one partition.
+type Floor struct {
+	// Floor is the oldest position not yet acknowledged, or End when there is none: everything
+	// before it is acknowledged or gone.
+	Floor Position
+	// End is the position the next message will get.
+	End Position
+	// Depth counts the messages not yet acknowledged, delivered ones included.
+	Depth int
+}
+
+// Floors has one Floor for each partition, by partition number. On a bus whose queue is one stream
+// for all partitions, the entries are alike except for the partition number.
+type Floors []Floor

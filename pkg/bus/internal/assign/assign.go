@@ -1,0 +1,64 @@
+// Package assign says which member of a group should own which partition.
+//
+// It owns one pure function; it imports the standard library only and never looks at a bus. Every
+// member computes the same answer from the same member list, so that no leader is needed: the lease
+// decides who owns, this only says who should ask.
+package assign
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+)
+
+// Owners returns the wanted owner of each partition: rendezvous hashing, so that few partitions move
+// when a member comes or goes, with a quota, so that no member is idle while another has two more.
+// The order of members does not matter and repetitions count once. The salt (topic and group) keeps
+// different groups from giving their extra partitions to the same member. No members: nil.
+func Owners(salt string, members []string, partitions int) []string {
+	members = slices.Clone(members)
+	slices.Sort(members)
+	members = slices.Compact(members)
+	if len(members) == 0 {
+		return nil
+	}
+	quota, extras := partitions/len(members), partitions%len(members)
+	load := make([]int, len(members))
+	owners := make([]string, partitions)
+	for p := range owners {
+		best, bestScore := -1, uint64(0)
+		for i, m := range members {
+			if load[i] > quota || (load[i] == quota && extras == 0) {
+				continue
+			}
+			if s := score(salt, m, p); best < 0 || s > bestScore {
+				best, bestScore = i, s
+			}
+		}
+		if load[best] == quota {
+			extras--
+		}
+		load[best]++
+		owners[p] = members[best]
+	}
+	return owners
+}
+
+// score mixes FNV's result once more: its last bytes alone barely reach the high bits, and the high
+// bits decide who is largest.
+func score(salt, member string, partition int) uint64 {
+	h := fnv.New64a()
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(salt)))
+	h.Write(n[:])
+	h.Write([]byte(salt))
+	h.Write([]byte(member))
+	binary.BigEndian.PutUint64(n[:], uint64(partition))
+	h.Write(n[:])
+	x := h.Sum64()
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}

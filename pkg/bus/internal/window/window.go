@@ -1,0 +1,126 @@
+package window
+
+import "sync"
+
+// SpanFactor bounds how far a window reaches beyond its first unacknowledged entry: SpanFactor ×
+// limit. Without it one stuck delivery would let the window, and what a take-over repeats, grow for
+// as long as it is stuck.
+const SpanFactor = 16
+
+// Slot names one entry of a Window for Done. Slots are never used twice, so that an acknowledgement
+// from before a Restart cannot be taken for one of after it.
+type Slot uint64
+
+// Window tracks the deliveries of one session. It is safe for concurrent use.
+type Window struct {
+	mu        sync.Mutex
+	limit     int
+	entries   []entry // entries[0] is slot first
+	first     Slot
+	pending   int // entries not done
+	committed int64
+	sealed    bool
+}
+
+type entry struct {
+	offset int64
+	done   bool
+}
+
+// New makes a window for at most limit unacknowledged entries that follow the offset committed.
+func New(limit int, committed int64) *Window {
+	return &Window{limit: limit, committed: committed}
+}
+
+// Push enters the next offset, which must be larger than all before it; offsets may leave gaps.
+// It reports false, and enters nothing, when the window is full or sealed.
+func (w *Window) Push(offset int64) (Slot, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sealed || w.full() {
+		return 0, false
+	}
+	w.entries = append(w.entries, entry{offset: offset})
+	w.pending++
+	return w.first + Slot(len(w.entries)-1), true
+}
+
+// Full reports whether Push would refuse for lack of room.
+func (w *Window) Full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.full()
+}
+
+func (w *Window) full() bool {
+	return w.pending >= w.limit || len(w.entries) >= SpanFactor*w.limit
+}
+
+// Done marks an entry and reports whether the committed offset moved. For a slot that is done,
+// from before a Restart, or in a sealed window it does nothing: whether the window is sealed and
+// the mark itself are decided under one lock, so that no acknowledgement slips in after a revoke
+// has read the final offset.
+func (w *Window) Done(s Slot) (moved bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sealed || s < w.first {
+		return false
+	}
+	i := int(s - w.first)
+	if i >= len(w.entries) || w.entries[i].done {
+		return false
+	}
+	w.entries[i].done = true
+	w.pending--
+	n := 0
+	for n < len(w.entries) && w.entries[n].done {
+		w.committed = w.entries[n].offset
+		n++
+	}
+	w.drop(n)
+	return n > 0
+}
+
+// drop removes the first n entries. Once the backing array is mostly behind the slice, append moves
+// what is left into a fresh one, so the memory stays proportional to the span.
+func (w *Window) drop(n int) {
+	w.entries = w.entries[n:]
+	w.first += Slot(n)
+}
+
+// Live reports whether the slot still waits for its acknowledgement.
+func (w *Window) Live(s Slot) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sealed || s < w.first {
+		return false
+	}
+	i := int(s - w.first)
+	return i < len(w.entries) && !w.entries[i].done
+}
+
+// Committed is the offset up to which everything is acknowledged.
+func (w *Window) Committed() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.committed
+}
+
+// Restart forgets every entry past the committed offset and returns that offset: deliveries go on
+// after it, and older slots are void. Entries done beyond a gap are forgotten too, since a restart
+// repeats them: order is worth more than a saved repetition.
+func (w *Window) Restart() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(len(w.entries))
+	w.pending = 0
+	return w.committed
+}
+
+// Seal ends the window and returns the final committed offset. Nothing moves it afterwards.
+func (w *Window) Seal() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sealed = true
+	return w.committed
+}

@@ -1,0 +1,147 @@
+package membus
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// Options tunes a Broker; the zero value is good.
+type Options struct {
+	// Partitions is the cluster's partition count. Default 16.
+	Partitions int
+	// LeaseTTL is how long a partition stays with a member that crashed, froze or lost its
+	// connection. Default 1 s, as on JetStream.
+	LeaseTTL time.Duration
+	// DedupeWindow is how long a message ID is remembered. Default 2 min.
+	DedupeWindow time.Duration
+	// CloseWait bounds how long the next owner waits for a Session's Close. Default 5 s.
+	CloseWait time.Duration
+	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
+	RetryPause time.Duration
+	// LogLimit is how many messages a partition of a log topic keeps. Default 1,048,576.
+	LogLimit int
+	// LiveBuffer is how many hints wait for a slow session before the newest are lost. Default
+	// 65,536.
+	LiveBuffer int
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Partitions, 16)
+	setDefault(&o.LeaseTTL, time.Second)
+	setDefault(&o.DedupeWindow, 2*time.Minute)
+	setDefault(&o.CloseWait, 5*time.Second)
+	setDefault(&o.RetryPause, 100*time.Millisecond)
+	setDefault(&o.LogLimit, 1<<20)
+	setDefault(&o.LiveBuffer, 1<<16)
+	return o
+}
+
+func setDefault[V int | time.Duration](v *V, def V) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// Broker is the bus itself. Its methods are what happens to the bus; Members are how processes use
+// it. One lock guards everything: a broker is small, and one order of events is what makes a
+// simulation's trace readable.
+type Broker struct {
+	opts Options
+
+	mu      sync.Mutex
+	logs    map[bus.Topic]*log
+	queues  map[bus.Topic]*queue
+	groups  []*group // in order of their first Consume
+	members []*Member
+	faults  Faults
+}
+
+// New makes an empty bus.
+func New(opts Options) *Broker {
+	b := &Broker{
+		opts:   opts.withDefaults(),
+		logs:   make(map[bus.Topic]*log),
+		queues: make(map[bus.Topic]*queue),
+	}
+	for _, t := range bus.Topics() {
+		switch t.Kind() {
+		case bus.KindLog:
+			b.logs[t] = newLog(b, t, 1)
+		case bus.KindQueue:
+			b.queues[t] = newQueue(b, t, 1)
+		case bus.KindHints:
+		}
+	}
+	return b
+}
+
+// Join makes a handle, as a process does that connects. The name shows in String and decides, with
+// the order of joining, which partitions the member gets; it need not be unique.
+func (b *Broker) Join(name string) *Member {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &Member{
+		broker: b,
+		name:   fmt.Sprintf("%s#%d", name, len(b.members)+1),
+		gone:   make(chan struct{}),
+	}
+	b.members = append(b.members, m)
+	return m
+}
+
+// taken is what the broker keeps of a message: a copy, since publishers reuse their buffers.
+func taken(m bus.Message) bus.Message {
+	m.Body = append([]byte(nil), m.Body...)
+	if m.Headers != nil {
+		headers := make(map[string]string, len(m.Headers))
+		for k, v := range m.Headers {
+			headers[k] = v
+		}
+		m.Headers = headers
+	}
+	return m
+}
+
+func (b *Broker) valid(p shard.Partition) bool {
+	return p >= 0 && int(p) < b.opts.Partitions
+}
+
+// seen remembers message IDs for the dedupe window.
+type seen struct {
+	at    map[string]bus.Position
+	order []seenID // oldest first
+}
+
+type seenID struct {
+	id    string
+	until time.Time
+}
+
+func (s *seen) position(id string, now time.Time) (bus.Position, bool) {
+	n := 0
+	for n < len(s.order) && !now.Before(s.order[n].until) {
+		delete(s.at, s.order[n].id)
+		n++
+	}
+	s.order = s.order[n:]
+	if id == "" {
+		return bus.Position{}, false
+	}
+	p, ok := s.at[id]
+	return p, ok
+}
+
+func (s *seen) add(id string, p bus.Position, until time.Time) {
+	if id == "" {
+		return
+	}
+	if s.at == nil {
+		s.at = make(map[string]bus.Position)
+	}
+	s.at[id] = p
+	s.order = append(s.order, seenID{id: id, until: until})
+}

@@ -1,0 +1,239 @@
+package membus
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// group is one consumer group on one topic. Everything in it is guarded by broker.mu.
+type group struct {
+	broker    *Broker
+	topic     bus.Topic
+	name      string
+	mode      bus.Mode
+	consumers []*consumer // in order of joining
+	parts     []part      // Ordered and Live
+}
+
+// part is one partition as a group sees it.
+type part struct {
+	owner     *session
+	committed bus.Position // Ordered
+	held      bool         // owned by nobody, and nobody may take it yet
+	holds     int          // counts holds, so that a late release does not end a later one
+	moved     *consumer    // who should own it, against the assignment; set by a simulator
+}
+
+// consumer is one Consume call.
+type consumer struct {
+	member   *Member
+	group    *group
+	id       string
+	spec     bus.Spec
+	open     bus.OpenSession
+	base     context.Context
+	sessions sync.WaitGroup
+
+	// Guarded by broker.mu.
+	leaving bool
+	session *session   // Queue: the one session
+	resting bool       // Queue: a session failed and the next may not open yet
+	zombies []*session // lost, and not told yet
+}
+
+func (b *Broker) group(spec bus.Spec) (*group, error) {
+	for _, g := range b.groups {
+		if g.topic != spec.Topic {
+			continue
+		}
+		if g.name == spec.Group {
+			return g, nil
+		}
+		if g.mode == bus.Queue {
+			return nil, fmt.Errorf("consume %s: %w: the queue belongs to group %q, not %q",
+				spec.Topic, bus.ErrUnsupported, g.name, spec.Group)
+		}
+	}
+	g := &group{broker: b, topic: spec.Topic, name: spec.Group, mode: spec.Mode}
+	if spec.Mode != bus.Queue {
+		g.parts = make([]part, b.opts.Partitions)
+	}
+	b.groups = append(b.groups, g)
+	return g, nil
+}
+
+// find returns the group, or nil where it has never consumed.
+func (b *Broker) find(topic bus.Topic, name string) *group {
+	for _, g := range b.groups {
+		if g.topic == topic && g.name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+func (b *Broker) committed(topic bus.Topic, name string, p shard.Partition) bus.Position {
+	if g := b.find(topic, name); g != nil {
+		return g.parts[p].committed
+	}
+	return bus.Position{}
+}
+
+// able reports whether the broker may give the consumer work.
+func (c *consumer) able() bool {
+	return !c.leaving && !c.member.closed && !c.member.frozen && !c.member.down
+}
+
+// rebalance starts sessions on free partitions and revokes those that should be elsewhere. A
+// revoked partition is free once its session has ended, and then rebalance is called again.
+func (g *group) rebalance() {
+	if g.mode == bus.Queue {
+		for _, c := range g.consumers {
+			if c.able() && c.session == nil && !c.resting {
+				c.session = g.start(c, 0)
+			}
+		}
+		return
+	}
+	byID := make(map[string]*consumer, len(g.consumers))
+	ids := make([]string, 0, len(g.consumers))
+	for _, c := range g.consumers {
+		if c.able() {
+			byID[c.id] = c
+			ids = append(ids, c.id)
+		}
+	}
+	owners := assign.Owners(string(g.topic)+"/"+g.name, ids, len(g.parts))
+	if owners == nil {
+		return
+	}
+	for i := range g.parts {
+		p := &g.parts[i]
+		want := byID[owners[i]]
+		if p.moved != nil && p.moved.able() {
+			want = p.moved
+		}
+		switch {
+		case p.owner != nil && p.owner.consumer != want:
+			// A member that cannot be reached cannot be asked: its lease must run out.
+			if m := p.owner.consumer.member; !m.frozen && !m.down {
+				p.owner.end(bus.ErrRevoked)
+			}
+		case p.owner == nil && !p.held:
+			p.owner = g.start(want, shard.Partition(i))
+		}
+	}
+}
+
+// start begins a session. What it is to deliver is fixed here, before its open is called.
+func (g *group) start(c *consumer, p shard.Partition) *session {
+	s := &session{
+		consumer:  c,
+		partition: p,
+		wake:      make(chan struct{}, 1),
+	}
+	s.ctx, s.cancel = context.WithCancelCause(c.base)
+	switch g.mode {
+	case bus.Ordered:
+		s.source = newLogReader(s)
+	case bus.Live:
+		s.source = &hints{session: s, limit: g.broker.opts.LiveBuffer}
+	case bus.Queue:
+		s.source = g.broker.queues[g.topic].attach(s)
+	}
+	c.sessions.Add(1)
+	go s.run()
+	return s
+}
+
+// hold keeps a partition from everybody for a time.
+func (g *group) hold(p shard.Partition, d time.Duration) {
+	part := &g.parts[p]
+	part.owner = nil
+	part.held = true
+	part.holds++
+	holds := part.holds
+	time.AfterFunc(d, func() {
+		g.broker.mu.Lock()
+		defer g.broker.mu.Unlock()
+		if part.holds == holds {
+			part.held = false
+			g.rebalance()
+		}
+	})
+}
+
+// free gives up what the session owns, if it still owns it.
+func (g *group) free(s *session) {
+	if g.mode == bus.Queue {
+		if s.consumer.session == s {
+			s.consumer.session = nil
+		}
+	} else if part := &g.parts[s.partition]; part.owner == s {
+		part.owner = nil
+	}
+	g.rebalance()
+}
+
+// rest gives up what the session owns and lets nobody ask for it during the pause.
+func (g *group) rest(s *session, pause time.Duration) {
+	if g.mode != bus.Queue {
+		if g.parts[s.partition].owner == s {
+			g.hold(s.partition, pause)
+		}
+		return
+	}
+	c := s.consumer
+	if c.session != s {
+		return
+	}
+	c.session = nil
+	c.resting = true
+	time.AfterFunc(pause, func() {
+		g.broker.mu.Lock()
+		defer g.broker.mu.Unlock()
+		c.resting = false
+		g.rebalance()
+	})
+}
+
+// leave ends the consumer's sessions in good order.
+func (c *consumer) leave() {
+	if c.leaving {
+		return
+	}
+	c.leaving = true
+	for _, s := range c.owned() {
+		s.end(bus.ErrStopping)
+	}
+	c.tell()
+	c.group.rebalance()
+}
+
+// tell lets zombies know that they lost their partitions.
+func (c *consumer) tell() {
+	for _, s := range c.zombies {
+		s.end(bus.ErrLost)
+	}
+	c.zombies = nil
+}
+
+// owned lists the consumer's sessions in order of partition.
+func (c *consumer) owned() []*session {
+	if c.session != nil {
+		return []*session{c.session}
+	}
+	var owned []*session
+	for i := range c.group.parts {
+		if s := c.group.parts[i].owner; s != nil && s.consumer == c {
+			owned = append(owned, s)
+		}
+	}
+	return owned
+}

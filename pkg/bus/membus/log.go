@@ -1,0 +1,183 @@
+package membus
+
+import (
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// log is one topic of KindLog. Guarded by broker.mu.
+type log struct {
+	broker      *Broker
+	topic       bus.Topic
+	incarnation int64
+	parts       []logPart
+	ids         seen
+}
+
+// logPart is one partition: messages with offsets first, first+1, ….
+type logPart struct {
+	first   int64
+	records []record
+}
+
+type record struct {
+	bus.Message
+	at time.Time
+}
+
+func newLog(b *Broker, topic bus.Topic, incarnation int64) *log {
+	l := &log{broker: b, topic: topic, incarnation: incarnation, parts: make([]logPart, b.opts.Partitions)}
+	for i := range l.parts {
+		l.parts[i].first = 1
+	}
+	return l
+}
+
+func (p *logPart) end() int64 { return p.first + int64(len(p.records)) }
+
+func (l *log) position(p shard.Partition, offset int64) bus.Position {
+	return bus.Position{Partition: p, Incarnation: l.incarnation, Offset: offset}
+}
+
+func (l *log) append(m bus.Message, now time.Time) bus.Position {
+	if at, ok := l.ids.position(m.ID, now); ok {
+		return at
+	}
+	p := &l.parts[m.Partition]
+	at := l.position(m.Partition, p.end())
+	l.ids.add(m.ID, at, now.Add(l.broker.opts.DedupeWindow))
+	p.records = append(p.records, record{Message: m, at: now})
+	if over := len(p.records) - l.broker.opts.LogLimit; over > 0 {
+		clear(p.records[:over])
+		p.records = p.records[over:]
+		p.first += int64(over)
+	}
+	for _, g := range l.broker.groups {
+		if g.topic != l.topic {
+			continue
+		}
+		if owner := g.parts[m.Partition].owner; owner != nil {
+			owner.signal()
+		}
+	}
+	return at
+}
+
+// after is the first offset to deliver to a group that has committed up to a position.
+func (l *log) after(p shard.Partition, committed bus.Position) int64 {
+	first := l.parts[p].first
+	if committed.Incarnation != l.incarnation {
+		return first
+	}
+	return max(first, committed.Offset+1)
+}
+
+func (l *log) floor(p shard.Partition, committed bus.Position) bus.Floor {
+	next, end := l.after(p, committed), l.parts[p].end()
+	return bus.Floor{Floor: l.position(p, next), End: l.position(p, end), Depth: int(end - next)}
+}
+
+// logReader feeds an Ordered session.
+type logReader struct {
+	session *session
+	log     *log
+	window  *window.Window
+	at      int64 // next offset to deliver
+	paused  bool  // after a Nack
+	resume  *time.Timer
+}
+
+func newLogReader(s *session) *logReader {
+	g := s.consumer.group
+	l := g.broker.logs[g.topic]
+	at := l.after(s.partition, g.parts[s.partition].committed)
+	return &logReader{session: s, log: l, window: window.New(s.consumer.spec.MaxInFlight, at-1), at: at}
+}
+
+// logDelivery is a delivery and its Acker in one allocation.
+type logDelivery struct {
+	bus.Delivery
+	reader *logReader
+	slot   window.Slot
+}
+
+func (r *logReader) next() *bus.Delivery {
+	part := &r.log.parts[r.session.partition]
+	r.at = max(r.at, part.first)
+	if r.paused || r.at >= part.end() {
+		return nil
+	}
+	slot, ok := r.window.Push(r.at)
+	if !ok {
+		return nil
+	}
+	rec := &part.records[r.at-part.first]
+	d := &logDelivery{reader: r, slot: slot}
+	d.Delivery = bus.Delivery{
+		Message:  rec.Message,
+		Position: r.log.position(r.session.partition, r.at),
+		Time:     rec.at,
+		Acker:    d,
+	}
+	r.at++
+	return &d.Delivery
+}
+
+// commit writes the window's prefix down, fenced: only the partition's owner moves it.
+func (r *logReader) commit() {
+	part := &r.session.consumer.group.parts[r.session.partition]
+	if part.owner == r.session {
+		part.committed = r.log.position(r.session.partition, r.window.Committed())
+	}
+}
+
+func (r *logReader) end(commit bool) {
+	r.window.Seal()
+	if commit {
+		r.commit()
+	}
+	if r.resume != nil {
+		r.resume.Stop()
+	}
+}
+
+func (d *logDelivery) Ack() {
+	r := d.reader
+	b := r.log.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !r.session.counts() {
+		return
+	}
+	if r.window.Done(d.slot) {
+		r.commit()
+	}
+	r.session.signal()
+}
+
+func (d *logDelivery) Nack(after time.Duration) {
+	r := d.reader
+	b := r.log.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !r.session.counts() || !r.window.Live(d.slot) {
+		return
+	}
+	r.at = r.window.Restart() + 1
+	if after <= 0 {
+		r.session.signal()
+		return
+	}
+	r.paused = true
+	r.resume = time.AfterFunc(after, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		r.paused = false
+		r.session.signal()
+	})
+}
+
+func (d *logDelivery) Extend() {}

@@ -1,0 +1,211 @@
+package membus
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// maxMessage is the contract's limit on body, key and headers together.
+const maxMessage = 1 << 20
+
+// Member is one process's handle. It implements bus.Bus.
+type Member struct {
+	broker *Broker
+	name   string
+	gone   chan struct{} // closed by Close and Crash
+
+	// Guarded by broker.mu.
+	closed    bool
+	crashed   bool
+	frozen    bool // leases run out and nobody told this member
+	down      bool // no connection, and the member knows
+	downs     int  // counts disconnections, so that a late expiry does not hit a later one
+	consumers []*consumer
+}
+
+var _ bus.Bus = (*Member)(nil)
+
+// String is the member's name and the number of its joining.
+func (m *Member) String() string { return m.name }
+
+// Partitions implements bus.Bus.
+func (m *Member) Partitions() int { return m.broker.opts.Partitions }
+
+// Publish implements bus.Bus.
+func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	b := m.broker
+	if topic.Kind() == 0 {
+		return nil, fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
+	}
+	for i, msg := range messages {
+		if !b.valid(msg.Partition) {
+			return nil, fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
+				topic, i, msg.Partition, b.opts.Partitions-1)
+		}
+		if n := size(msg); n > maxMessage {
+			return nil, fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+				topic, i, msg.Key, n, maxMessage, bus.ErrTooLarge)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	}
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	fault, fates := b.judge(m, topic, messages)
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.closed {
+		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
+	}
+	if m.down {
+		return nil, fmt.Errorf("publish to %s: %w: not connected", topic, bus.ErrUnavailable)
+	}
+	take := len(messages)
+	if fault.Err != nil {
+		take = min(fault.Taken, take)
+	}
+	positions := make([]bus.Position, len(messages))
+	now := time.Now()
+	for i, msg := range messages[:take] {
+		switch topic.Kind() {
+		case bus.KindLog:
+			positions[i] = b.logs[topic].append(taken(msg), now)
+		case bus.KindQueue:
+			positions[i] = b.queues[topic].append(taken(msg), now)
+		case bus.KindHints:
+			b.hint(topic, taken(msg), now, fates, i)
+		}
+	}
+	if q := b.queues[topic]; q != nil {
+		q.dispatch(now)
+	}
+	if fault.Err != nil {
+		return nil, fmt.Errorf("publish to %s: %w", topic, fault.Err)
+	}
+	return positions, nil
+}
+
+func size(m bus.Message) int {
+	n := len(m.Body) + len(m.Key)
+	for k, v := range m.Headers {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// Consume implements bus.Bus.
+func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	if err := checkSpec(&spec); err != nil {
+		return err
+	}
+	b := m.broker
+	b.mu.Lock()
+	if m.closed {
+		b.mu.Unlock()
+		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
+	}
+	g, err := b.group(spec)
+	if err != nil {
+		b.mu.Unlock()
+		return err
+	}
+	c := &consumer{
+		member: m,
+		group:  g,
+		id:     fmt.Sprintf("%s/%d", m.name, len(m.consumers)),
+		spec:   spec,
+		open:   open,
+		base:   context.WithoutCancel(ctx),
+	}
+	m.consumers = append(m.consumers, c)
+	g.consumers = append(g.consumers, c)
+	g.rebalance()
+	b.mu.Unlock()
+
+	select {
+	case <-ctx.Done():
+	case <-m.gone:
+	}
+
+	b.mu.Lock()
+	c.leave()
+	b.mu.Unlock()
+	c.sessions.Wait()
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g.consumers = slices.DeleteFunc(g.consumers, func(o *consumer) bool { return o == c })
+	if m.crashed {
+		return fmt.Errorf("consume %s: %w: crashed", spec.Topic, bus.ErrClosed)
+	}
+	return nil
+}
+
+func checkSpec(spec *bus.Spec) error {
+	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
+	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
+		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)
+	}
+	if spec.MaxInFlight < 0 {
+		return fmt.Errorf("consume %s: MaxInFlight %d is negative", spec.Topic, spec.MaxInFlight)
+	}
+	if spec.MaxInFlight == 0 {
+		spec.MaxInFlight = 1024
+	}
+	return nil
+}
+
+// Floor implements bus.Bus.
+func (m *Member) Floor(ctx context.Context, topic bus.Topic, groupName string) (bus.Floors, error) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case m.closed:
+		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, ctx.Err())
+	case m.down:
+		return nil, fmt.Errorf("floor of %s: %w: not connected", topic, bus.ErrUnavailable)
+	}
+	floors := make(bus.Floors, b.opts.Partitions)
+	for i := range floors {
+		p := shard.Partition(i)
+		switch topic.Kind() {
+		case bus.KindLog:
+			floors[i] = b.logs[topic].floor(p, b.committed(topic, groupName, p))
+		case bus.KindQueue:
+			floors[i] = b.queues[topic].floor(p)
+		default:
+			return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
+		}
+	}
+	return floors, nil
+}
+
+// Close implements bus.Bus.
+func (m *Member) Close() error {
+	b := m.broker
+	b.mu.Lock()
+	if !m.closed {
+		m.closed = true
+		close(m.gone)
+	}
+	consumers := slices.Clone(m.consumers)
+	for _, c := range consumers {
+		c.leave()
+	}
+	b.mu.Unlock()
+	for _, c := range consumers {
+		c.sessions.Wait()
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package membus
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// queue is one topic of KindQueue: one queue for all partitions and for the one group that consumes
+// it, as on JetStream. Guarded by broker.mu.
+//
+// Messages are handed to members in turn when they are published or come back, not when a member's
+// goroutine happens to run, so that a simulation repeats.
+type queue struct {
+	broker      *Broker
+	topic       bus.Topic
+	incarnation int64
+	ids         seen
+
+	items []*item // offsets first, first+1, …; acknowledged ones leave at the front
+	first int64
+	depth int // not acknowledged
+
+	again []*item // to be repeated; goes before fresh
+	fresh []*item
+	feeds []*feed // in order of their sessions' start
+	turn  int
+	due   deadlines
+	timer *time.Timer
+}
+
+type state int
+
+const (
+	ready   state = iota // in again or fresh
+	handed               // with a member until its deadline
+	delayed              // after a Nack, until its deadline
+	acked
+)
+
+type item struct {
+	bus.Message
+	offset     int64
+	at         time.Time
+	state      state
+	holder     *feed
+	deliveries int
+	epoch      int // counts changes of state, so that an old deadline or Acker is known as such
+}
+
+// feed is one session's end of the queue.
+type feed struct {
+	queue    *queue
+	session  *session
+	inbox    []*bus.Delivery
+	inFlight int
+}
+
+func newQueue(b *Broker, topic bus.Topic, incarnation int64) *queue {
+	return &queue{broker: b, topic: topic, incarnation: incarnation, first: 1}
+}
+
+func (q *queue) end0() int64 { return q.first + int64(len(q.items)) }
+
+func (q *queue) position(p shard.Partition, offset int64) bus.Position {
+	return bus.Position{Partition: p, Incarnation: q.incarnation, Offset: offset}
+}
+
+func (q *queue) append(m bus.Message, now time.Time) bus.Position {
+	if at, ok := q.ids.position(m.ID, now); ok {
+		return at
+	}
+	at := q.position(m.Partition, q.end0())
+	q.ids.add(m.ID, at, now.Add(q.broker.opts.DedupeWindow))
+	it := &item{Message: m, offset: at.Offset, at: now}
+	q.items = append(q.items, it)
+	q.depth++
+	q.fresh = append(q.fresh, it)
+	return at
+}
+
+func (q *queue) floor(p shard.Partition) bus.Floor {
+	return bus.Floor{
+		Floor: q.position(p, q.first),
+		End:   q.position(p, q.end0()),
+		Depth: q.depth,
+	}
+}
+
+func (q *queue) attach(s *session) *feed {
+	f := &feed{queue: q, session: s}
+	q.feeds = append(q.feeds, f)
+	q.dispatch(time.Now())
+	return f
+}
+
+// dispatch hands ready items to the members that have room, in turn.
+func (q *queue) dispatch(now time.Time) {
+	for {
+		it := q.head()
+		if it == nil {
+			break
+		}
+		f := q.taker()
+		if f == nil {
+			break
+		}
+		if len(q.again) > 0 && q.again[0] == it {
+			q.again = q.again[1:]
+		} else {
+			q.fresh = q.fresh[1:]
+		}
+		q.hand(it, f, now)
+	}
+	q.arm(now)
+}
+
+// head is the next ready item; what was acknowledged or purged while it waited is dropped.
+func (q *queue) head() *item {
+	for len(q.again) > 0 && q.again[0].state != ready {
+		q.again = q.again[1:]
+	}
+	if len(q.again) > 0 {
+		return q.again[0]
+	}
+	for len(q.fresh) > 0 && q.fresh[0].state != ready {
+		q.fresh = q.fresh[1:]
+	}
+	if len(q.fresh) > 0 {
+		return q.fresh[0]
+	}
+	return nil
+}
+
+// taker is the next feed in turn with room.
+func (q *queue) taker() *feed {
+	for range q.feeds {
+		q.turn = (q.turn + 1) % len(q.feeds)
+		f := q.feeds[q.turn]
+		m := f.session.consumer.member
+		if f.inFlight < f.session.consumer.spec.MaxInFlight && !m.frozen && !m.down && f.session.cause == nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// queueDelivery is a delivery and its Acker in one allocation.
+type queueDelivery struct {
+	bus.Delivery
+	item  *item
+	feed  *feed
+	epoch int // of the item when it was handed out
+}
+
+func (q *queue) hand(it *item, f *feed, now time.Time) {
+	it.deliveries++
+	it.holder = f
+	q.move(it, handed, now.Add(bus.AckWait))
+	f.inFlight++
+	d := &queueDelivery{item: it, feed: f, epoch: it.deliveries}
+	d.Delivery = bus.Delivery{
+		Message:    it.Message,
+		Position:   q.position(it.Partition, it.offset),
+		Time:       it.at,
+		Deliveries: it.deliveries,
+		Acker:      d,
+	}
+	f.inbox = append(f.inbox, &d.Delivery)
+	f.session.signal()
+}
+
+// move changes an item's state and voids its earlier deadline.
+func (q *queue) move(it *item, to state, until time.Time) {
+	it.state = to
+	it.epoch++
+	if to == handed || to == delayed {
+		heap.Push(&q.due, deadline{at: until, item: it, epoch: it.epoch})
+	}
+}
+
+// release takes an item from its holder.
+func (it *item) release() {
+	if it.holder != nil {
+		it.holder.inFlight--
+		it.holder.session.signal()
+		it.holder = nil
+	}
+}
+
+// repeat makes an item ready again.
+func (q *queue) repeat(it *item) {
+	it.release()
+	q.move(it, ready, time.Time{})
+	q.again = append(q.again, it)
+}
+
+// finish removes an acknowledged item.
+func (q *queue) finish(it *item) {
+	it.release()
+	q.move(it, acked, time.Time{})
+	it.Message = bus.Message{Partition: it.Partition}
+	q.depth--
+	n := 0
+	for n < len(q.items) && q.items[n].state == acked {
+		n++
+	}
+	clear(q.items[:n])
+	q.items = q.items[n:]
+	q.first += int64(n)
+}
+
+// expire repeats what has waited too long.
+func (q *queue) expire() {
+	q.broker.mu.Lock()
+	defer q.broker.mu.Unlock()
+	now := time.Now()
+	for len(q.due) > 0 && !now.Before(q.due[0].at) {
+		d := heap.Pop(&q.due).(deadline)
+		if d.item.epoch == d.epoch {
+			q.repeat(d.item)
+		}
+	}
+	q.dispatch(now)
+}
+
+// arm sets the timer to the next deadline. Void deadlines are dropped first, so that a drained queue
+// has no timer at all: a simulation's clock would jump to it.
+func (q *queue) arm(now time.Time) {
+	for len(q.due) > 0 && q.due[0].item.epoch != q.due[0].epoch {
+		heap.Pop(&q.due)
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+		q.timer = nil
+	}
+	if len(q.due) > 0 {
+		q.timer = time.AfterFunc(q.due[0].at.Sub(now), q.expire)
+	}
+}
+
+func (f *feed) next() *bus.Delivery {
+	if len(f.inbox) == 0 {
+		return nil
+	}
+	d := f.inbox[0]
+	f.inbox[0] = nil
+	f.inbox = f.inbox[1:]
+	return d
+}
+
+// end takes the feed out of turn. In good order what it held goes to the others at once; a lost
+// one's waits for AckWait, as on a bus that cannot tell a dead member from a slow one.
+func (f *feed) end(commit bool) {
+	q := f.queue
+	for i, o := range q.feeds {
+		if o == f {
+			q.feeds = append(q.feeds[:i:i], q.feeds[i+1:]...)
+			break
+		}
+	}
+	q.turn = 0
+	f.inbox = nil
+	if commit {
+		for _, it := range q.items {
+			if it.state == handed && it.holder == f {
+				q.repeat(it)
+			}
+		}
+	}
+	q.dispatch(time.Now())
+}
+
+// settle runs one acknowledgement if it still counts: the session lives, and the item was not handed
+// out again since.
+func (d *queueDelivery) settle(do func(q *queue, now time.Time)) {
+	q := d.feed.queue
+	q.broker.mu.Lock()
+	defer q.broker.mu.Unlock()
+	it := d.item
+	if !d.feed.session.counts() || it.state != handed || it.deliveries != d.epoch {
+		return
+	}
+	now := time.Now()
+	do(q, now)
+	q.dispatch(now)
+}
+
+func (d *queueDelivery) Ack() {
+	d.settle(func(q *queue, _ time.Time) { q.finish(d.item) })
+}
+
+func (d *queueDelivery) Nack(after time.Duration) {
+	d.settle(func(q *queue, now time.Time) {
+		if after <= 0 {
+			q.repeat(d.item)
+			return
+		}
+		d.item.release()
+		q.move(d.item, delayed, now.Add(after))
+	})
+}
+
+func (d *queueDelivery) Extend() {
+	d.settle(func(q *queue, now time.Time) { q.move(d.item, handed, now.Add(bus.AckWait)) })
+}
+
+// deadlines is a heap of times at which items come back, by time and then by offset.
+type deadlines []deadline
+
+type deadline struct {
+	at    time.Time
+	item  *item
+	epoch int
+}
+
+func (d deadlines) Len() int { return len(d) }
+func (d deadlines) Less(i, j int) bool {
+	if !d[i].at.Equal(d[j].at) {
+		return d[i].at.Before(d[j].at)
+	}
+	return d[i].item.offset < d[j].item.offset
+}
+func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *deadlines) Push(x any)   { *d = append(*d, x.(deadline)) }
+func (d *deadlines) Pop() any {
+	old := *d
+	x := old[len(old)-1]
+	*d = old[:len(old)-1]
+	return x
+}

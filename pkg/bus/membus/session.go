@@ -1,0 +1,161 @@
+package membus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// session is one assignment. Its goroutine calls the service's Session; everything else happens
+// under broker.mu.
+type session struct {
+	consumer  *consumer
+	partition shard.Partition
+	source    source
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	wake      chan struct{} // holds at most one token: "look again"
+
+	// Guarded by broker.mu.
+	cause   error // why it ends; nil while it lives
+	crashed bool  // its process is gone: Close is not called
+	failed  bool  // open or Deliver failed: rest before the next try
+	over    bool  // acknowledgements do nothing any more
+}
+
+// source is where a session's deliveries come from. Both methods are called under broker.mu.
+type source interface {
+	// next returns the next delivery, or nil when there is none now; the session is woken when
+	// that may have changed.
+	next() *bus.Delivery
+	// end is called once when the session is over; with commit, unfinished work goes back in good
+	// order.
+	end(commit bool)
+}
+
+func (s *session) broker() *Broker { return s.consumer.member.broker }
+
+// counts reports whether the broker still hears the session's acknowledgements.
+func (s *session) counts() bool {
+	m := s.consumer.member
+	return !s.over && !errors.Is(s.cause, bus.ErrLost) && !m.frozen && !m.down
+}
+
+// signal makes the session's goroutine look again.
+func (s *session) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // a token is there already
+	}
+}
+
+// end asks the session to end. A loss overrules an earlier revoke: the partition may have another
+// owner by now, so the revoke's commit must not happen.
+func (s *session) end(cause error) {
+	lost := errors.Is(cause, bus.ErrLost)
+	if s.cause == nil || (lost && !errors.Is(s.cause, bus.ErrLost)) {
+		s.cause = cause
+		s.cancel(cause)
+		s.signal()
+	}
+	if lost {
+		s.retire(false)
+	}
+}
+
+// retire makes acknowledgements void, at most once.
+func (s *session) retire(commit bool) {
+	if !s.over {
+		s.over = true
+		s.source.end(commit)
+	}
+}
+
+func (s *session) run() {
+	defer s.consumer.sessions.Done()
+	defer s.cancel(nil)
+	handler, err := s.consumer.open(s.ctx, s.partition)
+	if err != nil {
+		s.fail(fmt.Errorf("open: %w: %w", bus.ErrLost, err))
+		s.finish()
+		return
+	}
+	for {
+		d := s.next()
+		if d == nil {
+			break
+		}
+		if err := handler.Deliver(s.ctx, d); err != nil {
+			s.fail(fmt.Errorf("deliver: %w: %w", bus.ErrLost, err))
+		}
+	}
+	s.close(handler)
+	s.finish()
+}
+
+// next waits for a delivery; nil means that the session ends.
+func (s *session) next() *bus.Delivery {
+	b := s.broker()
+	for {
+		b.mu.Lock()
+		ending := s.cause != nil || s.crashed
+		var d *bus.Delivery
+		if m := s.consumer.member; !ending && !m.frozen && !m.down {
+			d = s.source.next()
+		}
+		b.mu.Unlock()
+		if ending || d != nil {
+			return d
+		}
+		<-s.wake
+	}
+}
+
+func (s *session) fail(cause error) {
+	b := s.broker()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	// A session that was ending anyway did not fail: its partition need not rest.
+	s.failed = s.cause == nil
+	s.end(cause)
+}
+
+// close calls the service's Close. Past CloseWait the partition goes to the next owner whether Close
+// has returned or not, and then nothing that Close still acknowledges counts.
+func (s *session) close(handler bus.Session) {
+	b := s.broker()
+	b.mu.Lock()
+	cause, crashed := s.cause, s.crashed
+	b.mu.Unlock()
+	if crashed {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.consumer.base, b.opts.CloseWait)
+	defer cancel()
+	late := time.AfterFunc(b.opts.CloseWait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		s.retire(false)
+		s.consumer.group.free(s)
+	})
+	defer late.Stop()
+	// The contract gives Close's error no meaning beyond the session's own log.
+	_ = handler.Close(ctx, cause)
+}
+
+// finish commits, unless the session was lost, and gives the partition up.
+func (s *session) finish() {
+	b := s.broker()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.retire(s.counts())
+	if s.failed {
+		s.consumer.group.rest(s, b.opts.RetryPause)
+		return
+	}
+	s.consumer.group.free(s)
+}
