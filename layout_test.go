@@ -1,0 +1,170 @@
+package timerbus_test
+
+import "testing"
+
+// The arrows of this repository: one line says which of our packages a unit may import. The first line
+// whose pattern matches a package is that package's line; a package that no line matches is an error,
+// so that a new directory gets its line (here and in section 10 of docs/design.md) with its first file.
+//
+// In a pattern `*` stands for one path element, and a trailing `/...` takes in everything below. What the
+// pattern matched is the unit: pkg/store/*/... makes pkg/store/memstore one unit with its subpackages, and
+// packages of one unit may import each other.
+//
+//	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {cmd, e2e}
+//	                {store, bus, event, runtime, api} ← services ← {cmd, e2e}
+var rules = []rule{
+	{unit: ".", std: true, why: "the root holds these rules and no code"},
+
+	// The domain: readable and testable without anything else.
+	{unit: "pkg/timer/...", std: true, why: "the domain stands on the standard library alone"},
+	{unit: "pkg/shard/...", std: true, may: "pkg/timer", why: "placement is arithmetic over timer ids"},
+
+	// The contracts do not know each other: a store that knew the bus could not be exchanged alone.
+	{unit: "pkg/store", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
+	{unit: "pkg/bus", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
+	{unit: "pkg/event/...", may: domain, tests: "schemas", why: "the wire format is the same over every bus and store"},
+
+	// Engines, suites and decorators know their contract and not each other. Only tests bring them
+	// together: an engine's test runs the suite, and the memory engine is what suites and decorators are
+	// tried on.
+	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "this is what engines share, so it knows none"},
+	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite judges every engine, so it knows none"},
+	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine knows its contract only, so that it can be exchanged alone"},
+	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus", why: "this is what engines share, so it knows none"},
+	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite judges every engine, so it knows none"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "an engine knows its contract only, so that it can be exchanged alone"},
+	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
+
+	// What programs and services stand on.
+	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
+	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
+	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", why: "a user's program must not pull in a service, a store or a bus"},
+	{unit: "pkg/runtime/...", may: domain, why: "configuration, signals, logs and metrics serve every process alike"},
+
+	// Services meet on the bus and in the store, never by import.
+	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas", tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
+
+	// Programs put the parts together, and get their engines from pkg/backend.
+	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
+	{unit: "e2e/...", may: programs, why: "end-to-end tests see what a program sees"},
+	{unit: "benchmark/...", may: programs, why: "benchmarks see what a program sees"},
+	{unit: "tools/...", why: "tools serve the build and stand apart from the product"},
+}
+
+const (
+	domain    = "pkg/timer pkg/shard"
+	contracts = domain + " pkg/store pkg/bus pkg/event/..."
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/natsbus"
+	programs  = contracts + " pkg/backend pkg/runtime/... pkg/client/... pkg/api/... schemas services/*"
+)
+
+func TestArrows(t *testing.T) {
+	g := readGraph(t)
+	if g["pkg/timer"] == nil {
+		t.Fatalf("pkg/timer is not among the %d packages found: this test is looking in the wrong place", len(g))
+	}
+	for _, v := range g.violations(rules) {
+		t.Error(v)
+	}
+}
+
+// TestArrowsAreCaught plants one import at a time into an otherwise innocent repository.
+func TestArrowsAreCaught(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		inTest   bool
+		allowed  bool
+	}{
+		{from: "pkg/timer", to: "pkg/shard"},
+		{from: "pkg/timer", to: "github.com/google/uuid"},
+		{from: "pkg/timer", to: "crypto/sha1", allowed: true},
+		{from: "pkg/shard", to: "pkg/store"},
+		{from: "pkg/shard", to: "pkg/timer", allowed: true},
+		{from: "pkg/store", to: "pkg/bus"},
+		{from: "pkg/store", to: "pkg/event"},
+		{from: "pkg/store", to: "pkg/store/memstore"},
+		{from: "pkg/store", to: "modernc.org/sqlite"},
+		{from: "pkg/bus", to: "pkg/store"},
+		{from: "pkg/bus", to: "pkg/event"},
+		{from: "pkg/bus", to: "pkg/bus/internal/window"},
+		{from: "pkg/event", to: "pkg/store"},
+		{from: "pkg/event", to: "pkg/bus"},
+
+		{from: "pkg/store/memstore", to: "pkg/store", allowed: true},
+		{from: "pkg/store/memstore", to: "pkg/store/sqlitestore"},
+		{from: "pkg/store/memstore", to: "pkg/store/sqlitestore", inTest: true},
+		{from: "pkg/store/memstore", to: "pkg/store/storetest"},
+		{from: "pkg/store/memstore", to: "pkg/store/storetest", inTest: true, allowed: true},
+		{from: "pkg/store/sqlitestore", to: "modernc.org/sqlite", allowed: true},
+		{from: "pkg/store/sqlitestore", to: "pkg/store/sqlitestore/migrations", allowed: true},
+		{from: "pkg/store/sqlitestore/migrations", to: "pkg/store/memstore"},
+		{from: "pkg/store/faultstore", to: "pkg/bus"},
+		{from: "pkg/store/storetest", to: "pkg/store/memstore"},
+		{from: "pkg/store/storetest", to: "pkg/store/memstore", inTest: true, allowed: true},
+		{from: "pkg/bus/natsbus", to: "pkg/bus/internal/window", allowed: true},
+		{from: "pkg/bus/natsbus", to: "pkg/bus/membus"},
+		{from: "pkg/bus/internal/window", to: "pkg/bus/natsbus"},
+		{from: "pkg/bus/bustest", to: "pkg/bus/membus"},
+		{from: "pkg/backend", to: "pkg/store/sqlitestore", allowed: true},
+		{from: "pkg/backend", to: "pkg/bus/natsbus", allowed: true},
+		{from: "pkg/backend", to: "services/ingest"},
+		{from: "pkg/backend", to: "pkg/store/storetest"},
+
+		{from: "pkg/api", to: "pkg/timer"},
+		{from: "pkg/client", to: "pkg/api", allowed: true},
+		{from: "pkg/client", to: "pkg/store"},
+		{from: "pkg/client", to: "services/ingest"},
+		{from: "pkg/runtime", to: "pkg/store"},
+
+		{from: "services/ingest", to: "pkg/store", allowed: true},
+		{from: "services/ingest", to: "services/ingest/internal/commit", allowed: true},
+		{from: "services/ingest", to: "pkg/store/sqlitestore"},
+		{from: "services/ingest", to: "pkg/store/sqlitestore", inTest: true},
+		{from: "services/ingest", to: "pkg/store/memstore"},
+		{from: "services/ingest", to: "pkg/store/memstore", inTest: true, allowed: true},
+		{from: "services/ingest", to: "pkg/backend"},
+		{from: "services/ingest", to: "pkg/client"},
+		{from: "services/scheduler", to: "services/dispatcher"},
+		{from: "services/scheduler", to: "services/dispatcher", inTest: true},
+		{from: "services/scheduler/internal/agenda", to: "services/dispatcher"},
+
+		{from: "cmd/timerbus", to: "services/ingest", allowed: true},
+		{from: "cmd/timerbus", to: "pkg/backend", allowed: true},
+		{from: "cmd/timerbus", to: "pkg/store/sqlitestore"},
+		{from: "e2e/demo", to: "pkg/client", allowed: true},
+		{from: "e2e", to: "pkg/bus/natsbus", inTest: true},
+		{from: "pkg/backend", to: "cmd/timerbus"},
+
+		{from: "pkg/util", to: "fmt"}, // no line in the table
+	} {
+		g := graph{c.from: {imports: []string{c.to}}}
+		if c.inTest {
+			g = graph{c.from: {testImports: []string{c.to}}}
+		}
+		got := g.violations(rules)
+		switch {
+		case c.allowed && len(got) != 0:
+			t.Errorf("%s → %s (in a test: %t) should be allowed, but: %v", c.from, c.to, c.inTest, got)
+		case !c.allowed && len(got) == 0:
+			t.Errorf("%s → %s (in a test: %t) was not caught", c.from, c.to, c.inTest)
+		}
+	}
+}
+
+// TestPackageComments asks every package to say what it owns, what it may import, what it never does.
+func TestPackageComments(t *testing.T) {
+	for _, v := range readGraph(t).uncommented() {
+		t.Error(v)
+	}
+}
+
+func TestMissingPackageCommentIsCaught(t *testing.T) {
+	g := graph{
+		"pkg/silent":    {files: 2},
+		"pkg/commented": {files: 2, comment: true},
+		"e2e":           {files: 0}, // tests only
+	}
+	if got := g.uncommented(); len(got) != 1 {
+		t.Errorf("uncommented() = %q, want one line about pkg/silent", got)
+	}
+}
