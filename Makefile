@@ -1,0 +1,148 @@
+# `make` shows what there is. Every target works on a fresh clone with Go, make and a C compiler (the race
+# detector needs one); the tools are pinned in tools/go.mod and built on first use.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# Each module is built as its own go.mod says; go.work is for editors.
+export GOWORK := off
+# `go generate` finds the pinned tools by name.
+export PATH := $(CURDIR)/.cache/bin:$(PATH)
+
+# What a user may set:
+#   make test PKG=./pkg/store/... TESTFLAGS='-run TestDue -v'
+#   make test MODULES=e2e
+#   make run ARGS='--listen 127.0.0.1:9090'
+PKG          ?= ./...
+TESTFLAGS    ?=
+TEST_TIMEOUT ?= 5m
+FUZZTIME     ?= 10s
+ARGS         ?=
+# The modules with Go packages (tools only names versions); PKG is meant in the root module.
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e,.)
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+TOOLS   := .cache/bin/.built
+
+# $(call each,command) runs a command in every module and stops at the first that fails.
+each = for module in $(MODULES); do (cd "$$module" && $(1)); done
+say  = printf '\n== %s\n'
+
+##@ Use
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/timerbus
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/timerbus ./cmd/timerbus
+
+.PHONY: run
+run: build ## Build and start the whole service on this machine (ARGS='--listen …')
+	@exec bin/timerbus dev $(ARGS)
+
+.PHONY: demo
+demo: build ## Start the service and a receiver, fire timers of every kind, show how late each was
+	@go build -C e2e -o ../bin/timerbus-demo ./demo
+	@exec bin/timerbus-demo $(ARGS)
+
+##@ Change
+
+.PHONY: fmt
+fmt: $(TOOLS) ## Format all code
+	@golangci-lint fmt
+
+.PHONY: generate
+generate: $(TOOLS) ## Write generated code anew (go:generate lines)
+	@$(call each,go generate ./...)
+
+.PHONY: tidy
+tidy: ## Bring go.mod and go.sum of every module up to date
+	@for module in $(MODULES) tools; do (cd "$$module" && go mod tidy); done
+
+##@ Prove
+
+.PHONY: test
+test: ## Run every test of every module: race detector, random order (PKG, TESTFLAGS)
+	@$(call each,$(say) "test $$module: $$(go list $(PKG) | wc -l) packages" && \
+		CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
+
+.PHONY: check
+check: check-format check-arrows check-tidy check-generated vet lint test ## Everything a change must pass; CI runs this
+
+.PHONY: check-format
+check-format: $(TOOLS) ## Fail if `make fmt` would change anything
+	@$(say) format
+	@golangci-lint fmt --diff
+
+.PHONY: check-arrows
+check-arrows: ## Fail on an import that layout_test.go does not allow
+	@$(say) arrows
+	@go test -count=1 .
+
+.PHONY: check-tidy
+check-tidy: ## Fail if `make tidy` would change anything
+	@$(say) tidy
+	@untidy=; for module in $(MODULES) tools; do \
+		(cd "$$module" && go mod tidy -diff) || untidy+=" $$module"; \
+	done; \
+	if [[ -n "$$untidy" ]]; then echo "Run \`make tidy\`; untidy:$$untidy" >&2; exit 1; fi
+
+# Compares the generated files before and after, not with git: the tree may hold other changes.
+generated = { grep -rl --include='*.go' --exclude-dir=.git '^// Code generated .* DO NOT EDIT\.$$' . || true; } | sort | xargs -r sha256sum
+
+.PHONY: check-generated
+check-generated: $(TOOLS) ## Fail if `make generate` changes anything
+	@$(say) 'generated code'
+	@before=$$($(generated)); \
+	$(call each,go generate ./...); \
+	after=$$($(generated)); \
+	if [[ "$$before" != "$$after" ]]; then \
+		diff <(echo "$$before") <(echo "$$after") || true; \
+		echo "Generated code was out of date. It has been written anew: commit it." >&2; exit 1; \
+	fi; \
+	echo "$$(grep -c . <<<"$$after" || true) generated files, all up to date"
+
+.PHONY: vet
+vet: ## Run go vet
+	@$(say) vet
+	@$(call each,go vet ./...)
+
+.PHONY: lint
+lint: $(TOOLS) ## Run golangci-lint
+	@$(say) lint
+	@golangci-lint config verify --config .golangci.yml
+	@$(call each,golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
+	@{ grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . || true; } | sort | \
+	while IFS=: read -r file declaration; do \
+		target=$${declaration#func }; \
+		$(say) "fuzz $$target in $$(dirname "$$file")"; \
+		(cd "$$(dirname "$$file")" && go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); \
+	done
+
+.PHONY: bench
+bench: ## Run the Go benchmarks (PKG, TESTFLAGS)
+	@$(call each,go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PKG))
+
+##@ Keep
+
+.PHONY: tools
+tools: $(TOOLS) ## Build the pinned tools into .cache/bin
+
+$(TOOLS): tools/go.mod tools/go.sum
+	@echo "building the tools pinned in tools/go.mod (once; takes a minute or two)"
+	@mkdir -p .cache/bin
+	@cd tools && go build -o ../.cache/bin/ tool
+	@touch $@
+
+.PHONY: clean
+clean: ## Remove what make has built (never data folders)
+	@rm -rf bin .cache
