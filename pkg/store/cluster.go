@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Cluster is what main needs.
+type Cluster interface {
+	// Init makes the cluster record if there is none, and returns the one that is there, which may differ from what was wanted. The caller
+	// compares the partition counts (ErrPartitions).
+	Init(ctx context.Context, want Identity) (Identity, error)
+	// Ping asks the database something and returns its clock, from which the caller measures the
+	// offset to its own (I8).
+	Ping(ctx context.Context) (timer.Millis, error)
+	// Close waits for running calls; later ones return ErrClosed.
+	Close() error
+}
+
+// Identity is fixed when a cluster is made.
+type Identity struct {
+	// ID is random.
+	ID timer.UUID
+	// Partitions is the bus's partition count: a timer's partition depends on it.
+	Partitions int
+	CreatedAt  timer.Millis
+}
+
+// Census is a rare power, found through As: an engine that can count cheaply feeds the gauges.
+type Census interface {
+	Count(ctx context.Context, now timer.Millis) (Counts, error)
+}
+
+// Counts are of live rows.
+type Counts struct {
+	// Pending rows are neither finished nor parked; Overdue ones of them have due_at < now.
+	Pending, Overdue, Parked int64
+	// OldestDueAt is the earliest due_at of a pending row; Never if there is none.
+	OldestDueAt timer.Millis
+}
+
+// As finds a rare power of a store, also behind decorators that have `Unwrap() Store`.
+func As[T any](s Store) (T, bool) {
+	for {
+		if power, ok := s.(T); ok {
+			return power, true
+		}
+		decorator, ok := s.(interface{ Unwrap() Store })
+		if !ok {
+			var none T
+			return none, false
+		}
+		s = decorator.Unwrap()
+	}
+}
+
+// ErrPartitions says that the configuration and the cluster record disagree.
+var ErrPartitions = errors.New("the cluster was made with another partition count")

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// Directory keeps the namespaces in memory: every request needs one, and they hardly change. What it
+// answers may be as old as the last Refresh, except that an unknown name is looked up at once. It is
+// safe for concurrent use.
+type Directory struct {
+	source Namespaces
+
+	mu     sync.RWMutex
+	byName map[string]Namespace
+	byBase []Namespace // by Shards.Base
+}
+
+// NewDirectory makes an empty one; call Refresh before the first use of All or OfShard.
+func NewDirectory(source Namespaces) *Directory {
+	return &Directory{source: source, byName: map[string]Namespace{}}
+}
+
+// Refresh reads all namespaces.
+func (d *Directory) Refresh(ctx context.Context) error {
+	all, err := d.source.ListNamespaces(ctx)
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]Namespace, len(all))
+	for _, ns := range all {
+		byName[ns.Name] = ns
+	}
+	slices.SortFunc(all, byBlock)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byName, d.byBase = byName, all
+	return nil
+}
+
+// Lookup returns a namespace by name, or ErrNotFound.
+func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) {
+	d.mu.RLock()
+	ns, ok := d.byName[name]
+	d.mu.RUnlock()
+	if ok {
+		return ns, nil
+	}
+	ns, err := d.source.GetNamespace(ctx, name)
+	if err != nil {
+		return Namespace{}, err
+	}
+	d.Learn(ns)
+	return ns, nil
+}
+
+// Learn puts in a namespace that the caller just created, changed or read.
+func (d *Directory) Learn(ns Namespace) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, known := d.byName[ns.Name]
+	d.byName[ns.Name] = ns
+	// A slice handed out by All is never written to again.
+	d.byBase = slices.Clone(d.byBase)
+	at, _ := slices.BinarySearchFunc(d.byBase, ns, byBlock)
+	if known {
+		d.byBase[at] = ns
+		return
+	}
+	d.byBase = slices.Insert(d.byBase, at, ns)
+}
+
+// OfShard returns the namespace that a shard belongs to.
+func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	at, exact := slices.BinarySearchFunc(d.byBase, id, func(ns Namespace, id shard.ID) int {
+		return int(int64(ns.Shards.Base) - int64(id))
+	})
+	if !exact {
+		at--
+	}
+	if at < 0 || !d.byBase[at].Shards.Contains(id) {
+		return Namespace{}, false
+	}
+	return d.byBase[at], true
+}
+
+// All returns the namespaces by shard block. The caller must not change the slice.
+func (d *Directory) All() []Namespace {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.byBase
+}
+
+func byBlock(a, b Namespace) int {
+	return int(int64(a.Shards.Base) - int64(b.Shards.Base))
+}
+
+// IsTransient reports whether trying again later can help.
+func IsTransient(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown)
+}

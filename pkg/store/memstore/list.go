@@ -1,0 +1,142 @@
+package memstore
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// maxLooked bounds how many rows one page looks at, so that a filter that hardly matches gives short
+// pages with a Next, as the contract allows: whoever lists must cope with them.
+const maxLooked = 1000
+
+// List implements store.Timers. Live timers come by (shard, uuid), finished ones by (shard, uuid, age).
+func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if err := s.lock(ctx, "list timers"); err != nil {
+		return store.Page{}, err
+	}
+	defer s.db.mu.Unlock()
+	from, err := startOf(&q)
+	if err != nil {
+		return store.Page{}, fmt.Errorf("list timers of %q: %w: %w", q.Namespace.Name, store.ErrInvalid, err)
+	}
+	p := pager{q: &q, now: now}
+	for id := from.shard; q.Namespace.Shards.Contains(id); id++ {
+		if sh := s.db.shards[id]; sh != nil && !p.take(sh, from) {
+			break
+		}
+		from = cursor{finished: from.finished}
+	}
+	return p.page, nil
+}
+
+// pager fills one page.
+type pager struct {
+	q      *store.ListQuery
+	now    timer.Millis
+	page   store.Page
+	looked int
+}
+
+// take reads on in one shard, behind from. It returns false when the page is full; the page's Next is
+// then where it stopped.
+func (p *pager) take(sh *shardState, from cursor) bool {
+	last := cursor{finished: from.finished, shard: sh.id, after: from.after}
+	if !from.finished {
+		for uuid, r := range sh.rows.after(from.after.uuid) {
+			if p.full(last) {
+				return false
+			}
+			last.after.uuid = uuid
+			p.look(&r.timer, r.timer.DueAt, false)
+		}
+		return true
+	}
+	for key, h := range sh.history.after(from.after) {
+		if p.full(last) {
+			return false
+		}
+		last.after = key
+		p.look(&h.timer, h.timer.ExecuteAt, !listed(h) || h.expired(p.now))
+	}
+	return true
+}
+
+func (p *pager) full(at cursor) bool {
+	if len(p.page.Timers) < p.q.Limit && p.looked < maxLooked {
+		return false
+	}
+	p.page.Next = at.encode()
+	return true
+}
+
+func (p *pager) look(t *timer.Timer, at timer.Millis, hidden bool) {
+	p.looked++
+	q := p.q
+	if hidden || q.Status != "" && t.Status != q.Status ||
+		q.CorrelationID != "" && t.Correlation() != q.CorrelationID ||
+		q.DueFrom != 0 && at < q.DueFrom ||
+		q.DueBefore != 0 && at >= q.DueBefore {
+		return
+	}
+	p.page.Timers = append(p.page.Timers, clone(*t))
+}
+
+// cursor is the last place looked at. Of a live timer's key only the uuid is used.
+type cursor struct {
+	finished bool
+	shard    shard.ID
+	after    historyKey
+}
+
+// Cursors begin with one of these, so that another engine's hardly pass for ours.
+const (
+	liveCursor     = "mem1l"
+	finishedCursor = "mem1f"
+	cursorSize     = len(liveCursor) + 4 + 16 + 8 + 4 + 8
+)
+
+func (c cursor) encode() store.Cursor {
+	b := make([]byte, 0, cursorSize)
+	if c.finished {
+		b = append(b, finishedCursor...)
+	} else {
+		b = append(b, liveCursor...)
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(c.shard))
+	b = append(b, c.after.uuid[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.after.finishedAt))
+	b = binary.BigEndian.AppendUint32(b, uint32(c.after.attempt))
+	return binary.BigEndian.AppendUint64(b, uint64(c.after.generation))
+}
+
+// startOf returns where a query goes on.
+func startOf(q *store.ListQuery) (cursor, error) {
+	c := cursor{finished: q.Status.Finished(), shard: q.Namespace.Shards.Base}
+	if len(q.After) == 0 {
+		return c, nil
+	}
+	const want = "the cursor of the page before, with the same namespace and status"
+	magic := liveCursor
+	if c.finished {
+		magic = finishedCursor
+	}
+	if len(q.After) != cursorSize || string(q.After[:len(magic)]) != magic {
+		return cursor{}, timer.Invalid("cursor", []byte(q.After), want)
+	}
+	b := q.After[len(magic):]
+	c.shard = shard.ID(binary.BigEndian.Uint32(b))
+	copy(c.after.uuid[:], b[4:])
+	c.after.finishedAt = timer.Millis(binary.BigEndian.Uint64(b[20:]))
+	c.after.attempt = timer.Attempt(binary.BigEndian.Uint32(b[28:]))
+	c.after.generation = timer.Generation(binary.BigEndian.Uint64(b[32:]))
+	// A cursor of another namespace would walk that namespace's shards.
+	if !q.Namespace.Shards.Contains(c.shard) {
+		return cursor{}, timer.Invalid("cursor", []byte(q.After), want)
+	}
+	return c, nil
+}

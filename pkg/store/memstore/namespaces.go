@@ -1,0 +1,72 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// CreateNamespace implements store.Namespaces.
+func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	if err := s.lock(ctx, "create namespace"); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.db.mu.Unlock()
+	if present, ok := s.db.namespaces[ns.Name]; ok {
+		return present, fmt.Errorf("create namespace %q: %w", ns.Name, store.ErrExists)
+	}
+	if ns.Shards.Count < 1 || s.db.nextBase+uint64(ns.Shards.Count) > math.MaxUint32 {
+		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+		return store.Namespace{}, fmt.Errorf("create namespace %q: %w: %w", ns.Name, store.ErrInvalid, bad)
+	}
+	ns.Shards.Base = shard.ID(s.db.nextBase)
+	s.db.nextBase += uint64(ns.Shards.Count)
+	s.db.namespaces[ns.Name] = ns
+	return ns, nil
+}
+
+// GetNamespace implements store.Namespaces.
+func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	if err := s.lock(ctx, "get namespace"); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.db.mu.Unlock()
+	ns, ok := s.db.namespaces[name]
+	if !ok {
+		return store.Namespace{}, fmt.Errorf("get namespace %q: %w", name, store.ErrNotFound)
+	}
+	return ns, nil
+}
+
+// ListNamespaces implements store.Namespaces.
+func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	if err := s.lock(ctx, "list namespaces"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.db.namespaces), func(a, b store.Namespace) int {
+		return cmp.Compare(a.Name, b.Name)
+	}), nil
+}
+
+// UpdateNamespace implements store.Namespaces.
+func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	if err := s.lock(ctx, "update namespace"); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.db.mu.Unlock()
+	present, ok := s.db.namespaces[ns.Name]
+	if !ok {
+		return store.Namespace{}, fmt.Errorf("update namespace %q: %w", ns.Name, store.ErrNotFound)
+	}
+	present.Settings, present.UpdatedAt = ns.Settings, ns.UpdatedAt
+	s.db.namespaces[ns.Name] = present
+	return present, nil
+}

@@ -1,0 +1,192 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Current implements store.Outcomes.
+func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	if len(checks) == 0 {
+		return nil, nil
+	}
+	if err := s.lock(ctx, "check rows"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]store.Checked, len(checks))
+	for i, check := range checks {
+		r := s.db.row(check.Ref)
+		if r == nil {
+			continue
+		}
+		out[i] = store.Checked{Found: true, Timer: clone(r.timer)}
+		if check.CountStart && r.timer.Revision == check.Revision {
+			r.timer.Starts++
+			out[i].Counted = true
+		}
+	}
+	return out, nil
+}
+
+// Finish implements store.Outcomes.
+func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if err := s.lock(ctx, "finish"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]error, len(items))
+	for i := range items {
+		out[i] = s.db.finish(now, &items[i])
+	}
+	return out, nil
+}
+
+func (db *Database) finish(now timer.Millis, f *store.Finish) error {
+	r := db.row(f.Ref)
+	if r == nil {
+		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound)
+	}
+	if !f.If.Holds(&r.timer) {
+		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
+			f.Ref.UUID, r.timer.Revision, r.timer.Generation, store.ErrConflict)
+	}
+	sh := db.shard(f.Ref.Shard)
+	was := r.timer
+	t := was
+	t.UpdatedAt = now
+	switch f.Kind {
+	case store.FinishDone:
+		sh.drop(r)
+		db.recordEnd(now, &t, f, timer.StatusDone)
+	case store.FinishDead:
+		sh.drop(r)
+		db.recordEnd(now, &t, f, timer.StatusDead)
+	case store.FinishRescheduled:
+		tell(&t, &f.Record)
+		revive(&t, now, f.Next)
+		t.ExecuteAt = f.NextAt
+		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		sh.put(t, mark{})
+		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeRescheduled), expires: expires(f)})
+	case store.FinishRetry:
+		tell(&t, &f.Record)
+		t.Status = timer.StatusRetrying
+		t.Revision = f.Next
+		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		sh.put(t, mark{})
+		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeFailed), expires: expires(f)})
+	case store.FinishLeased, store.FinishPostponed:
+		t.Revision = f.Next
+		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		if f.Kind == store.FinishLeased && f.CountStart {
+			t.Starts++
+		}
+		sh.put(t, r.mark)
+	case store.FinishParked:
+		t.Status = timer.StatusParked
+		t.Revision = f.Next
+		t.LastError = store.CutError(f.Record.Error)
+		sh.put(t, mark{set: true, at: now})
+	}
+	return nil
+}
+
+// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+func tell(t *timer.Timer, r *store.Record) {
+	t.Attempts = r.Attempt
+	t.Starts = 0
+	t.ExecutedAt = r.StartedAt
+	t.LastStatus = r.StatusCode
+	t.LastError = store.CutError(r.Error)
+}
+
+// recordEnd writes a finished timer into history; t is the row as it was, and gets its last state.
+func (db *Database) recordEnd(now timer.Millis, t *timer.Timer, f *store.Finish, status timer.Status) {
+	h := &historyRow{expires: expires(f)}
+	if status == timer.StatusDead {
+		h.entry = entryOf(t, f, store.OutcomeDead)
+		h.mark = mark{set: true, at: now}
+	} else {
+		h.entry = entryOf(t, f, store.OutcomeDone)
+		t.Payload = nil // what the contract lets engines leave out
+	}
+	h.entry.NextAt = 0
+	tell(t, &f.Record)
+	t.Status = status
+	h.timer = *t
+	db.record(h)
+}
+
+func entryOf(t *timer.Timer, f *store.Finish, outcome store.Outcome) store.HistoryEntry {
+	return store.HistoryEntry{
+		Ref:           f.Ref,
+		Generation:    t.Generation,
+		Attempt:       f.Record.Attempt,
+		Outcome:       outcome,
+		ExecuteAt:     t.ExecuteAt,
+		NextAt:        f.NextAt,
+		StartedAt:     f.Record.StartedAt,
+		FinishedAt:    f.Record.FinishedAt,
+		StatusCode:    f.Record.StatusCode,
+		Error:         store.CutError(f.Record.Error),
+		CorrelationID: t.CorrelationID,
+	}
+}
+
+func expires(f *store.Finish) timer.Millis { return f.Record.FinishedAt.Add(f.Record.KeepFor) }
+
+// Rearm implements store.Outcomes.
+func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if err := s.lock(ctx, "rearm"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]store.Written, len(items))
+	for i, item := range items {
+		out[i] = s.db.rearm(now, item)
+	}
+	return out, nil
+}
+
+func (db *Database) rearm(now timer.Millis, item store.Rearm) store.Written {
+	var t timer.Timer
+	var prior *timer.Timer
+	if r := db.row(item.Ref); r != nil {
+		t = r.timer
+		prior = cloned(t)
+		if !r.parked() {
+			return store.Written{
+				Timer: clone(t),
+				Err:   fmt.Errorf("rearm timer %s: it is %s: %w", item.Ref.UUID, t.Status, store.ErrConflict),
+			}
+		}
+	} else {
+		h := db.finished(now, item.Ref)
+		if h == nil || h.entry.Outcome != store.OutcomeDead {
+			return store.Written{Err: fmt.Errorf("rearm timer %s: %w", item.Ref.UUID, store.ErrNotFound)}
+		}
+		t = h.timer
+	}
+	if item.IfGeneration != 0 && item.IfGeneration != t.Generation {
+		return store.Written{
+			Timer: clone(t),
+			Err: fmt.Errorf("rearm timer %s: generation is %s, not %s: %w",
+				item.Ref.UUID, t.Generation, item.IfGeneration, store.ErrConflict),
+		}
+	}
+	t.ExecuteAt = item.ExecuteAt
+	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	revive(&t, now, item.Revision)
+	db.shard(item.Ref.Shard).put(clone(t), mark{})
+	return store.Written{Timer: clone(t), Prior: prior}
+}

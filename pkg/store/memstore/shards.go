@@ -1,0 +1,83 @@
+package memstore
+
+import (
+	"cmp"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// shardState is everything that lies in one shard.
+type shardState struct {
+	id    shard.ID
+	fence fence
+
+	rows    sorted[timer.UUID, *row]
+	due     sorted[store.Key, *row] // the rows that are not parked
+	history sorted[historyKey, *historyRow]
+	// byAttempt finds the history row that an outcome must share its place with.
+	byAttempt map[attemptKey]*historyRow
+	marks     sorted[markKey, markOn]
+}
+
+// fence is the record that scheduler statements are held against.
+type fence struct {
+	version              int64
+	owner                timer.UUID
+	held                 bool // claimed, and not released
+	watermark, published store.Key
+}
+
+func (f *fence) admits(c store.Claim) bool {
+	return f.held && f.version == c.Version && f.owner == c.Owner
+}
+
+// shard returns a shard's state, and makes it if this is the first time anything lies there.
+func (db *Database) shard(id shard.ID) *shardState {
+	sh := db.shards[id]
+	if sh == nil {
+		sh = &shardState{
+			id:        id,
+			fence:     fence{watermark: store.MinKey(), published: store.MinKey()},
+			byAttempt: map[attemptKey]*historyRow{},
+		}
+		db.shards[id] = sh
+	}
+	return sh
+}
+
+// row returns a live row, or nil.
+func (db *Database) row(ref store.Ref) *row {
+	sh := db.shards[ref.Shard]
+	if sh == nil {
+		return nil
+	}
+	r, _ := sh.rows.get(ref.UUID)
+	return r
+}
+
+// markKey orders marks by age; what follows the age only makes it unique.
+type markKey struct {
+	at   timer.Millis
+	uuid timer.UUID
+	// generation and attempt are zero for a parked row, of which a timer has at most one.
+	generation timer.Generation
+	attempt    timer.Attempt
+}
+
+// Compare orders by age first.
+func (k markKey) Compare(o markKey) int {
+	return cmp.Or(
+		cmp.Compare(k.at, o.at),
+		k.uuid.Compare(o.uuid),
+		cmp.Compare(k.generation, o.generation),
+		cmp.Compare(k.attempt, o.attempt),
+	)
+}
+
+// markOn is what a mark stands on: exactly one of the two.
+type markOn struct {
+	parked *row
+	dead   *historyRow
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Namespaces is what all services need.
+type Namespaces interface {
+	// CreateNamespace makes a namespace and gives it the next free block of shard numbers; the
+	// given Shards.Base is ignored. If the name is taken it returns the present one and ErrExists.
+	// Blocks never overlap and are never used again.
+	CreateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
+	// GetNamespace returns one, or ErrNotFound.
+	GetNamespace(ctx context.Context, name string) (Namespace, error)
+	// ListNamespaces returns all, by name.
+	ListNamespaces(ctx context.Context) ([]Namespace, error)
+	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt; ErrNotFound.
+	UpdateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
+}
+
+// Namespace is the scope of timer ids, a tenant, and the unit of configuration.
+type Namespace struct {
+	Name string
+	// Shards is fixed for life.
+	Shards    shard.Block
+	Settings  Settings
+	CreatedAt timer.Millis
+	UpdatedAt timer.Millis
+}
+
+// Settings are a namespace's defaults for its timers.
+type Settings struct {
+	// Retry is for timers that say nothing, field by field.
+	Retry timer.RetryPolicy
+	// CallbackTimeout is for timers that say nothing.
+	CallbackTimeout time.Duration
+	// HistoryRetention is how long outcomes stay in history: 1 minute to 365 days.
+	HistoryRetention time.Duration
+}
+
+// Limits of Settings.HistoryRetention.
+const (
+	MinHistoryRetention = time.Minute
+	MaxHistoryRetention = 365 * 24 * time.Hour
+)
+
+// DefaultSettings are those of the table in docs/design.md, section 2.
+func DefaultSettings() Settings {
+	return Settings{
+		Retry:            timer.DefaultRetryPolicy(),
+		CallbackTimeout:  timer.DefaultCallbackTimeout,
+		HistoryRetention: DefaultHistoryRetention,
+	}
+}
+
+// Check names the first setting outside its limits.
+func (s *Settings) Check() error {
+	if s.CallbackTimeout < timer.MinCallbackTimeout || s.CallbackTimeout > timer.MaxCallbackTimeout {
+		return timer.Invalid("callbackTimeout", s.CallbackTimeout, "1 s to 5 min")
+	}
+	if s.HistoryRetention < MinHistoryRetention || s.HistoryRetention > MaxHistoryRetention {
+		return timer.Invalid("historyRetention", s.HistoryRetention, `"1m" to "8760h"`)
+	}
+	return s.Retry.Check()
+}
