@@ -1,0 +1,111 @@
+package bustest
+
+import (
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+func floorChecks() []Check {
+	return []Check{
+		{"Floor/EmptyIsEnd", 2, floorEmpty},
+		{"Floor/OfAGroupThatNeverConsumed", 2, floorUnknownGroup},
+		{"Floor/QueueFollowsTheOldestUnacknowledged", 2, floorQueue},
+		{"Floor/OrderedIsPerPartition", 2, floorOrdered},
+		{"Floor/NotForHints", 1, floorHints},
+	}
+}
+
+func floorEmpty(w *world) {
+	m := w.join()
+	for _, topic := range []bus.Topic{bus.Commands, bus.Due} {
+		var ends []bus.Position
+		for p := range shard.Partition(2) {
+			f := m.floor(topic, "anyone", p)
+			if f.Floor != f.End || f.Depth != 0 || f.End.Partition != p || f.End.Offset < 1 {
+				w.Fatalf("the floor of empty %s is %+v", topic, f)
+			}
+			ends = append(ends, f.End)
+		}
+		for p, end := range ends {
+			if at := m.publish(topic, shard.Partition(p), "1")[0]; at.Before(end) {
+				w.Fatalf("%s had its end at %+v, then took a message at %+v", topic, end, at)
+			}
+		}
+	}
+}
+
+func floorUnknownGroup(w *world) {
+	m := w.join()
+	for _, topic := range []bus.Topic{bus.Commands, bus.Due} {
+		at := m.publish(topic, 1, "1", "2")
+		f := m.floor(topic, "never seen", 1)
+		if err := floorIs(f, &at[0], 2); err != nil || !at[1].Before(f.End) {
+			w.Fatalf("%s: %v (end %+v)", topic, err, f.End)
+		}
+	}
+}
+
+func floorQueue(w *world) {
+	m := w.join()
+	var at []bus.Position
+	for i, body := range numbers(1, 4) {
+		at = append(at, m.publish(bus.Due, shard.Partition(i%2), body)[0])
+	}
+	// Positions of different partitions do not compare; the floor's offset is what counts.
+	check := func(i, depth int) {
+		w.Helper()
+		for p := range shard.Partition(2) {
+			want := at[i]
+			want.Partition = p
+			m.awaitFloor(bus.Due, queue.Group, p, &want, depth)
+		}
+	}
+	check(0, 4)
+	c := m.consume(queue, behaviour{})
+	c.expect(numbers(1, 4)...)
+	check(0, 4)
+	c.ack("2")
+	check(0, 3)
+	c.ack("1")
+	check(2, 2)
+	c.last("3")[0].Nack(0)
+	c.expect("1", "2", "3", "4", "3")
+	check(2, 2)
+	c.ack("4")
+	check(2, 1)
+	c.ack("3")
+	for p := range shard.Partition(2) {
+		m.awaitFloor(bus.Due, queue.Group, p, nil, 0)
+	}
+	end := m.floor(bus.Due, queue.Group, 0).End
+	if next := m.publish(bus.Due, 0, "5")[0]; next.Before(end) {
+		w.Fatalf("the end was %+v, the next message got %+v", end, next)
+	}
+	c.expect("1", "2", "3", "4", "3", "5")
+	c.ack("5")
+	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
+}
+
+func floorOrdered(w *world) {
+	m := w.join()
+	one := m.publish(bus.Commands, 0, "1")
+	m.publish(bus.Commands, 1, "2")
+	three := m.publish(bus.Commands, 0, "3")
+	c := m.consume(ordered, behaviour{})
+	w.await("all arrive", func() bool { return len(c.all) == 3 })
+	c.ack("2")
+	m.awaitFloor(bus.Commands, ordered.Group, 1, nil, 0)
+	m.awaitFloor(bus.Commands, ordered.Group, 0, &one[0], 2)
+	c.ack("1")
+	m.awaitFloor(bus.Commands, ordered.Group, 0, &three[0], 1)
+	c.ack("3")
+	m.awaitFloor(bus.Commands, ordered.Group, 0, nil, 0)
+}
+
+func floorHints(w *world) {
+	if _, err := w.join().Bus.Floor(w.Context(), bus.Shards, live.Group); !errors.Is(err, bus.ErrUnsupported) {
+		w.Fatalf("the floor of hints gave %v, want ErrUnsupported", err)
+	}
+}
