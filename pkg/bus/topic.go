@@ -50,3 +50,10 @@ func (t Topic) Kind() Kind {
 func Topics() []Topic {
 	return []Topic{Commands, Shards, Due, Fired, Results, Dead}
 }
+
+// Consumer groups of the services. The dispatchers' is also what schedulers ask the Floor of.
+const (
+	GroupIngest      = "ingest"
+	GroupSchedulers  = "schedulers"
+	GroupDispatchers = "dispatchers"
+)
