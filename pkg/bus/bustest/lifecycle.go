@@ -1,11 +1,9 @@
 package bustest
 
 import (
-	"context"
 	"errors"
 
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 func lifecycleChecks() []Check {
@@ -42,17 +40,12 @@ func modeFits(w *world) {
 
 func consumeAwaitsClose(w *world) {
 	for _, spec := range []bus.Spec{ordered, live, queue} {
-		release := make(chan struct{})
-		c := w.join().consume(spec, behaviour{close: func(ctx context.Context, _ shard.Partition, _ error) {
-			select {
-			case <-release:
-			case <-ctx.Done():
-			}
-		}})
+		release, wait := gate(w)
+		c := w.join().consume(spec, behaviour{close: wait})
 		w.await("a session opens", func() bool { return len(c.owns()) > 0 })
 		c.cancel()
 		w.never("Consume returns while Close runs", func() bool { return c.returned })
-		close(release)
+		release()
 		c.stop()
 		for _, s := range c.sessions {
 			if !errors.Is(s.cause, bus.ErrStopping) {

@@ -152,8 +152,8 @@ func orderedZombieAck(w *world) {
 	zombie.Heal()
 	lost.ack(numbers(1, 3)...)
 	w.await("the zombie's session is told", func() bool { return len(lost.sessions) > 0 && lost.sessions[0].closedAt > 0 })
-	if !errors.Is(lost.sessions[0].cause, bus.ErrLost) {
-		w.Fatalf("the zombie's Close has cause %v, want ErrLost", lost.sessions[0].cause)
+	if cause := lost.causeOf(0); !errors.Is(cause, bus.ErrLost) {
+		w.Fatalf("the zombie's Close has cause %v, want ErrLost", cause)
 	}
 	w.always("a zombie's acknowledgement does nothing", func() error {
 		return floorIs(heir.floor(bus.Commands, ordered.Group, 0), &positions[0], 3)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -128,14 +129,22 @@ func returnOnLeave(w *world, spec bus.Spec) {
 	disjoint(w, a, b)
 }
 
-func handOverAwaitsClose(w *world, spec bus.Spec) {
-	release := make(chan struct{})
-	a := w.join().consume(spec, behaviour{close: func(ctx context.Context, _ shard.Partition, _ error) {
+// gate makes a close that waits until released, at the latest at the check's end.
+func gate(w *world) (release func(), wait func(context.Context, shard.Partition, error)) {
+	open := make(chan struct{})
+	release = sync.OnceFunc(func() { close(open) })
+	w.Cleanup(release)
+	return release, func(ctx context.Context, _ shard.Partition, _ error) {
 		select {
-		case <-release:
+		case <-open:
 		case <-ctx.Done():
 		}
-	}})
+	}
+}
+
+func handOverAwaitsClose(w *world, spec bus.Spec) {
+	release, wait := gate(w)
+	a := w.join().consume(spec, behaviour{close: wait})
 	awaitSplit(w, 2, a)
 	b := w.join().consume(spec, behaviour{})
 	closing := func() bool {
@@ -143,7 +152,7 @@ func handOverAwaitsClose(w *world, spec bus.Spec) {
 	}
 	w.await("a partition is revoked", closing)
 	w.never("the next owner opens while Close runs", func() bool { return len(b.sessions) > 0 })
-	close(release)
+	release()
 	awaitSplit(w, 2, a, b)
 	disjoint(w, a, b)
 }
@@ -190,8 +199,8 @@ func deliverError(w *world, spec bus.Spec) {
 	c.awaitOpen(1)
 	m.publish(spec.Topic, 0, "1")
 	w.awaitWithin(2*w.sys.LeaseTTL, "a second session opens", func() bool { return len(c.sessions) == 2 })
-	if s := c.sessions[0]; !errors.Is(s.cause, bus.ErrLost) {
-		w.Fatalf("the session whose Deliver failed was closed with %v, want ErrLost", s.cause)
+	if cause := c.causeOf(0); !errors.Is(cause, bus.ErrLost) {
+		w.Fatalf("the session whose Deliver failed was closed with %v, want ErrLost", cause)
 	}
 	if spec.Mode == bus.Ordered {
 		c.expect("1")

@@ -232,8 +232,8 @@ func queueDeliverError(w *world) {
 	}})
 	m.publish(bus.Due, 0, "1")
 	w.await("a second session opens", func() bool { return len(c.sessions) == 2 })
-	if s := c.sessions[0]; !errors.Is(s.cause, bus.ErrLost) {
-		w.Fatalf("the session whose Deliver failed was closed with %v, want ErrLost", s.cause)
+	if cause := c.causeOf(0); !errors.Is(cause, bus.ErrLost) {
+		w.Fatalf("the session whose Deliver failed was closed with %v, want ErrLost", cause)
 	}
 	c.expectWithin(bus.AckWait, "1")
 }

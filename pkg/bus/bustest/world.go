@@ -344,6 +344,13 @@ func (c *consumer) last(bodies ...string) []*bus.Delivery {
 	return found
 }
 
+// causeOf tells why the consumer's n-th session was closed, counted from 0. It takes w.mu itself.
+func (c *consumer) causeOf(n int) error {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	return c.sessions[n].cause
+}
+
 // awaitOpen waits until the consumer owns so many partitions.
 func (c *consumer) awaitOpen(n int) {
 	c.w.Helper()

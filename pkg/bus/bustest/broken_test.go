@@ -1,0 +1,233 @@
+package bustest_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+)
+
+// verdict is a bustest.T that remembers instead of failing.
+type verdict struct {
+	ctx context.Context
+
+	mu       sync.Mutex
+	messages []string
+	cleanups []func()
+}
+
+func (v *verdict) Helper()                  {}
+func (v *verdict) Logf(string, ...any)      {}
+func (v *verdict) Context() context.Context { return v.ctx }
+
+func (v *verdict) Errorf(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.messages = append(v.messages, fmt.Sprintf(format, args...))
+}
+
+func (v *verdict) Fatalf(format string, args ...any) {
+	v.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (v *verdict) Cleanup(f func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cleanups = append(v.cleanups, f)
+}
+
+func (v *verdict) Failed() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.messages) > 0
+}
+
+// judge runs one check in a bubble and returns what it complained of.
+func judge(t *testing.T, c bustest.Check, factory bustest.Factory) []string {
+	var v *verdict
+	synctest.Test(t, func(t *testing.T) {
+		v = &verdict{ctx: t.Context()}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.Run(v, factory)
+		}()
+		<-done
+		for _, f := range slices.Backward(v.cleanups) {
+			f()
+		}
+	})
+	return v.messages
+}
+
+// caught requires that each of the named checks fails on the broken bus. The names matter: a bus
+// that is broken in one way and caught by chance elsewhere leaves a hole where it should be caught.
+func caught(t *testing.T, breakIt func(*membus.Member, *membus.Broker) bustest.Member, names ...string) {
+	t.Helper()
+	factory := func(_ bustest.T, partitions int) bustest.System {
+		b := membus.New(membus.Options{Partitions: partitions})
+		join := func(bustest.T) bustest.Member { return breakIt(b.Join("m"), b) }
+		return bustest.System{
+			Join: join, Stranger: join,
+			LeaseTTL: time.Second, Settle: 3 * time.Second, Patience: 3 * time.Second,
+		}
+	}
+	for _, c := range bustest.Checks() {
+		i := slices.Index(names, c.Name)
+		if i < 0 {
+			continue
+		}
+		names = slices.Delete(names, i, i+1)
+		complaints := judge(t, c, factory)
+		if len(complaints) == 0 {
+			t.Errorf("%s passes a broken bus", c.Name)
+		}
+		t.Logf("%s: %s", c.Name, strings.Join(complaints, "; "))
+	}
+	if len(names) > 0 {
+		t.Errorf("no such checks: %q", names)
+	}
+}
+
+func TestSuiteCatchesCommitOverAGap(t *testing.T) {
+	caught(t, acks(func(s *brokenSession, d *bus.Delivery) {
+		for _, earlier := range s.got {
+			if !d.Position.Before(earlier.Position) {
+				earlier.Acker.Ack()
+			}
+		}
+	}), "Ordered/GapIsRedelivered", "Ordered/CommitFollowsThePrefix")
+}
+
+func TestSuiteCatchesNeverCommit(t *testing.T) {
+	caught(t, acks(func(*brokenSession, *bus.Delivery) {}),
+		"Ordered/ContinuesAfterTheCommitted", "Ordered/CommitFollowsThePrefix", "Queue/AcknowledgedOneByOne")
+}
+
+func TestSuiteCatchesCommitBeforeAck(t *testing.T) {
+	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+		d.Acker.Ack()
+		return s.Session.Deliver(ctx, d)
+	}}), "Ordered/NothingIsCommittedBeforeItsAck", "Ordered/GapIsRedelivered", "Queue/DeadMembersMessagesComeAgain")
+}
+
+func TestSuiteCatchesAckHonouredAfterRevoke(t *testing.T) {
+	// What is acknowledged late is hidden from whoever owns the partition next, as if committed.
+	var mu sync.Mutex
+	late := map[bus.Position]bool{}
+	caught(t, decorated(&brokenBus{
+		ack: func(s *brokenSession, d *bus.Delivery) {
+			d.Acker.Ack()
+			mu.Lock()
+			defer mu.Unlock()
+			if s.closed {
+				late[d.Position] = true
+			}
+		},
+		deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+			mu.Lock()
+			hidden := late[d.Position]
+			mu.Unlock()
+			if hidden {
+				d.Acker.Ack()
+				return nil
+			}
+			return s.Session.Deliver(ctx, d)
+		},
+		closing: func(s *brokenSession, ctx context.Context, cause error) error {
+			err := s.Session.Close(ctx, cause)
+			mu.Lock()
+			defer mu.Unlock()
+			s.closed = true
+			return err
+		},
+	}), "Ordered/LateAckAfterRevokeDoesNothing")
+}
+
+func TestSuiteCatchesTwoOwners(t *testing.T) {
+	// Each member in a group of its own owns everything.
+	caught(t, specs(func(m *membus.Member, spec bus.Spec) bus.Spec {
+		if spec.Mode != bus.Queue {
+			spec.Group += m.String()
+		}
+		return spec
+	}), "Ordered/OneOwnerPerPartition", "Live/OneOwnerPerPartition", "Live/OneOwnerSeesEachHint",
+		"Ordered/HandOverAwaitsClose", "Ordered/PartitionsAreSharedOnJoin")
+}
+
+func TestSuiteCatchesQueueThatForgetsWhatADeadMemberHeld(t *testing.T) {
+	caught(t, func(m *membus.Member, b *membus.Broker) bustest.Member {
+		broken := &brokenBus{Member: m}
+		member := intact(broken, m)
+		member.Crash = func() {
+			broken.mu.Lock()
+			held := broken.held
+			broken.mu.Unlock()
+			for _, d := range held {
+				d.Acker.Ack()
+			}
+			m.Crash()
+		}
+		return member
+	}, "Queue/DeadMembersMessagesComeAgain")
+}
+
+func TestSuiteCatchesLiveThatMissesBetweenSubscriptionAndOpen(t *testing.T) {
+	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+		if !d.Time.After(s.opened) {
+			return nil
+		}
+		return s.Session.Deliver(ctx, d)
+	}}), "Live/NothingFallsBetweenSubscriptionAndOpen")
+}
+
+func TestSuiteCatchesDuplicatesNotDropped(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member {
+		return intact(&forgetful{Member: m}, m)
+	}, "Publish/RepeatedIDIsDropped")
+}
+
+func TestSuiteCatchesHandOverThatDoesNotAwaitClose(t *testing.T) {
+	caught(t, decorated(&brokenBus{closing: func(s *brokenSession, ctx context.Context, cause error) error {
+		go func() { _ = s.Session.Close(context.WithoutCancel(ctx), cause) }() // the bubble waits for it
+		return nil
+	}}), "Ordered/HandOverAwaitsClose", "Live/HandOverAwaitsClose", "Ordered/AckInCloseIsCommitted")
+}
+
+func TestSuiteCatchesKeysOutOfOrder(t *testing.T) {
+	// Pairs of deliveries change places.
+	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+		if s.swapped == nil {
+			s.swapped = d
+			return nil
+		}
+		first := s.swapped
+		s.swapped = nil
+		if err := s.Session.Deliver(ctx, d); err != nil {
+			return err
+		}
+		return s.Session.Deliver(ctx, first)
+	}}), "Ordered/KeepsOrder")
+}
+
+func TestSuiteCatchesWindowWithoutBound(t *testing.T) {
+	caught(t, specs(func(_ *membus.Member, spec bus.Spec) bus.Spec {
+		spec.MaxInFlight = 0
+		return spec
+	}), "Ordered/WindowSaturatesAndGoesOn", "Queue/WindowSaturatesAndGoesOn")
+}
+
+func TestSuiteCatchesPrefixesThatMeet(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(m, m) },
+		"Publish/PrefixesAreApart") // caught's Stranger is on the same bus
+}

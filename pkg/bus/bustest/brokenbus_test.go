@@ -1,0 +1,118 @@
+package bustest_test
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// brokenBus decorates a member of membus; its functions, where set, replace what membus does right.
+type brokenBus struct {
+	*membus.Member
+	spec    func(m *membus.Member, spec bus.Spec) bus.Spec
+	deliver func(s *brokenSession, ctx context.Context, d *bus.Delivery) error
+	closing func(s *brokenSession, ctx context.Context, cause error) error
+	ack     func(s *brokenSession, d *bus.Delivery)
+
+	mu   sync.Mutex
+	held []*bus.Delivery // everything ever handed out
+}
+
+// decorated makes each member a copy of the broken bus.
+func decorated(b *brokenBus) func(*membus.Member, *membus.Broker) bustest.Member {
+	return func(m *membus.Member, _ *membus.Broker) bustest.Member {
+		broken := &brokenBus{Member: m, spec: b.spec, deliver: b.deliver, closing: b.closing, ack: b.ack}
+		return intact(broken, m)
+	}
+}
+
+func acks(f func(*brokenSession, *bus.Delivery)) func(*membus.Member, *membus.Broker) bustest.Member {
+	return decorated(&brokenBus{ack: f})
+}
+
+func specs(f func(*membus.Member, bus.Spec) bus.Spec) func(*membus.Member, *membus.Broker) bustest.Member {
+	return decorated(&brokenBus{spec: f})
+}
+
+// intact is a member whose bus may be broken, while what befalls it is membus's own.
+func intact(b bus.Bus, m *membus.Member) bustest.Member {
+	return bustest.Member{
+		Bus: b, Crash: m.Crash, Isolate: m.Freeze, Heal: m.Thaw,
+		Break: func() {
+			m.Disconnect()
+			time.AfterFunc(1500*time.Millisecond, m.Connect)
+		},
+	}
+}
+
+func (b *brokenBus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	if b.spec != nil {
+		spec = b.spec(b.Member, spec)
+	}
+	return b.Member.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		inner, err := open(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return &brokenSession{Session: inner, bus: b, opened: time.Now()}, nil
+	})
+}
+
+// brokenSession stands between membus and the suite's session.
+type brokenSession struct {
+	bus.Session
+	bus     *brokenBus
+	opened  time.Time
+	got     []*bus.Delivery
+	swapped *bus.Delivery
+	closed  bool
+}
+
+func (s *brokenSession) Deliver(ctx context.Context, d *bus.Delivery) error {
+	s.got = append(s.got, d)
+	s.bus.mu.Lock()
+	s.bus.held = append(s.bus.held, d)
+	s.bus.mu.Unlock()
+	outer := *d
+	if s.bus.ack != nil {
+		outer.Acker = brokenAcker{Acker: d.Acker, session: s, d: d}
+	}
+	if s.bus.deliver != nil {
+		// The function acknowledges the inner delivery, so both share an Acker that is not broken,
+		// unless acknowledging is what is broken.
+		return s.bus.deliver(s, ctx, &outer)
+	}
+	return s.Session.Deliver(ctx, &outer)
+}
+
+func (s *brokenSession) Close(ctx context.Context, cause error) error {
+	if s.bus.closing != nil {
+		return s.bus.closing(s, ctx, cause)
+	}
+	return s.Session.Close(ctx, cause)
+}
+
+type brokenAcker struct {
+	bus.Acker
+	session *brokenSession
+	d       *bus.Delivery
+}
+
+func (a brokenAcker) Ack() { a.session.bus.ack(a.session, a.d) }
+
+// forgetful publishes without message IDs.
+type forgetful struct{ *membus.Member }
+
+func (f *forgetful) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	bare := make([]bus.Message, len(messages))
+	for i, m := range messages {
+		m.ID = ""
+		bare[i] = m
+	}
+	return f.Member.Publish(ctx, topic, bare...)
+}
