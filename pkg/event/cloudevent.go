@@ -1,0 +1,107 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Types of the public events (CloudEvents attribute "type").
+const (
+	TypeCreate = "timerbus.timer.create"
+	TypeUpdate = "timerbus.timer.update"
+	TypeDelete = "timerbus.timer.delete"
+
+	TypeFired   = "timerbus.timer.fired"
+	TypeResult  = "timerbus.timer.result"
+	TypeDead    = "timerbus.timer.dead"
+	TypeParked  = "timerbus.timer.parked"
+	TypeApplied = "timerbus.command.applied"
+	TypeRefused = "timerbus.command.refused"
+)
+
+// Mode is how a CloudEvent lies in a message.
+type Mode int
+
+const (
+	// Structured puts the whole event into the body as JSON, and its attributes into headers as
+	// well, for readers that route without parsing. Used on NATS.
+	Structured Mode = iota + 1
+	// Binary puts attributes into headers and only the data into the body. Used on Kafka.
+	Binary
+)
+
+// CloudEvent is one event of CloudEvents 1.0 with JSON data. Field by field as the specification
+// names them; correlationid is Timerbus's extension attribute.
+type CloudEvent struct {
+	SpecVersion string `json:"specversion"`
+	ID          string `json:"id"`
+	Source      string `json:"source"`
+	Type        string `json:"type"`
+	Subject     string `json:"subject,omitempty"`
+	// Time is absent if zero.
+	Time            timer.Millis `json:"time,omitempty"`
+	DataContentType string       `json:"datacontenttype,omitempty"`
+	CorrelationID   string       `json:"correlationid,omitempty"`
+	// Data is valid JSON, or empty.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+const (
+	specVersion     = "1.0"
+	jsonType        = "application/json"
+	structuredType  = "application/cloudevents+json"
+	contentTypeName = "content-type"
+
+	kafkaPrefix = "ce_" // the Kafka protocol binding's; values are UTF-8 as they are
+	natsPrefix  = "ce-" // the NATS protocol binding's; values are percent-encoded
+)
+
+// New fills in what is the same for all events. data is marshalled as JSON.
+func New(eventType, source, id, subject, correlationID string, at timer.Millis, data any) (CloudEvent, error) {
+	raw, err := marshal(data)
+	if err != nil {
+		return CloudEvent{}, fmt.Errorf("marshal data of %s %s: %w", eventType, id, err)
+	}
+	return CloudEvent{
+		SpecVersion: specVersion, ID: id, Source: source, Type: eventType, Subject: subject, Time: at,
+		DataContentType: jsonType, CorrelationID: correlationID, Data: raw,
+	}, nil
+}
+
+// Encode lays the event into headers and a body. Equal events give equal bytes.
+func (e *CloudEvent) Encode(mode Mode) (headers map[string]string, body []byte, err error) {
+	headers = make(map[string]string, 8)
+	prefix, contentType, escape := natsPrefix, structuredType, percentEncode
+	if mode == Binary {
+		prefix, contentType, escape = kafkaPrefix, jsonType, asIs
+	}
+	headers[contentTypeName] = contentType
+	for name, value := range e.attributes() {
+		if value != "" {
+			headers[prefix+name] = escape(value)
+		}
+	}
+	if mode == Binary {
+		return headers, e.Data, nil
+	}
+	body, err = marshal(e)
+	if err != nil {
+		return nil, nil, fmt.Errorf("marshal %s %s: %w", e.Type, e.ID, err)
+	}
+	return headers, body, nil
+}
+
+// attributes are those that travel as headers. datacontenttype does not: the binary form has it in
+// content-type, and beside the structured form it would say nothing new.
+func (e *CloudEvent) attributes() map[string]string {
+	a := map[string]string{
+		"specversion": e.SpecVersion, "id": e.ID, "source": e.Source, "type": e.Type,
+		"subject": e.Subject, "correlationid": e.CorrelationID,
+	}
+	if e.Time != 0 {
+		a["time"] = e.Time.String()
+	}
+	return a
+}

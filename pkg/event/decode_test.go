@@ -1,0 +1,180 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// minimal is the least that the specification asks for.
+const minimal = `{"specversion":"1.0","id":"1","source":"me","type":"timerbus.timer.delete","data":{"a":1}}`
+
+func TestDecodeAcceptsWhatOthersWrite(t *testing.T) {
+	minimalHeaders := map[string]string{"ce_specversion": "1.0", "ce_id": "1", "ce_source": "me", "ce_type": event.TypeDelete}
+	with := func(more map[string]string) map[string]string {
+		h := maps.Clone(minimalHeaders)
+		maps.Copy(h, more)
+		return h
+	}
+	for name, c := range map[string]struct {
+		headers map[string]string
+		body    string
+		want    event.CloudEvent // what differs from minimal
+	}{
+		"structured, without headers":         {nil, minimal, event.CloudEvent{}},
+		"structured, with a charset":          {map[string]string{"Content-Type": "Application/CloudEvents+JSON; charset=UTF-8"}, minimal, event.CloudEvent{}},
+		"structured, the NATS binding's name": {map[string]string{"content-type": "application/cloudevents"}, minimal, event.CloudEvent{}},
+		"structured, foreign headers":         {map[string]string{"traceparent": "00-1", "Nats-Msg-Id": "x"}, minimal, event.CloudEvent{}},
+		"structured beats headers":            {map[string]string{"content-type": "application/cloudevents+json", "ce-id": "%", "ce-type": "x", "ce-specversion": "1.0"}, minimal, event.CloudEvent{}},
+		"structured, null and extensions":     {nil, `{"subject":null,"x":[1],` + minimal[1:], event.CloudEvent{}},
+		"binary, Kafka":                       {minimalHeaders, `{"a":1}`, event.CloudEvent{}},
+		"binary, Kafka, % is itself":          {with(map[string]string{"ce_subject": "100%25"}), `{"a":1}`, event.CloudEvent{Subject: "100%25"}},
+		"binary, content type":                {with(map[string]string{"Content-Type": "application/vnd.me+json; charset=utf-8"}), `{"a":1}`, event.CloudEvent{DataContentType: "application/vnd.me+json; charset=utf-8"}},
+		"binary, time with an offset":         {with(map[string]string{"CE_Time": "1970-01-01T01:00:00.0019+01:00"}), `{"a":1}`, event.CloudEvent{Time: 1}},
+		"binary, NATS": {map[string]string{
+			"Ce-Specversion": "1.0", "ce-id": "%31", "ce-source": `"m\e"`, "ce-type": event.TypeDelete,
+			"ce-subject": "%C3%a4%20b", "ce-datacontenttype": "application/json",
+		}, `{"a":1}`, event.CloudEvent{Subject: "ä b", DataContentType: "application/json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := event.Decode(c.headers, []byte(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			want.SpecVersion, want.ID, want.Source, want.Type = "1.0", "1", "me", event.TypeDelete
+			want.Data = json.RawMessage(`{"a":1}`)
+			if !same(&got, &want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	replaced := func(old, with string) string { return strings.Replace(minimal, old, with, 1) }
+	for name, c := range map[string]struct {
+		headers map[string]string
+		body    string
+		field   string
+	}{
+		"nothing":             {nil, "", "message"},
+		"not an object":       {nil, "[]", "message"},
+		"null":                {nil, "null", "message"},
+		"cut off":             {nil, minimal[:20], "message"},
+		"two values":          {nil, minimal + minimal, "message"},
+		"not UTF-8":           {nil, "{\"id\":\"\xff\"}", "message"},
+		"version 0.3":         {nil, replaced("1.0", "0.3"), "specversion"},
+		"no id":               {nil, replaced(`"id":"1",`, ""), "id"},
+		"names are exact":     {nil, replaced(`"id"`, `"ID"`), "id"},
+		"id is a number":      {nil, replaced(`"id":"1"`, `"id":1`), "id"},
+		"empty id":            {nil, replaced(`"id":"1"`, `"id":""`), "id"},
+		"control in id":       {nil, replaced(`"id":"1"`, `"id":"a\u0000"`), "id"},
+		"long id":             {nil, replaced(`"id":"1"`, `"id":"`+strings.Repeat("x", 1025)+`"`), "id"},
+		"no source":           {nil, replaced(`"source":"me",`, ""), "source"},
+		"no type":             {nil, replaced(`"type":"timerbus.timer.delete",`, ""), "type"},
+		"bad time":            {nil, replaced("{", `{"time":"yesterday",`), "time"},
+		"long correlation id": {nil, replaced("{", `{"correlationid":"`+strings.Repeat("x", 256)+`",`), "correlationid"},
+		"base64":              {nil, replaced("{", `{"data_base64":"e30=",`), "data_base64"},
+		"data not JSON":       {nil, replaced("{", `{"datacontenttype":"text/xml",`), "datacontenttype"},
+		"a batch":             {map[string]string{"content-type": "application/cloudevents-batch+json"}, "[" + minimal + "]", "content-type"},
+		"an Avro event":       {map[string]string{"content-type": "application/cloudevents+avro"}, "x", "content-type"},
+		"binary data is not JSON": {map[string]string{
+			"ce_specversion": "1.0", "ce_id": "1", "ce_source": "me", "ce_type": "t",
+		}, "{", "data"},
+		"escape cut off": {map[string]string{
+			"ce-specversion": "1.0", "ce-id": "%3", "ce-source": "me", "ce-type": "t",
+		}, "{}", "id"},
+		"escaped bytes are not UTF-8": {map[string]string{
+			"ce-specversion": "1.0", "ce-id": "%C0%A0", "ce-source": "me", "ce-type": "t",
+		}, "{}", "id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := event.Decode(c.headers, []byte(c.body))
+			var invalid *timer.InvalidError
+			if !errors.As(err, &invalid) || invalid.Field != c.field {
+				t.Errorf("error %v, want one about %s", err, c.field)
+			}
+		})
+	}
+}
+
+// An answer to a refused command must name it, if it has an id at all.
+func TestParseCommandKeepsTheIDOfARefusedCommand(t *testing.T) {
+	for name, body := range map[string]string{
+		"unknown type":  `{"specversion":"1.0","id":"1","source":"me","type":"x","correlationid":"c"}`,
+		"type a number": `{"specversion":"1.0","id":"1","source":"me","type":7,"correlationid":"c"}`,
+		"no source":     `{"specversion":"1.0","id":"1","type":"timerbus.timer.create","correlationid":"c"}`,
+		"bad time":      `{"specversion":"1.0","id":"1","source":"me","type":"timerbus.timer.create","time":1,"correlationid":"c"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := event.ParseCommand(nil, []byte(body))
+			if err == nil || c.ID != "1" || c.CorrelationID != "c" {
+				t.Errorf("ParseCommand = %+v, %v, want an error, id 1 and correlation id c", c, err)
+			}
+		})
+	}
+}
+
+func TestParseCommandVerbs(t *testing.T) {
+	for verb, eventType := range map[event.Verb]string{
+		event.VerbCreate: event.TypeCreate, event.VerbUpdate: event.TypeUpdate, event.VerbDelete: event.TypeDelete,
+	} {
+		body := strings.Replace(minimal, event.TypeDelete, eventType, 1)
+		c, err := event.ParseCommand(nil, []byte(body))
+		if err != nil || c.Verb != verb || c.ID != "1" || string(c.Data) != `{"a":1}` {
+			t.Errorf("%s: %+v, %v", eventType, c, err)
+		}
+	}
+}
+
+func TestUnmarshalRefusesOtherKindsAndSizes(t *testing.T) {
+	due, hint := event.MarshalDue(event.Due{}), event.MarshalHint(event.Hint{})
+	for _, b := range [][]byte{nil, {}, hint, due[:len(due)-1], append(bytes.Clone(due), 0)} {
+		if _, err := event.UnmarshalDue(b); err == nil {
+			t.Errorf("UnmarshalDue(%x) accepted it", b)
+		}
+	}
+	for _, b := range [][]byte{nil, {}, due, hint[:len(hint)-1], append(bytes.Clone(hint), 0)} {
+		if _, err := event.UnmarshalHint(b); err == nil {
+			t.Errorf("UnmarshalHint(%x) accepted it", b)
+		}
+	}
+}
+
+// A payload goes out as it came in: numbers, escapes and the order of its members are the client's.
+func TestBodyCarriesThePayloadUnchanged(t *testing.T) {
+	d := event.DeliveryOf(sample())
+	body, err := d.Body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(body, []byte(`"payload":`+payload+`}`)) {
+		t.Errorf("body %s does not end with payload %s", body, payload)
+	}
+	fired, err := event.Fired(source, sample(), at)
+	if err != nil || !bytes.Equal(fired.Data, body) {
+		t.Errorf("a fired event's data is %s, %v, want the callback's body %s", fired.Data, err, body)
+	}
+}
+
+func TestWholeTimerInANotice(t *testing.T) {
+	e, err := event.NoticeOf(source, sample(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n event.Notice
+	if err := json.Unmarshal(e.Data, &n); err != nil {
+		t.Fatal(err)
+	}
+	want := event.RetryPolicy{MaxAttempts: 4, InitialInterval: "30s", BackoffMultiplier: 2, MaxInterval: "1h"}
+	if n.RetryPolicy != want || n.CallbackTimeout != "30s" || n.Deliver != timer.DeliverBoth {
+		t.Errorf("notice %+v does not hold the timer's policy %+v, timeout and way", n, want)
+	}
+}

@@ -1,0 +1,48 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Delivery is what a receiver gets: the body of a callback, and the data of a fired event.
+type Delivery struct {
+	Namespace string `json:"namespace"`
+	TimerID   string `json:"timerId"`
+	// ExecuteAt is what the user asked for; ScheduledFor when this attempt was due (later than
+	// ExecuteAt for a retry).
+	ExecuteAt     timer.Millis    `json:"executeAt"`
+	ScheduledFor  timer.Millis    `json:"scheduledFor"`
+	Attempt       timer.Attempt   `json:"attempt"`
+	Generation    string          `json:"generation"`
+	CorrelationID string          `json:"correlationId"`
+	Payload       json.RawMessage `json:"payload"`
+}
+
+// DeliveryOf describes the next attempt of a timer.
+func DeliveryOf(t *timer.Timer) Delivery {
+	return Delivery{
+		Namespace: t.Namespace, TimerID: t.ID, ExecuteAt: t.ExecuteAt, ScheduledFor: t.DueAt,
+		Attempt: t.Attempts + 1, Generation: t.Generation.String(),
+		CorrelationID: t.Correlation(), Payload: orNull(t.Payload),
+	}
+}
+
+// Body is the delivery as a callback carries it, and as a fired event's data.
+func (d *Delivery) Body() ([]byte, error) {
+	body, err := marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("marshal delivery of %s: %w", Subject(d.Namespace, d.TimerID), err)
+	}
+	return body, nil
+}
+
+// Fired is the delivery of a timer on a topic. Its id is the callback's webhook-id.
+func Fired(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
+	return New(TypeFired, source, t.WebhookID(), Subject(t.Namespace, t.ID), t.Correlation(), at, DeliveryOf(t))
+}
+
+// Subject is the key of public events: namespace/id. A namespace has no slash, so it reads one way.
+func Subject(namespace, id string) string { return namespace + "/" + id }

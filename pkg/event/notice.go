@@ -1,0 +1,76 @@
+package event
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Notice tells that a timer was given up (dead) or set aside (parked), and why. It is the whole timer,
+// so that it can be created anew from it.
+type Notice struct {
+	Namespace       string          `json:"namespace"`
+	TimerID         string          `json:"timerId"`
+	Generation      string          `json:"generation"`
+	Attempts        timer.Attempt   `json:"attempts"`
+	Status          timer.Status    `json:"status"`
+	Reason          string          `json:"reason"`
+	StatusCode      int             `json:"statusCode,omitempty"`
+	CorrelationID   string          `json:"correlationId"`
+	ExecuteAt       timer.Millis    `json:"executeAt"`
+	CreatedAt       timer.Millis    `json:"createdAt"`
+	Deliver         timer.Deliver   `json:"deliver"`
+	CallbackURL     string          `json:"callbackUrl,omitempty"`
+	CallbackTimeout string          `json:"callbackTimeout"`
+	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
+	Payload         json.RawMessage `json:"payload"`
+}
+
+// NoticeOf builds a dead or parked event from the timer as history or the row has it.
+func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
+	eventType, suffix := TypeDead, "_dead"
+	if t.Status == timer.StatusParked {
+		eventType, suffix = TypeParked, "_parked"
+	}
+	n := Notice{
+		Namespace: t.Namespace, TimerID: t.ID, Generation: t.Generation.String(), Attempts: t.Attempts,
+		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
+		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
+		CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry), Payload: orNull(t.Payload),
+	}
+	return New(eventType, source, t.WebhookID()+suffix, Subject(t.Namespace, t.ID), t.Correlation(), at, n)
+}
+
+// RetryPolicy is a timer.RetryPolicy as JSON has it: durations are strings such as "30s".
+type RetryPolicy struct {
+	MaxAttempts         int     `json:"maxAttempts"`
+	MaxAttemptsDuration string  `json:"maxAttemptsDuration,omitempty"`
+	InitialInterval     string  `json:"initialInterval"`
+	BackoffMultiplier   float64 `json:"backoffMultiplier"`
+	MaxInterval         string  `json:"maxInterval"`
+}
+
+func retryPolicyOf(p timer.RetryPolicy) RetryPolicy {
+	r := RetryPolicy{
+		MaxAttempts: p.MaxAttempts, InitialInterval: duration(p.InitialInterval),
+		BackoffMultiplier: p.BackoffMultiplier, MaxInterval: duration(p.MaxInterval),
+	}
+	if p.MaxAttemptsDuration != 0 {
+		r.MaxAttemptsDuration = duration(p.MaxAttemptsDuration)
+	}
+	return r
+}
+
+// duration writes "1h" where time.Duration writes "1h0m0s".
+func duration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

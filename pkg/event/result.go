@@ -1,0 +1,34 @@
+package event
+
+import (
+	"strconv"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Result tells what one attempt did. It leaves before the outcome is written (I14): it may repeat, and
+// the timer may have changed since; the generation tells.
+type Result struct {
+	Namespace     string        `json:"namespace"`
+	TimerID       string        `json:"timerId"`
+	Generation    string        `json:"generation"`
+	Attempt       timer.Attempt `json:"attempt"`
+	CorrelationID string        `json:"correlationId"`
+	// Outcome is done, rescheduled, failed or dead.
+	Outcome   string       `json:"outcome"`
+	ExecuteAt timer.Millis `json:"executeAt"`
+	// NextAt is when it is tried or fires again; absent for done and dead.
+	NextAt     *timer.Millis `json:"nextAt,omitempty"`
+	StartedAt  timer.Millis  `json:"startedAt"`
+	FinishedAt timer.Millis  `json:"finishedAt"`
+	StatusCode int           `json:"statusCode,omitempty"`
+	Error      string        `json:"error,omitempty"`
+	// Body is the beginning of an answer that could not be understood.
+	Body string `json:"body,omitempty"`
+}
+
+// ResultOf builds a result event. Its id repeats with the attempt and the outcome.
+func ResultOf(source string, t *timer.Timer, r *Result) (CloudEvent, error) {
+	id := t.WebhookID() + "_" + strconv.Itoa(int(r.Attempt)) + "_" + r.Outcome
+	return New(TypeResult, source, id, Subject(t.Namespace, t.ID), t.Correlation(), r.FinishedAt, r)
+}
