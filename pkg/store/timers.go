@@ -154,8 +154,8 @@ const (
 // Final reports whether a generation ends with the outcome.
 func (o Outcome) Final() bool { return o != OutcomeFailed }
 
-// HistoryEntry is one attempt. (Ref, Generation, Attempt) is unique: a final outcome replaces a failed
-// one of the same attempt, never the reverse; what is final stays as it was written first.
+// HistoryEntry is one attempt. (Ref, Generation, Attempt) is unique: a failed one gives way
+// to whatever is written later for the same attempt, a final one to nothing.
 type HistoryEntry struct {
 	Ref        Ref
 	Generation timer.Generation

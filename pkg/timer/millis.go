@@ -1,0 +1,85 @@
+package timer
+
+import (
+	"math"
+	"time"
+)
+
+// Millis is an instant: UTC milliseconds since 1970. Everything inside Timerbus is this fine and no
+// finer, so that an instant is the same in every engine and comparable with ==.
+type Millis int64
+
+const (
+	// MinMillis and MaxMillis bound what a user may ask for: the years 1 to 9999, which RFC 3339
+	// can write.
+	MinMillis Millis = -62135596800000
+	MaxMillis Millis = 253402300799999
+	// Never lies after every instant. It is a bound, never a stored time.
+	Never Millis = math.MaxInt64
+)
+
+// Clock tells the present. Core code takes one and never asks the operating system itself.
+type Clock func() Millis
+
+// SystemClock is the machine's clock.
+func SystemClock() Millis { return FromTime(time.Now()) }
+
+// FromTime truncates to the millisecond (towards the past, also before 1970).
+func FromTime(t time.Time) Millis { return Millis(t.UnixMilli()) }
+
+// Time returns the instant in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// Add returns m + d, with d truncated to milliseconds; it saturates at Never.
+func (m Millis) Add(d time.Duration) Millis {
+	sum := m + Millis(d.Milliseconds())
+	if d > 0 && sum < m {
+		return Never
+	}
+	return sum
+}
+
+// Sub returns m − o.
+func (m Millis) Sub(o Millis) time.Duration { return time.Duration(m-o) * time.Millisecond }
+
+// layout writes milliseconds always, so that equal instants are equal strings.
+const layout = "2006-01-02T15:04:05.000Z"
+
+func (m Millis) String() string {
+	if m == Never {
+		return "never"
+	}
+	return m.Time().Format(layout)
+}
+
+// MarshalText writes RFC 3339 in UTC with milliseconds.
+func (m Millis) MarshalText() ([]byte, error) {
+	if m < MinMillis || m > MaxMillis {
+		return nil, Invalid("time", int64(m), "an instant in the years 1 to 9999")
+	}
+	return m.Time().AppendFormat(nil, layout), nil
+}
+
+// UnmarshalText reads RFC 3339 with any offset and truncates to the millisecond.
+func (m *Millis) UnmarshalText(text []byte) error {
+	parsed, err := ParseMillis(string(text))
+	if err != nil {
+		return err
+	}
+	*m = parsed
+	return nil
+}
+
+// ParseMillis reads RFC 3339 with any offset and truncates to the millisecond.
+func ParseMillis(s string) (Millis, error) {
+	const want = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return 0, Invalid("time", s, want)
+	}
+	m := FromTime(t)
+	if m < MinMillis || m > MaxMillis {
+		return 0, Invalid("time", s, want)
+	}
+	return m, nil
+}

@@ -1,0 +1,60 @@
+package timer
+
+import "time"
+
+// Patch is an update: a nil field is kept. Clearing a field is giving its zero or default value, which
+// whoever decodes the user's null puts in.
+type Patch struct {
+	ExecuteAt       *Millis
+	Deliver         *Deliver
+	CallbackURL     *string
+	CallbackTimeout *time.Duration
+	Retry           *RetryPatch
+	// Payload: a pointer to nil clears.
+	Payload       *[]byte
+	CorrelationID *string
+}
+
+// RetryPatch changes single fields of a RetryPolicy.
+type RetryPatch struct {
+	MaxAttempts         *int
+	MaxAttemptsDuration *time.Duration
+	InitialInterval     *time.Duration
+	BackoffMultiplier   *float64
+	MaxInterval         *time.Duration
+}
+
+// Apply returns the spec with the patch laid over it, or the first field that is not acceptable then.
+// Engines call it inside the transaction that holds the row, so that two updates of different fields
+// both survive.
+func (p *Patch) Apply(s Spec) (Spec, error) {
+	set(&s.ExecuteAt, p.ExecuteAt)
+	set(&s.Deliver, p.Deliver)
+	set(&s.CallbackURL, p.CallbackURL)
+	set(&s.CallbackTimeout, p.CallbackTimeout)
+	set(&s.Payload, p.Payload)
+	set(&s.CorrelationID, p.CorrelationID)
+	if p.Retry != nil {
+		s.Retry = p.Retry.Apply(s.Retry)
+	}
+	if err := s.Check(); err != nil {
+		return Spec{}, err
+	}
+	return s, nil
+}
+
+// Apply lays the patch over a policy, unchecked.
+func (p *RetryPatch) Apply(r RetryPolicy) RetryPolicy {
+	set(&r.MaxAttempts, p.MaxAttempts)
+	set(&r.MaxAttemptsDuration, p.MaxAttemptsDuration)
+	set(&r.InitialInterval, p.InitialInterval)
+	set(&r.BackoffMultiplier, p.BackoffMultiplier)
+	set(&r.MaxInterval, p.MaxInterval)
+	return r
+}
+
+func set[T any](field, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}

@@ -1,0 +1,67 @@
+package timer
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// RetryPolicy says how often and how far apart a failed delivery is tried again. The delay after
+// attempt n is min(MaxInterval, InitialInterval · BackoffMultiplier^(n−1)), give or take the jitter.
+type RetryPolicy struct {
+	// MaxAttempts counts the first delivery too: 1 means no retry. 1 to 1,000.
+	MaxAttempts int
+	// MaxAttemptsDuration, counted from executeAt, ends retrying early: an attempt that would start
+	// after it is not made. 0 means no such end; else 1 s to 365 days.
+	MaxAttemptsDuration time.Duration
+	// InitialInterval is the delay after the first attempt. 1 ms to 24 h.
+	InitialInterval time.Duration
+	// BackoffMultiplier is 1 to 100.
+	BackoffMultiplier float64
+	// MaxInterval caps the delay. InitialInterval to 7 days.
+	MaxInterval time.Duration
+}
+
+// Limits of RetryPolicy, as its fields' comments say.
+const (
+	MaxMaxAttempts         = 1000
+	MinMaxAttemptsDuration = time.Second
+	MaxMaxAttemptsDuration = 365 * 24 * time.Hour
+	MinInitialInterval     = time.Millisecond
+	MaxInitialInterval     = 24 * time.Hour
+	MaxBackoffMultiplier   = 100.0
+	MaxMaxInterval         = 7 * 24 * time.Hour
+)
+
+// Jitter is the share by which a retry's delay is randomised: ± 10 %, so that timers that failed
+// together do not come back together.
+const Jitter = 0.1
+
+// DefaultRetryPolicy is 4 attempts, 30 s apart at first, doubling, at most 1 h.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{
+		MaxAttempts:       4,
+		InitialInterval:   30 * time.Second,
+		BackoffMultiplier: 2,
+		MaxInterval:       time.Hour,
+	}
+}
+
+// Check names the first field outside its limits.
+func (p RetryPolicy) Check() error {
+	switch {
+	case p.MaxAttempts < 1 || p.MaxAttempts > MaxMaxAttempts:
+		return Invalid("retryPolicy.maxAttempts", p.MaxAttempts, fmt.Sprintf("1 to %d", MaxMaxAttempts))
+	case p.MaxAttemptsDuration != 0 &&
+		(p.MaxAttemptsDuration < MinMaxAttemptsDuration || p.MaxAttemptsDuration > MaxMaxAttemptsDuration):
+		return Invalid("retryPolicy.maxAttemptsDuration", p.MaxAttemptsDuration, `"1s" to "8760h", or "0s" for none`)
+	case p.InitialInterval < MinInitialInterval || p.InitialInterval > MaxInitialInterval:
+		return Invalid("retryPolicy.initialInterval", p.InitialInterval, `"1ms" to "24h"`)
+	case math.IsNaN(p.BackoffMultiplier) || p.BackoffMultiplier < 1 || p.BackoffMultiplier > MaxBackoffMultiplier:
+		return Invalid("retryPolicy.backoffMultiplier", p.BackoffMultiplier, "1 to 100")
+	case p.MaxInterval < p.InitialInterval || p.MaxInterval > MaxMaxInterval:
+		return Invalid("retryPolicy.maxInterval", p.MaxInterval,
+			fmt.Sprintf("initialInterval (%v) to 168h", p.InitialInterval))
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package timer
+
+import (
+	"strconv"
+	"sync"
+)
+
+// Revision names one state of one timer: with the UUID, exactly one, for ever. Revisions are compared
+// for equality only. They are positive, and at most 2^63 − 1, so that any engine's integer holds them.
+type Revision int64
+
+// Generation is the Revision of the write that set a timer's current life. Retries and postponements
+// keep it; it is what a receiver sees in webhook-id.
+type Generation int64
+
+func (r Revision) String() string   { return strconv.FormatInt(int64(r), 10) }
+func (g Generation) String() string { return strconv.FormatInt(int64(g), 10) }
+
+// ParseGeneration reads the decimal string that JSON carries (numbers above 2^53 would be rounded by
+// many readers).
+func ParseGeneration(s string) (Generation, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, Invalid("generation", s, "a generation as an answer gave it: a positive decimal string")
+	}
+	return Generation(n), nil
+}
+
+const (
+	// randomBits of a revision are random: two processes that write the same timer in the same
+	// millisecond collide once in two million times, and only compare-and-set losers could notice.
+	randomBits = 21
+	// maxStep bounds the random step between two revisions made in one millisecond by one process.
+	// 512 of them fit on average before the clock part runs ahead, by a millisecond.
+	maxStep = 1 << 13
+)
+
+// Revisions makes revisions: a hybrid clock (42 bits of milliseconds since 1970, enough until 2109)
+// and random bits. They rise within a process, and do not repeat across processes, restarts or a
+// store that lost writes, because they do not depend on anything stored.
+type Revisions struct {
+	now    Clock
+	random func() uint64
+
+	mu   sync.Mutex
+	last Revision
+}
+
+// NewRevisions takes the process's clock and a source of random bits (math/rand/v2.Uint64 in
+// production, a seeded one in simulation). Make one per process.
+func NewRevisions(now Clock, random func() uint64) *Revisions {
+	return &Revisions{now: now, random: random}
+}
+
+// Next returns a revision that was never returned before.
+func (r *Revisions) Next() Revision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bits := r.random()
+	next := Revision(r.now())<<randomBits | Revision(bits&(1<<randomBits-1))
+	if next <= r.last {
+		next = r.last + 1 + Revision(bits%maxStep)
+	}
+	r.last = next
+	return next
+}

@@ -1,0 +1,129 @@
+package timer
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Deliver says which way a due timer goes out.
+type Deliver string
+
+const (
+	// DeliverAuto stands for callback if there is a URL, else event.
+	DeliverAuto     Deliver = ""
+	DeliverCallback Deliver = "callback"
+	DeliverEvent    Deliver = "event"
+	DeliverBoth     Deliver = "both"
+)
+
+const (
+	// MaxCallbackURL is the longest callback URL, in bytes.
+	MaxCallbackURL = 2048
+	// MaxPayload is the largest payload, in bytes of JSON as received.
+	MaxPayload = 100 << 10
+
+	DefaultCallbackTimeout = 30 * time.Second
+	MinCallbackTimeout     = time.Second
+	MaxCallbackTimeout     = 5 * time.Minute
+)
+
+// Spec is what a user asks for: all of a timer that is not the service's own doing.
+type Spec struct {
+	// ExecuteAt may lie in the past: the timer then fires at once, because a create that was delayed
+	// on its way must not be lost.
+	ExecuteAt Millis
+	Deliver   Deliver
+	// CallbackURL is absolute, http or https.
+	CallbackURL string
+	// CallbackTimeout bounds one attempt from dialling to the last byte of the answer. Whole
+	// milliseconds.
+	CallbackTimeout time.Duration
+	Retry           RetryPolicy
+	// Payload is JSON as received, or nil for none; it is carried and never interpreted.
+	Payload []byte
+	// CorrelationID is the user's, or empty; Timer.Correlation is what users see.
+	CorrelationID string
+}
+
+// Check names the first field that is not acceptable.
+func (s *Spec) Check() error {
+	if s.ExecuteAt < MinMillis || s.ExecuteAt > MaxMillis {
+		return Invalid("executeAt", int64(s.ExecuteAt), "an instant in the years 1 to 9999")
+	}
+	if err := s.checkDelivery(); err != nil {
+		return err
+	}
+	if s.CallbackTimeout < MinCallbackTimeout || s.CallbackTimeout > MaxCallbackTimeout {
+		return Invalid("callbackTimeout", s.CallbackTimeout, "1 s to 5 min")
+	}
+	if err := s.Retry.Check(); err != nil {
+		return err
+	}
+	if len(s.Payload) > MaxPayload {
+		return &PayloadTooLargeError{Size: len(s.Payload)}
+	}
+	if s.Payload != nil && (!utf8.Valid(s.Payload) || !json.Valid(s.Payload)) {
+		return Invalid("payload", s.Payload, "valid JSON in UTF-8")
+	}
+	return CheckCorrelationID(s.CorrelationID)
+}
+
+func (s *Spec) checkDelivery() error {
+	switch s.Deliver {
+	case DeliverAuto, DeliverEvent:
+	case DeliverCallback, DeliverBoth:
+		if s.CallbackURL == "" {
+			return Invalid("callbackUrl", "", fmt.Sprintf("an http or https URL, because deliver is %q", s.Deliver))
+		}
+	default:
+		return Invalid("deliver", string(s.Deliver), `"callback", "event" or "both"`)
+	}
+	if s.CallbackURL == "" {
+		return nil
+	}
+	return CheckCallbackURL(s.CallbackURL)
+}
+
+// CheckCallbackURL accepts absolute http and https URLs with a host, up to 2,048 bytes.
+func CheckCallbackURL(raw string) error {
+	const want = "an absolute http or https URL with a host, at most 2048 bytes"
+	if len(raw) > MaxCallbackURL || !utf8.ValidString(raw) {
+		return Invalid("callbackUrl", raw, want)
+	}
+	for _, r := range raw {
+		if unicode.IsControl(r) || r == ' ' {
+			return Invalid("callbackUrl", raw, want)
+		}
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return Invalid("callbackUrl", raw, want)
+	}
+	return nil
+}
+
+// Way resolves DeliverAuto.
+func (s *Spec) Way() Deliver {
+	switch {
+	case s.Deliver != DeliverAuto:
+		return s.Deliver
+	case s.CallbackURL != "":
+		return DeliverCallback
+	default:
+		return DeliverEvent
+	}
+}
+
+// PayloadTooLargeError is apart from InvalidError because HTTP has a status of its own for it.
+type PayloadTooLargeError struct {
+	// Size is what was given, in bytes.
+	Size int
+}
+
+func (e *PayloadTooLargeError) Error() string {
+	return fmt.Sprintf("payload: %d bytes are not accepted: want at most %d", e.Size, MaxPayload)
+}

@@ -1,0 +1,53 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// Close ends the session. After a revoke it flushes what is on its way to the bus, advances the
+// watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a
+// loss it stops at once: somebody else may own the shards already, and the fence keeps late writes out.
+func (o *session) Close(ctx context.Context, cause error) error {
+	o.loop.Wait()
+	o.closing = true
+	if errors.Is(cause, bus.ErrLost) {
+		o.cancel()
+	}
+	// The workers hand their last results into done, which has room for all of them.
+	stop := context.AfterFunc(ctx, o.cancel)
+	o.workers.Wait()
+	stop()
+	var err error
+	if !errors.Is(cause, bus.ErrLost) {
+		err = o.release(ctx)
+	}
+	o.cancel()
+	o.metrics.hide(&o.shown)
+	o.metrics.partitions.Dec()
+	o.log.Info("partition closed", "cause", cause)
+	return err
+}
+
+func (o *session) release(ctx context.Context) error {
+	for len(o.done) > 0 {
+		apply := <-o.done
+		apply(o.config.Clock())
+	}
+	now := o.config.Clock()
+	items := o.state.Advances(now)
+	if len(items) > 0 {
+		answers, err := o.config.Store.Advance(ctx, now, items)
+		if err != nil {
+			return fmt.Errorf("last advance: %w", err)
+		}
+		o.state.Advanced(items, answers)
+	}
+	if _, err := o.config.Store.Release(ctx, now, o.state.Releases()); err != nil {
+		return fmt.Errorf("release claims: %w", err)
+	}
+	return nil
+}

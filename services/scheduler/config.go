@@ -1,0 +1,142 @@
+package scheduler
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+// Config is what a scheduler needs. Numbers left at zero get the default in their comment.
+type Config struct {
+	Store     store.Shards
+	Directory *store.Directory
+	Bus       bus.Bus
+	// Clock tells the present to the millisecond.
+	Clock timer.Clock
+	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production).
+	Random func() uint64
+	// Node names this process in claims, for people.
+	Node string
+	// Source and Format are for the public events that schedulers send (dead and parked timers).
+	Source     string
+	Format     event.Mode
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+
+	// LookAhead is how far ahead rows are armed: 2 s.
+	LookAhead time.Duration
+	// BusyPoll is the shortest time between two polls of a shard that was read to the horizon: 500 ms.
+	BusyPoll time.Duration
+	// HintWindow is within what time of its due_at a written timer is hinted: 60 s. Every shard is
+	// polled, and namespaces are read again, at least every half of it.
+	HintWindow time.Duration
+	// Slack is how far watermarks stay behind the present: 2 s.
+	Slack time.Duration
+	// Grace is how long after its due_at a row counts as overdue: 2 s.
+	Grace time.Duration
+	// Sweep is the pause between two sweeps of a partition: 2 s.
+	Sweep time.Duration
+	// SweepPublish bounds what one sweep publishes in a partition: 1,000.
+	SweepPublish int
+	// Outstanding bounds a partition's states that are published and not yet seen gone: 4,096.
+	Outstanding int
+	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have
+	// equal shares.
+	Agenda int
+	// PollPerShard and PollTotal bound the rows of one poll: 1,000 and 10,000.
+	PollPerShard, PollTotal int
+	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
+	QueueDepth int
+	// PublishBatch is the most due events handed to the bus at once: 512.
+	PublishBatch int
+	// HintQueue bounds the hints a partition has received and not yet looked at: 4,096. Hints beyond
+	// it are dropped, and polls and sweeps make up for them.
+	HintQueue int
+	// RedeliveryBound is how long a published state is left to the bus's redelivery: 30 s.
+	RedeliveryBound time.Duration
+	// LongBound is after how long a publication counts as lost in any case: the largest callback
+	// timeout and a minute.
+	LongBound time.Duration
+	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
+	ClockBound time.Duration
+	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s.
+	AdvanceEvery time.Duration
+	// FloorEvery is the pause between two looks at the due queue while something waits for it: 500 ms.
+	FloorEvery time.Duration
+	// AnnounceAfter is how old an unannounced dead or parked timer is before the scheduler announces
+	// it, and how often it looks: 5 s.
+	AnnounceAfter time.Duration
+}
+
+func (c *Config) withDefaults() error {
+	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Random == nil {
+		return errors.New("scheduler: Store, Directory, Bus, Clock and Random are required")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	if c.Format == 0 {
+		c.Format = event.Structured
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&c.LookAhead, 2 * time.Second},
+		{&c.BusyPoll, 500 * time.Millisecond},
+		{&c.HintWindow, time.Minute},
+		{&c.Slack, 2 * time.Second},
+		{&c.Grace, 2 * time.Second},
+		{&c.Sweep, 2 * time.Second},
+		{&c.RedeliveryBound, 30 * time.Second},
+		{&c.LongBound, timer.MaxCallbackTimeout + time.Minute},
+		{&c.ClockBound, 250 * time.Millisecond},
+		{&c.AdvanceEvery, time.Second},
+		{&c.FloorEvery, 500 * time.Millisecond},
+		{&c.AnnounceAfter, 5 * time.Second},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	for _, n := range []struct {
+		field *int
+		value int
+	}{
+		{&c.SweepPublish, 1000},
+		{&c.Outstanding, 4096},
+		{&c.Agenda, 65536},
+		{&c.PollPerShard, 1000},
+		{&c.PollTotal, 10000},
+		{&c.QueueDepth, 100000},
+		{&c.PublishBatch, 512},
+		{&c.HintQueue, 4096},
+	} {
+		if *n.field == 0 {
+			*n.field = n.value
+		}
+	}
+	return nil
+}
+
+func (c *Config) limits() partition.Limits {
+	return partition.Limits{
+		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
+		Grace: c.Grace, RedeliveryBound: c.RedeliveryBound, LongBound: c.LongBound,
+		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
+		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
+		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
+		SweepPublish: c.SweepPublish,
+	}
+}

@@ -1,0 +1,276 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+// busySweep is the pause between sweeps while the bound on outstanding states is near.
+const busySweep = 250 * time.Millisecond
+
+// announcePage is how many dead or parked timers are announced at once.
+const announcePage = 100
+
+// String names an effect in logs and metrics.
+func (e effect) String() string {
+	return [...]string{"publish", "poll", "sweep", "floor", "advance", "announce", "claim", "none"}[e]
+}
+
+// start begins an effect; act has checked that it does not run.
+func (o *session) start(e effect, now timer.Millis) {
+	switch e {
+	case effectPublish:
+		o.publish(now)
+	case effectPoll:
+		o.poll(now)
+	case effectSweep:
+		o.sweep()
+	case effectFloor:
+		o.floor()
+	case effectAdvance:
+		o.advance(now)
+	case effectAnnounce:
+		o.announce(now)
+	case effectClaim:
+		o.claimMissing()
+	case effects:
+	}
+}
+
+// work runs I/O in a goroutine of its own. What it returns is called by the loop, or by Close, and may
+// begin the effect's next step.
+func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Millis)) {
+	if o.closing {
+		return
+	}
+	o.running[e] = true
+	o.workers.Go(func() {
+		apply := io(o.io)
+		o.done <- func(now timer.Millis) {
+			o.running[e] = false
+			apply(now)
+		}
+	})
+}
+
+// failed logs the first of a run of failures and returns when to try again.
+func (o *session) failed(e effect, now timer.Millis, err error) timer.Millis {
+	if o.io.Err() != nil {
+		return timer.Never
+	}
+	if o.pauses[e] == nil {
+		o.pauses[e] = newBackoff()
+		o.log.Warn("scheduler is held up", "effect", e.String(), "error", err)
+	}
+	o.metrics.failures.WithLabelValues(e.String()).Inc()
+	o.at[e] = now.Add(o.pauses[e].NextBackOff())
+	return o.at[e]
+}
+
+// worked ends a run of failures and sets when the effect may run next.
+func (o *session) worked(e effect, next timer.Millis) {
+	if o.pauses[e] != nil {
+		o.pauses[e] = nil
+		o.log.Info("scheduler goes on", "effect", e.String())
+	}
+	o.at[e] = next
+}
+
+// publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
+func (o *session) publish(now timer.Millis) {
+	batch := o.state.Release(now, o.config.PublishBatch)
+	if len(batch) == 0 {
+		return
+	}
+	messages := make([]bus.Message, len(batch))
+	for i := range batch {
+		messages[i] = partition.Message(&batch[i], o.partition)
+		o.metrics.lateness.Observe(now.Sub(batch[i].Row.DueAt).Seconds())
+	}
+	o.work(effectPublish, func(ctx context.Context) func(timer.Millis) {
+		positions, err := o.publishUntil(ctx, messages)
+		return func(now timer.Millis) {
+			if err != nil {
+				return
+			}
+			o.metrics.published.Add(float64(len(batch)))
+			o.state.Published(now, batch, positions)
+			o.worked(effectPublish, now)
+		}
+	})
+}
+
+// publishUntil repeats the publication, with the same IDs, until the bus has it or ctx ends.
+func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
+	pause := newBackoff()
+	for {
+		positions, err := o.config.Bus.Publish(ctx, bus.Due, messages...)
+		if err == nil {
+			return positions, nil
+		}
+		if ctx.Err() != nil || errors.Is(err, bus.ErrClosed) {
+			return nil, err
+		}
+		o.metrics.failures.WithLabelValues(effectPublish.String()).Inc()
+		o.log.Warn("due events not published, trying again", "events", len(messages), "error", err)
+		if err := sleep(ctx, pause.NextBackOff()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (o *session) poll(now timer.Millis) {
+	q := o.state.Poll(now)
+	o.work(effectPoll, func(ctx context.Context) func(timer.Millis) {
+		answer, err := o.config.Store.Due(ctx, q)
+		return func(now timer.Millis) {
+			if err != nil {
+				o.state.PollFailed(q, o.failed(effectPoll, now, err))
+				return
+			}
+			o.worked(effectPoll, now)
+			before := o.state.Shards()
+			o.fenced(now, before, o.state.Polled(now, q, answer))
+		}
+	})
+}
+
+// sweep asks the floor first and reads the rows after it, page by page.
+func (o *session) sweep() {
+	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
+		floor, err := o.askFloor(ctx)
+		return func(now timer.Millis) {
+			if err != nil {
+				o.failed(effectSweep, now, err)
+				return
+			}
+			o.state.Floor(now, floor)
+			o.sweepPage(o.state.SweepStart(now))
+		}
+	})
+}
+
+func (o *session) sweepPage(q store.OverdueQuery) {
+	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
+		page, err := o.config.Store.Overdue(ctx, q)
+		return func(now timer.Millis) {
+			if err != nil {
+				o.state.SweepFailed()
+				o.failed(effectSweep, now, err)
+				return
+			}
+			before := o.state.Shards()
+			next, done, fenced := o.state.Swept(q, page)
+			o.fenced(now, before, fenced)
+			if !done {
+				o.sweepPage(next)
+				return
+			}
+			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
+			o.worked(effectSweep, now.Add(o.config.Sweep))
+			o.wanted = o.wanted || len(o.missing(now)) > 0
+		}
+	})
+}
+
+func (o *session) floor() {
+	o.work(effectFloor, func(ctx context.Context) func(timer.Millis) {
+		floor, err := o.askFloor(ctx)
+		return func(now timer.Millis) {
+			if err != nil {
+				o.failed(effectFloor, now, err)
+				return
+			}
+			o.state.Floor(now, floor)
+			o.worked(effectFloor, now.Add(o.config.FloorEvery))
+		}
+	})
+}
+
+func (o *session) askFloor(ctx context.Context) (bus.Floor, error) {
+	floors, err := o.config.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+	if err != nil {
+		return bus.Floor{}, fmt.Errorf("floor of the due queue: %w", err)
+	}
+	if int(o.partition) >= len(floors) {
+		return bus.Floor{}, fmt.Errorf("floor of the due queue: no partition %d among %d", o.partition, len(floors))
+	}
+	return floors[o.partition], nil
+}
+
+func (o *session) advance(now timer.Millis) {
+	items := o.state.Advances(now)
+	if len(items) == 0 {
+		o.at[effectAdvance] = now.Add(o.config.AdvanceEvery)
+		return
+	}
+	o.work(effectAdvance, func(ctx context.Context) func(timer.Millis) {
+		answers, err := o.config.Store.Advance(ctx, now, items)
+		return func(now timer.Millis) {
+			if err != nil {
+				o.failed(effectAdvance, now, err)
+				return
+			}
+			o.worked(effectAdvance, now.Add(o.config.AdvanceEvery))
+			before := o.state.Shards()
+			o.fenced(now, before, o.state.Advanced(items, answers))
+		}
+	})
+}
+
+// announce tells of dead and parked timers whose dispatcher did not live to tell (I14).
+func (o *session) announce(now timer.Millis) {
+	shards, before := o.state.Shards(), now.Add(-o.config.AnnounceAfter)
+	o.work(effectAnnounce, func(ctx context.Context) func(timer.Millis) {
+		n, err := o.announcePage(ctx, shards, now, before)
+		return func(now timer.Millis) {
+			switch {
+			case err != nil:
+				o.failed(effectAnnounce, now, err)
+			case n == announcePage:
+				o.worked(effectAnnounce, now)
+			default:
+				o.worked(effectAnnounce, now.Add(o.config.AnnounceAfter))
+			}
+		}
+	})
+}
+
+func (o *session) announcePage(ctx context.Context, shards []shard.ID, now, before timer.Millis) (int, error) {
+	notices, err := o.config.Store.Unannounced(ctx, shards, before, announcePage)
+	if err != nil || len(notices) == 0 {
+		return 0, err
+	}
+	messages := make([]bus.Message, len(notices))
+	marks := make([]store.Mark, len(notices))
+	for i := range notices {
+		t := &notices[i].Timer
+		e, err := event.NoticeOf(o.config.Source, t, now)
+		if err != nil {
+			return 0, err
+		}
+		headers, body, err := e.Encode(o.config.Format)
+		if err != nil {
+			return 0, err
+		}
+		messages[i] = bus.Message{Partition: o.partition, Key: e.Subject, Headers: headers, Body: body}
+		marks[i] = notices[i].Mark
+	}
+	if _, err := o.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
+		return 0, fmt.Errorf("announce %d timers: %w", len(messages), err)
+	}
+	if err := o.config.Store.Announced(ctx, marks); err != nil {
+		return 0, err
+	}
+	o.metrics.announced.Add(float64(len(marks)))
+	return len(notices), nil
+}

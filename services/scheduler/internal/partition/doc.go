@@ -1,0 +1,10 @@
+// Package partition decides what the owner of one partition does next: which shards to read, what to
+// arm, what to publish, when to publish again, how far the watermarks may go. It is section 8 of
+// docs/design.md.
+//
+// It is pure: no I/O, no clock, no goroutines. The session around it does the asking and tells it what
+// came back, always from one goroutine. It imports the contracts for their types.
+//
+// Read partition.go (the state), then poll.go, hint.go, release.go, sweep.go and watermark.go in the
+// order of a timer's life.
+package partition

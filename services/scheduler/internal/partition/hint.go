@@ -1,0 +1,52 @@
+package partition
+
+import (
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+)
+
+// Hinted is what became of a hint.
+type Hinted string
+
+const (
+	HintArmed   Hinted = "armed"   // it will be published when due
+	HintLater   Hinted = "later"   // a poll will find it
+	HintKnown   Hinted = "known"   // armed or outstanding already
+	HintBarred  Hinted = "barred"  // it may be out already: the sweep decides
+	HintForeign Hinted = "foreign" // the shard is not claimed
+)
+
+// Hint takes in that a state exists. Hints may be lost, repeated, stale or late: whatever is armed here
+// goes through the row check before it is delivered.
+func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
+	s := p.shard(h.Shard)
+	if s == nil {
+		return HintForeign
+	}
+	row := store.DueRow{
+		Ref: store.Ref{Shard: h.Shard, UUID: h.UUID}, Revision: h.Revision, Generation: h.Generation,
+		Attempt: h.Attempt, DueAt: h.DueAt, UpdatedAt: h.UpdatedAt,
+	}
+	switch {
+	case p.known(agenda.StateOf(&row)):
+		return HintKnown
+	case s.standing && !row.Key().After(s.barrier):
+		return HintBarred
+	case h.DueAt <= now.Add(p.limits.LookAhead) && p.room() > 0:
+		p.agenda.Arm(s.group, agenda.Entry{Row: row, Again: !row.Key().After(s.lifted)})
+		return HintArmed
+	default:
+		s.pollAt = min(s.pollAt, max(now, h.DueAt.Add(-p.limits.LookAhead)))
+		return HintLater
+	}
+}
+
+// HintsLost makes up for hints that did not fit: every shard is polled, and what lies behind the read
+// cursors is the sweep's.
+func (p *Partition) HintsLost(now timer.Millis) {
+	for _, s := range p.shards {
+		s.pollAt = min(s.pollAt, now)
+	}
+}

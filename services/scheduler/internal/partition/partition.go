@@ -1,0 +1,226 @@
+package partition
+
+import (
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+)
+
+// Limits are the numbers of section 2's table that matter here.
+type Limits struct {
+	LookAhead  time.Duration
+	BusyPoll   time.Duration
+	HintWindow time.Duration
+	// Slack is how far a watermark stays behind the present.
+	Slack time.Duration
+	// Grace is how long after its due_at a row counts as overdue.
+	Grace time.Duration
+	// RedeliveryBound is how long a published state is left to the bus's own redelivery.
+	RedeliveryBound time.Duration
+	// LongBound is after how long a publication counts as lost whatever the floor says.
+	LongBound  time.Duration
+	ClockBound time.Duration
+	// Outstanding and Agenda bound the published and the armed states.
+	Outstanding, Agenda int
+	PollPerShard        int
+	PollTotal           int
+	// QueueDepth is how full the due queue may be before nothing more is published.
+	QueueDepth int
+	// SweepPublish bounds what one sweep publishes.
+	SweepPublish int
+}
+
+// Partition is the owner's state.
+type Partition struct {
+	limits Limits
+	shards []*ownedShard // by id
+	agenda *agenda.Agenda
+	out    map[agenda.State]*publication
+	// repeat holds what a sweep decided to publish, oldest first.
+	repeat   []Outgoing
+	sequence uint64
+	// ticks orders publications and sweeps without a clock.
+	ticks uint64
+	floor bus.Floor
+	// Sweeps is the number of the running sweep, or of the last one.
+	sweep sweep
+}
+
+// ownedShard is a claimed shard.
+type ownedShard struct {
+	claim store.Claim
+	group string
+	// claimedAt is when the claim had been committed, by this node's clock.
+	claimedAt timer.Millis
+	// endAtClaim is where the due queue ended before the claim: nothing from before the claim lies
+	// at or after it.
+	endAtClaim bus.Position
+	watermark  store.Key // W
+	read       store.Key // R
+	// barrier is max(P, W) as the claim found them: keys up to it may be out already. It stands until
+	// the dispatchers' floor has passed endAtClaim; while P > W (held), the watermark does not move.
+	barrier  store.Key
+	standing bool
+	held     bool
+	// lifted is the barrier after it fell: what lies up to it is published in a way that the bus
+	// cannot take for a repetition.
+	lifted store.Key
+	// sent is the largest key handed to the bus.
+	sent   store.Key
+	pollAt timer.Millis
+	cut    bool
+	// polling is set while a Due that includes this shard runs.
+	polling bool
+}
+
+// publication is a state handed to the bus and not yet seen gone.
+type publication struct {
+	row store.DueRow
+	// acked: the bus has it, at position, since at (this node's clock) and tick.
+	acked    bool
+	position bus.Position
+	at       timer.Millis
+	tick     uint64
+	// repeating: it is in repeat, or on its way to the bus once more.
+	repeating bool
+	// seen is the last sweep that found its row.
+	seen uint64
+}
+
+// New makes the state of a partition without shards.
+func New(limits Limits) *Partition {
+	return &Partition{limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}}
+}
+
+// Claim adds a shard just claimed. now is read after the claim's answer; end is the due queue's end
+// noted before the claim.
+func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end bus.Position) {
+	s := &ownedShard{
+		claim: c.Claim, group: group, claimedAt: now, endAtClaim: end,
+		watermark: c.Watermark, read: c.Watermark, barrier: c.Watermark, standing: true,
+		lifted: store.MinKey(), sent: store.MinKey(), pollAt: now,
+	}
+	if c.Published.After(c.Watermark) {
+		s.read, s.barrier, s.held = c.Published, c.Published, true
+	}
+	at, known := p.find(c.Claim.Shard)
+	if known {
+		p.drop(c.Claim.Shard)
+		p.shards[at] = s
+		return
+	}
+	p.shards = slices.Insert(p.shards, at, s)
+}
+
+// Fenced forgets a shard at once: a newer claim holds it.
+func (p *Partition) Fenced(id shard.ID) {
+	at, known := p.find(id)
+	if !known {
+		return
+	}
+	p.drop(id)
+	p.shards = slices.Delete(p.shards, at, at+1)
+}
+
+// drop forgets what is armed and outstanding for a shard.
+func (p *Partition) drop(id shard.ID) {
+	p.agenda.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
+	for state, pub := range p.out {
+		if pub.row.Ref.Shard == id {
+			delete(p.out, state)
+		}
+	}
+	p.repeat = slices.DeleteFunc(p.repeat, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
+}
+
+// Owns reports whether the shard is claimed.
+func (p *Partition) Owns(id shard.ID) bool {
+	_, known := p.find(id)
+	return known
+}
+
+// Shards lists the claimed shards, by id.
+func (p *Partition) Shards() []shard.ID {
+	ids := make([]shard.ID, len(p.shards))
+	for i, s := range p.shards {
+		ids[i] = s.claim.Shard
+	}
+	return ids
+}
+
+// Armed and Outstanding count states.
+func (p *Partition) Armed() int { return p.agenda.Len() }
+
+// Outstanding counts states handed to the bus and not yet seen gone.
+func (p *Partition) Outstanding() int { return len(p.out) }
+
+// Releases lists what to hand back when the partition goes to another owner.
+func (p *Partition) Releases() []store.Release {
+	items := make([]store.Release, len(p.shards))
+	for i, s := range p.shards {
+		items[i] = store.Release{Claim: s.claim, Published: s.sent}
+	}
+	return items
+}
+
+// Floor takes in how far the dispatchers have come. An older floor than known changes nothing but the
+// depth.
+func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
+	if f.Floor.Before(p.floor.Floor) {
+		f.Floor = p.floor.Floor
+	}
+	p.floor = f
+	for _, s := range p.shards {
+		if s.standing && !f.Floor.Before(s.endAtClaim) {
+			s.lift(now)
+		}
+	}
+}
+
+// lift ends the barrier: nothing that an earlier owner published is out any more. What it left behind
+// is read again from the watermark, once.
+func (s *ownedShard) lift(now timer.Millis) {
+	s.standing = false
+	s.lifted = s.barrier
+	if s.held {
+		s.held = false
+		s.read = s.watermark
+		s.pollAt = now
+	}
+}
+
+// NeedsFloor reports whether a barrier stands, or publishing waits for the queue to drain, so that the
+// floor is worth asking for before the next sweep.
+func (p *Partition) NeedsFloor() bool {
+	if p.floor.Depth >= p.limits.QueueDepth {
+		return true
+	}
+	return slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.standing })
+}
+
+func (p *Partition) find(id shard.ID) (int, bool) {
+	return slices.BinarySearchFunc(p.shards, id, func(s *ownedShard, id shard.ID) int {
+		return int(int64(s.claim.Shard) - int64(id))
+	})
+}
+
+func (p *Partition) shard(id shard.ID) *ownedShard {
+	if at, known := p.find(id); known {
+		return p.shards[at]
+	}
+	return nil
+}
+
+// known reports whether this owner has the state armed or outstanding.
+func (p *Partition) known(state agenda.State) bool {
+	_, out := p.out[state]
+	return out || p.agenda.Has(state)
+}
+
+// room is how many more states may be armed.
+func (p *Partition) room() int { return max(0, p.limits.Agenda-p.agenda.Len()) }

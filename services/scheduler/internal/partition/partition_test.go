@@ -1,0 +1,281 @@
+package partition_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+// start is the instant all tests begin at.
+const start timer.Millis = 1_000_000
+
+func limits() partition.Limits {
+	return partition.Limits{
+		LookAhead: 2 * time.Second, BusyPoll: 500 * time.Millisecond, HintWindow: time.Minute,
+		Slack: 2 * time.Second, Grace: 2 * time.Second, RedeliveryBound: 30 * time.Second,
+		LongBound: 6 * time.Minute, ClockBound: 250 * time.Millisecond, Outstanding: 8, Agenda: 16,
+		PollPerShard: 1000, PollTotal: 1000, QueueDepth: 1000, SweepPublish: 100,
+	}
+}
+
+// bench drives one partition with one shard as a session would, and keeps its rows.
+type bench struct {
+	t     *testing.T
+	p     *partition.Partition
+	claim store.Claim
+	rows  []store.DueRow
+	end   int64 // the due queue's end: the next offset
+}
+
+func newBench(t *testing.T, l partition.Limits) *bench {
+	t.Helper()
+	b := &bench{t: t, p: partition.New(l), claim: store.Claim{Shard: 3, Version: 1}, end: 1}
+	return b
+}
+
+// open claims the shard with a watermark and a P.
+func (b *bench) open(now timer.Millis, w, published store.Key) {
+	b.p.Claim(now, "n", store.Claimed{Claim: b.claim, Watermark: w, Published: published}, b.position(b.end))
+}
+
+func (b *bench) position(offset int64) bus.Position { return bus.Position{Incarnation: 1, Offset: offset} }
+
+// floor tells how far the dispatchers are: everything below offset is acknowledged.
+func (b *bench) floor(now timer.Millis, offset int64) {
+	b.p.Floor(now, bus.Floor{Floor: b.position(offset), End: b.position(b.end)})
+}
+
+func row(id byte, due, updated timer.Millis) store.DueRow {
+	return store.DueRow{
+		Ref: store.Ref{Shard: 3, UUID: timer.UUID{id}}, Revision: timer.Revision(id), Attempt: 1,
+		DueAt: due, UpdatedAt: updated,
+	}
+}
+
+// put adds a row, in order.
+func (b *bench) put(rows ...store.DueRow) { b.rows = append(b.rows, rows...) }
+
+func (b *bench) remove(id byte) {
+	kept := b.rows[:0]
+	for _, r := range b.rows {
+		if r.Ref.UUID[0] != id {
+			kept = append(kept, r)
+		}
+	}
+	b.rows = kept
+}
+
+// poll answers one poll from the rows.
+func (b *bench) poll(now timer.Millis) {
+	b.t.Helper()
+	q := b.p.Poll(now)
+	answer := make([]store.DueShard, len(q.Shards))
+	for i, asked := range q.Shards {
+		a := store.DueShard{NextDueAt: timer.Never}
+		for _, r := range b.rows {
+			switch {
+			case !r.Key().After(asked.After):
+			case r.DueAt > q.Horizon:
+				a.NextDueAt = min(a.NextDueAt, r.DueAt)
+			case len(a.Rows) == q.PerShard:
+				a.Cut = true
+			default:
+				a.Rows = append(a.Rows, r)
+			}
+		}
+		answer[i] = a
+	}
+	b.p.Polled(now, q, answer)
+}
+
+// release publishes what is due and has the bus acknowledge it.
+func (b *bench) release(now timer.Millis) []string {
+	b.t.Helper()
+	batch := b.p.Release(now, 1000)
+	positions := make([]bus.Position, len(batch))
+	var names []string
+	for i, o := range batch {
+		if o.Row.DueAt > now {
+			b.t.Fatalf("released %v before its time, at %d", o.Row, now)
+		}
+		positions[i] = b.position(b.end)
+		b.end++
+		names = append(names, name(&o))
+	}
+	b.p.Published(now, batch, positions)
+	return names
+}
+
+// name shows an event's timer; a ! marks an ID that the bus cannot take for a repetition.
+func name(o *partition.Outgoing) string {
+	plain := o.Row.Ref.UUID.String() + "." + o.Row.Revision.String()
+	if o.ID != plain {
+		return fmt.Sprintf("%d!", o.Row.Ref.UUID[0])
+	}
+	return fmt.Sprint(o.Row.Ref.UUID[0])
+}
+
+// sweep walks over the rows in pages of at most two.
+func (b *bench) sweep(now timer.Millis) {
+	b.t.Helper()
+	q := b.p.SweepStart(now)
+	for range 100 {
+		page := make([]store.OverdueShard, len(q.Shards))
+		for i, asked := range q.Shards {
+			for _, r := range b.rows {
+				if !r.Key().After(asked.From) || r.Key().After(asked.Upto) || r.DueAt >= q.Before {
+					continue
+				}
+				if len(page[i].Rows) == 2 {
+					page[i].More = true
+					break
+				}
+				page[i].Rows = append(page[i].Rows, r)
+			}
+		}
+		next, done, _ := b.p.Swept(q, page)
+		if done {
+			return
+		}
+		q = next
+	}
+	b.t.Fatal("the sweep did not end after 100 pages")
+}
+
+func (b *bench) wantReleased(now timer.Millis, want ...string) {
+	b.t.Helper()
+	if got := b.release(now); fmt.Sprint(got) != fmt.Sprint(want) {
+		b.t.Fatalf("released %v, want %v", got, want)
+	}
+}
+
+// watermark applies the advances and returns where W stands if it moved.
+func (b *bench) watermark(now timer.Millis) (store.Key, bool) {
+	items := b.p.Advances(now)
+	if len(items) == 0 {
+		return store.Key{}, false
+	}
+	b.p.Advanced(items, make([]error, len(items)))
+	return items[0].Watermark, true
+}
+
+func hint(r store.DueRow) event.Hint {
+	return event.Hint{
+		Shard: r.Ref.Shard, UUID: r.Ref.UUID, Revision: r.Revision, Attempt: r.Attempt,
+		DueAt: r.DueAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+func TestPollArmsAndReleasesAtTheDueTimeNotBefore(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start+1000, start), row(2, start+1500, start), row(3, start+9000, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	if b.p.Armed() != 2 {
+		t.Fatalf("%d armed, want the 2 within the look-ahead", b.p.Armed())
+	}
+	b.wantReleased(start + 999)
+	b.wantReleased(start+1000, "1")
+	b.wantReleased(start+1500, "2")
+	if at := b.p.PollAt(); at != start+7000 {
+		t.Fatalf("next poll at %d, want when row 3 comes into the look-ahead: %d", at-start, 7000)
+	}
+}
+
+func TestPollComesAtLeastEveryHalfHintWindow(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	if at := b.p.PollAt(); at != start+30_000 {
+		t.Fatalf("next poll of an empty shard in %d ms, want 30000", at-start)
+	}
+}
+
+func TestHintBringsThePollForwardEvenWhileOneRuns(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	q := b.p.Poll(start)
+	b.p.Hint(start, hint(row(1, start+10_000, start)))
+	b.p.Polled(start, q, []store.DueShard{{NextDueAt: timer.Never}})
+	if at := b.p.PollAt(); at != start+8000 {
+		t.Fatalf("next poll in %d ms, want 8000: the hinted due_at less the look-ahead", at-start)
+	}
+}
+
+func TestHintArmsWithinTheLookAheadOnce(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	r := row(1, start+500, start)
+	if got := b.p.Hint(start, hint(r)); got != partition.HintArmed {
+		t.Fatalf("first hint: %s", got)
+	}
+	if got := b.p.Hint(start, hint(r)); got != partition.HintKnown {
+		t.Fatalf("repeated hint: %s", got)
+	}
+	b.wantReleased(start+500, "1")
+	if got := b.p.Hint(start+600, hint(r)); got != partition.HintKnown {
+		t.Fatalf("hint of an outstanding state: %s", got)
+	}
+	if got := b.p.Hint(start, event.Hint{Shard: 99}); got != partition.HintForeign {
+		t.Fatalf("hint for a shard not claimed: %s", got)
+	}
+}
+
+func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 4, 3
+	b := newBench(t, l)
+	for i := range byte(10) {
+		b.put(row(i+1, start, start-10_000))
+	}
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	if b.p.Armed() != 4 {
+		t.Fatalf("%d armed, want 4", b.p.Armed())
+	}
+	b.wantReleased(start, "1", "2", "3")
+	b.wantReleased(start + 1)
+	// What the dispatchers finished makes room once a sweep has seen that it is gone.
+	for i := range byte(3) {
+		b.remove(i + 1)
+	}
+	b.sweep(start + 2)
+	var all []string
+	for now := start + 3; len(all) < 7 && now < start+100; now++ {
+		b.poll(now)
+		all = append(all, b.release(now)...)
+		for _, n := range all {
+			var id byte
+			if _, err := fmt.Sscan(n, &id); err != nil {
+				t.Fatal(err)
+			}
+			b.remove(id)
+		}
+		b.sweep(now)
+	}
+	if fmt.Sprint(all) != "[4 5 6 7 8 9 10]" {
+		t.Fatalf("released after the first three: %v, want each of 4 to 10 once", all)
+	}
+}
+
+func TestNamespaceMadeLaterIsClaimedApart(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: 1, Version: 1}}, b.position(1))
+	if got := fmt.Sprint(b.p.Shards()); got != fmt.Sprint([]shard.ID{1, 3}) {
+		t.Fatalf("claimed: %v", got)
+	}
+	b.p.Fenced(3)
+	if b.p.Owns(3) || !b.p.Owns(1) {
+		t.Fatal("a fenced shard must go, and it alone")
+	}
+}

@@ -1,0 +1,100 @@
+package partition
+
+import (
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+)
+
+// PollAt returns when the next poll is worth making: when a shard's next row comes into the look-ahead,
+// but not before the agenda has room again.
+func (p *Partition) PollAt() timer.Millis {
+	if p.room() < max(1, p.limits.Agenda/4) {
+		return timer.Never
+	}
+	next := timer.Never
+	for _, s := range p.shards {
+		if !s.polling {
+			next = min(next, s.pollAt)
+		}
+	}
+	return next
+}
+
+// Poll returns the question for all shards whose time has come. It must be followed by Polled or
+// PollFailed with the same question.
+func (p *Partition) Poll(now timer.Millis) store.DueQuery {
+	q := store.DueQuery{
+		Horizon:  now.Add(p.limits.LookAhead),
+		PerShard: min(p.limits.PollPerShard, p.room()),
+		Total:    min(p.limits.PollTotal, p.room()),
+	}
+	for _, s := range p.shards {
+		if s.polling || s.pollAt > now {
+			continue
+		}
+		s.polling = true
+		// A hint that arrives while the poll runs must not be overwritten by its answer.
+		s.pollAt = timer.Never
+		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: s.read})
+	}
+	return q
+}
+
+// PollFailed brings the question's shards back at a later time.
+func (p *Partition) PollFailed(q store.DueQuery, retryAt timer.Millis) {
+	for _, asked := range q.Shards {
+		if s := p.shard(asked.Claim.Shard); s != nil && s.claim == asked.Claim {
+			s.polling = false
+			s.pollAt = min(s.pollAt, retryAt)
+		}
+	}
+}
+
+// Polled takes in the answer to Poll's question. It returns the shards that were fenced, which are
+// forgotten already.
+func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.DueShard) (fenced int) {
+	for i, asked := range q.Shards {
+		s := p.shard(asked.Claim.Shard)
+		if s == nil || s.claim != asked.Claim {
+			continue
+		}
+		if answer[i].Err != nil {
+			p.Fenced(asked.Claim.Shard)
+			fenced++
+			continue
+		}
+		s.polling = false
+		if s.read.Compare(asked.After) < 0 {
+			// The barrier fell while this poll ran: it started too far ahead.
+			continue
+		}
+		p.arm(now, s, &answer[i])
+	}
+	return fenced
+}
+
+func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) {
+	for i := range found.Rows {
+		row := &found.Rows[i]
+		if !p.known(agenda.StateOf(row)) {
+			if p.room() == 0 {
+				s.cut, s.pollAt = true, now
+				return
+			}
+			p.agenda.Arm(s.group, agenda.Entry{Row: *row, Again: !row.Key().After(s.lifted)})
+		}
+		s.read = row.Key()
+	}
+	s.cut = found.Cut
+	if found.Cut {
+		s.pollAt = now
+		return
+	}
+	next := timer.Never
+	if found.NextDueAt != timer.Never {
+		next = found.NextDueAt.Add(-p.limits.LookAhead)
+	}
+	next = max(next, now.Add(p.limits.BusyPoll))
+	s.pollAt = min(s.pollAt, next, now.Add(p.limits.HintWindow/2))
+}

@@ -1,0 +1,303 @@
+package partition_test
+
+import (
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+func TestI4_TheSweepFindsWhatPollAndHintsMissed(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(9, start+1000, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start+1000, "9")
+	// Committed under this claim behind R, its hint lost.
+	b.rows = append([]store.DueRow{row(1, start+500, start+400)}, b.rows...)
+	b.sweep(start + 2400)
+	b.wantReleased(start + 2400)
+	b.sweep(start + 2501)
+	b.wantReleased(start+2501, "1!")
+}
+
+func TestI4_TheSweepBringsThePollForwardForRowsBeyondR(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.put(row(1, start+1000, start+10))
+	b.sweep(start + 3001)
+	if at := b.p.PollAt(); at > start+3001 {
+		t.Fatalf("a poll comes in %d ms, want now", at-start-3001)
+	}
+	b.poll(start + 3001)
+	b.wantReleased(start+3001, "1")
+}
+
+func TestI5_AFencedShardStopsAtOnce(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start+100, start), row(2, start+200, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.wantReleased(start+100, "1")
+	if n := b.p.Advanced([]store.Advance{{Claim: b.claim}}, []error{store.ErrFenced}); n != 1 {
+		t.Fatalf("%d shards fenced, want 1", n)
+	}
+	b.wantReleased(start + 200)
+	if b.p.Armed() != 0 || b.p.Outstanding() != 0 || len(b.p.Releases()) != 0 {
+		t.Fatal("a fenced shard must leave nothing behind")
+	}
+}
+
+func TestI5_AnAnswerToAnOlderClaimIsPassedOver(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	q := b.p.Poll(start)
+	newer := store.Claim{Shard: 3, Version: 2}
+	b.p.Claim(start, "n", store.Claimed{Claim: newer, Watermark: store.MinKey(), Published: store.MinKey()}, bus.Position{})
+	if n := b.p.Polled(start, q, []store.DueShard{{Err: store.ErrFenced}}); n != 0 || !b.p.Owns(3) {
+		t.Fatal("the fence of an older claim must not end the newer one")
+	}
+}
+
+func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start), row(2, start, start), row(3, start+1500, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	late := start + 60_000
+	if w, moved := b.watermark(late); moved && !(store.Key{DueAt: start, UUID: timer.UUID{1}}).After(w) {
+		t.Fatalf("W moved to %v although nothing is published", w)
+	}
+	batch := b.p.Release(start, 1000)
+	if len(batch) != 2 {
+		t.Fatalf("%d released, want 2", len(batch))
+	}
+	if w, moved := b.watermark(late); moved && !batch[0].Row.Key().After(w) {
+		t.Fatalf("W moved to %v although nothing is acknowledged", w)
+	}
+	b.p.Published(start, batch[1:], []bus.Position{b.position(2)})
+	if w, moved := b.watermark(late); moved && !batch[0].Row.Key().After(w) {
+		t.Fatalf("W moved to %v over the gap at %v", w, batch[0].Row.Key())
+	}
+	b.p.Published(start, batch[:1], []bus.Position{b.position(1)})
+	w, moved := b.watermark(late)
+	armed := store.Key{DueAt: start + 1500, UUID: timer.UUID{3}}
+	if !moved || batch[1].Row.Key().After(w) || !armed.After(w) {
+		t.Fatalf("W at %v (moved %v), want from the last acknowledged up to before the armed one", w, moved)
+	}
+	b.wantReleased(start+1500, "3")
+	if w, _ := b.watermark(late); w != armed {
+		t.Fatalf("W at %v, want R, the last key read: %v", w, armed)
+	}
+}
+
+func TestI6_WatermarkStaysBehindThePresentByTheSlack(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start+1000, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.wantReleased(start+1000, "1")
+	if w, moved := b.watermark(start + 1500); moved && w.DueAt > start-500 {
+		t.Fatalf("W at %v, nearer to the present than the slack", w)
+	}
+	if w, _ := b.watermark(start + 3000); w != (store.Key{DueAt: start + 1000, UUID: timer.UUID{1}}) {
+		t.Fatalf("W at %v once the slack has passed", w)
+	}
+}
+
+func TestHandOverHoldsWatermarkAndKeysUpToP(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	p := store.Key{DueAt: start + 900, UUID: timer.UUID{5}}
+	b.put(row(5, start+900, start), row(6, start+1000, start))
+	b.open(start+950, store.Key{DueAt: start - 1000}, p)
+	b.poll(start + 950)
+	if got := b.p.Hint(start+950, hint(row(5, start+900, start))); got != partition.HintBarred {
+		t.Fatalf("hint of a key up to P: %s", got)
+	}
+	b.wantReleased(start+1000, "6")
+	if w, moved := b.watermark(start + 60_000); moved {
+		t.Fatalf("W moved to %v while P stands", w)
+	}
+	// The floor passes the end noted at the claim: what is left up to P was lost, and goes out.
+	b.floor(start+1100, 10)
+	b.poll(start + 1100)
+	b.wantReleased(start+1100, "5!")
+	if _, moved := b.watermark(start + 60_000); !moved {
+		t.Fatal("W does not move although P is forgotten")
+	}
+}
+
+func TestBarrierThatFallsDuringAPollStartsItAnew(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(row(5, start+100, start), row(6, start+200, start))
+	b.open(start, store.MinKey(), store.Key{DueAt: start + 100, UUID: timer.UUID{5}})
+	q := b.p.Poll(start)
+	b.floor(start, 10)
+	b.p.Polled(start, q, []store.DueShard{{Rows: []store.DueRow{row(6, start+200, start)}, NextDueAt: timer.Never}})
+	b.poll(start)
+	b.wantReleased(start+300, "5!", "6")
+}
+
+func TestI12_AnOutstandingRowIsLeftToTheBusAtFirst(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1") // position 1
+	b.floor(start+5000, 2)     // the dispatchers have acknowledged it, the row is still there
+	b.sweep(start + 5000)
+	b.wantReleased(start + 5000)
+	b.sweep(start + 29_999)
+	b.wantReleased(start + 29_999)
+	b.sweep(start + 30_000)
+	b.wantReleased(start+30_000, "1!")
+}
+
+func TestI12_AnOutstandingRowWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1")
+	b.sweep(start + 100_000)
+	b.wantReleased(start + 100_000)
+	b.sweep(start + 6*60_000)
+	b.wantReleased(start+6*60_000, "1!")
+	b.sweep(start + 6*60_000 + 2000)
+	b.wantReleased(start + 6*60_000 + 2000)
+}
+
+func TestI12_RowsFromBeforeTheClaimWaitForTheFloor(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	old := row(1, start-5000, start-9000)
+	written := row(2, start-4000, start+300)
+	b.put(old, written)
+	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b.sweep(start + 1000)
+	b.wantReleased(start+1000, "2!")
+	b.floor(start+2000, 9)
+	b.sweep(start + 2000)
+	b.wantReleased(start + 2000)
+	b.floor(start+3000, 10)
+	b.sweep(start + 3000)
+	b.wantReleased(start+3000, "1!")
+}
+
+func TestI12_RowsFromBeforeTheClaimGoOutAfterTheLongBound(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(row(1, start-5000, start-9000))
+	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b.sweep(start - 5001 + 6*60_000)
+	b.wantReleased(start - 5001 + 6*60_000)
+	b.sweep(start - 5000 + 6*60_000)
+	b.wantReleased(start-5000+6*60_000, "1!")
+}
+
+func TestI12_RepublishingAnOutstandingKeyNeedsNoRoom(t *testing.T) {
+	l := limits()
+	l.Outstanding = 2
+	b := newBench(t, l)
+	b.put(row(1, start, start-10), row(2, start, start-10), row(3, start+1, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start+1, "1", "2")
+	// The queue was lost: the floor is at its end, the rows stand, the bound is reached.
+	b.floor(start+30_001, b.end)
+	b.sweep(start + 30_001)
+	b.wantReleased(start+30_001, "1!", "2!")
+}
+
+func TestI12_TheSweepIsRateLimitedOldestFirst(t *testing.T) {
+	l := limits()
+	l.SweepPublish, l.Outstanding = 3, 100
+	b := newBench(t, l)
+	for i := range byte(9) {
+		b.put(row(i+1, start-9000+timer.Millis(i), start+300))
+	}
+	b.open(start, store.Key{DueAt: start}, store.MinKey())
+	b.sweep(start + 1000)
+	b.wantReleased(start+1000, "1!", "2!", "3!")
+	b.sweep(start + 3000)
+	b.wantReleased(start+3000, "4!", "5!", "6!")
+}
+
+func TestOutstandingIsForgottenOnlyByAReadBegunAfterItsPublication(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	batch := b.p.Release(start, 10)
+	q := b.p.SweepStart(start)
+	b.p.Published(start, batch, []bus.Position{b.position(1)})
+	// The page was read before the row's commit reached it, or from before the publication.
+	if _, done, _ := b.p.Swept(q, []store.OverdueShard{{}}); !done {
+		t.Fatal("an empty page must end the walk")
+	}
+	if b.p.Outstanding() != 1 {
+		t.Fatal("forgotten by a read that was begun before the publication")
+	}
+	b.sweep(start + 1)
+	if b.p.Outstanding() != 1 {
+		t.Fatal("forgotten although the row stands")
+	}
+	b.remove(1)
+	b.sweep(start + 2)
+	if b.p.Outstanding() != 0 {
+		t.Fatal("not forgotten although the row is gone")
+	}
+}
+
+func TestOutstandingOfAnotherRevisionIsForgotten(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.wantReleased(start, "1")
+	b.remove(1)
+	moved := row(1, start, start)
+	moved.Revision = 77
+	b.put(moved)
+	b.sweep(start + 1)
+	if b.p.Outstanding() != 0 {
+		t.Fatal("an older revision of the row is still outstanding")
+	}
+}
+
+func TestReleasesCarryTheLargestKeySent(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start), row(2, start+50, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	if got := b.p.Releases()[0].Published; got != store.MinKey() {
+		t.Fatalf("P of an owner that published nothing: %v", got)
+	}
+	b.p.Release(start+60, 10) // the bus never answers
+	if got := b.p.Releases()[0].Published; got != (store.Key{DueAt: start + 50, UUID: timer.UUID{2}}) {
+		t.Fatalf("P after two were sent with unknown answer: %v", got)
+	}
+}
+
+func TestAFullQueueHoldsPublishingBack(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
+	b.wantReleased(start)
+	if b.p.ReleaseAt() != timer.Never || !b.p.NeedsFloor() {
+		t.Fatal("with a full queue nothing is released, and the floor is asked for")
+	}
+	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
+	b.wantReleased(start, "1")
+}

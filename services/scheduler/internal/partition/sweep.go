@@ -1,0 +1,196 @@
+package partition
+
+import (
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+)
+
+// sweep is one walk over everything that is overdue, from the beginning of time, in pages.
+type sweep struct {
+	number uint64
+	// start is the tick at the beginning: what was published before it and is not found is gone.
+	start uint64
+	now   timer.Millis
+	// upto bounds each shard's walk; mine is how far this owner's own keys reach, so that a walk
+	// beyond it ends after one page.
+	upto, mine map[shard.ID]store.Key
+	found      []store.DueRow
+	queued     int
+}
+
+// Saturated reports that the bound on outstanding states is near, so that a sweep, which finds out
+// what is gone, is worth making early.
+func (p *Partition) Saturated() bool { return 2*len(p.out) >= p.limits.Outstanding }
+
+// SweepStart begins a walk and returns its first question. The floor must have been taken in before.
+//
+// The walk goes from the first row (I4) to the present, not only to the grace before it: rows younger
+// than the grace are not judged, but those that are not there any more can be forgotten at once. It
+// also reaches beyond R, up to the first page: overdue rows there mean that a hint was lost, and bring
+// the shard's poll forward. A shard whose poll was cut knows already.
+func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
+	p.ticks++
+	p.sweep = sweep{
+		number: p.sweep.number + 1, start: p.ticks, now: now,
+		upto: make(map[shard.ID]store.Key, len(p.shards)),
+		mine: make(map[shard.ID]store.Key, len(p.shards)),
+	}
+	for _, s := range p.shards {
+		p.sweep.mine[s.claim.Shard] = s.read
+	}
+	for _, pub := range p.out {
+		id := pub.row.Ref.Shard
+		if mine, ok := p.sweep.mine[id]; ok && pub.row.Key().After(mine) {
+			p.sweep.mine[id] = pub.row.Key()
+		}
+	}
+	ranges := make([]store.OverdueRange, 0, len(p.shards))
+	for _, s := range p.shards {
+		upto := p.sweep.mine[s.claim.Shard]
+		if !s.cut && store.MaxKeyAt(now).After(upto) {
+			upto = store.MaxKeyAt(now)
+		}
+		p.sweep.upto[s.claim.Shard] = upto
+		ranges = append(ranges, store.OverdueRange{Claim: s.claim, From: store.MinKey(), Upto: upto})
+	}
+	return p.overdue(ranges)
+}
+
+// sweepPage is how many rows one page holds.
+const sweepPage = 1000
+
+func (p *Partition) overdue(ranges []store.OverdueRange) store.OverdueQuery {
+	return store.OverdueQuery{Shards: ranges, Before: p.sweep.now + 1, Limit: sweepPage}
+}
+
+// Swept takes in a page. It returns the next question, or done when the walk has ended. fenced counts
+// shards that were lost to a newer claim.
+func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced int) {
+	var ranges []store.OverdueRange
+	for i, asked := range q.Shards {
+		s := p.shard(asked.Claim.Shard)
+		if s == nil || s.claim != asked.Claim {
+			continue
+		}
+		if page[i].Err != nil {
+			p.Fenced(asked.Claim.Shard)
+			fenced++
+			continue
+		}
+		for j := range page[i].Rows {
+			p.judge(s, &page[i].Rows[j])
+		}
+		if !page[i].More {
+			continue
+		}
+		if n := len(page[i].Rows); n > 0 {
+			asked.From = page[i].Rows[n-1].Key()
+		}
+		if !asked.From.After(p.sweep.mine[asked.Claim.Shard]) {
+			ranges = append(ranges, asked)
+		}
+	}
+	if len(ranges) > 0 {
+		return p.overdue(ranges), false, fenced
+	}
+	p.finishSweep()
+	return store.OverdueQuery{}, true, fenced
+}
+
+// SweepFailed gives the walk up; nothing is concluded from it.
+func (p *Partition) SweepFailed() { p.sweep.found = nil }
+
+// judge is I12: it decides whether an overdue row is published by the sweep.
+func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
+	now, state := p.sweep.now, agenda.StateOf(row)
+	pub, outstanding := p.out[state]
+	if outstanding {
+		pub.seen = p.sweep.number
+	}
+	switch {
+	case row.DueAt >= now.Add(-p.limits.Grace), p.agenda.Has(state):
+		return
+	case outstanding:
+		if p.lost(pub) {
+			p.candidate(row)
+		}
+	case row.Key().After(s.read):
+		s.pollAt = min(s.pollAt, now)
+	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
+		// Written under this claim: only this owner could have published it, and did not.
+		p.candidate(row)
+	case !s.standing, now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
+		// An earlier owner may have published it, but that is gone from the queue by now.
+		p.candidate(row)
+	}
+}
+
+// lost reports whether an outstanding publication can no longer lead to an outcome.
+func (p *Partition) lost(pub *publication) bool {
+	age := p.sweep.now.Sub(pub.at)
+	switch {
+	case !pub.acked, pub.repeating, age < p.limits.RedeliveryBound:
+		return false
+	case age >= p.limits.LongBound:
+		return true
+	default:
+		return pub.position.Before(p.floor.Floor)
+	}
+}
+
+// candidate remembers a row to publish; of too many, the oldest are kept.
+func (p *Partition) candidate(row *store.DueRow) {
+	p.sweep.found = append(p.sweep.found, *row)
+	if len(p.sweep.found) >= 2*p.limits.SweepPublish {
+		p.sweep.trim(p.limits.SweepPublish)
+	}
+}
+
+func (w *sweep) trim(limit int) {
+	slices.SortFunc(w.found, func(a, b store.DueRow) int { return a.Key().Compare(b.Key()) })
+	w.found = w.found[:min(limit, len(w.found))]
+}
+
+// finishSweep forgets what is gone and queues what has to be published.
+func (p *Partition) finishSweep() {
+	for state, pub := range p.out {
+		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
+		if gone && p.covered(&pub.row) {
+			delete(p.out, state)
+		}
+	}
+	p.sweep.trim(p.limits.SweepPublish)
+	for _, row := range p.sweep.found {
+		s := p.shard(row.Ref.Shard)
+		if s == nil {
+			continue
+		}
+		state := agenda.StateOf(&row)
+		pub, outstanding := p.out[state]
+		switch {
+		case outstanding:
+			pub.repeating = true
+		case p.agenda.Has(state) || len(p.out) >= p.limits.Outstanding:
+			// Armed by a hint meanwhile, or no room: the next sweep sees.
+			continue
+		default:
+			p.out[state] = &publication{row: row, repeating: true}
+		}
+		p.repeat = append(p.repeat, p.outgoing(s, row, true))
+		p.sweep.queued++
+	}
+	p.sweep.found = nil
+}
+
+// covered reports whether the walk has looked at the row's key.
+func (p *Partition) covered(row *store.DueRow) bool {
+	upto, walked := p.sweep.upto[row.Ref.Shard]
+	return walked && row.DueAt <= p.sweep.now && !row.Key().After(upto)
+}
+
+// SweepFinds counts what the last sweep queued for publication.
+func (p *Partition) SweepFinds() int { return p.sweep.queued }

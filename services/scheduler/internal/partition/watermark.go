@@ -1,0 +1,89 @@
+package partition
+
+import (
+	"math"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Advances lists the watermarks that can move (I6): to the end of the contiguous prefix of keys up to
+// R that the bus has acknowledged, but never past the present minus the slack. Pass the answers to
+// Advanced.
+func (p *Partition) Advances(now timer.Millis) []store.Advance {
+	first := make(map[shard.ID]store.Key)
+	block := func(row *store.DueRow) {
+		key, ok := first[row.Ref.Shard]
+		if !ok || key.After(row.Key()) {
+			first[row.Ref.Shard] = row.Key()
+		}
+	}
+	p.agenda.Each(block)
+	for _, pub := range p.out {
+		if !pub.acked {
+			block(&pub.row)
+		}
+	}
+	var items []store.Advance
+	for _, s := range p.shards {
+		if s.held {
+			continue
+		}
+		to := s.read
+		if blocked, ok := first[s.claim.Shard]; ok && !blocked.After(to) {
+			to = before(blocked)
+		}
+		if limit := store.MaxKeyAt(now.Add(-p.limits.Slack)); to.After(limit) {
+			to = limit
+		}
+		if to.After(s.watermark) {
+			items = append(items, store.Advance{Claim: s.claim, Watermark: to})
+		}
+	}
+	return items
+}
+
+// Advanced takes in the answers. It returns how many shards were fenced.
+func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced int) {
+	for i, item := range items {
+		s := p.shard(item.Claim.Shard)
+		if s == nil || s.claim != item.Claim {
+			continue
+		}
+		if answers[i] != nil {
+			p.Fenced(item.Claim.Shard)
+			fenced++
+			continue
+		}
+		if item.Watermark.After(s.watermark) {
+			s.watermark = item.Watermark
+		}
+	}
+	return fenced
+}
+
+// before returns the key just before k, whether there is a row or not.
+func before(k store.Key) store.Key {
+	for i := len(k.UUID) - 1; i >= 0; i-- {
+		k.UUID[i]--
+		if k.UUID[i] != 0xff {
+			return k
+		}
+	}
+	if k.DueAt == math.MinInt64 {
+		return store.MinKey()
+	}
+	k.DueAt--
+	return k
+}
+
+// Behind reports whether a watermark has something to catch up with.
+func (p *Partition) Behind() bool {
+	for _, s := range p.shards {
+		if !s.held && s.read.After(s.watermark) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package scheduler
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+type metrics struct {
+	partitions  prometheus.Gauge
+	armed       prometheus.Gauge
+	outstanding prometheus.Gauge
+	claims      prometheus.Counter
+	fenced      prometheus.Counter
+	published   prometheus.Counter
+	sweepFinds  prometheus.Counter
+	announced   prometheus.Counter
+	hints       *prometheus.CounterVec
+	failures    *prometheus.CounterVec
+	lateness    prometheus.Histogram
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	const namespace, subsystem = "timerbus", "scheduler"
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
+		})
+	}
+	counter := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
+	}
+	m := &metrics{
+		partitions:  gauge("partitions", "Partitions this process owns."),
+		armed:       gauge("armed", "Timers in memory, waiting for their time."),
+		outstanding: gauge("outstanding", "Timers published as due and not yet seen gone from the store."),
+		claims:      prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
+		fenced:      prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),
+		published:   prometheus.NewCounter(counter("published_total", "Due events published.")),
+		sweepFinds: prometheus.NewCounter(counter("sweep_finds_total",
+			"Overdue timers that the sweep published because nothing else had.")),
+		announced: prometheus.NewCounter(counter("announced_total",
+			"Dead and parked timers announced because their dispatcher did not live to.")),
+		hints: prometheus.NewCounterVec(counter("hints_total", "Hints received, by what became of them."),
+			[]string{"result"}),
+		failures: prometheus.NewCounterVec(counter("failures_total", "Failed calls of store and bus, by purpose."),
+			[]string{"effect"}),
+		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "publish_lateness_seconds",
+			Help:    "How long after its due time a timer was handed to the bus.",
+			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2, 5, 10, 60},
+		}),
+	}
+	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.claims, m.fenced, m.published,
+		m.sweepFinds, m.announced, m.hints, m.failures, m.lateness)
+	return m
+}
+
+// gauges is what one session has added to the process's gauges.
+type gauges struct{ armed, outstanding int }
+
+// show brings the process's gauges up to date with a session's state.
+func (m *metrics) show(shown *gauges, state *partition.Partition) {
+	now := gauges{armed: state.Armed(), outstanding: state.Outstanding()}
+	m.armed.Add(float64(now.armed - shown.armed))
+	m.outstanding.Add(float64(now.outstanding - shown.outstanding))
+	*shown = now
+}
+
+// hide takes a session's share out.
+func (m *metrics) hide(shown *gauges) {
+	m.armed.Sub(float64(shown.armed))
+	m.outstanding.Sub(float64(shown.outstanding))
+	*shown = gauges{}
+}

@@ -1,0 +1,116 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Service is one scheduler process.
+type Service struct {
+	config  Config
+	metrics *metrics
+}
+
+// New checks the configuration and registers the metrics.
+func New(config Config) (*Service, error) {
+	if err := config.withDefaults(); err != nil {
+		return nil, err
+	}
+	config.Logger = config.Logger.With("component", "scheduler")
+	return &Service{config: config, metrics: newMetrics(config.Registerer)}, nil
+}
+
+// Run owns partitions until ctx ends, hands them back in good order and returns nil; it returns an error
+// if the bus fails for good.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.firstRefresh(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var refresher sync.WaitGroup
+	refresher.Go(func() { s.refresh(ctx) })
+	defer refresher.Wait()
+	defer cancel()
+	err := s.config.Bus.Consume(ctx, bus.Spec{
+		Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
+	}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
+	if err != nil {
+		return fmt.Errorf("consume hints: %w", err)
+	}
+	return nil
+}
+
+// firstRefresh reads the namespaces, again and again while the store is away.
+func (s *Service) firstRefresh(ctx context.Context) error {
+	pause := newBackoff()
+	for {
+		err := s.config.Directory.Refresh(ctx)
+		switch {
+		case err == nil, ctx.Err() != nil:
+			return nil
+		case !store.IsTransient(err):
+			return fmt.Errorf("read namespaces: %w", err)
+		}
+		s.config.Logger.Warn("namespaces not read", "error", err)
+		if sleep(ctx, pause.NextBackOff()) != nil {
+			return nil
+		}
+	}
+}
+
+// refresh reads the namespaces every half hint window, so that shards of new ones are claimed even if
+// every hint for them was lost.
+func (s *Service) refresh(ctx context.Context) {
+	for sleep(ctx, s.config.HintWindow/2) == nil {
+		if err := s.config.Directory.Refresh(ctx); err != nil && ctx.Err() == nil {
+			s.config.Logger.Warn("namespaces not read", "error", err)
+		}
+	}
+}
+
+// open claims the partition's shards and starts its loop. Hints that arrive before it returns wait in
+// the bus's subscription.
+func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error) {
+	if err := s.config.Directory.Refresh(ctx); err != nil {
+		return nil, fmt.Errorf("open partition %d: read namespaces: %w", p, err)
+	}
+	o := newSession(ctx, s, p, s.incarnation())
+	claims, err := o.claim(ctx, o.missing(s.config.Clock()))
+	if err != nil {
+		o.cancel()
+		return nil, fmt.Errorf("open partition %d: %w", p, err)
+	}
+	o.take(claims)
+	s.metrics.partitions.Inc()
+	s.config.Logger.Info("partition opened", "partition", int(p), "shards", len(claims.claimed))
+	o.begin()
+	return o, nil
+}
+
+// incarnation makes a random owner id.
+func (s *Service) incarnation() timer.UUID {
+	var u timer.UUID
+	binary.BigEndian.PutUint64(u[:8], s.config.Random())
+	binary.BigEndian.PutUint64(u[8:], s.config.Random())
+	return u
+}
+
+// sleep waits, or returns why not.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
