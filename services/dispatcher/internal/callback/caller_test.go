@@ -1,0 +1,239 @@
+package callback
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+// receiver starts a real server and a caller of its own, and counts the connections it took.
+func receiver(t *testing.T, h http.HandlerFunc) (*HTTPCaller, string, *atomic.Int64) {
+	t.Helper()
+	var conns atomic.Int64
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	srv.Start()
+	transport := NewTransport(4)
+	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
+	return NewHTTPCaller(transport, "1.2.3"), srv.URL, &conns
+}
+
+func call(t *testing.T, c *HTTPCaller, url string) Answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	tm := aTimer()
+	tm.CallbackURL = url
+	return c.Call(ctx, Request{Timer: tm, At: now})
+}
+
+func TestRequestIsWhatReceiversAreTold(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	c, url, _ := receiver(t, func(_ http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	})
+	tm := aTimer()
+	tm.CallbackURL = strings.Replace(url, "://", "://user:secret@", 1) + "/hook?a=b"
+	tm.Payload, tm.Attempts, tm.DueAt = []byte(`{"n":1}`), 2, now
+	if a := c.Call(t.Context(), Request{Timer: tm, At: now.Add(999 * time.Millisecond)}); a.Err != nil || a.Status != 200 {
+		t.Fatalf("%+v", a)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "User-Agent": "timerbus/1.2.3", "Webhook-Id": tm.WebhookID(),
+		"Webhook-Timestamp": "1896080400", "X-Correlation-Id": tm.UUID.String(), "Accept-Encoding": "",
+	} {
+		if h := got.Header.Get(name); h != want {
+			t.Errorf("%s: %q, want %q", name, h, want)
+		}
+	}
+	if user, password, _ := got.BasicAuth(); user != "user" || password != "secret" {
+		t.Errorf("basic auth %q %q", user, password)
+	}
+	if got.Method != http.MethodPost || got.RequestURI != "/hook?a=b" {
+		t.Errorf("%s %s", got.Method, got.RequestURI)
+	}
+	var d event.Delivery
+	if err := json.Unmarshal(body, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.TimerID != "a" || d.Attempt != 3 || string(d.Payload) != `{"n":1}` || d.Generation != "7" {
+		t.Errorf("body %s", body)
+	}
+}
+
+func TestConnectionIsKeptWhenTheBodyWasReadWhole(t *testing.T) {
+	c, url, conns := receiver(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"ok":true}`) })
+	for range 3 {
+		if a := call(t, c, url); string(a.Body) != `{"ok":true}` || a.Err != nil || a.TooLong {
+			t.Fatalf("%+v", a)
+		}
+	}
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
+	}
+}
+
+func TestHugeBodyIsNotReadToItsEnd(t *testing.T) {
+	c, url, conns := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		chunk := bytes.Repeat([]byte("x"), 1<<20)
+		for {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	for range 2 {
+		if a := call(t, c, url); len(a.Body) != MaxBody || !a.TooLong || a.Err != nil {
+			t.Fatalf("%d bytes, too long %t, %v", len(a.Body), a.TooLong, a.Err)
+		}
+	}
+	if n := conns.Load(); n != 2 {
+		t.Errorf("%d connections, want 2: one that was not read to its end must not be used again", n)
+	}
+}
+
+func TestBodyOfExactlyTheLimitIsWhole(t *testing.T) {
+	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, MaxBody)) })
+	if a := call(t, c, url); len(a.Body) != MaxBody || a.TooLong || a.Err != nil {
+		t.Fatalf("%d bytes, too long %t, %v", len(a.Body), a.TooLong, a.Err)
+	}
+}
+
+func TestRedirectIsTheAnswer(t *testing.T) {
+	var calls atomic.Int64
+	c, url, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	})
+	if a := call(t, c, url); a.Status != http.StatusTemporaryRedirect || calls.Load() != 1 {
+		t.Fatalf("%+v after %d calls", a, calls.Load())
+	}
+}
+
+func TestGzipStaysAsItCame(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, `{"ok":false}`)
+	z.Close()
+	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(zipped.Bytes())
+	})
+	a := call(t, c, url)
+	if !bytes.Equal(a.Body, zipped.Bytes()) {
+		t.Fatalf("body %q", a.Body)
+	}
+	if v := Judge(aTimer(), a, now, middle); v.Kind != Done {
+		t.Errorf("kind %d: what was not asked for and is not JSON says nothing", v.Kind)
+	}
+}
+
+func TestProxyFromTheEnvironmentIsNotUsed(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	t.Setenv("http_proxy", "http://127.0.0.1:1")
+	if NewTransport(1).Proxy != nil {
+		t.Fatal("a proxy is set")
+	}
+}
+
+func TestTimeoutsAndResets(t *testing.T) {
+	hang := make(chan struct{})
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		status  int
+		want    error // in the answer's error; nil: any
+	}{
+		"no header in time": {
+			handler: func(http.ResponseWriter, *http.Request) { <-hang },
+			want:    context.DeadlineExceeded,
+		},
+		"no end of the body in time": {
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, `{"ok":`)
+				w.(http.Flusher).Flush()
+				<-hang
+			},
+			status: 200, want: context.DeadlineExceeded,
+		},
+		"reset before the header": {
+			handler: func(w http.ResponseWriter, _ *http.Request) { reset(w, "") },
+		},
+		"reset within the body": {
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				reset(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+			},
+			status: 200,
+		},
+		"not HTTP": {
+			handler: func(w http.ResponseWriter, _ *http.Request) { reset(w, "SSH-2.0-OpenSSH\r\n") },
+		},
+		"header without end": {
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				reset(w, "HTTP/1.1 200 OK\r\nX-Long: "+strings.Repeat("x", 2*maxHeader))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			caller, url, _ := receiver(t, c.handler)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			tm := aTimer()
+			tm.CallbackURL = url
+			a := caller.Call(ctx, Request{Timer: tm, At: now})
+			if name[:2] == "no" && name != "not HTTP" {
+				hang <- struct{}{}
+			}
+			if a.Err == nil || a.Status != c.status || c.want != nil && !errors.Is(a.Err, c.want) {
+				t.Fatalf("status %d, %v; want %d, %v", a.Status, a.Err, c.status, c.want)
+			}
+			if v := Judge(tm, a, now, middle); v.Kind != Retry {
+				t.Errorf("kind %d, want a retry", v.Kind)
+			}
+		})
+	}
+}
+
+// reset writes raw bytes and tears the connection down.
+func reset(w http.ResponseWriter, raw string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	io.WriteString(conn, raw)
+	conn.(*net.TCPConn).SetLinger(0)
+	if raw != "" {
+		conn.(*net.TCPConn).SetLinger(-1)
+	}
+	conn.Close()
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + l.Addr().String()
+	l.Close()
+	a := call(t, NewHTTPCaller(NewTransport(1), "test"), url)
+	if a.Err == nil || !strings.Contains(a.Err.Error(), "refused") {
+		t.Fatalf("%+v", a)
+	}
+}

@@ -1,0 +1,161 @@
+package callback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Kind is what an attempt leads to.
+type Kind int
+
+const (
+	// Done: the receiver is satisfied.
+	Done Kind = iota + 1
+	// Rescheduled: the receiver wants to be called again at NextAt, as a new generation.
+	Rescheduled
+	// Retry: the attempt failed; the policy allows another at NextAt.
+	Retry
+	// Dead: the receiver refused the timer for good.
+	Dead
+	// Exhausted: the attempt failed and the policy allows no other.
+	Exhausted
+)
+
+// Verdict is what one attempt did.
+type Verdict struct {
+	Kind Kind
+	// NextAt is set for Rescheduled and Retry.
+	NextAt timer.Millis
+	// Status is the receiver's HTTP status, 0 if none came.
+	Status int
+	// Reason says in words why the attempt did not succeed; empty for Done and Rescheduled.
+	Reason string
+	// Body is the beginning of the answer's body, for people, where the attempt did not succeed.
+	Body string
+}
+
+const (
+	// maxQuoted is how much of a body a Verdict keeps, in bytes.
+	maxQuoted = 256
+	// maxReason is how long a reason may be, in bytes.
+	maxReason = 512
+	// pastDelay is when a timer fires again whose receiver asked for a time that has passed.
+	pastDelay = time.Second
+)
+
+// Judge applies the answer table of docs/design.md, section 7, to the attempt that the timer stands
+// before (Attempts + 1). now is when the answer was complete.
+func Judge(t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
+	v := Verdict{Status: a.Status, Body: quote(a.Body)}
+	success := a.Status >= 200 && a.Status <= 299
+	switch {
+	case a.Status >= 400 && a.Status <= 499 && !retryable(a.Status):
+		// Even if the body was cut off: the status is the answer.
+		v.Kind = Dead
+		v.Reason = describeStatus(a.Status)
+		return v
+	case success && a.Err == nil:
+		return judgeReply(v, t, a, now, random)
+	case success || a.Status == 0:
+		v.Reason = cut(describeError(t, a.Err), maxReason)
+		return fail(v, t, "", now, random)
+	default:
+		v.Reason = describeStatus(a.Status)
+		return fail(v, t, a.RetryAfter, now, random)
+	}
+}
+
+// retryable lists the statuses of class 4xx that say nothing about the timer itself.
+func retryable(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooEarly ||
+		status == http.StatusTooManyRequests
+}
+
+func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
+	var said reply
+	if !a.TooLong {
+		var err error
+		if said, err = parseReply(a.Body); err != nil {
+			v.Reason = cut("answer not understood: "+err.Error(), maxReason)
+			return fail(v, t, "", now, random)
+		}
+	}
+	switch {
+	case said.again:
+		v.Kind, v.NextAt, v.Body = Rescheduled, said.at, ""
+		if v.NextAt <= now {
+			v.NextAt = now.Add(pastDelay)
+		}
+		return v
+	case said.notOK:
+		v.Reason = `the receiver answered "ok": false`
+		return fail(v, t, "", now, random)
+	default:
+		v.Kind, v.Body = Done, ""
+		return v
+	}
+}
+
+// fail asks the policy for another attempt.
+func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func() uint64) Verdict {
+	n := t.Attempts + 1
+	if int(n) >= t.Retry.MaxAttempts {
+		v.Kind = Exhausted
+		return v
+	}
+	delay := delayAfter(&t.Retry, n, random)
+	if asked, ok := retryAfter(after, now); ok && asked > delay {
+		// Within [backoff, cap]: a receiver may slow us down, not stop us.
+		delay = max(delay, min(asked, t.Retry.MaxInterval))
+	}
+	v.NextAt = now.Add(delay)
+	if d := t.Retry.MaxAttemptsDuration; d > 0 && v.NextAt > t.ExecuteAt.Add(d) {
+		v.Kind, v.NextAt = Exhausted, 0
+		return v
+	}
+	v.Kind = Retry
+	return v
+}
+
+func describeStatus(status int) string {
+	text := http.StatusText(status)
+	switch {
+	case status == http.StatusGone:
+		return "gone: the receiver answered 410 Gone"
+	case status >= 300 && status <= 399:
+		text += ": redirects are not followed"
+	}
+	return strings.TrimSpace("the receiver answered " + strconv.Itoa(status) + " " + text)
+}
+
+func describeError(t *timer.Timer, err error) string {
+	switch {
+	case err == nil:
+		return "no answer"
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("no whole answer within %v", t.CallbackTimeout)
+	default:
+		return err.Error()
+	}
+}
+
+// quote cuts foreign bytes to what a person wants to see, as valid UTF-8.
+func quote(body []byte) string {
+	return cut(strings.TrimSpace(strings.ToValidUTF8(string(body[:min(len(body), maxQuoted+1)]), "\uFFFD")), maxQuoted)
+}
+
+// cut shortens s to limit bytes without splitting a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "…"
+	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+}
