@@ -21,7 +21,8 @@ type Config struct {
 	Bus       bus.Bus
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
-	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production).
+	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production). It is called
+	// from several goroutines.
 	Random func() uint64
 	// Node names this process in claims, for people.
 	Node string

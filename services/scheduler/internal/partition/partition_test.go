@@ -45,7 +45,9 @@ func (b *bench) open(now timer.Millis, w, published store.Key) {
 	b.p.Claim(now, "n", store.Claimed{Claim: b.claim, Watermark: w, Published: published}, b.position(b.end))
 }
 
-func (b *bench) position(offset int64) bus.Position { return bus.Position{Incarnation: 1, Offset: offset} }
+func (b *bench) position(offset int64) bus.Position {
+	return bus.Position{Incarnation: 1, Offset: offset}
+}
 
 // floor tells how far the dispatchers are: everything below offset is acknowledged.
 func (b *bench) floor(now timer.Millis, offset int64) {
