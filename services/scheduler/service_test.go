@@ -274,3 +274,29 @@ func (c *collector) len() int {
 }
 
 func (c *collector) Close(context.Context, error) error { return nil }
+
+func TestCloseAdvancesAndReleasesWithTheLargestKeySent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.start("a")
+		early := w.put("n", "x", time.Second, true)
+		w.pass(4 * time.Second)
+		late := w.put("n", "x", 100*time.Millisecond, true)
+		w.pass(200 * time.Millisecond)
+		a.end()
+		ns, err := w.directory.Lookup(t.Context(), "n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		claimed, err := w.store.Claim(t.Context(), 0, store.Owner{}, []shard.ID{ns.Shards.Place("x")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := store.Key{DueAt: late.DueAt, UUID: late.UUID}
+		if claimed[0].Published != sent {
+			t.Fatalf("P is %v after the hand-over, want the last key sent, %v", claimed[0].Published, sent)
+		}
+		if w := claimed[0].Watermark; w.DueAt < early.DueAt || !sent.After(w) {
+			t.Fatalf("W is %v, want from the first timer (%v) to before the second, younger than the slack", w, early.DueAt)
+		}
+	})
+}
