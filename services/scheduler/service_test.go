@@ -277,8 +277,8 @@ func (c *collector) Close(context.Context, error) error { return nil }
 
 func TestCloseAdvancesAndReleasesWithTheLargestKeySent(t *testing.T) {
 	inWorld(t, func(w *world) {
+		early := w.put("n", "x", time.Second, false) // found by a poll, so that R moves over it
 		a := w.start("a")
-		early := w.put("n", "x", time.Second, true)
 		w.pass(4 * time.Second)
 		late := w.put("n", "x", 100*time.Millisecond, true)
 		w.pass(200 * time.Millisecond)
