@@ -1,0 +1,122 @@
+package runtime
+
+import (
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Config is every setting of a process. The tag koanf is the setting's name: the flag is --name, the
+// environment variable TIMERBUS_NAME (hyphens become underscores), and the file's key is the name
+// itself. The tag usage is the help text.
+type Config struct {
+	// Listen is the HTTP API's address, host:port; port 0 takes a free one.
+	Listen string `koanf:"listen" usage:"address of the HTTP API, host:port"`
+	// NATSListen is the embedded NATS server's address, host:port; port 0 takes a free one.
+	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port"`
+	// Data is the folder that holds the database and the bus's files. It is made if missing, and
+	// belongs to one process at a time.
+	Data string `koanf:"data" usage:"folder of the database and the bus"`
+	// Token is what clients of the HTTP API and of NATS must present; empty lets everybody in.
+	Token string `koanf:"token" usage:"token that clients must present (better given as TIMERBUS_TOKEN)"`
+	// Insecure allows to listen beyond this machine without a token.
+	Insecure bool `koanf:"insecure" usage:"allow to listen beyond this machine without a token"`
+	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
+	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
+	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the
+	// next start.
+	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long an orderly stop may take, 0s to 10m"`
+	// LogLevel is debug, info, warn or error.
+	LogLevel string `koanf:"log-level" usage:"debug, info, warn or error"`
+	// LogFormat is text, json, or auto: text on a terminal, JSON elsewhere.
+	LogFormat string `koanf:"log-format" usage:"text, json, or auto (text on a terminal, JSON elsewhere)"`
+}
+
+// DefaultConfig is what holds where nothing else is said.
+func DefaultConfig() Config {
+	return Config{
+		Listen:       "127.0.0.1:8080",
+		NATSListen:   "127.0.0.1:4222",
+		Data:         "./timerbus-data",
+		Partitions:   16,
+		DrainTimeout: 10 * time.Second,
+		LogLevel:     "info",
+		LogFormat:    "auto",
+	}
+}
+
+const (
+	maxPartitions = 1024
+	maxDrain      = 10 * time.Minute
+)
+
+// Check names the first setting that is not acceptable.
+func (c *Config) Check() error {
+	if err := checkAddress("listen", c.Listen); err != nil {
+		return err
+	}
+	if err := checkAddress("nats-listen", c.NATSListen); err != nil {
+		return err
+	}
+	switch {
+	case c.Data == "":
+		return timer.Invalid("data", c.Data, "a folder")
+	case c.Partitions < 1 || c.Partitions > maxPartitions:
+		return timer.Invalid("partitions", c.Partitions, "1 to 1024")
+	case c.DrainTimeout < 0 || c.DrainTimeout > maxDrain:
+		return timer.Invalid("drain-timeout", c.DrainTimeout, "0s to 10m")
+	}
+	if _, err := c.Level(); err != nil {
+		return err
+	}
+	switch c.LogFormat {
+	case "auto", "text", "json":
+		return nil
+	default:
+		return timer.Invalid("log-format", c.LogFormat, "auto, text or json")
+	}
+}
+
+// Level is LogLevel as slog has it.
+func (c *Config) Level() (slog.Level, error) {
+	switch c.LogLevel {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	default:
+		return 0, timer.Invalid("log-level", c.LogLevel, "debug, info, warn or error")
+	}
+}
+
+func checkAddress(setting, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return timer.Invalid(setting, address, "host:port such as 127.0.0.1:8080; port 0 takes a free one")
+	}
+	return nil
+}
+
+// Loopback reports whether only this machine can reach the address. Of names only localhost counts:
+// what another one means is decided elsewhere, and may change.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,203 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/knadh/koanf/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// EnvPrefix begins the names of environment variables that are settings.
+const EnvPrefix = "TIMERBUS_"
+
+// Sources are where settings come from, the strongest first; DefaultConfig is the weakest.
+type Sources struct {
+	// Flags are those that were given, by setting.
+	Flags map[string]string
+	// Environ is os.Environ().
+	Environ []string
+	// File is a YAML (or JSON) file; empty for none.
+	File string
+	// Foreign are names after EnvPrefix that belong to somebody else in this program.
+	Foreign []string
+}
+
+// Setting is one field of Config.
+type Setting struct {
+	Name, Env, Usage string
+	// Default is DefaultConfig's value as text.
+	Default string
+	// Switch: the setting is true or false.
+	Switch bool
+}
+
+// Settings lists the fields of Config in their order.
+func Settings() []Setting {
+	defaults := reflect.ValueOf(DefaultConfig())
+	settings := make([]Setting, 0, defaults.NumField())
+	for i := range defaults.NumField() {
+		field := defaults.Type().Field(i)
+		name := field.Tag.Get("koanf")
+		settings = append(settings, Setting{
+			Name: name, Env: envOf(name), Usage: field.Tag.Get("usage"),
+			Default: fmt.Sprint(defaults.Field(i).Interface()), Switch: field.Type.Kind() == reflect.Bool,
+		})
+	}
+	return settings
+}
+
+func envOf(name string) string {
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// Load puts the sources together and checks the result. A key that is no setting is an error: a
+// misspelt one would otherwise be a default that nobody chose.
+func Load(from Sources) (Config, error) {
+	k := koanf.New(".")
+	file, err := readFile(from.File)
+	if err != nil {
+		return Config{}, err
+	}
+	environ, err := readEnviron(from.Environ, from.Foreign)
+	if err != nil {
+		return Config{}, err
+	}
+	flags := make(values, len(from.Flags))
+	for name, value := range from.Flags {
+		flags[name] = value
+	}
+	for _, source := range []struct {
+		values values
+		name   func(key string) string
+	}{
+		{file, func(key string) string { return fmt.Sprintf("%s: %s", from.File, key) }},
+		{environ, envOf},
+		{flags, func(key string) string { return "--" + key }},
+	} {
+		if err := source.values.check(source.name); err != nil {
+			return Config{}, err
+		}
+		if err := k.Load(source.values, nil); err != nil {
+			return Config{}, fmt.Errorf("load configuration: %w", err)
+		}
+	}
+	config := DefaultConfig()
+	if err := decode(k, &config); err != nil {
+		return Config{}, fmt.Errorf("load configuration: %w", err)
+	}
+	return config, config.Check()
+}
+
+func readFile(name string) (values, error) {
+	if name == "" {
+		return values{}, nil
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	var read values
+	if err := yaml.Unmarshal(raw, &read); err != nil {
+		return nil, fmt.Errorf("read configuration %s: want YAML with one setting a line: %w", name, err)
+	}
+	return read, nil
+}
+
+func readEnviron(environ, foreign []string) (values, error) {
+	known := map[string]string{}
+	for _, s := range Settings() {
+		known[s.Env] = s.Name
+	}
+	read := values{}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		rest, ours := strings.CutPrefix(name, EnvPrefix)
+		if !ours || slices.Contains(foreign, rest) || fromKubernetes(rest) {
+			continue
+		}
+		key, ok := known[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is not a setting: want one of %s", name, list(known))
+		}
+		read[key] = value
+	}
+	return read, nil
+}
+
+// fromKubernetes knows the variables that Kubernetes sets in every container when a service of the
+// same namespace is named "timerbus".
+func fromKubernetes(rest string) bool {
+	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_")
+}
+
+func list[V any](names map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}
+
+// values is a source as koanf takes it.
+type values map[string]any
+
+func (v values) ReadBytes() ([]byte, error) {
+	return nil, errors.New("values are parsed already")
+}
+
+func (v values) Read() (map[string]any, error) { return v, nil }
+
+// check tells of keys that are no settings and values of wrong types, by the names they have in
+// their source.
+func (v values) check(name func(key string) string) error {
+	known := map[string]Setting{}
+	for _, s := range Settings() {
+		known[s.Name] = s
+	}
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		setting, ok := known[key]
+		if !ok {
+			return fmt.Errorf("%s is not a setting: want one of %s", name(key), list(known))
+		}
+		if v[key] == nil || !decodes(key, v[key]) {
+			return fmt.Errorf("%s: %q is not accepted: want %s", name(key), fmt.Sprint(v[key]), wanted(setting))
+		}
+	}
+	return nil
+}
+
+func decodes(key string, value any) bool {
+	k := koanf.New(".")
+	return k.Load(values{key: value}, nil) == nil && decode(k, &Config{}) == nil
+}
+
+func wanted(s Setting) string {
+	if s.Switch {
+		return "true or false"
+	}
+	return s.Usage + ", such as " + s.Default
+}
+
+// decode is strict about durations: a bare number would be nanoseconds.
+func decode(k *koanf.Koanf, to *Config) error {
+	return k.UnmarshalWithConf("", to, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
+		TagName: "koanf", Result: to,
+		WeaklyTypedInput: true, // flags and environment bring text
+		DecodeHook:       mapstructure.DecodeHookFuncType(duration),
+	}})
+}
+
+func duration(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[time.Duration]() {
+		return value, nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("%v has no unit", value)
+	}
+	return time.ParseDuration(text)
+}

@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func file(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "timerbus.yaml")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestLoadDefaults(t *testing.T) {
+	got, err := Load(Sources{Environ: []string{"HOME=/home/me", "TIMERBUS=x"}})
+	if err != nil || got != DefaultConfig() {
+		t.Errorf("Load = %+v, %v, want the defaults", got, err)
+	}
+}
+
+func TestLoadPrefersFlagsToEnvironmentToFile(t *testing.T) {
+	got, err := Load(Sources{
+		Flags:   map[string]string{"listen": "127.0.0.1:1"},
+		Environ: []string{"TIMERBUS_LISTEN=127.0.0.1:2", "TIMERBUS_NATS_LISTEN=127.0.0.1:2", "TIMERBUS_INSECURE=true", "TIMERBUS_TOKEN="},
+		File:    file(t, "listen: 127.0.0.1:3\nnats-listen: 127.0.0.1:3\ndata: /data\npartitions: 4\ndrain-timeout: 1m30s\ntoken: x\n"),
+	})
+	want := DefaultConfig()
+	want.Listen, want.NATSListen, want.Data = "127.0.0.1:1", "127.0.0.1:2", "/data"
+	want.Partitions, want.DrainTimeout, want.Insecure = 4, 90*time.Second, true
+	if err != nil || got != want {
+		t.Errorf("Load = %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestLoadReadsJSON(t *testing.T) {
+	got, err := Load(Sources{File: file(t, `{"partitions": 3, "insecure": true}`)})
+	if err != nil || got.Partitions != 3 || !got.Insecure {
+		t.Errorf("Load = %+v, %v", got, err)
+	}
+}
+
+func TestLoadPassesOverForeignVariables(t *testing.T) {
+	_, err := Load(Sources{
+		Foreign: []string{"URL"},
+		Environ: []string{"TIMERBUS_URL=x", "TIMERBUS_PORT=tcp://10.0.0.1:80", "TIMERBUS_PORT_80_TCP=x", "TIMERBUS_SERVICE_HOST=x"},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		from Sources
+		want []string // parts of the error
+	}{
+		"unknown variable":      {Sources{Environ: []string{"TIMERBUS_LISTNE=x"}}, []string{"TIMERBUS_LISTNE", "TIMERBUS_LISTEN"}},
+		"unknown key":           {Sources{File: file(t, "listne: x")}, []string{"timerbus.yaml: listne", "nats-listen"}},
+		"nested key":            {Sources{File: file(t, "log:\n  level: info")}, []string{"timerbus.yaml: log", "log-level"}},
+		"not a file of keys":    {Sources{File: file(t, "- a\n- b")}, []string{"timerbus.yaml", "want YAML"}},
+		"no file":               {Sources{File: "/does/not/exist"}, []string{"/does/not/exist"}},
+		"number as text":        {Sources{Environ: []string{"TIMERBUS_PARTITIONS=many"}}, []string{"TIMERBUS_PARTITIONS", `"many"`, "1 to 1024"}},
+		"duration without unit": {Sources{File: file(t, "drain-timeout: 10")}, []string{"drain-timeout", `"10"`, "0s to 10m"}},
+		"bool":                  {Sources{Flags: map[string]string{"insecure": "maybe"}}, []string{"--insecure", `"maybe"`, "true or false"}},
+		"null":                  {Sources{File: file(t, "data:")}, []string{"data"}},
+		"list":                  {Sources{File: file(t, "data: [a, b]")}, []string{"data"}},
+		"address without port":  {Sources{Flags: map[string]string{"listen": "localhost"}}, []string{"listen", `"localhost"`, "127.0.0.1:8080"}},
+		"address, named port":   {Sources{Flags: map[string]string{"nats-listen": "localhost:nats"}}, []string{"nats-listen"}},
+		"partitions":            {Sources{Flags: map[string]string{"partitions": "1025"}}, []string{"partitions", "1 to 1024"}},
+		"drain timeout":         {Sources{Flags: map[string]string{"drain-timeout": "-1s"}}, []string{"drain-timeout"}},
+		"log level":             {Sources{Flags: map[string]string{"log-level": "loud"}}, []string{"log-level", "debug, info"}},
+		"log format":            {Sources{Flags: map[string]string{"log-format": "xml"}}, []string{"log-format", "json"}},
+		"no data":               {Sources{Flags: map[string]string{"data": ""}}, []string{"data"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Load(c.from)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, part := range c.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q does not name %s", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:1": true, "127.9.9.9:1": true, "[::1]:1": true, "localhost:1": true,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false, "": false,
+	} {
+		if got := Loopback(address); got != want {
+			t.Errorf("Loopback(%q) = %t, want %t", address, got, want)
+		}
+	}
+}
+
+func FuzzLoadFile(f *testing.F) {
+	f.Add("listen: 127.0.0.1:1\n")
+	f.Add(`{"partitions": 3}`)
+	f.Add("a: &x [*x]")
+	name := filepath.Join(f.TempDir(), "timerbus.yaml")
+	f.Fuzz(func(t *testing.T, content string) {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, err := Load(Sources{File: name})
+		if err == nil && config.Check() != nil {
+			t.Errorf("accepted %+v", config)
+		}
+	})
+}

@@ -1,0 +1,27 @@
+package runtime
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// NewRegistry makes the process's metrics registry: Go, the process, and which version runs.
+func NewRegistry(version string) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: "timerbus", Name: "build_info", Help: "1, labelled with the version that runs.",
+		ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	registry.MustRegister(build, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+// MetricsHandler serves a registry to Prometheus.
+func MetricsHandler(registry *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
