@@ -57,7 +57,7 @@ func TestReadableLogKeepsLinesApart(t *testing.T) {
 
 func TestMetricsTellTheVersion(t *testing.T) {
 	w := httptest.NewRecorder()
-	MetricsHandler(NewRegistry("v1.2.3")).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", http.NoBody))
+	MetricsHandler(NewRegistry("v1.2.3")).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	if !strings.Contains(w.Body.String(), `timerbus_build_info{version="v1.2.3"} 1`) {
 		t.Errorf("metrics: %s", w.Body.String())
 	}
