@@ -1,0 +1,316 @@
+package decode
+
+import (
+	"math"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Fields are what a body says of a timer's Spec. In an update null is something else than absent: it
+// stands for the default, which only the namespace's settings tell.
+type Fields struct {
+	executeAt   optional[timer.Millis]
+	executeIn   optional[time.Duration]
+	deliver     optional[timer.Deliver]
+	callbackURL optional[string]
+	timeout     timeoutField
+	retry       retryFields
+	payload     optional[[]byte]
+	correlation optional[string]
+}
+
+// optional is a field that may be absent, null or a value.
+type optional[T any] struct {
+	given, null bool
+	v           T
+}
+
+// to returns what a patch holds for the field: nil to keep, or the value, which for null is the
+// default.
+func (o *optional[T]) to(def T) *T {
+	switch {
+	case !o.given:
+		return nil
+	case o.null:
+		return &def
+	default:
+		return &o.v
+	}
+}
+
+var fieldNames = []string{
+	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
+	"retryPolicy", "payload", "correlationId",
+}
+
+const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
+
+// read reads one field. With nulls, null means the default; without, the caller has left nulls out.
+func (f *Fields) read(name string, v value, nulls bool) (err error) {
+	switch name {
+	case "executeAt":
+		f.executeAt.given = true
+		f.executeAt.v, err = readInstant(name, v)
+	case "executeIn":
+		f.executeIn.given = true
+		f.executeIn.v, err = parseDuration(name, v)
+	case "deliver":
+		f.deliver, err = maybe(name, v, readDeliver)
+	case "callbackUrl":
+		f.callbackURL, err = maybe(name, v, readURL)
+	case "callbackTimeout", "callbackTimeoutSeconds":
+		err = f.timeout.read(name, v)
+	case "retryPolicy":
+		err = f.retry.read(v, nulls)
+	case "payload":
+		f.payload = optional[[]byte]{given: true, null: v.isNull(), v: v}
+	case "correlationId":
+		f.correlation, err = maybe(name, v, func(_ string, v value) (string, error) { return readCorrelationID(v) })
+	}
+	return err
+}
+
+func (f *Fields) complete(create bool) error {
+	switch {
+	case f.executeAt.given && f.executeIn.given:
+		return timer.Invalid("executeIn", f.executeIn.v, "only one of executeAt and executeIn")
+	case create && !f.executeAt.given && !f.executeIn.given:
+		return timer.Invalid("executeAt", missing{}, wantExecuteAt+`, or executeIn, a duration such as "3s"`)
+	default:
+		return f.timeout.agree()
+	}
+}
+
+// HasCorrelationID reports whether the body has a correlation id.
+func (f *Fields) HasCorrelationID() bool { return f.correlation.given }
+
+// SetCorrelationID puts one in.
+func (f *Fields) SetCorrelationID(id string) { f.correlation = optional[string]{given: true, v: id} }
+
+// Spec returns the checked spec of a new timer. executeIn counts from received.
+func (f *Fields) Spec(received timer.Millis, defaults *store.Settings) (timer.Spec, error) {
+	p := f.patch(received, defaults)
+	return p.Apply(timer.Spec{CallbackTimeout: defaults.CallbackTimeout, Retry: defaults.Retry})
+}
+
+// Patch returns the changes of an update. What can be judged without the timer has been checked; the
+// rest is the store's to refuse, where it holds the row.
+func (f *Fields) Patch(received timer.Millis, defaults *store.Settings) (timer.Patch, error) {
+	if f.callbackURL.given && !f.callbackURL.null {
+		if err := timer.CheckCallbackURL(f.callbackURL.v); err != nil {
+			return timer.Patch{}, err
+		}
+	}
+	if n := len(f.payload.v); n > timer.MaxPayload {
+		return timer.Patch{}, &timer.PayloadTooLargeError{Size: n}
+	}
+	return f.patch(received, defaults), nil
+}
+
+func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Patch {
+	p := timer.Patch{
+		ExecuteAt:       f.executeAt.to(0),
+		Deliver:         f.deliver.to(timer.DeliverAuto),
+		CallbackURL:     f.callbackURL.to(""),
+		CallbackTimeout: f.timeout.to(defaults.CallbackTimeout),
+		Retry:           f.retry.patch(&defaults.Retry),
+		Payload:         f.payload.to(nil),
+		CorrelationID:   f.correlation.to(""),
+	}
+	if f.executeIn.given {
+		at := received.Add(f.executeIn.v)
+		p.ExecuteAt = &at
+	}
+	return p
+}
+
+// maybe reads a field that may be null.
+func maybe[T any](field string, v value, read func(field string, v value) (T, error)) (optional[T], error) {
+	if v.isNull() {
+		return optional[T]{given: true, null: true}, nil
+	}
+	t, err := read(field, v)
+	return optional[T]{given: true, v: t}, err
+}
+
+func readInstant(field string, v value) (timer.Millis, error) {
+	s, err := v.string(field, wantExecuteAt)
+	if err != nil {
+		return 0, err
+	}
+	m, err := timer.ParseMillis(s)
+	return m, named(field, err)
+}
+
+func readDeliver(field string, v value) (timer.Deliver, error) {
+	const want = `"callback", "event" or "both"`
+	s, err := v.string(field, want)
+	if err != nil {
+		return "", err
+	}
+	switch d := timer.Deliver(s); d {
+	case timer.DeliverCallback, timer.DeliverEvent, timer.DeliverBoth:
+		return d, nil
+	default:
+		return "", timer.Invalid(field, s, want)
+	}
+}
+
+func readURL(field string, v value) (string, error) {
+	return v.string(field, "an absolute http or https URL with a host, at most 2048 bytes")
+}
+
+// parseDuration reads a duration as given, finer than a millisecond too.
+func parseDuration(field string, v value) (time.Duration, error) {
+	const want = `a duration such as "200ms", "30s" or "1h", not negative`
+	s, err := v.string(field, want)
+	if err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, timer.Invalid(field, s, want)
+	}
+	return d, nil
+}
+
+// readDuration reads a duration in whole milliseconds. A shorter one is refused rather than truncated
+// to zero, which means "no end" for some fields.
+func readDuration(field string, v value) (time.Duration, error) {
+	d, err := parseDuration(field, v)
+	if err == nil && d > 0 && d < time.Millisecond {
+		err = timer.Invalid(field, raw(v), `at least "1ms"`)
+	}
+	return d.Truncate(time.Millisecond), err
+}
+
+// timeoutField is callbackTimeout in its two spellings.
+type timeoutField struct{ text, seconds optional[time.Duration] }
+
+const wantSeconds = "a number of seconds, 1 to 300"
+
+func (t *timeoutField) read(name string, v value) (err error) {
+	if name == "callbackTimeout" {
+		t.text, err = maybe(name, v, readDuration)
+		return err
+	}
+	t.seconds, err = maybe(name, v, func(field string, v value) (time.Duration, error) {
+		n, err := v.number(field, wantSeconds)
+		if err == nil && (n < timer.MinCallbackTimeout.Seconds() || n > timer.MaxCallbackTimeout.Seconds()) {
+			err = timer.Invalid(field, raw(v), wantSeconds)
+		}
+		return time.Duration(math.Round(n*1000)) * time.Millisecond, err
+	})
+	return err
+}
+
+func (t *timeoutField) agree() error {
+	if t.text.given && t.seconds.given && t.text != t.seconds {
+		return timer.Invalid("callbackTimeoutSeconds", t.seconds.shown(), "the same as callbackTimeout, or only one of the two")
+	}
+	return nil
+}
+
+func (t *timeoutField) to(def time.Duration) *time.Duration {
+	if t.text.given {
+		return t.text.to(def)
+	}
+	return t.seconds.to(def)
+}
+
+// shown is the value for a message.
+func (o *optional[T]) shown() any {
+	if o.null {
+		return "null"
+	}
+	return o.v
+}
+
+// retryFields are what a body says of a retry policy.
+type retryFields struct {
+	given, null bool
+
+	maxAttempts         optional[int]
+	maxRetries          optional[int]
+	maxAttemptsDuration optional[time.Duration]
+	initialInterval     optional[time.Duration]
+	backoffMultiplier   optional[float64]
+	maxInterval         optional[time.Duration]
+}
+
+var retryNames = []string{
+	"maxAttempts", "maxRetries", "maxAttemptsDuration", "initialInterval", "backoffMultiplier", "maxInterval",
+}
+
+func (r *retryFields) read(v value, nulls bool) error {
+	r.given, r.null = true, v.isNull()
+	if r.null {
+		return nil
+	}
+	err := v.object("retryPolicy", retryNames, func(name string, v value) (err error) {
+		if v.isNull() && !nulls {
+			return nil
+		}
+		field := "retryPolicy." + name
+		switch name {
+		case "maxAttempts":
+			r.maxAttempts, err = maybe(field, v, func(field string, v value) (int, error) {
+				return v.integer(field, 1, timer.MaxMaxAttempts, "1 to 1000")
+			})
+		case "maxRetries":
+			r.maxRetries, err = maybe(field, v, func(field string, v value) (int, error) {
+				n, err := v.integer(field, 0, timer.MaxMaxAttempts-1, "0 to 999")
+				return n + 1, err
+			})
+		case "maxAttemptsDuration":
+			r.maxAttemptsDuration, err = maybe(field, v, readDuration)
+		case "initialInterval":
+			r.initialInterval, err = maybe(field, v, readDuration)
+		case "backoffMultiplier":
+			r.backoffMultiplier, err = maybe(field, v, func(field string, v value) (float64, error) {
+				return v.number(field, "1 to 100")
+			})
+		case "maxInterval":
+			r.maxInterval, err = maybe(field, v, readDuration)
+		}
+		return err
+	})
+	if err == nil && r.maxAttempts.given && r.maxRetries.given && r.maxAttempts != r.maxRetries {
+		err = timer.Invalid("retryPolicy.maxRetries", r.retries(), "maxAttempts − 1, or only one of the two")
+	}
+	return err
+}
+
+// retries is maxRetries as given, for a message.
+func (r *retryFields) retries() any {
+	if r.maxRetries.null {
+		return "null"
+	}
+	return r.maxRetries.v - 1
+}
+
+func (r *retryFields) patch(def *timer.RetryPolicy) *timer.RetryPatch {
+	switch {
+	case !r.given:
+		return nil
+	case r.null:
+		d := *def
+		return &timer.RetryPatch{
+			MaxAttempts: &d.MaxAttempts, MaxAttemptsDuration: &d.MaxAttemptsDuration,
+			InitialInterval: &d.InitialInterval, BackoffMultiplier: &d.BackoffMultiplier, MaxInterval: &d.MaxInterval,
+		}
+	}
+	attempts := r.maxAttempts
+	if !attempts.given {
+		attempts = r.maxRetries
+	}
+	return &timer.RetryPatch{
+		MaxAttempts:         attempts.to(def.MaxAttempts),
+		MaxAttemptsDuration: r.maxAttemptsDuration.to(def.MaxAttemptsDuration),
+		InitialInterval:     r.initialInterval.to(def.InitialInterval),
+		BackoffMultiplier:   r.backoffMultiplier.to(def.BackoffMultiplier),
+		MaxInterval:         r.maxInterval.to(def.MaxInterval),
+	}
+}

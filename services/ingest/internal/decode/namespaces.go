@@ -1,0 +1,173 @@
+package decode
+
+import (
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// NamespaceCreate is the body of namespaces/create.
+type NamespaceCreate struct {
+	Name      string
+	NumShards int
+	Settings  store.Settings
+}
+
+// NamespaceUpdate is the body of namespaces/update.
+type NamespaceUpdate struct {
+	Name string
+	SettingsFields
+}
+
+// SettingsFields are what a body says of a namespace's settings.
+type SettingsFields struct {
+	retry     retryFields
+	timeout   timeoutField
+	retention optional[time.Duration]
+}
+
+// presets name numbers of shards.
+var presets = map[string]int{"small": 16, "medium": 256, "large": 1024, "xlarge": 4096}
+
+// DefaultNumShards is that of the preset small.
+const DefaultNumShards = 16
+
+var (
+	namespaceNames       = []string{"name"}
+	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
+	settingsNames        = []string{"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention"}
+)
+
+// ReadNamespaceCreate reads the body of namespaces/create.
+func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
+	var c NamespaceCreate
+	var preset string
+	var fields SettingsFields
+	err := members(body, namespaceCreateNames, func(name string, v value) (err error) {
+		if v.isNull() {
+			return nil // counts as left out
+		}
+		switch name {
+		case "name":
+			c.Name, err = readNamespace(name, v)
+		case "numShards":
+			c.NumShards, err = v.integer(name, 1, shard.MaxPerNamespace, "1 to 8192")
+		case "preset":
+			preset, err = readPreset(v)
+		case "settings":
+			err = fields.read(v, false)
+		}
+		return err
+	})
+	if err != nil {
+		return c, err
+	}
+	switch {
+	case c.Name == "":
+		return c, errNoName()
+	case c.NumShards != 0 && preset != "":
+		return c, timer.Invalid("preset", preset, "only one of numShards and preset")
+	case preset != "":
+		c.NumShards = presets[preset]
+	case c.NumShards == 0:
+		c.NumShards = DefaultNumShards
+	}
+	c.Settings, err = fields.Apply(store.DefaultSettings())
+	return c, err
+}
+
+// ReadNamespaceUpdate reads the body of namespaces/update.
+func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
+	var u NamespaceUpdate
+	given := false
+	err := members(body, namespaceCreateNames, func(name string, v value) (err error) {
+		switch name {
+		case "name":
+			u.Name, err = readNamespace(name, v)
+		case "settings":
+			given = true
+			err = u.read(v, true)
+		default:
+			err = timer.Invalid(name, raw(v), "only name and settings: the number of shards is fixed for life")
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return u, err
+	case u.Name == "":
+		return u, errNoName()
+	case !given:
+		return u, timer.Invalid("settings", missing{}, "an object with what to change")
+	}
+	return u, nil
+}
+
+// ReadNamespaceName reads the body of namespaces/get.
+func ReadNamespaceName(body []byte) (string, error) {
+	var n string
+	err := members(body, namespaceNames, func(name string, v value) (err error) {
+		n, err = readNamespace(name, v)
+		return err
+	})
+	if err == nil && n == "" {
+		err = errNoName()
+	}
+	return n, err
+}
+
+// ReadNothing reads the body of a request that takes no fields.
+func ReadNothing(body []byte) error {
+	return members(body, nil, func(string, value) error { return nil })
+}
+
+func errNoName() error {
+	return timer.Invalid("name", missing{}, "1 to 255 letters, digits, dots, underscores or hyphens")
+}
+
+func readPreset(v value) (string, error) {
+	const want = `"small", "medium", "large" or "xlarge"`
+	s, err := v.string("preset", want)
+	if err == nil && presets[s] == 0 {
+		err = timer.Invalid("preset", s, want)
+	}
+	return s, err
+}
+
+func (f *SettingsFields) read(v value, nulls bool) error {
+	err := v.object("settings", settingsNames, func(name string, v value) (err error) {
+		if v.isNull() && !nulls {
+			return nil
+		}
+		switch name {
+		case "retryPolicy":
+			err = f.retry.read(v, nulls)
+		case "callbackTimeout", "callbackTimeoutSeconds":
+			err = f.timeout.read(name, v)
+		case "historyRetention":
+			f.retention, err = maybe(name, v, readDuration)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f.timeout.agree()
+}
+
+// Apply lays the fields over settings, null being the service's default, and checks the result.
+func (f *SettingsFields) Apply(s store.Settings) (store.Settings, error) {
+	def := store.DefaultSettings()
+	if p := f.retry.patch(&def.Retry); p != nil {
+		s.Retry = p.Apply(s.Retry)
+	}
+	if d := f.timeout.to(def.CallbackTimeout); d != nil {
+		s.CallbackTimeout = *d
+	}
+	if d := f.retention.to(def.HistoryRetention); d != nil {
+		s.HistoryRetention = *d
+	}
+	return s, s.Check()
+}

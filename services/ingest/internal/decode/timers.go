@@ -1,0 +1,346 @@
+package decode
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// DefaultNamespace is meant where a body names none.
+const DefaultNamespace = "default"
+
+// Limits of the answers to list and history.
+const (
+	DefaultLimit = 100
+	MaxLimit     = 1000
+)
+
+// Selection names one timer.
+type Selection struct {
+	Namespace string
+	ID        string
+
+	otherID string // timerId, until it is found to agree with id
+}
+
+// Create is the body of a create.
+type Create struct {
+	Selection
+	Fields
+	OnConflict store.OnConflict
+}
+
+// Update is the body of an update.
+type Update struct {
+	Selection
+	Fields
+	IfGeneration timer.Generation // 0: any
+}
+
+// Delete is the body of a delete.
+type Delete struct {
+	Selection
+	IfGeneration timer.Generation // 0: any
+}
+
+// List is the body of a list. It lacks the namespace's shards, which the caller looks up by name.
+type List struct {
+	Namespace string
+	Query     store.ListQuery
+}
+
+// History is the body of a history request.
+type History struct {
+	Selection
+	Limit int
+}
+
+var (
+	selectionNames = []string{"namespace", "id", "timerId"}
+	createNames    = slices.Concat(selectionNames, fieldNames, []string{"onConflict"})
+	updateNames    = slices.Concat(selectionNames, fieldNames, []string{"ifGeneration"})
+	deleteNames    = slices.Concat(selectionNames, []string{"ifGeneration"})
+	historyNames   = slices.Concat(selectionNames, []string{"limit"})
+	listNames      = []string{"namespace", "status", "correlationId", "dueFrom", "dueBefore", "limit", "cursor"}
+)
+
+// ReadCreate reads the body of a create.
+func ReadCreate(body []byte) (Create, error) {
+	var c Create
+	err := members(body, createNames, func(name string, v value) error {
+		if v.isNull() {
+			return nil // counts as left out
+		}
+		if name == "onConflict" {
+			return c.readOnConflict(v)
+		}
+		if known, err := c.Selection.read(name, v); known {
+			return err
+		}
+		return c.Fields.read(name, v, false)
+	})
+	if err == nil {
+		err = cmp.Or(c.Selection.complete(), c.Fields.complete(true))
+	}
+	return c, err
+}
+
+// ReadUpdate reads the body of an update.
+func ReadUpdate(body []byte) (Update, error) {
+	var u Update
+	err := members(body, updateNames, func(name string, v value) (err error) {
+		if name == "ifGeneration" {
+			u.IfGeneration, err = readGeneration(v)
+			return err
+		}
+		if known, err := u.Selection.read(name, v); known {
+			return err
+		}
+		return u.Fields.read(name, v, true)
+	})
+	if err == nil {
+		err = cmp.Or(u.Selection.complete(), u.Fields.complete(false))
+	}
+	return u, err
+}
+
+// ReadDelete reads the body of a delete.
+func ReadDelete(body []byte) (Delete, error) {
+	var d Delete
+	err := members(body, deleteNames, func(name string, v value) (err error) {
+		if name == "ifGeneration" {
+			d.IfGeneration, err = readGeneration(v)
+			return err
+		}
+		_, err = d.Selection.read(name, v)
+		return err
+	})
+	if err == nil {
+		err = d.Selection.complete()
+	}
+	return d, err
+}
+
+// ReadSelection reads the body of a get.
+func ReadSelection(body []byte) (Selection, error) {
+	var s Selection
+	err := members(body, selectionNames, func(name string, v value) error {
+		_, err := s.read(name, v)
+		return err
+	})
+	if err == nil {
+		err = s.complete()
+	}
+	return s, err
+}
+
+// ReadHistory reads the body of a history request.
+func ReadHistory(body []byte) (History, error) {
+	h := History{Limit: DefaultLimit}
+	err := members(body, historyNames, func(name string, v value) error {
+		if name == "limit" {
+			return readLimit(&h.Limit, v)
+		}
+		_, err := h.Selection.read(name, v)
+		return err
+	})
+	if err == nil {
+		err = h.Selection.complete()
+	}
+	return h, err
+}
+
+// ReadList reads the body of a list.
+func ReadList(body []byte) (List, error) {
+	l := List{Namespace: DefaultNamespace, Query: store.ListQuery{Limit: DefaultLimit}}
+	err := members(body, listNames, func(name string, v value) (err error) {
+		if v.isNull() {
+			return nil // counts as left out
+		}
+		q := &l.Query
+		switch name {
+		case "namespace":
+			l.Namespace, err = readNamespace("namespace", v)
+		case "status":
+			q.Status, err = readStatus(v)
+		case "correlationId":
+			q.CorrelationID, err = readCorrelationID(v)
+		case "dueFrom":
+			q.DueFrom, err = readInstant(name, v)
+		case "dueBefore":
+			q.DueBefore, err = readInstant(name, v)
+		case "limit":
+			err = readLimit(&q.Limit, v)
+		case "cursor":
+			q.After, err = readCursor(v)
+		}
+		return err
+	})
+	return l, err
+}
+
+// members reads a body that is one object.
+func members(body []byte, known []string, visit func(name string, v value) error) error {
+	v, err := document(body)
+	if err != nil {
+		return err
+	}
+	return v.object("", known, visit)
+}
+
+// read reads the field if it is one of a selection's.
+func (s *Selection) read(name string, v value) (known bool, err error) {
+	switch name {
+	case "namespace":
+		if !v.isNull() {
+			s.Namespace, err = readNamespace(name, v)
+		}
+	case "id":
+		s.ID, err = readID(name, v)
+	case "timerId":
+		s.otherID, err = readID(name, v)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (s *Selection) complete() error {
+	if s.Namespace == "" {
+		s.Namespace = DefaultNamespace
+	}
+	switch {
+	case s.ID == "" && s.otherID == "":
+		return timer.Invalid("id", missing{}, "id or timerId: "+wantID)
+	case s.ID == "":
+		s.ID = s.otherID
+	case s.otherID != "" && s.otherID != s.ID:
+		return timer.Invalid("timerId", s.otherID, "the same as id, or only one of the two")
+	}
+	s.otherID = ""
+	return nil
+}
+
+// missing is shown as the value of a field that was left out.
+type missing struct{}
+
+func (missing) String() string { return "nothing" }
+
+const wantID = "1 to 255 bytes of UTF-8 without control characters"
+
+// readID reads a timer id; null counts as left out.
+func readID(field string, v value) (string, error) {
+	if v.isNull() {
+		return "", nil
+	}
+	id, err := v.string(field, wantID)
+	if err == nil && timer.CheckID(id) != nil {
+		err = timer.Invalid(field, raw(v), wantID)
+	}
+	return id, err
+}
+
+func readNamespace(field string, v value) (string, error) {
+	name, err := v.string(field, "1 to 255 letters, digits, dots, underscores or hyphens")
+	if err == nil {
+		err = named(field, timer.CheckNamespace(name))
+	}
+	return name, err
+}
+
+func readCorrelationID(v value) (string, error) {
+	id, err := v.string("correlationId", wantID)
+	if err == nil && timer.CheckCorrelationID(id) != nil {
+		err = timer.Invalid("correlationId", raw(v), wantID)
+	}
+	return id, err
+}
+
+func readGeneration(v value) (timer.Generation, error) {
+	if v.isNull() {
+		return 0, nil // counts as left out
+	}
+	const want = "a generation as an answer gave it: a positive decimal string"
+	s, err := v.string("ifGeneration", want)
+	if err != nil {
+		return 0, err
+	}
+	g, err := timer.ParseGeneration(s)
+	return g, named("ifGeneration", err)
+}
+
+// named gives an error of package timer the name that the field has here.
+func named(field string, err error) error {
+	var invalid *timer.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	renamed := *invalid
+	renamed.Field = field
+	return &renamed
+}
+
+func (c *Create) readOnConflict(v value) error {
+	const want = `"replace", "keep" or "fail"`
+	s, err := v.string("onConflict", want)
+	if err != nil {
+		return err
+	}
+	switch s {
+	case "replace":
+		c.OnConflict = store.Replace
+	case "keep":
+		c.OnConflict = store.Keep
+	case "fail":
+		c.OnConflict = store.Fail
+	default:
+		return timer.Invalid("onConflict", s, want)
+	}
+	return nil
+}
+
+func readStatus(v value) (timer.Status, error) {
+	all := make([]string, 0, len(timer.Statuses()))
+	for _, s := range timer.Statuses() {
+		all = append(all, string(s))
+	}
+	want := "one of " + strings.Join(all, ", ")
+	s, err := v.string("status", want)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(all, s) {
+		return "", timer.Invalid("status", s, want)
+	}
+	return timer.Status(s), nil
+}
+
+func readLimit(limit *int, v value) (err error) {
+	if !v.isNull() {
+		*limit, err = v.integer("limit", 1, MaxLimit, "1 to 1000")
+	}
+	return err
+}
+
+// WantCursor completes the refusal of a cursor, here and where the store refuses it.
+const WantCursor = "the nextCursor of an earlier page"
+
+func readCursor(v value) (store.Cursor, error) {
+	s, err := v.string("cursor", WantCursor)
+	if err != nil {
+		return nil, err
+	}
+	c, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return nil, timer.Invalid("cursor", s, WantCursor)
+	}
+	return c, nil
+}
+
+// WriteCursor is what readCursor reads.
+func WriteCursor(c store.Cursor) string { return base64.RawURLEncoding.EncodeToString(c) }
