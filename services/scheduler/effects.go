@@ -122,7 +122,7 @@ func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]b
 		}
 		o.metrics.failures.WithLabelValues(effectPublish.String()).Inc()
 		o.log.Warn("due events not published, trying again", "events", len(messages), "error", err)
-		if err := sleep(ctx, pause.NextBackOff()); err != nil {
+		if !sleep(ctx, pause.NextBackOff()) {
 			return nil, err
 		}
 	}

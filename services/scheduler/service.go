@@ -53,14 +53,14 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 	pause := newBackoff()
 	for {
 		err := s.config.Directory.Refresh(ctx)
-		switch {
-		case err == nil, ctx.Err() != nil:
+		if err == nil {
 			return nil
-		case !store.IsTransient(err):
+		}
+		if ctx.Err() == nil && !store.IsTransient(err) {
 			return fmt.Errorf("read namespaces: %w", err)
 		}
 		s.config.Logger.Warn("namespaces not read", "error", err)
-		if sleep(ctx, pause.NextBackOff()) != nil {
+		if !sleep(ctx, pause.NextBackOff()) {
 			return nil
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 // refresh reads the namespaces every half hint window, so that shards of new ones are claimed even if
 // every hint for them was lost.
 func (s *Service) refresh(ctx context.Context) {
-	for sleep(ctx, s.config.HintWindow/2) == nil {
+	for sleep(ctx, s.config.HintWindow/2) {
 		if err := s.config.Directory.Refresh(ctx); err != nil && ctx.Err() == nil {
 			s.config.Logger.Warn("namespaces not read", "error", err)
 		}
@@ -103,14 +103,14 @@ func (s *Service) incarnation() timer.UUID {
 	return u
 }
 
-// sleep waits, or returns why not.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleep waits; it returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false
 	case <-t.C:
-		return nil
+		return true
 	}
 }

@@ -192,7 +192,9 @@ func (n *node) end() {
 func (n *node) crash() {
 	n.member.Crash()
 	n.stop()
-	<-n.stopped
+	if err := <-n.stopped; err != nil {
+		n.w.t.Logf("scheduler after a crash: %v", err)
+	}
 }
 
 // put creates a timer, and hints if asked.
