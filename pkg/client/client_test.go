@@ -1,0 +1,229 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// seen is a request as the server got it.
+type seen struct {
+	path, body string
+	header     http.Header
+}
+
+// answering starts a server that answers every call with status and body.
+func answering(t *testing.T, status int, body string) (c *client.Client, last *seen) {
+	t.Helper()
+	last = &seen{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost {
+			t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		}
+		*last = seen{path: r.URL.Path, body: string(raw), header: r.Header}
+		w.WriteHeader(status)
+		if _, err := io.WriteString(w, body); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(server.URL+"/", client.WithToken("secret"), client.WithUserAgent("shop/1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, last
+}
+
+const aTimer = `{"namespace":"default","id":"a","status":"scheduled","executeAt":"2030-01-31T09:00:00.000Z",
+	"payload":{"a":1},"generation":"7","field of a later release":1}`
+
+func TestEveryCallHasItsRoute(t *testing.T) {
+	for path, c := range map[string]struct {
+		status int
+		answer string
+		call   func(*client.Client) error
+		body   string
+	}{
+		"timers/create": {200, aTimer, func(c *client.Client) error {
+			w, err := c.CreateTimer(t.Context(), client.CreateTimerRequest{ID: "a", ExecuteIn: "3s", Payload: json.RawMessage(`{"q":"a<b"}`)})
+			if !w.InTime || w.Generation != "7" || string(w.Payload) != `{"a":1}` {
+				t.Errorf("created %+v", w)
+			}
+			return err
+		}, `{"executeIn":"3s","id":"a","payload":{"q":"a<b"}}`},
+		"timers/update": {202, aTimer, func(c *client.Client) error {
+			w, err := c.UpdateTimer(t.Context(), client.UpdateTimerRequest{
+				TimerID: "a", CallbackURL: client.Clear[string](), Deliver: client.Set(client.DeliverEvent),
+			})
+			if w.InTime {
+				t.Error("202 is in time")
+			}
+			return err
+		}, `{"callbackUrl":null,"deliver":"event","timerId":"a"}`},
+		"timers/get": {200, aTimer, func(c *client.Client) error {
+			got, err := c.GetTimer(t.Context(), client.TimerSelection{Namespace: "n", TimerID: "a"})
+			if got.ExecuteAt.String() != "2030-01-31T09:00:00.000Z" {
+				t.Errorf("got %+v", got)
+			}
+			return err
+		}, `{"namespace":"n","timerId":"a"}`},
+		"timers/delete": {204, "", func(c *client.Client) error {
+			inTime, err := c.DeleteTimer(t.Context(), client.DeleteTimerRequest{TimerID: "a", IfGeneration: "7"})
+			if !inTime {
+				t.Error("204 is not in time")
+			}
+			return err
+		}, `{"ifGeneration":"7","timerId":"a"}`},
+		"timers/list": {200, `{"timers":[` + aTimer + `]}`, func(c *client.Client) error {
+			page, err := c.ListTimers(t.Context(), client.ListTimersRequest{Status: "dead", Limit: 2})
+			if len(page.Timers) != 1 {
+				t.Errorf("page %+v", page)
+			}
+			return err
+		}, `{"limit":2,"status":"dead"}`},
+		"timers/history": {200, `{"attempts":[{"attempt":1,"outcome":"done"}]}`, func(c *client.Client) error {
+			h, err := c.TimerHistory(t.Context(), client.HistoryRequest{TimerID: "a"})
+			if len(h.Attempts) != 1 || h.Attempts[0].Outcome != "done" {
+				t.Errorf("history %+v", h)
+			}
+			return err
+		}, `{"timerId":"a"}`},
+		"namespaces/create": {200, `{"name":"n","numShards":16}`, func(c *client.Client) error {
+			ns, err := c.CreateNamespace(t.Context(), client.CreateNamespaceRequest{Name: "n", NumShards: 16})
+			if ns.NumShards != 16 {
+				t.Errorf("namespace %+v", ns)
+			}
+			return err
+		}, `{"name":"n","numShards":16}`},
+		"namespaces/get": {200, `{"name":"n"}`, func(c *client.Client) error {
+			_, err := c.GetNamespace(t.Context(), "n")
+			return err
+		}, `{"name":"n"}`},
+		"namespaces/update": {200, `{"name":"n"}`, func(c *client.Client) error {
+			_, err := c.UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+				Name: "n", Settings: client.NamespaceSettingsInput{HistoryRetention: client.Set("48h")},
+			})
+			return err
+		}, `{"name":"n","settings":{"historyRetention":"48h"}}`},
+		"namespaces/list": {200, `{"namespaces":[{"name":"a"},{"name":"b"}]}`, func(c *client.Client) error {
+			all, err := c.ListNamespaces(t.Context())
+			if len(all) != 2 {
+				t.Errorf("namespaces %+v", all)
+			}
+			return err
+		}, `{}`},
+	} {
+		t.Run(path, func(t *testing.T) {
+			api, last := answering(t, c.status, c.answer)
+			if err := c.call(api); err != nil {
+				t.Fatal(err)
+			}
+			if last.path != "/api/v1/"+path || strings.TrimSpace(last.body) != c.body {
+				t.Errorf("sent %s %s, want %s", last.path, last.body, c.body)
+			}
+			if last.header.Get("Authorization") != "Bearer secret" || last.header.Get("User-Agent") != "shop/1" {
+				t.Errorf("headers %v", last.header)
+			}
+		})
+	}
+}
+
+func TestErrorsAreTyped(t *testing.T) {
+	c, _ := answering(t, 404, `{"error":"TIMER_NOT_FOUND","message":"there is no timer \"a\"","details":{"timerId":"a"},"timestamp":"2030-01-31T09:00:00.000Z"}`)
+	_, err := c.GetTimer(t.Context(), client.TimerSelection{TimerID: "a"})
+	var e *client.Error
+	if !errors.As(err, &e) || e.Status != 404 || e.Code != client.CodeTimerNotFound || e.Details["timerId"] != "a" {
+		t.Fatalf("error %#v", err)
+	}
+	if !client.IsCode(err, client.CodeTimerNotFound) || client.IsCode(err, client.CodeInternal) {
+		t.Error("IsCode does not tell codes apart")
+	}
+	if got, want := err.Error(), `timers/get: there is no timer "a" (TIMER_NOT_FOUND)`; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+}
+
+func TestAnswersOfProxies(t *testing.T) {
+	for body, want := range map[string]string{
+		"<html>Bad gateway</html>": "502 Bad Gateway: <html>Bad gateway</html>",
+		"":                         "502 Bad Gateway: no more was said",
+		strings.Repeat("x", 300):   "502 Bad Gateway: " + strings.Repeat("x", 200),
+		`{"error":7}`:              `502 Bad Gateway: {"error":7}`,
+	} {
+		c, _ := answering(t, 502, body)
+		_, err := c.ListNamespaces(t.Context())
+		var e *client.Error
+		if !errors.As(err, &e) || e.Code != "" || e.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestAnAnswerThatIsNoJSON(t *testing.T) {
+	c, _ := answering(t, 200, "hello")
+	if _, err := c.DeleteTimer(t.Context(), client.DeleteTimerRequest{}); err != nil {
+		t.Errorf("an answer that nobody reads: %v", err)
+	}
+	c, _ = answering(t, 200, "hello")
+	if _, err := c.CreateTimer(t.Context(), client.CreateTimerRequest{OnConflict: client.Fail}); err == nil {
+		t.Error("accepted")
+	}
+}
+
+func TestAllTimersWalksOverPages(t *testing.T) {
+	pages := map[string]string{
+		"":  `{"timers":[{"id":"a"},{"id":"b"}],"nextCursor":"1"}`,
+		"1": `{"timers":[],"nextCursor":"2"}`,
+		"2": `{"timers":[{"id":"c"}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request client.ListTimersRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		if _, err := io.WriteString(w, pages[request.Cursor]); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids string
+	for timer, err := range c.AllTimers(t.Context(), client.ListTimersRequest{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids += timer.ID
+	}
+	if ids != "abc" {
+		t.Errorf("walked over %q, want abc", ids)
+	}
+	pages["1"] = "broken"
+	var failures []error
+	for timer, err := range c.AllTimers(t.Context(), client.ListTimersRequest{}) {
+		if timer.ID == "b" {
+			continue
+		}
+		failures = append(failures, err)
+	}
+	if len(failures) != 2 || failures[0] != nil || failures[1] == nil {
+		t.Errorf("a walk that breaks at the second page gave %v", failures)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, bad := range []string{"", "localhost:8080", "ftp://x", "http://", "http://x?q", "http://x#f", "http://\x00"} {
+		if _, err := client.New(bad); err == nil {
+			t.Errorf("New(%q) accepted it", bad)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/api"
+)
+
+// Code tells errors of the service apart.
+type Code = api.ErrorCode
+
+const (
+	CodeInvalidInput       = api.ErrorCodeInvalidInput
+	CodeUnauthorized       = api.ErrorCodeUnauthorized
+	CodeForbidden          = api.ErrorCodeForbidden
+	CodeNotFound           = api.ErrorCodeNotFound
+	CodeTimerNotFound      = api.ErrorCodeTimerNotFound
+	CodeNamespaceNotFound  = api.ErrorCodeNamespaceNotFound
+	CodeMethodNotAllowed   = api.ErrorCodeMethodNotAllowed
+	CodeTimerExists        = api.ErrorCodeTimerExists
+	CodeNamespaceExists    = api.ErrorCodeNamespaceExists
+	CodeGenerationConflict = api.ErrorCodeGenerationConflict
+	CodePayloadTooLarge    = api.ErrorCodePayloadTooLarge
+	CodeRateLimited        = api.ErrorCodeRateLimited
+	CodeInternal           = api.ErrorCodeInternal
+	// CodeUnavailable: nothing was applied.
+	CodeUnavailable = api.ErrorCodeUnavailable
+	// CodeOutcomeUnknown: the call may be applied, now or later.
+	CodeOutcomeUnknown = api.ErrorCodeOutcomeUnknown
+)
+
+// Error is what the service answered.
+type Error struct {
+	// Status is the HTTP status.
+	Status int
+	// Code is empty if somebody else answered, such as a proxy.
+	Code Code
+	// Message says what was wrong, with which value, and what would be accepted.
+	Message string
+	// Details are for programs; what they hold depends on the code.
+	Details map[string]any
+
+	retryAfter time.Duration
+}
+
+func (e *Error) Error() string {
+	if e.Code == "" {
+		return fmt.Sprintf("%d %s: %s", e.Status, http.StatusText(e.Status), e.Message)
+	}
+	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
+}
+
+// IsCode reports whether err is an answer of the service with this code.
+func IsCode(err error, code Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// maxErrorBody bounds how much of a failed answer is read, in bytes.
+const maxErrorBody = 64 << 10
+
+func errorOf(response *http.Response) *Error {
+	e := &Error{Status: response.StatusCode}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		e.retryAfter = time.Duration(seconds) * time.Second
+	}
+	// What could be read is shown.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+	var answer api.Error
+	if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
+		e.Code, e.Message, e.Details = answer.Error, answer.Message, answer.Details
+		return e
+	}
+	e.Message = strings.ToValidUTF8(strings.TrimSpace(string(body[:min(len(body), 200)])), "")
+	if e.Message == "" {
+		e.Message = "no more was said"
+	}
+	return e
+}

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+)
+
+// Written is a timer after a write.
+type Written struct {
+	Timer
+
+	// InTime is false if the timer's earlier delivery may have gone out before the write.
+	InTime bool
+}
+
+// CreateTimer creates a timer or, unless OnConflict says otherwise, replaces the one with its id.
+func (c *Client) CreateTimer(ctx context.Context, r CreateTimerRequest) (Written, error) {
+	return c.write(ctx, "timers/create", repeatable(r.OnConflict != Fail), r)
+}
+
+// UpdateTimer changes the given fields. An *Error with CodeTimerNotFound says that there is none, or
+// that it is finished.
+func (c *Client) UpdateTimer(ctx context.Context, r UpdateTimerRequest) (Written, error) {
+	return c.write(ctx, "timers/update", repeatable(r.IfGeneration == ""), r)
+}
+
+func (c *Client) write(ctx context.Context, path string, repeat repeatable, request any) (Written, error) {
+	var w Written
+	status, err := c.call(ctx, path, repeat, request, &w.Timer)
+	w.InTime = status == http.StatusOK
+	return w, err
+}
+
+// GetTimer returns a timer, finished ones too while history keeps them.
+func (c *Client) GetTimer(ctx context.Context, r TimerSelection) (Timer, error) {
+	var t Timer
+	_, err := c.call(ctx, "timers/get", true, r, &t)
+	return t, err
+}
+
+// DeleteTimer removes a timer. If inTime is true its delivery never follows; if not, it may have gone
+// out before.
+func (c *Client) DeleteTimer(ctx context.Context, r DeleteTimerRequest) (inTime bool, err error) {
+	status, err := c.call(ctx, "timers/delete", false, r, nil)
+	return status == http.StatusNoContent, err
+}
+
+// ListTimers returns one page.
+func (c *Client) ListTimers(ctx context.Context, r ListTimersRequest) (TimerPage, error) {
+	var page TimerPage
+	_, err := c.call(ctx, "timers/list", true, r, &page)
+	return page, err
+}
+
+// AllTimers walks over all pages from r.Cursor on. An error ends the walk.
+func (c *Client) AllTimers(ctx context.Context, r ListTimersRequest) iter.Seq2[Timer, error] {
+	return func(yield func(Timer, error) bool) {
+		for {
+			page, err := c.ListTimers(ctx, r)
+			if err != nil {
+				yield(Timer{}, err)
+				return
+			}
+			for i := range page.Timers {
+				if !yield(page.Timers[i], nil) {
+					return
+				}
+			}
+			if page.NextCursor == "" {
+				return
+			}
+			r.Cursor = page.NextCursor
+		}
+	}
+}
+
+// TimerHistory returns a timer's attempts, newest first.
+func (c *Client) TimerHistory(ctx context.Context, r HistoryRequest) (History, error) {
+	var h History
+	_, err := c.call(ctx, "timers/history", true, r, &h)
+	return h, err
+}
