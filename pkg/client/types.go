@@ -8,7 +8,7 @@ import (
 
 // Timer and the others are the requests and answers of the HTTP API; schemas/openapi.yaml describes
 // every field.
-type (
+type ( //nolint:revive // one comment is about them all
 	Timer              = api.Timer
 	CreateTimerRequest = api.CreateTimerRequest
 	UpdateTimerRequest = api.UpdateTimerRequest
