@@ -6,33 +6,52 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// Timer and the others are the requests and answers of the HTTP API; schemas/openapi.yaml describes
+// The requests and answers of the HTTP API under this package's name. schemas/openapi.yaml describes
 // every field.
-type ( //nolint:revive // one comment is about them all
-	Timer              = api.Timer
+
+type (
+	// Timer is a timer as it stands, or how it ended.
+	Timer = api.Timer
+	// CreateTimerRequest asks for a timer.
 	CreateTimerRequest = api.CreateTimerRequest
+	// UpdateTimerRequest changes the fields it gives.
 	UpdateTimerRequest = api.UpdateTimerRequest
+	// DeleteTimerRequest removes a timer.
 	DeleteTimerRequest = api.DeleteTimerRequest
-	TimerSelection     = api.TimerSelection
-	ListTimersRequest  = api.ListTimersRequest
-	TimerPage          = api.TimerPage
-	HistoryRequest     = api.TimerHistoryRequest
-	History            = api.TimerHistory
-	HistoryEntry       = api.HistoryEntry
-
-	RetryPolicy      = api.RetryPolicy
+	// TimerSelection names a timer.
+	TimerSelection = api.TimerSelection
+	// ListTimersRequest selects timers of a namespace.
+	ListTimersRequest = api.ListTimersRequest
+	// TimerPage is one page of a list.
+	TimerPage = api.TimerPage
+	// HistoryRequest asks for a timer's attempts.
+	HistoryRequest = api.TimerHistoryRequest
+	// History is a timer's attempts, newest first.
+	History = api.TimerHistory
+	// HistoryEntry is one attempt.
+	HistoryEntry = api.HistoryEntry
+	// RetryPolicy says how failed deliveries are tried again.
+	RetryPolicy = api.RetryPolicy
+	// RetryPolicyInput is a retry policy of which some fields are given.
 	RetryPolicyInput = api.RetryPolicyInput
-	Deliver          = api.Deliver
-	Status           = api.Status
-	OnConflict       = api.CreateTimerRequestOnConflict
-
-	Namespace              = api.Namespace
+	// Deliver is the way a timer goes out.
+	Deliver = api.Deliver
+	// Status is where a timer stands in its life.
+	Status = api.Status
+	// OnConflict says what a creation does if the id is taken.
+	OnConflict = api.CreateTimerRequestOnConflict
+	// Namespace is a scope of timer ids, with defaults for its timers.
+	Namespace = api.Namespace
+	// CreateNamespaceRequest asks for a namespace.
 	CreateNamespaceRequest = api.CreateNamespaceRequest
+	// UpdateNamespaceRequest changes the settings it gives.
 	UpdateNamespaceRequest = api.UpdateNamespaceRequest
-	NamespaceSettings      = api.NamespaceSettings
+	// NamespaceSettings are a namespace's defaults for its timers.
+	NamespaceSettings = api.NamespaceSettings
+	// NamespaceSettingsInput are settings of which some are given.
 	NamespaceSettingsInput = api.NamespaceSettingsInput
-	Preset                 = api.Preset
-
+	// Preset is a number of shards by name.
+	Preset = api.Preset
 	// CallbackResponse is what a receiver may answer.
 	CallbackResponse = api.CallbackResponse
 	// Instant is a time as JSON has it; At makes one.
