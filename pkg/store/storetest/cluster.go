@@ -1,0 +1,193 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func clusterTests() []test {
+	return []test{
+		{"Cluster/TheFirstInitMakesTheRecord", clusterInit},
+		{"Cluster/OfManyThatInitOneDecides", clusterInitRace},
+		{"Cluster/PingTellsTheDatabasesClock", clusterPing},
+		{"Cluster/AClosedHandleAnswersErrClosed", clusterClosed},
+		{"Cluster/HandlesCloseApart", clusterCloseApart},
+		{"Cluster/EverythingSurvivesReopening", clusterReopen},
+		{"Census/CountsLiveRows", censusCounts},
+	}
+}
+
+func (w *world) identity(name string, partitions int) store.Identity {
+	return store.Identity{ID: timer.UUIDOf("cluster", name), Partitions: partitions, CreatedAt: w.now}
+}
+
+func clusterInit(w *world) {
+	want := w.identity("first", 16)
+	for _, asked := range []store.Identity{want, want, w.identity("second", 32)} {
+		got, err := w.store.Init(w.ctx, asked)
+		w.check(err, "init")
+		w.equal("identity", got, want)
+		w.now += minute
+	}
+}
+
+func clusterInitRace(w *world) {
+	const racers = 6
+	handles := w.handles(racers)
+	got := make([]store.Identity, racers)
+	errs := make([]error, racers)
+	var group sync.WaitGroup
+	for r := range racers {
+		wanted := w.identity(fmt.Sprint(r), r+1)
+		group.Go(func() { got[r], errs[r] = handles[r].Init(w.ctx, wanted) })
+	}
+	group.Wait()
+	for r := range racers {
+		w.check(errs[r], "init by racer %d", r)
+		w.equal(fmt.Sprintf("what racer %d was told", r), got[r], got[0])
+	}
+}
+
+func clusterPing(w *world) {
+	// Which clock it is the suite cannot know; it is one, and it does not go back.
+	first, err := w.store.Ping(w.ctx)
+	w.check(err, "ping")
+	second, err := w.store.Ping(w.ctx)
+	w.check(err, "ping")
+	if first <= 0 || second < first {
+		w.t.Errorf("the clock tells %s, then %s", first, second)
+	}
+}
+
+// everyCall calls each method once, with something to do.
+func (w *world) everyCall() map[string]error {
+	calls := map[string]error{}
+	s, ref := w.store, w.ref("a")
+	_, calls["Write"] = s.Write(w.ctx, w.now, []store.Op{w.putOp("a", w.now)})
+	_, calls["Get"] = s.Get(w.ctx, w.now, ref)
+	_, calls["List"] = s.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 1})
+	_, calls["History"] = s.History(w.ctx, w.now, ref, 1)
+	_, calls["Claim"] = s.Claim(w.ctx, w.now, w.owner(), []shard.ID{ref.Shard})
+	_, calls["Release"] = s.Release(w.ctx, w.now, []store.Release{{}})
+	_, calls["Due"] = s.Due(w.ctx, store.DueQuery{Shards: []store.DueAfter{{}}, PerShard: 1, Total: 1})
+	_, calls["Overdue"] = s.Overdue(w.ctx, store.OverdueQuery{Shards: []store.OverdueRange{{}}, Limit: 1})
+	_, calls["Advance"] = s.Advance(w.ctx, w.now, []store.Advance{{}})
+	_, calls["Unannounced"] = s.Unannounced(w.ctx, []shard.ID{ref.Shard}, w.now, 1)
+	calls["Announced"] = s.Announced(w.ctx, []store.Mark{{Ref: ref, Status: timer.StatusDead}})
+	_, calls["Current"] = s.Current(w.ctx, []store.Check{{Ref: ref}})
+	_, calls["Finish"] = s.Finish(w.ctx, w.now, []store.Finish{{Ref: ref, Kind: store.FinishDone, If: store.Guard{Revision: 1}}})
+	_, calls["Rearm"] = s.Rearm(w.ctx, w.now, []store.Rearm{{Ref: ref}})
+	_, calls["Purge"] = s.Purge(w.ctx, w.now, 1)
+	_, calls["CreateNamespace"] = s.CreateNamespace(w.ctx, store.Namespace{Name: "late", Shards: shard.Block{Count: 1}})
+	_, calls["GetNamespace"] = s.GetNamespace(w.ctx, w.ns.Name)
+	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx)
+	_, calls["UpdateNamespace"] = s.UpdateNamespace(w.ctx, w.ns)
+	_, calls["Init"] = s.Init(w.ctx, w.identity("late", 1))
+	_, calls["Ping"] = s.Ping(w.ctx)
+	if p, ok := store.As[store.Positions](s); ok {
+		_, calls["WriteAt"] = p.WriteAt(w.ctx, w.now, nil, store.Move{Topic: topic, To: store.Position{Offset: 1}})
+		_, calls["Position"] = p.Position(w.ctx, topic, 0)
+	}
+	if c, ok := store.As[store.Census](s); ok {
+		_, calls["Count"] = c.Count(w.ctx, w.now)
+	}
+	return calls
+}
+
+func clusterClosed(w *world) {
+	w.put("a", w.now)
+	w.check(w.store.Close(), "close")
+	for method, err := range w.everyCall() {
+		if !errors.Is(err, store.ErrClosed) {
+			w.t.Errorf("%s after Close answers %v, want ErrClosed", method, err)
+		}
+	}
+	if err := w.store.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+		w.t.Errorf("closing again: %v", err)
+	}
+}
+
+func clusterCloseApart(w *world) {
+	w.need(AnyHandles, w.subject.Another != nil)
+	other := w.subject.Another(w.t)
+	t := w.put("a", w.now)
+	w.check(w.store.Close(), "close")
+	w.store = other
+	w.wantRow(w.ref("a"), &t)
+	w.put("b", w.now)
+}
+
+func clusterReopen(w *world) {
+	w.need(AnyReopen, w.subject.Reopen != nil)
+	identity, err := w.store.Init(w.ctx, w.identity("lasting", 16))
+	w.check(err, "init")
+	w.oneOfEach()
+	names := []string{"used"}
+	w.used("used")
+	for _, s := range timer.Statuses() {
+		names = append(names, string(s))
+	}
+	at := store.Position{Incarnation: 3, Offset: 4}
+	if p, ok := store.As[store.Positions](w.store); ok {
+		_, err := p.WriteAt(w.ctx, w.now, []store.Op{w.putOp("by topic", w.now)}, store.Move{Topic: topic, To: at})
+		w.check(err, "write at")
+	}
+	claim := w.claim(w.ns.Shards.Base)[0].Claim
+	w.check(w.advance(claim, store.MaxKeyAt(w.now)), "advance")
+	w.check(w.release(claim, store.MaxKeyAt(w.now+second)), "release")
+	before := w.everything(names...)
+	held := w.claim(w.ns.Shards.Base)[0].Claim
+	page, err := w.store.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 2})
+	w.check(err, "list")
+	rest := w.list(store.ListQuery{Limit: 2, After: page.Next})
+
+	w.store = w.subject.Reopen(w.t)
+	if err := w.due(held, store.MinKey(), w.now).Err; err != nil {
+		w.t.Errorf("a claim from before: %v", err)
+	}
+	w.equal("the rest of a walk from before", w.list(store.ListQuery{Limit: 2, After: page.Next}), rest)
+	w.wantEverything("reopened", w.everything(names...), before)
+	got, err := w.store.Init(w.ctx, w.identity("other", 1))
+	w.check(err, "init")
+	w.equal("identity", got, identity)
+	ns, err := w.store.GetNamespace(w.ctx, w.ns.Name)
+	w.check(err, "get namespace")
+	w.equal("namespace", ns, w.ns)
+	w.wantDisjoint([]store.Namespace{w.ns, w.namespace("after", 4)})
+	if p, ok := store.As[store.Positions](w.store); ok {
+		w.wantPosition(p, 0, at)
+	}
+	if got := w.claim(w.ns.Shards.Base)[0].Claim.Version; got <= held.Version {
+		w.t.Errorf("version %d after version %d", got, held.Version)
+	}
+}
+
+func censusCounts(w *world) {
+	c, ok := store.As[store.Census](w.store)
+	w.need(AnyCensus, ok)
+	count := func(what string, want store.Counts) {
+		w.t.Helper()
+		got, err := c.Count(w.ctx, w.now)
+		w.check(err, "count")
+		w.equal(what, got, want)
+	}
+	count("nothing", store.Counts{OldestDueAt: timer.Never})
+	w.oneOfEach() // scheduled is due now, retrying in a minute
+	count("one of each", store.Counts{Pending: 2, Parked: 1, OldestDueAt: w.now})
+	first := w.now
+	w.now++
+	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestDueAt: first})
+	w.now += hour
+	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, OldestDueAt: first})
+	other := *w
+	other.ns = w.namespace("other", 2)
+	other.put("x", w.now)
+	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, OldestDueAt: first})
+	w.mustWrite(store.Delete{Ref: w.ref("scheduled")})
+	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestDueAt: first + minute})
+}

@@ -1,0 +1,528 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func concurrencyTests() []test {
+	return []test{
+		{"I2_OfManyFinishesAtOnceOneWins", raceFinish},
+		{"I5_OfManyClaimsAtOnceTheNewestHolds", raceClaim},
+		{"I5_NoAdvanceLandsAfterATakeOver", raceAdvance},
+		{"I13_StartsCountedAtOnceAreAllCounted", raceStarts},
+		{"Concurrency/OfManyFailingPutsOneCreates", racePuts},
+		{"Concurrency/UpdatesOfDifferentFieldsAllSurvive", raceUpdates},
+		{"Concurrency/OfManyRearmsOneRevives", raceRearm},
+		{"Concurrency/ReadersSeeWholeStates", raceReaders},
+		{"Concurrency/RowsAndTheirOrderAgreeAfterEverything", raceEverything},
+	}
+}
+
+const racers = 6
+
+// race runs one function for each racer at once, each with a handle of its own where there are several.
+func (w *world) race(run func(r int, s store.Store)) {
+	w.t.Helper()
+	handles := w.handles(racers)
+	var group sync.WaitGroup
+	for r, s := range handles {
+		group.Go(func() { run(r, s) })
+	}
+	group.Wait()
+}
+
+func raceFinish(w *world) {
+	const rows = 10
+	for _, kind := range finishKinds() {
+		batches := make([][]store.Finish, racers)
+		for i := range rows {
+			t := w.put(fmt.Sprint(kind.name, i), w.now)
+			for r := range racers {
+				f := w.finishOp(&t, kind.kind)
+				if r%2 == 1 && (kind.gone || kind.kind == store.FinishRescheduled) { // else a second one may well hold
+					f.If = store.Guard{Generation: t.Generation}
+				}
+				batches[r] = append(batches[r], f)
+			}
+		}
+		for r := range racers { // in opposite orders, where engines that lock rows one by one deadlock
+			if r%2 == 1 {
+				slices.Reverse(batches[r])
+			}
+		}
+		errs := make([][]error, racers)
+		failed := make([]error, racers)
+		w.race(func(r int, s store.Store) { errs[r], failed[r] = s.Finish(w.ctx, w.now, batches[r]) })
+		won := map[timer.UUID]int{}
+		for r := range racers {
+			w.check(failed[r], "finish by racer %d", r)
+			for i, err := range errs[r] {
+				switch {
+				case err == nil:
+					won[batches[r][i].Ref.UUID]++
+				case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound):
+					w.t.Errorf("%s: racer %d got %v", kind.name, r, err)
+				}
+			}
+		}
+		for i := range rows {
+			ref := w.ref(fmt.Sprint(kind.name, i))
+			if won[ref.UUID] != 1 {
+				w.t.Errorf("%s: %d racers finished timer %d, want 1", kind.name, won[ref.UUID], i)
+			}
+			want := 0
+			if kind.outcome != "" {
+				want = 1
+			}
+			if got := w.history(ref); len(got) != want {
+				w.t.Errorf("%s: timer %d has %d history entries, want %d", kind.name, i, len(got), want)
+			}
+		}
+	}
+}
+
+func raceClaim(w *world) {
+	const rounds = 5
+	id := w.ns.Shards.Base
+	owners := make([]store.Owner, racers)
+	for r := range owners {
+		owners[r] = w.owner()
+	}
+	claims := make([][]store.Claim, racers)
+	errs := make([]error, racers)
+	w.race(func(r int, s store.Store) {
+		for range rounds {
+			got, err := s.Claim(w.ctx, w.now, owners[r], w.allShards())
+			if err != nil {
+				errs[r] = err
+				return
+			}
+			claims[r] = append(claims[r], got[0].Claim)
+		}
+	})
+	seen := map[int64]bool{}
+	var newest store.Claim
+	for r := range racers {
+		w.check(errs[r], "claim by racer %d", r)
+		for _, c := range claims[r] {
+			if seen[c.Version] {
+				w.t.Fatalf("version %d was given twice", c.Version)
+			}
+			seen[c.Version] = true
+			if c.Version > newest.Version {
+				newest = c
+			}
+		}
+	}
+	for r := range racers {
+		for _, c := range claims[r] {
+			err := w.due(c, store.MinKey(), w.now).Err
+			if c == newest {
+				w.check(err, "due under the newest claim")
+			} else {
+				w.wantErr(err, store.ErrFenced, "due under version %d of %d", c.Version, newest.Version)
+			}
+		}
+	}
+	if w.claim(id)[0].Claim.Version != newest.Version+1 {
+		w.t.Errorf("the next version is not one more than %d", newest.Version)
+	}
+}
+
+// raceAdvance: racers take the shard over and advance it, again and again. What a claim found as the
+// watermark may then change by this claim only, so each owner's view must follow from the one before.
+func raceAdvance(w *world) {
+	const rounds = 20
+	id := w.ns.Shards.Base
+	type tenure struct {
+		claimed store.Claimed
+		reached store.Key // the largest advance that was answered nil
+	}
+	tenures := make([][]tenure, racers)
+	errs := make([]error, racers)
+	owners := make([]store.Owner, racers)
+	for r := range owners {
+		owners[r] = w.owner()
+	}
+	w.race(func(r int, s store.Store) {
+		for range rounds {
+			got, err := s.Claim(w.ctx, w.now, owners[r], w.allShards()[:1])
+			if err != nil {
+				errs[r] = err
+				return
+			}
+			mine := tenure{claimed: got[0], reached: got[0].Watermark}
+			for step := range 3 {
+				// Later claims aim higher, so that a late one of an older claim would show.
+				to := store.Key{DueAt: w.now + timer.Millis(mine.claimed.Claim.Version)*10 + timer.Millis(step)}
+				out, err := s.Advance(w.ctx, w.now, []store.Advance{{Claim: mine.claimed.Claim, Watermark: to}})
+				switch {
+				case err != nil:
+					errs[r] = err
+					return
+				case out[0] == nil:
+					mine.reached = to
+				case !errors.Is(out[0], store.ErrFenced):
+					errs[r] = out[0]
+					return
+				}
+			}
+			tenures[r] = append(tenures[r], mine)
+		}
+	})
+	byVersion := map[int64]tenure{}
+	last := w.claim(id)[0]
+	for r := range racers {
+		w.check(errs[r], "racer %d", r)
+		for _, t := range tenures[r] {
+			byVersion[t.claimed.Claim.Version] = t
+		}
+	}
+	for version, t := range byVersion {
+		next, ok := byVersion[version+1]
+		if !ok {
+			next.claimed = last
+		}
+		if next.claimed.Watermark != t.reached {
+			w.t.Errorf("owner %d was told that it reached %v; owner %d found %v",
+				version, t.reached, next.claimed.Claim.Version, next.claimed.Watermark)
+		}
+	}
+}
+
+func raceStarts(w *world) {
+	const each = 5
+	t := w.put("a", w.now)
+	check := store.Check{Ref: w.ref("a"), DueAt: t.DueAt, Revision: t.Revision, CountStart: true}
+	errs := make([]error, racers)
+	counted := make([]int, racers)
+	w.race(func(r int, s store.Store) {
+		for range each {
+			out, err := s.Current(w.ctx, []store.Check{check})
+			if err != nil {
+				errs[r] = err
+				return
+			}
+			if out[0].Counted {
+				counted[r]++
+			}
+		}
+	})
+	for r := range racers {
+		w.check(errs[r], "racer %d", r)
+		if counted[r] != each {
+			w.t.Errorf("racer %d counted %d of %d", r, counted[r], each)
+		}
+	}
+	t.Starts = racers * each
+	w.wantRow(w.ref("a"), &t)
+}
+
+func racePuts(w *world) {
+	for round := range 5 {
+		id := fmt.Sprint(round)
+		ops := make([]store.Op, racers)
+		for r := range ops {
+			op := w.putOp(id, w.now)
+			op.OnConflict = store.Fail
+			ops[r] = op
+		}
+		out := make([]store.Written, racers)
+		errs := make([]error, racers)
+		w.race(func(r int, s store.Store) {
+			written, err := s.Write(w.ctx, w.now, ops[r:r+1])
+			if errs[r] = err; err == nil {
+				out[r] = written[0]
+			}
+		})
+		row, _ := w.row(w.ref(id))
+		created := 0
+		for r := range racers {
+			w.check(errs[r], "racer %d", r)
+			if out[r].Err == nil {
+				created++
+			} else {
+				w.wantErr(out[r].Err, store.ErrExists, "racer %d", r)
+			}
+			w.equal(fmt.Sprintf("what racer %d was told", r), out[r].Timer, row)
+		}
+		if created != 1 {
+			w.t.Errorf("round %d: %d racers created the timer", round, created)
+		}
+	}
+}
+
+func raceUpdates(w *world) {
+	for round := range 5 {
+		id := fmt.Sprint(round)
+		t := w.put(id, w.now+minute)
+		patches := []timer.Patch{
+			{CallbackURL: new("https://other.example/")},
+			{Payload: new([]byte("[1]"))},
+			{CorrelationID: new("other")},
+			{ExecuteAt: new(w.now + hour)},
+			{Retry: &timer.RetryPatch{MaxAttempts: new(3)}},
+			{Retry: &timer.RetryPatch{BackoffMultiplier: new(3.0)}},
+		}
+		want := t.Spec
+		ops := make([]store.Op, racers)
+		for r := range ops {
+			ops[r] = store.Update{Ref: w.ref(id), Revision: w.next(), Patch: patches[r]}
+			var err error
+			want, err = patches[r].Apply(want)
+			w.check(err, "the suite's own patch")
+		}
+		errs := make([]error, racers)
+		w.race(func(r int, s store.Store) {
+			out, err := s.Write(w.ctx, w.now, ops[r:r+1])
+			if err == nil {
+				err = out[0].Err
+			}
+			errs[r] = err
+		})
+		for r := range racers {
+			w.check(errs[r], "racer %d", r)
+		}
+		row, _ := w.row(w.ref(id))
+		w.equal("spec", row.Spec, want)
+		if row.DueAt != w.now+hour {
+			w.t.Errorf("due at %s, want %s", row.DueAt, w.now+hour)
+		}
+	}
+}
+
+func raceRearm(w *world) {
+	for _, kind := range []store.FinishKind{store.FinishDead, store.FinishParked} {
+		id := fmt.Sprint(kind)
+		t := w.put(id, w.now)
+		w.end(&t, kind)
+		items := make([]store.Rearm, racers)
+		for r := range items {
+			items[r] = w.rearmOp(id, w.now)
+		}
+		out := make([]store.Written, racers)
+		errs := make([]error, racers)
+		w.race(func(r int, s store.Store) {
+			written, err := s.Rearm(w.ctx, w.now, items[r:r+1])
+			if errs[r] = err; err == nil {
+				out[r] = written[0]
+			}
+		})
+		revived := 0
+		row, _ := w.row(w.ref(id))
+		for r := range racers {
+			w.check(errs[r], "racer %d", r)
+			if out[r].Err == nil {
+				revived++
+				w.equal("row", row, out[r].Timer)
+			} else {
+				w.wantErr(out[r].Err, store.ErrConflict, "racer %d", r)
+			}
+		}
+		if revived != 1 {
+			w.t.Errorf("kind %d: %d racers revived the timer", kind, revived)
+		}
+	}
+}
+
+// raceReaders: one writes a timer whose fields all tell the same number, others read it.
+func raceReaders(w *world) {
+	const rounds = 50
+	number := func(n int) store.Put {
+		op := w.putOp("a", w.now+timer.Millis(n))
+		op.Spec.Payload = fmt.Append(nil, n)
+		op.Spec.CorrelationID = fmt.Sprint(n)
+		return op
+	}
+	ops := make([]store.Op, rounds)
+	for n := range ops {
+		ops[n] = number(n)
+	}
+	w.mustWrite(ops[0])
+	done := make(chan struct{})
+	errs := make([]error, racers)
+	w.race(func(r int, s store.Store) {
+		if r == 0 {
+			defer close(done)
+			for i := range ops {
+				if _, err := s.Write(w.ctx, w.now, ops[i:i+1]); err != nil {
+					errs[r] = err
+					return
+				}
+			}
+			return
+		}
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			t, err := readSomehow(w, s, r)
+			if err == nil && !t.whole(w.now) {
+				err = fmt.Errorf("a torn state: due %s, payload %s, correlation %s", t.DueAt, t.Payload, t.CorrelationID)
+			}
+			if err != nil {
+				errs[r] = err
+				return
+			}
+		}
+	})
+	for r := range racers {
+		w.check(errs[r], "racer %d", r)
+	}
+}
+
+type readState struct{ timer.Timer }
+
+func (t readState) whole(now timer.Millis) bool {
+	n := fmt.Append(nil, int64(t.DueAt-now))
+	return bytes.Equal(t.Payload, n) && t.CorrelationID == string(n) && t.ExecuteAt == t.DueAt
+}
+
+func readSomehow(w *world, s store.Store, r int) (readState, error) {
+	switch r % 3 {
+	case 0:
+		t, err := s.Get(w.ctx, w.now, w.ref("a"))
+		return readState{t}, err
+	case 1:
+		out, err := s.Current(w.ctx, []store.Check{{Ref: w.ref("a"), DueAt: w.now}})
+		if err != nil {
+			return readState{}, err
+		}
+		return readState{out[0].Timer}, nil
+	default:
+		page, err := s.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 10})
+		if err == nil && len(page.Timers) != 1 {
+			err = fmt.Errorf("%d timers are listed, want 1", len(page.Timers))
+		}
+		if err != nil {
+			return readState{}, err
+		}
+		return readState{page.Timers[0]}, nil
+	}
+}
+
+// raceEverything lets racers do whatever they like with few timers, and then compares every way of
+// looking at what is left.
+func raceEverything(w *world) {
+	const rounds, timers = 30, 12
+	errs := make([]error, racers)
+	revisions := make([][]timer.Revision, racers)
+	for r := range revisions {
+		for range rounds * 2 {
+			revisions[r] = append(revisions[r], w.next())
+		}
+	}
+	w.race(func(r int, s store.Store) {
+		random := rand.New(rand.NewPCG(uint64(r), 1))
+		for i := range rounds {
+			id := fmt.Sprint(random.IntN(timers))
+			if err := meddle(w, s, random, id, revisions[r][2*i], revisions[r][2*i+1]); err != nil {
+				errs[r] = err
+				return
+			}
+		}
+	})
+	for r := range racers {
+		w.check(errs[r], "racer %d", r)
+	}
+	w.wantAgreement(timers)
+}
+
+func meddle(w *world, s store.Store, random *rand.Rand, id string, put, update timer.Revision) error {
+	ref := w.ref(id)
+	at := w.now + timer.Millis(random.IntN(5))*minute
+	ops := []store.Op{
+		store.Put{Ref: ref, Namespace: w.ns.Name, ID: id, Revision: put, Spec: w.spec(at)},
+		store.Update{Ref: ref, Revision: update, Patch: timer.Patch{ExecuteAt: new(at + second)}},
+		store.Delete{Ref: ref},
+	}
+	switch random.IntN(4) {
+	case 0:
+		_, err := s.Write(w.ctx, w.now, ops[:1+random.IntN(3)])
+		return err
+	case 1:
+		_, err := s.Write(w.ctx, w.now, ops[random.IntN(3):])
+		return err
+	default:
+		out, err := s.Current(w.ctx, []store.Check{{Ref: ref, DueAt: at, CountStart: true}})
+		if err != nil || !out[0].Found {
+			return err
+		}
+		kinds := finishKinds()
+		_, err = s.Finish(w.ctx, w.now, []store.Finish{{
+			Ref: ref, DueAt: out[0].Timer.DueAt, Kind: kinds[random.IntN(len(kinds))].kind,
+			If: store.Guard{Revision: out[0].Timer.Revision}, Next: put, NextAt: at,
+			Record: store.Record{Attempt: out[0].Timer.Attempts + 1, StartedAt: w.now, FinishedAt: w.now, KeepFor: retention},
+		}})
+		return err
+	}
+}
+
+// wantAgreement compares the lists, the row checks, the polls and the sweeps with each other.
+func (w *world) wantAgreement(timers int) {
+	w.t.Helper()
+	listed := map[timer.UUID]timer.Timer{}
+	for _, t := range w.list(store.ListQuery{Limit: 5}) {
+		if _, twice := listed[t.UUID]; twice {
+			w.t.Errorf("timer %q is listed twice", t.ID)
+		}
+		listed[t.UUID] = t
+	}
+	live := 0
+	for i := range timers {
+		ref := w.ref(fmt.Sprint(i))
+		row, there := w.row(ref)
+		shown, inList := listed[ref.UUID]
+		if there != inList {
+			w.t.Errorf("timer %d: a row is there: %t, it is listed: %t", i, there, inList)
+			continue
+		}
+		if there {
+			live++
+			w.equal("list", shown, row)
+			w.equal("get", w.mustGet(ref), row)
+		}
+	}
+	if live != len(listed) {
+		w.t.Errorf("%d timers are listed, %d rows are there", len(listed), live)
+	}
+	marked := map[timer.UUID]bool{}
+	for _, n := range w.notices() {
+		marked[n.Timer.UUID] = marked[n.Timer.UUID] || n.Mark.Status == timer.StatusParked
+	}
+	due := 0
+	for _, c := range w.claim(w.allShards()...) {
+		rows := w.due(c.Claim, store.MinKey(), timer.MaxMillis).Rows
+		w.equal("overdue", w.overdue(c.Claim, timer.MaxMillis).Rows, rows)
+		if !slices.IsSortedFunc(rows, func(a, b store.DueRow) int { return a.Key().Compare(b.Key()) }) {
+			w.t.Errorf("rows of shard %s are out of order", c.Claim.Shard)
+		}
+		for _, r := range rows {
+			due++
+			t := listed[r.Ref.UUID]
+			if t.Revision != r.Revision || t.DueAt != r.DueAt || t.Status == timer.StatusParked {
+				w.t.Errorf("due shows %+v of %+v", r, t)
+			}
+		}
+	}
+	for _, t := range listed {
+		if t.Status != timer.StatusParked {
+			due--
+		} else if !marked[t.UUID] {
+			w.t.Errorf("timer %q is parked without a mark", t.ID)
+		}
+	}
+	if due != 0 {
+		w.t.Errorf("%+d rows are due beyond the live ones that are not parked", due)
+	}
+}

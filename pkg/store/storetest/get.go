@@ -1,0 +1,120 @@
+package storetest
+
+import (
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func getTests() []test {
+	return []test{
+		{"Get/ALiveTimerIsWhole", getLive},
+		{"Get/AnUnknownTimerIsErrNotFound", getUnknown},
+		{"Get/ADoneTimerUntilItExpires", func(w *world) { getFinished(w, store.FinishDone, timer.StatusDone) }},
+		{"Get/ADeadTimerIsWholeUntilItExpires", func(w *world) { getFinished(w, store.FinishDead, timer.StatusDead) }},
+		{"Get/TheLastFinalOutcomeCounts", getLastOutcome},
+		{"Get/ALiveTimerHidesItsHistory", getHidesHistory},
+		{"Get/FailedAndRescheduledAttemptsAreNotFinished", getAfterDelete},
+	}
+}
+
+func getLive(w *world) {
+	t := w.used("a")
+	w.equal("get", w.mustGet(w.ref("a")), t)
+	t = w.move(&t, store.FinishParked)
+	w.equal("get of a parked timer", w.mustGet(w.ref("a")), t)
+}
+
+func getUnknown(w *world) {
+	got, err := w.get(w.ref("nobody"))
+	w.wantErr(err, store.ErrNotFound, "get")
+	w.equal("answer", got, timer.Timer{})
+	// A row of another timer in the same shard does not help.
+	t := w.put("a", w.now)
+	_, err = w.get(store.Ref{Shard: w.ref("a").Shard, UUID: w.ref("b").UUID})
+	w.wantErr(err, store.ErrNotFound, "get")
+	w.end(&t, store.FinishDone)
+	_, err = w.get(store.Ref{Shard: w.ref("a").Shard, UUID: w.ref("b").UUID})
+	w.wantErr(err, store.ErrNotFound, "get")
+}
+
+// ended is what history tells of a row that ended so.
+func ended(row timer.Timer, now timer.Millis, status timer.Status, r *store.Record) timer.Timer {
+	row.Status = status
+	row.Attempts = r.Attempt
+	row.Starts = 0
+	row.UpdatedAt = now
+	row.ExecutedAt = r.StartedAt
+	row.LastStatus = r.StatusCode
+	row.LastError = r.Error
+	return row
+}
+
+func getFinished(w *world, kind store.FinishKind, status timer.Status) {
+	row := w.used("a")
+	w.now += minute
+	f := w.finishOp(&row, kind)
+	if kind == store.FinishDone {
+		f.Record.Error, f.Record.StatusCode = "", 204
+	}
+	w.check(w.finish(f), "finish")
+	want := ended(row, w.now, status, &f.Record)
+
+	for _, later := range []timer.Millis{0, minute, millis(retention) - second - 1} {
+		w.now += later
+		if expiry := f.Record.FinishedAt + millis(retention); w.now >= expiry {
+			w.now = expiry - 1
+		}
+		got := w.mustGet(f.Ref)
+		if status == timer.StatusDone && got.Payload == nil {
+			got.Payload = want.Payload
+		}
+		w.equal("get", got, want)
+		w.wantNoRow(f.Ref)
+	}
+	w.now++
+	_, err := w.get(f.Ref)
+	w.wantErr(err, store.ErrNotFound, "get at the expiry")
+}
+
+func getLastOutcome(w *world) {
+	ref := w.ref("a")
+	for i, kind := range []store.FinishKind{
+		store.FinishDead, store.FinishDone, store.FinishDone, store.FinishDead, store.FinishDone,
+	} {
+		w.now += minute
+		t := w.put("a", w.now)
+		// Within the generation, the attempt that ended it is the last, too.
+		t = w.move(&t, store.FinishRetry)
+		w.now += minute
+		w.end(&t, kind)
+		got := w.mustGet(ref)
+		if got.Generation != t.Generation || got.Status.Finished() == false || got.Attempts != 2 {
+			w.t.Fatalf("life %d: get shows %s of generation %s, attempt %d; want the end of generation %s",
+				i, got.Status, got.Generation, got.Attempts, t.Generation)
+		}
+		if want := map[store.FinishKind]timer.Status{
+			store.FinishDead: timer.StatusDead, store.FinishDone: timer.StatusDone,
+		}[kind]; got.Status != want {
+			w.t.Fatalf("life %d ended %s, want %s", i, got.Status, want)
+		}
+	}
+}
+
+func getHidesHistory(w *world) {
+	t := w.put("a", w.now)
+	w.end(&t, store.FinishDead)
+	dead := w.mustGet(w.ref("a"))
+	t = w.put("a", w.now+hour)
+	w.equal("get", w.mustGet(w.ref("a")), t)
+	w.mustWrite(store.Delete{Ref: w.ref("a")})
+	w.equal("get after the delete", w.mustGet(w.ref("a")), dead)
+}
+
+func getAfterDelete(w *world) {
+	t := w.put("a", w.now)
+	t = w.move(&t, store.FinishRetry)
+	w.move(&t, store.FinishRescheduled)
+	w.mustWrite(store.Delete{Ref: w.ref("a")})
+	_, err := w.get(w.ref("a"))
+	w.wantErr(err, store.ErrNotFound, "get of a timer that was deleted after attempts")
+}

@@ -1,0 +1,337 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func listTests() []test {
+	return []test{
+		{"List/WithoutAStatusShowsLiveTimersWhole", listLive},
+		{"List/ByStatus", listByStatus},
+		{"List/FinishedTimersOnceForEachGeneration", listFinished},
+		{"List/FinishedTimersUntilTheyExpire", listExpiry},
+		{"List/ByCorrelation", listByCorrelation},
+		{"List/ByDueTime", listByDue},
+		{"List/AllFiltersMustHold", listByAll},
+		{"List/AWalkSeesEveryTimerOnce", listWalk},
+		{"List/AWalkIsStableWhileTimersComeAndGo", listStable},
+		{"List/AWalkThroughHistoryIsStable", listFinishedStable},
+		{"List/ForeignCursorsAreErrInvalid", listForeignCursor},
+	}
+}
+
+// maxPages ends a walk that does not end by itself.
+const maxPages = 10_000
+
+// list walks all pages. The namespace is the world's if the query names none.
+func (w *world) list(q store.ListQuery) []timer.Timer {
+	w.t.Helper()
+	return w.listBetween(q, func() {})
+}
+
+// listBetween walks all pages and does something between them.
+func (w *world) listBetween(q store.ListQuery, between func()) []timer.Timer {
+	w.t.Helper()
+	if q.Namespace.Name == "" {
+		q.Namespace = w.ns
+	}
+	var out []timer.Timer
+	for range maxPages {
+		page, err := w.store.List(w.ctx, w.now, q)
+		w.check(err, "list")
+		if len(page.Timers) > q.Limit {
+			w.t.Fatalf("a page of %d timers, the limit is %d", len(page.Timers), q.Limit)
+		}
+		out = append(out, page.Timers...)
+		if len(page.Next) == 0 {
+			return out
+		}
+		q.After = page.Next
+		between()
+	}
+	w.t.Fatalf("the walk did not end within %d pages", maxPages)
+	return nil
+}
+
+// ids are sorted, because the order is the engine's own.
+func ids(timers []timer.Timer) []string {
+	out := make([]string, len(timers))
+	for i := range timers {
+		out[i] = timers[i].ID
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) wantListed(what string, q store.ListQuery, want ...string) {
+	w.t.Helper()
+	for _, limit := range []int{1, 3, 1000} {
+		q.Limit = limit
+		slices.Sort(want)
+		if got := ids(w.list(q)); !slices.Equal(got, want) {
+			w.t.Errorf("%s, %d a page: listed %q, want %q", what, limit, got, want)
+		}
+	}
+}
+
+func listLive(w *world) {
+	w.wantListed("nothing", store.ListQuery{})
+	states := map[string]timer.Timer{"a": w.put("a", w.now), "b": w.used("b")}
+	c := w.put("c", w.now)
+	states["c"] = w.move(&c, store.FinishParked)
+	for id, kind := range map[string]store.FinishKind{"done": store.FinishDone, "dead": store.FinishDead} {
+		t := w.put(id, w.now)
+		w.end(&t, kind)
+	}
+	w.wantListed("live", store.ListQuery{}, "a", "b", "c")
+	for _, got := range w.list(store.ListQuery{Limit: 10}) {
+		w.equal(got.ID, got, states[got.ID])
+	}
+}
+
+// oneOfEach makes a timer in every status, with the status as its id.
+func (w *world) oneOfEach() {
+	w.t.Helper()
+	for _, s := range timer.Statuses() {
+		t := w.put(string(s), w.now)
+		switch s {
+		case timer.StatusScheduled:
+		case timer.StatusRetrying:
+			w.move(&t, store.FinishRetry)
+		case timer.StatusParked:
+			w.move(&t, store.FinishParked)
+		case timer.StatusDone:
+			w.end(&t, store.FinishDone)
+		case timer.StatusDead:
+			w.end(&t, store.FinishDead)
+		}
+	}
+}
+
+func listByStatus(w *world) {
+	w.oneOfEach()
+	for _, s := range timer.Statuses() {
+		w.wantListed(string(s), store.ListQuery{Status: s}, string(s))
+	}
+}
+
+func listFinished(w *world) {
+	var dead, done []timer.Timer
+	for i := range 3 {
+		w.now += minute
+		t := w.put("a", w.now)
+		t = w.move(&t, store.FinishRetry) // failed entries are not listed
+		w.now += minute
+		if i == 1 {
+			t = w.move(&t, store.FinishRescheduled) // nor rescheduled ones
+		}
+		w.now += minute
+		w.end(&t, store.FinishDead)
+		dead = append(dead, w.mustGet(w.ref("a")))
+		t = w.put("a", w.now)
+		w.now += minute
+		w.end(&t, store.FinishDone)
+		done = append(done, w.mustGet(w.ref("a")))
+	}
+	w.put("a", w.now) // lives again
+	for status, want := range map[timer.Status][]timer.Timer{timer.StatusDead: dead, timer.StatusDone: done} {
+		for _, limit := range []int{1, 2, 100} {
+			got := w.list(store.ListQuery{Status: status, Limit: limit})
+			slices.SortFunc(got, func(a, b timer.Timer) int { return int(a.UpdatedAt - b.UpdatedAt) })
+			w.equal(string(status), got, want)
+		}
+	}
+}
+
+func listExpiry(w *world) {
+	a := w.put("a", w.now)
+	f := w.end(&a, store.FinishDone)
+	w.now += minute
+	b := w.put("b", w.now)
+	w.end(&b, store.FinishDone)
+	w.now = f.Record.FinishedAt + millis(retention) - 1
+	w.wantListed("before", store.ListQuery{Status: timer.StatusDone}, "a", "b")
+	w.now++
+	w.wantListed("at the expiry", store.ListQuery{Status: timer.StatusDone}, "b")
+}
+
+func listByCorrelation(w *world) {
+	for id, correlation := range map[string]string{"a": "x", "b": "x", "c": "y", "d": "", "e": "X", "f": "x "} {
+		op := w.putOp(id, w.now)
+		op.Spec.CorrelationID = correlation
+		w.mustWrite(op)
+	}
+	w.wantListed("x", store.ListQuery{CorrelationID: "x"}, "a", "b")
+	w.wantListed("none has it", store.ListQuery{CorrelationID: "z"})
+	// One that was not given is the uuid.
+	w.wantListed("made", store.ListQuery{CorrelationID: w.ref("d").UUID.String()}, "d")
+	w.wantListed("given", store.ListQuery{CorrelationID: w.ref("a").UUID.String()})
+	for _, id := range []string{"b", "d"} {
+		t, _ := w.row(w.ref(id))
+		w.end(&t, store.FinishDead)
+	}
+	w.wantListed("live x", store.ListQuery{CorrelationID: "x"}, "a")
+	w.wantListed("dead x", store.ListQuery{CorrelationID: "x", Status: timer.StatusDead}, "b")
+	w.wantListed("dead made", store.ListQuery{CorrelationID: w.ref("d").UUID.String(), Status: timer.StatusDead}, "d")
+}
+
+func listByDue(w *world) {
+	for i := range 5 {
+		at := w.now + timer.Millis(i)*minute
+		w.put(fmt.Sprint(i), at)
+		dead := w.put(fmt.Sprint("dead ", i), at)
+		w.end(&dead, store.FinishDead)
+	}
+	moved := w.put("moved", w.now)
+	moved = w.move(&moved, store.FinishRetry) // due a minute later than asked for
+	if moved.DueAt != w.now+minute {
+		w.t.Fatalf("due at %s", moved.DueAt)
+	}
+	from, before := w.now+minute, w.now+3*minute
+	w.wantListed("from", store.ListQuery{DueFrom: from}, "1", "2", "3", "4", "moved")
+	w.wantListed("before", store.ListQuery{DueBefore: before}, "0", "1", "2", "moved")
+	w.wantListed("between", store.ListQuery{DueFrom: from, DueBefore: before}, "1", "2", "moved")
+	w.wantListed("dead between", store.ListQuery{Status: timer.StatusDead, DueFrom: from, DueBefore: before}, "dead 1", "dead 2")
+	// Finished ones go by what was asked for.
+	w.end(&moved, store.FinishDead)
+	w.wantListed("dead, due later", store.ListQuery{Status: timer.StatusDead, DueFrom: w.now, DueBefore: w.now + 1}, "dead 0", "moved")
+}
+
+func listByAll(w *world) {
+	w.oneOfEach()
+	match := w.putOp("match", w.now+minute)
+	match.Spec.CorrelationID = "x"
+	w.mustWrite(match)
+	late := w.putOp("late", w.now+hour)
+	late.Spec.CorrelationID = "x"
+	w.mustWrite(late)
+	w.wantListed("all", store.ListQuery{
+		Status: timer.StatusScheduled, CorrelationID: "x", DueFrom: w.now + minute, DueBefore: w.now + minute + 1,
+	}, "match")
+}
+
+func listWalk(w *world) {
+	const n = 300
+	var want []string
+	ops := make([]store.Op, n)
+	for i := range ops {
+		id := fmt.Sprint("timer ", i)
+		ops[i] = w.putOp(id, w.now)
+		want = append(want, id)
+	}
+	w.writeAll(ops...)
+	slices.Sort(want)
+	var order []string
+	for _, limit := range []int{7, 100, n, 1000} {
+		got := w.list(store.ListQuery{Limit: limit})
+		if !slices.Equal(ids(got), want) {
+			w.t.Errorf("%d a page: %d timers listed, want each of %d once", limit, len(got), n)
+		}
+		var now []string
+		for i := range got {
+			now = append(now, got[i].ID)
+		}
+		if order != nil && !slices.Equal(now, order) {
+			w.t.Errorf("%d a page: another order than before", limit)
+		}
+		order = now
+	}
+}
+
+func listStable(w *world) {
+	// Those that stay change all the time: due times, revisions, statuses.
+	const staying = 40
+	var want []string
+	for i := range staying {
+		id := fmt.Sprint("stays ", i)
+		w.put(id, w.now+timer.Millis(i))
+		want = append(want, id)
+	}
+	slices.Sort(want)
+	step := 0
+	seen := w.listBetween(store.ListQuery{Limit: 3}, func() {
+		step++
+		w.now += second
+		w.put(fmt.Sprint("comes ", step), w.now)
+		w.put(fmt.Sprint("goes ", step), w.now)
+		if step > 1 {
+			w.mustWrite(store.Delete{Ref: w.ref(fmt.Sprint("goes ", step-1))})
+		}
+		ref := w.ref(fmt.Sprint("stays ", step%staying))
+		at := w.now + timer.Millis(step%7)*hour - 3*hour
+		w.check(w.update(ref, timer.Patch{ExecuteAt: &at}).Err, "update")
+		if t, _ := w.row(ref); step%5 == 0 {
+			w.move(&t, store.FinishParked)
+		}
+	})
+	var stayed []string
+	for _, id := range ids(seen) {
+		if id[0] == 's' {
+			stayed = append(stayed, id)
+		}
+	}
+	if !slices.Equal(stayed, want) {
+		w.t.Errorf("a walk saw %d of the timers that were there all the time, want each of %d once: %q", len(stayed), staying, stayed)
+	}
+}
+
+func listFinishedStable(w *world) {
+	const staying = 20
+	var want []string
+	for i := range staying {
+		id := fmt.Sprint("stays ", i)
+		t := w.put(id, w.now)
+		w.end(&t, store.FinishDone)
+		want = append(want, id)
+	}
+	slices.Sort(want)
+	step := 0
+	seen := w.listBetween(store.ListQuery{Status: timer.StatusDone, Limit: 2}, func() {
+		step++
+		w.now += second
+		id := fmt.Sprint("comes ", step)
+		t := w.put(id, w.now)
+		f := w.finishOp(&t, store.FinishDone)
+		f.Record.FinishedAt = w.now - timer.Millis(step%3)*hour/2
+		w.check(w.finish(f), "finish")
+	})
+	var stayed []string
+	for _, id := range ids(seen) {
+		if id[0] == 's' {
+			stayed = append(stayed, id)
+		}
+	}
+	if !slices.Equal(stayed, want) {
+		w.t.Errorf("a walk saw %q, want each of %d once", stayed, staying)
+	}
+}
+
+func listForeignCursor(w *world) {
+	for i := range 10 {
+		w.put(fmt.Sprint(i), w.now)
+	}
+	page, err := w.store.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 2})
+	w.check(err, "list")
+	if len(page.Next) == 0 {
+		w.t.Fatal("ten timers fit a page of two")
+	}
+	for what, cursor := range map[string]store.Cursor{
+		"garbage":   store.Cursor("no cursor of anybody's"),
+		"one byte":  {0},
+		"zeroes":    make(store.Cursor, 200),
+		"cut off":   page.Next[:len(page.Next)-1],
+		"continued": append(slices.Clone(page.Next), 0x7f),
+	} {
+		_, err := w.store.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 2, After: cursor})
+		w.wantErr(err, store.ErrInvalid, "list after a cursor that is %s", what)
+	}
+	// The refusals cost nothing: the walk goes on.
+	rest := w.list(store.ListQuery{Limit: 2, After: page.Next})
+	if len(rest) != 8 {
+		w.t.Errorf("%d timers behind the first page, want 8", len(rest))
+	}
+}

@@ -1,0 +1,208 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func namespaceTests() []test {
+	return []test{
+		{"Namespaces/BlocksNeverOverlap", namespaceBlocks},
+		{"Namespaces/ATakenNameIsErrExists", namespaceTaken},
+		{"Namespaces/GetAndList", namespaceGet},
+		{"Namespaces/UpdateChangesSettingsOnly", namespaceUpdate},
+		{"Namespaces/NamesAreKeptByteForByte", namespaceNames},
+		{"Namespaces/CreatedAtOnceTheyAreDisjoint", namespaceRace},
+		{"Namespaces/OfManyWithOneNameOneIsCreated", namespaceNameRace},
+	}
+}
+
+// wantDisjoint says that no two blocks share a number.
+func (w *world) wantDisjoint(all []store.Namespace) {
+	w.t.Helper()
+	owner := map[shard.ID]string{}
+	for _, ns := range all {
+		for _, id := range ns.Shards.In(0, 1) {
+			if other, taken := owner[id]; taken {
+				w.t.Fatalf("shard %s belongs to %q and to %q", id, other, ns.Name)
+			}
+			owner[id] = ns.Name
+		}
+	}
+}
+
+func namespaceBlocks(w *world) {
+	all := []store.Namespace{w.ns}
+	for i, count := range []int{1, 16, 1, shard.MaxPerNamespace, 3} {
+		ns, err := w.store.CreateNamespace(w.ctx, store.Namespace{
+			Name:     fmt.Sprint("ns", i),
+			Shards:   shard.Block{Base: w.ns.Shards.Base, Count: count}, // a base that is given is ignored
+			Settings: store.DefaultSettings(), CreatedAt: w.now, UpdatedAt: w.now,
+		})
+		w.check(err, "create")
+		if ns.Shards.Count != count {
+			w.t.Errorf("asked for %d shards, got %d", count, ns.Shards.Count)
+		}
+		all = append(all, ns)
+	}
+	w.wantDisjoint(all)
+}
+
+func namespaceTaken(w *world) {
+	other := w.ns
+	other.Shards.Count = 99
+	other.Settings.HistoryRetention = time.Hour
+	other.CreatedAt++
+	got, err := w.store.CreateNamespace(w.ctx, other)
+	w.wantErr(err, store.ErrExists, "create a namespace twice")
+	w.equal("the present one", got, w.ns)
+	got, err = w.store.GetNamespace(w.ctx, w.ns.Name)
+	w.check(err, "get")
+	w.equal("namespace", got, w.ns)
+	w.wantDisjoint([]store.Namespace{w.ns, w.namespace("next", 4)})
+}
+
+func namespaceGet(w *world) {
+	_, err := w.store.GetNamespace(w.ctx, "nobody")
+	w.wantErr(err, store.ErrNotFound, "get an unknown namespace")
+	want := map[string]store.Namespace{w.ns.Name: w.ns}
+	for i, name := range []string{"b", "a", "c"} {
+		ns := store.Namespace{
+			Name: name, Shards: shard.Block{Count: i + 1},
+			Settings: store.Settings{
+				Retry: timer.RetryPolicy{
+					MaxAttempts: i + 1, MaxAttemptsDuration: time.Duration(i) * time.Hour,
+					InitialInterval: time.Millisecond, BackoffMultiplier: 1.1, MaxInterval: time.Minute,
+				},
+				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention,
+			},
+			CreatedAt: w.now, UpdatedAt: w.now + 1,
+		}
+		made, err := w.store.CreateNamespace(w.ctx, ns)
+		w.check(err, "create")
+		ns.Shards.Base = made.Shards.Base
+		w.equal("answer", made, ns)
+		want[name] = ns
+	}
+	all, err := w.store.ListNamespaces(w.ctx)
+	w.check(err, "list")
+	w.equal("list", all, []store.Namespace{want["a"], want["b"], want["c"], want["default"]})
+	for name, ns := range want {
+		got, err := w.store.GetNamespace(w.ctx, name)
+		w.check(err, "get")
+		w.equal(name, got, ns)
+	}
+}
+
+func namespaceUpdate(w *world) {
+	other := w.namespace("other", 2)
+	want := w.ns
+	want.Settings.HistoryRetention = store.MinHistoryRetention
+	want.Settings.CallbackTimeout = 7 * time.Second
+	want.Settings.Retry.MaxAttempts = 9
+	want.UpdatedAt = w.now + hour
+	asked := want
+	asked.Shards = shard.Block{Base: 77, Count: 77}
+	asked.CreatedAt = 1
+	got, err := w.store.UpdateNamespace(w.ctx, asked)
+	w.check(err, "update")
+	w.equal("answer", got, want)
+	got, err = w.store.GetNamespace(w.ctx, w.ns.Name)
+	w.check(err, "get")
+	w.equal("namespace", got, want)
+	got, err = w.store.GetNamespace(w.ctx, "other")
+	w.check(err, "get")
+	w.equal("the other one", got, other)
+	asked.Name = "nobody"
+	_, err = w.store.UpdateNamespace(w.ctx, asked)
+	w.wantErr(err, store.ErrNotFound, "update an unknown namespace")
+	_, err = w.store.GetNamespace(w.ctx, "nobody")
+	w.wantErr(err, store.ErrNotFound, "get it after the update")
+}
+
+func namespaceNames(w *world) {
+	names := []string{"Default", "DEFAULT", "default.", "default_", "default-", "0", "00", strings.Repeat("n", timer.MaxNamespace)}
+	for _, name := range names {
+		if ns := w.namespace(name, 1); ns.Name != name {
+			w.t.Errorf("%q came back as %q", name, ns.Name)
+		}
+	}
+	all, err := w.store.ListNamespaces(w.ctx)
+	w.check(err, "list")
+	if len(all) != len(names)+1 {
+		w.t.Errorf("%d namespaces, want %d", len(all), len(names)+1)
+	}
+	for i := range all[1:] {
+		if all[i].Name >= all[i+1].Name {
+			w.t.Errorf("%q is listed before %q; names order as bytes", all[i].Name, all[i+1].Name)
+		}
+	}
+}
+
+func namespaceRace(w *world) {
+	const each, racers = 5, 4
+	handles := w.handles(racers)
+	made := make([][]store.Namespace, racers)
+	errs := make([]error, racers)
+	var group sync.WaitGroup
+	for r := range racers {
+		group.Go(func() {
+			for i := range each {
+				ns, err := handles[r].CreateNamespace(w.ctx, store.Namespace{
+					Name: fmt.Sprintf("%d-%d", r, i), Shards: shard.Block{Count: i + 1}, Settings: store.DefaultSettings(),
+				})
+				if err != nil {
+					errs[r] = err
+					return
+				}
+				made[r] = append(made[r], ns)
+			}
+		})
+	}
+	group.Wait()
+	all := []store.Namespace{w.ns}
+	for r := range racers {
+		w.check(errs[r], "create by racer %d", r)
+		all = append(all, made[r]...)
+	}
+	w.wantDisjoint(all)
+	listed, err := w.store.ListNamespaces(w.ctx)
+	w.check(err, "list")
+	if len(listed) != len(all) {
+		w.t.Errorf("%d namespaces are listed, want %d", len(listed), len(all))
+	}
+}
+
+func namespaceNameRace(w *world) {
+	const racers = 6
+	handles := w.handles(racers)
+	made := make([]store.Namespace, racers)
+	errs := make([]error, racers)
+	var group sync.WaitGroup
+	for r := range racers {
+		group.Go(func() {
+			made[r], errs[r] = handles[r].CreateNamespace(w.ctx, store.Namespace{
+				Name: "wanted", Shards: shard.Block{Count: r + 1}, Settings: store.DefaultSettings(),
+			})
+		})
+	}
+	group.Wait()
+	created := 0
+	for r := range racers {
+		if errs[r] == nil {
+			created++
+		} else {
+			w.wantErr(errs[r], store.ErrExists, "racer %d", r)
+		}
+		w.equal(fmt.Sprintf("what racer %d was told", r), made[r], made[0])
+	}
+	if created != 1 {
+		w.t.Errorf("%d racers created the namespace", created)
+	}
+}

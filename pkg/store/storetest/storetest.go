@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// Factory is how the suite gets at an engine. An engine's test is
+//
+//	func TestStore(t *testing.T) { storetest.Run(t, storetest.Factory{New: …, Reference: …}) }
+type Factory struct {
+	// New makes an empty database and opens it. It is called once for each subtest, and closes with
+	// t.Cleanup what the subtest may have closed already.
+	New func(t testing.TB) Subject
+	// Reference makes an empty store that is known to be right, in practice memstore's, for Lockstep
+	// to compare with.
+	Reference func(t testing.TB) store.Store
+	// Without says why the engine cannot have an ability. What is missing without a reason fails:
+	// nothing is skipped silently.
+	Without map[Ability]string
+}
+
+// Subject is one fresh database.
+type Subject struct {
+	// Store is a handle on it.
+	Store store.Store
+	// Another opens one more handle on the same database, as another process would. Subtests about
+	// concurrency and consistency spread over the handles.
+	Another func(t testing.TB) store.Store
+	// Reopen closes all handles and opens the same data again.
+	Reopen func(t testing.TB) store.Store
+}
+
+// Ability is what an engine may do without, if it says why.
+type Ability string
+
+const (
+	// AnyPositions is the rare power store.Positions.
+	AnyPositions Ability = "Positions"
+	// AnyCensus is the rare power store.Census.
+	AnyCensus Ability = "Census"
+	// AnyHandles is Subject.Another.
+	AnyHandles Ability = "Another"
+	// AnyReopen is Subject.Reopen.
+	AnyReopen Ability = "Reopen"
+	// AnyReference is Factory.Reference.
+	AnyReference Ability = "Reference"
+)
+
+// Run runs the whole suite, each subtest on a database of its own.
+func Run(t *testing.T, f Factory) {
+	t.Helper()
+	for _, test := range tests() {
+		t.Run(test.name, func(t *testing.T) { test.run(newWorld(t, f)) })
+	}
+}
+
+// test is one subtest: one thing the contract says.
+type test struct {
+	name string
+	run  func(w *world)
+}
+
+func tests() []test {
+	return slices.Concat(
+		commonTests(),
+		putTests(),
+		updateTests(),
+		deleteTests(),
+		getTests(),
+		historyTests(),
+		listTests(),
+		positionsTests(),
+		claimTests(),
+		advanceTests(),
+		dueTests(),
+		overdueTests(),
+		noticeTests(),
+		currentTests(),
+		finishTests(),
+		rearmTests(),
+		purgeTests(),
+		namespaceTests(),
+		isolationTests(),
+		clusterTests(),
+		concurrencyTests(),
+		//LS
+	)
+}
+
+// need skips the subtest with the engine's reason for not having an ability, and fails it if there is
+// none.
+func (w *world) need(a Ability, has bool) {
+	w.t.Helper()
+	if has {
+		return
+	}
+	reason, ok := w.factory.Without[a]
+	if !ok {
+		w.t.Fatalf("the engine has no %s, and Factory.Without gives no reason", a)
+	}
+	w.t.Skipf("the engine has no %s: %s", a, reason)
+}
