@@ -1,0 +1,217 @@
+package natsbus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// Bus is one process's handle on the bus.
+type Bus struct {
+	opts    Options
+	log     *slog.Logger
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	streams map[bus.Topic]*stream
+	members jetstream.KeyValue // who is alive
+	owners  jetstream.KeyValue // who owns which partition, and how far it is committed
+	link    *link
+	lease   *lease
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	mu        sync.Mutex
+	closed    bool
+	consuming map[string]bool // groups with owners that this handle consumes
+	running   sync.WaitGroup  // Consume calls
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// Connect connects, and makes streams and buckets that are missing. ctx bounds that only.
+func Connect(ctx context.Context, opts Options) (*Bus, error) {
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
+	b := &Bus{
+		opts:      opts,
+		log:       opts.Logger,
+		streams:   make(map[bus.Topic]*stream),
+		link:      newLink(),
+		consuming: make(map[string]bool),
+	}
+	if b.nc, err = nats.Connect(opts.URL, b.connection()...); err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), err)
+	}
+	b.js, err = jetstream.New(b.nc,
+		jetstream.WithPublishAsyncMaxPending(maxPending),
+		jetstream.WithPublishAsyncTimeout(opts.AckTimeout))
+	if err == nil {
+		err = b.ensure(ctx)
+	}
+	if err != nil {
+		b.nc.Close()
+		return nil, fmt.Errorf("prepare NATS at %s: %w", opts.address(), err)
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.lease = newLease(b)
+	return b, nil
+}
+
+func (o *Options) address() string {
+	if o.InProcess != nil {
+		return "the server in this process"
+	}
+	return o.URL
+}
+
+func (b *Bus) connection() []nats.Option {
+	options := []nats.Option{
+		nats.Name(b.opts.Name),
+		nats.Timeout(2 * time.Second),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(100 * time.Millisecond),
+		nats.PingInterval(5 * time.Second), // finds a dead connection within 15 s when idle
+		// Nothing is kept for later while disconnected: a publish then fails at once, known not to
+		// have been sent, and a renewal or acknowledgement is never sent late.
+		nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			b.link.change()
+			if err != nil {
+				b.log.Warn("connection lost", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			b.link.change()
+			b.log.Info("connected again")
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			b.log.Warn("connection error", "subject", subject, "error", err)
+		}),
+	}
+	if b.opts.InProcess != nil {
+		options = append(options, nats.InProcessServer(b.opts.InProcess))
+	}
+	return append(options, b.opts.Connection...)
+}
+
+// Partitions implements bus.Bus.
+func (b *Bus) Partitions() int { return b.opts.Partitions }
+
+// Consume implements bus.Bus.
+func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	if err := complete(&spec); err != nil {
+		return err
+	}
+	if err := b.enter(spec); err != nil {
+		return err
+	}
+	defer b.leave(spec)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	if spec.Mode == bus.Queue {
+		return b.consumeQueue(ctx, spec, open)
+	}
+	return b.consumeOwned(ctx, spec, open)
+}
+
+func complete(spec *bus.Spec) error {
+	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
+	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
+		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)
+	}
+	if spec.MaxInFlight < 0 {
+		return fmt.Errorf("consume %s: MaxInFlight %d is negative", spec.Topic, spec.MaxInFlight)
+	}
+	setDefault(&spec.MaxInFlight, 1024)
+	return nil
+}
+
+// enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the
+// handle is the member.
+func (b *Bus) enter(spec bus.Spec) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
+	}
+	if name := groupName(spec.Topic, spec.Group); spec.Mode != bus.Queue {
+		if b.consuming[name] {
+			return fmt.Errorf("consume %s: this handle already consumes it in group %q", spec.Topic, spec.Group)
+		}
+		b.consuming[name] = true
+	}
+	b.running.Add(1)
+	return nil
+}
+
+func (b *Bus) leave(spec bus.Spec) {
+	b.mu.Lock()
+	delete(b.consuming, groupName(spec.Topic, spec.Group))
+	b.mu.Unlock()
+	b.running.Done()
+}
+
+// Close implements bus.Bus.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	first := !b.closed
+	b.closed = true
+	b.mu.Unlock()
+	b.cancel()
+	b.running.Wait()
+	if !first {
+		return nil
+	}
+	b.lease.stop()
+	defer b.nc.Close()
+	if !b.nc.IsConnected() {
+		return nil
+	}
+	if err := b.nc.FlushTimeout(time.Second); err != nil {
+		return fmt.Errorf("close bus: flush: %w", err)
+	}
+	return nil
+}
+
+func (b *Bus) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}
+
+// link tells when the connection changed, in either direction.
+type link struct {
+	mu      sync.Mutex
+	changed chan struct{}
+}
+
+func newLink() *link { return &link{changed: make(chan struct{})} }
+
+func (l *link) change() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// next is closed at the next change.
+func (l *link) next() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}

@@ -1,0 +1,45 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// logger passes the server's log to slog. The server formats its lines itself, so they arrive as an
+// attribute under a constant message.
+type logger struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	last string
+}
+
+func (l *logger) write(level slog.Level, format string, args []any) {
+	if l.log.Enabled(context.Background(), level) {
+		l.log.Log(context.Background(), level, "nats server", "line", fmt.Sprintf(format, args...))
+	}
+}
+
+// fail remembers the line too: a server that does not start says why in its log only.
+func (l *logger) fail(format string, args []any) {
+	l.mu.Lock()
+	l.last = fmt.Sprintf(format, args...)
+	l.mu.Unlock()
+	l.write(slog.LevelError, format, args)
+}
+
+func (l *logger) lastError() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// Noticef is the server's chatter about its own start and stop.
+func (l *logger) Noticef(format string, args ...any) { l.write(slog.LevelDebug, format, args) }
+func (l *logger) Debugf(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
+func (l *logger) Tracef(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
+func (l *logger) Warnf(format string, args ...any)   { l.write(slog.LevelWarn, format, args) }
+func (l *logger) Errorf(format string, args ...any)  { l.fail(format, args) }
+func (l *logger) Fatalf(format string, args ...any)  { l.fail(format, args) }

@@ -1,0 +1,138 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// Floor implements bus.Bus.
+func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	if b.isClosed() {
+		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
+	}
+	var floors bus.Floors
+	var err error
+	switch topic.Kind() {
+	case bus.KindQueue:
+		floors, err = b.queueFloor(ctx, topic)
+	case bus.KindLog:
+		floors, err = b.logFloor(ctx, topic, group)
+	default:
+		err = bus.ErrUnsupported
+	}
+	switch {
+	case err == nil:
+		return floors, nil
+	case errors.Is(err, bus.ErrUnsupported):
+		return nil, fmt.Errorf("floor of %q: %w", topic, err)
+	default:
+		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, err)
+	}
+}
+
+// queueFloor needs one question: in a work queue what is kept is what is not acknowledged.
+func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic) (bus.Floors, error) {
+	s := b.streams[topic]
+	info, err := b.info(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	end := info.State.LastSeq + 1
+	first := end
+	if info.State.Msgs > 0 {
+		first = info.State.FirstSeq
+	}
+	floors := make(bus.Floors, b.opts.Partitions)
+	for i := range floors {
+		p := shard.Partition(i)
+		floors[i] = bus.Floor{Floor: s.position(p, first), End: s.position(p, end), Depth: int(info.State.Msgs)}
+	}
+	return floors, nil
+}
+
+// logFloor asks for each partition; it is for operators and tests, not for loops.
+func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	s := b.streams[topic]
+	info, err := b.info(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	floors := make(bus.Floors, b.opts.Partitions)
+	for i := range floors {
+		p := shard.Partition(i)
+		committed, err := b.committed(ctx, recordKey(groupName(topic, group), p), info)
+		if err != nil {
+			return nil, err
+		}
+		end := info.State.LastSeq + 1
+		floors[i] = bus.Floor{Floor: s.position(p, end), End: s.position(p, end)}
+		if committed >= info.State.LastSeq {
+			continue
+		}
+		first, depth, err := b.remaining(ctx, s, topic, p, committed+1)
+		if err != nil {
+			return nil, err
+		}
+		if depth > 0 {
+			floors[i].Depth = depth
+			floors[i].Floor = s.position(p, first)
+			// What came since the stream's state was asked for is counted in depth.
+			floors[i].End = s.position(p, max(end, first+1))
+		}
+	}
+	return floors, nil
+}
+
+// committed reads a partition's committed sequence; 0 where there is none of this incarnation.
+func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (uint64, error) {
+	found, err := b.owners.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read record %s: %w", key, err)
+	}
+	r, err := decodeRecord(found.Value())
+	if err != nil {
+		return 0, fmt.Errorf("decode record %s: %w", key, err)
+	}
+	if r.Incarnation != info.Created.UnixNano() {
+		return 0, nil
+	}
+	return uint64(r.Offset), nil
+}
+
+// remaining counts a partition's messages from a sequence on, and finds the first of them. The
+// server counts for a consumer, so one is made and dropped.
+func (b *Bus) remaining(ctx context.Context, s *stream, topic bus.Topic, p shard.Partition, from uint64) (first uint64, depth int, err error) {
+	consumer, err := b.js.CreateConsumer(ctx, s.name, jetstream.ConsumerConfig{
+		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:    from,
+		AckPolicy:      jetstream.AckNonePolicy,
+		FilterSubjects: b.opts.subjects(topic, p),
+		MemoryStorage:  true,
+		Replicas:       1,
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
+	}
+	defer func() { err = errors.Join(err, b.js.DeleteConsumer(ctx, s.name, consumer.CachedInfo().Name)) }()
+	batch, err := consumer.FetchNoWait(1)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
+	}
+	for m := range batch.Messages() {
+		meta, err := m.Metadata()
+		if err != nil {
+			return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
+		}
+		first, depth = meta.Sequence.Stream, int(meta.NumPending)+1
+	}
+	return first, depth, batch.Error()
+}

@@ -1,0 +1,241 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// record is what the owners bucket holds of one partition of one group: who owns it and how far it
+// is committed, in one value, so that every commit proves ownership and every take-over makes the
+// old owner's next commit fail. The key's revision is the fence.
+type record struct {
+	Owner string `json:"owner"` // a term's id; empty for none
+	// The committed position; zero in Live mode.
+	Incarnation int64 `json:"incarnation,omitempty"`
+	Offset      int64 `json:"offset,omitempty"`
+}
+
+// entry is a record as last seen, with its revision; 0 for none.
+type entry struct {
+	record
+	revision uint64
+}
+
+// groupName is the group's name in keys. Bytes that a key must not hold are written =XX.
+func groupName(topic bus.Topic, group string) string {
+	var name strings.Builder
+	name.WriteString(string(topic))
+	name.WriteByte('.')
+	for i := range len(group) {
+		c := group[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			name.WriteByte(c)
+		} else {
+			fmt.Fprintf(&name, "=%02X", c)
+		}
+	}
+	if group == "" {
+		name.WriteByte('=')
+	}
+	return name.String()
+}
+
+func recordKey(group string, p shard.Partition) string { return fmt.Sprintf("%s.%d", group, p) }
+
+// group is one Consume call in a mode in which partitions have owners. Its loop alone touches its
+// fields; sessions report on the ended channel.
+type group struct {
+	bus      *Bus
+	spec     bus.Spec
+	open     bus.OpenSession
+	base     context.Context
+	name     string
+	entries  []entry
+	sessions map[shard.Partition]*session
+	rests    map[shard.Partition]time.Time // not to be taken before
+	ended    chan *session
+	running  sync.WaitGroup
+}
+
+func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	g := &group{
+		bus:      b,
+		spec:     spec,
+		open:     open,
+		base:     context.WithoutCancel(ctx),
+		name:     groupName(spec.Topic, spec.Group),
+		entries:  make([]entry, b.opts.Partitions),
+		sessions: make(map[shard.Partition]*session),
+		rests:    make(map[shard.Partition]time.Time),
+		ended:    make(chan *session, b.opts.Partitions),
+	}
+	b.lease.join(g.name)
+	for ctx.Err() == nil {
+		if err := g.run(ctx); err != nil {
+			b.log.Warn("watch owners again", "group", g.name, "error", err)
+			pause(ctx, b.opts.RetryPause)
+		}
+	}
+	b.lease.quit(g.name)
+	for _, s := range g.sessions {
+		s.end(bus.ErrStopping)
+	}
+	g.running.Wait()
+	return nil
+}
+
+// run follows the group's records and does what they and the members ask for.
+func (g *group) run(ctx context.Context) error {
+	watcher, err := g.bus.owners.Watch(ctx, g.name+".*")
+	if err != nil {
+		return fmt.Errorf("watch owners: %w", err)
+	}
+	defer func() { _ = watcher.Stop() }()
+	complete := false
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for {
+		t, members, alive, changed := g.bus.lease.view(g.name)
+		if complete && t != nil {
+			if wait := g.reconcile(ctx, t, members, alive); wait > 0 {
+				again.Reset(wait)
+			}
+		}
+		select {
+		case e, ok := <-watcher.Updates():
+			if !ok {
+				return errors.New("watch owners: ended")
+			}
+			if e == nil {
+				complete = true
+				continue
+			}
+			g.see(e)
+		case s := <-g.ended:
+			g.forget(s)
+		case <-changed:
+		case <-again.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// see notes a record. A session whose partition somebody else took is lost.
+func (g *group) see(e jetstream.KeyValueEntry) {
+	var p shard.Partition
+	if _, err := fmt.Sscanf(e.Key()[strings.LastIndexByte(e.Key(), '.')+1:], "%d", &p); err != nil ||
+		p < 0 || int(p) >= len(g.entries) || e.Revision() <= g.entries[p].revision {
+		return
+	}
+	var r record
+	if e.Operation() == jetstream.KeyValuePut {
+		if err := json.Unmarshal(e.Value(), &r); err != nil {
+			g.bus.log.Warn("owner record not understood", "key", e.Key(), "error", err)
+			return
+		}
+	}
+	g.entries[p] = entry{record: r, revision: e.Revision()}
+	if s := g.sessions[p]; s != nil && r.Owner != "" && r.Owner != s.term.id {
+		s.end(bus.ErrLost)
+	}
+}
+
+func (g *group) forget(s *session) {
+	if g.sessions[s.partition] == s {
+		delete(g.sessions, s.partition)
+	}
+	if s.failed() {
+		g.rests[s.partition] = time.Now().Add(g.bus.opts.RetryPause)
+	}
+}
+
+// reconcile revokes what should be elsewhere and takes what is free and should be here. It returns
+// after how long it wants to be called again; 0 for at the next change.
+func (g *group) reconcile(ctx context.Context, t *term, members []string, alive map[string]bool) time.Duration {
+	if !slices.Contains(members, t.id) {
+		return 0 // not seen ourselves yet
+	}
+	var again time.Duration
+	later := func(d time.Duration) {
+		if again == 0 || d < again {
+			again = d
+		}
+	}
+	owners := assign.Owners(g.name, members, len(g.entries))
+	for i, want := range owners {
+		p := shard.Partition(i)
+		if s := g.sessions[p]; s != nil {
+			if want != t.id {
+				s.end(bus.ErrRevoked)
+			}
+			continue
+		}
+		if want != t.id {
+			continue
+		}
+		if rest := time.Until(g.rests[p]); rest > 0 {
+			later(rest)
+			continue
+		}
+		if owner := g.entries[p].Owner; owner != t.id && alive[owner] {
+			continue // it will release, or die: both will be seen
+		}
+		if err := g.take(ctx, t, p); err != nil {
+			g.bus.log.Debug("partition not taken", "group", g.name, "partition", int(p), "error", err)
+			later(g.bus.opts.RetryPause)
+		}
+	}
+	return again
+}
+
+// take makes this member the owner by compare-and-set and starts a session.
+func (g *group) take(ctx context.Context, t *term, p shard.Partition) error {
+	ctx, cancel := context.WithTimeout(ctx, g.bus.opts.LeaseTTL)
+	defer cancel()
+	e := g.entries[p]
+	if e.Owner != "" && e.Owner != t.id {
+		dead, err := g.bus.lease.dead(ctx, e.Owner)
+		if err != nil || !dead {
+			return err
+		}
+	}
+	e.Owner = t.id
+	revision, err := g.bus.write(ctx, recordKey(g.name, p), e.record, e.revision)
+	if err != nil {
+		return fmt.Errorf("take partition %d: %w", p, err)
+	}
+	e.revision = revision
+	g.entries[p] = e
+	s := newSession(g, t, p, e)
+	g.sessions[p] = s
+	g.running.Go(func() {
+		s.run()
+		g.ended <- s
+	})
+	return nil
+}
+
+// write stores a record by compare-and-set on its revision; 0 for none.
+func (b *Bus) write(ctx context.Context, key string, r record, revision uint64) (uint64, error) {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return 0, fmt.Errorf("encode record %s: %w", key, err)
+	}
+	if revision == 0 {
+		return b.owners.Create(ctx, key, value)
+	}
+	return b.owners.Update(ctx, key, value, revision)
+}

@@ -1,0 +1,275 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// lease keeps this process alive in the members bucket, whose keys expire after LeaseTTL, and
+// watches who else is. One key for the whole process carries all its partitions: renewing costs the
+// same for one partition as for a thousand.
+type lease struct {
+	bus    *Bus
+	start  sync.Once
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	dirty  chan struct{} // the groups changed: write the key now
+
+	mu      sync.Mutex
+	groups  []string // sorted
+	term    *term    // nil while there is none
+	alive   map[string]*seen
+	changed chan struct{} // closed and replaced when groups, term or alive changed
+}
+
+// term is the time for which a member key lives. Its id is never used again, so that "this id is
+// gone" stays true for ever.
+type term struct {
+	id     string
+	ctx    context.Context // ends, with ErrLost, when the key is or may be gone
+	cancel context.CancelCauseFunc
+	until  atomic.Int64 // nanoseconds since born: the key lives until then at least
+	born   time.Time
+}
+
+// valid reports whether the key is sure to live, by the monotonic clock.
+func (t *term) valid() bool {
+	return t.ctx.Err() == nil && int64(time.Since(t.born)) < t.until.Load()
+}
+
+// seen is another member's key.
+type seen struct {
+	groups []string
+	at     time.Time // of its last renewal, by our clock
+}
+
+// memberValue is what a member key holds.
+type memberValue struct {
+	Name   string   `json:"name"`
+	Groups []string `json:"groups"`
+}
+
+func newLease(b *Bus) *lease {
+	return &lease{
+		bus:     b,
+		dirty:   make(chan struct{}, 1),
+		alive:   make(map[string]*seen),
+		changed: make(chan struct{}),
+	}
+}
+
+// join enters the process into a group; the first call starts the lease.
+func (l *lease) join(group string) {
+	l.start.Do(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		l.cancel = cancel
+		l.done.Go(func() { l.live(ctx) })
+		l.done.Go(func() { l.watch(ctx) })
+	})
+	l.update(func() { l.groups = append(slices.Clone(l.groups), group); slices.Sort(l.groups) })
+}
+
+func (l *lease) quit(group string) {
+	l.update(func() {
+		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(g string) bool { return g == group })
+	})
+}
+
+func (l *lease) update(change func()) {
+	l.mu.Lock()
+	change()
+	l.notify()
+	l.mu.Unlock()
+	select {
+	case l.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// notify wakes who waits on changed; l.mu is held.
+func (l *lease) notify() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// stop ends the lease in good order: others need not wait for its expiry.
+func (l *lease) stop() {
+	l.start.Do(func() { l.cancel = func() {} })
+	l.cancel()
+	l.done.Wait()
+}
+
+// view is what a group needs: the present term (nil if none), the members of the group that are
+// alive, a test for any member's life, and a channel closed at the next change.
+func (l *lease) view(group string) (t *term, members []string, alive map[string]bool, changed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	alive = make(map[string]bool, len(l.alive))
+	for id, s := range l.alive {
+		alive[id] = true
+		if slices.Contains(s.groups, group) {
+			members = append(members, id)
+		}
+	}
+	return l.term, members, alive, l.changed
+}
+
+// live holds one term after the other.
+func (l *lease) live(ctx context.Context) {
+	for ctx.Err() == nil {
+		t, revision, err := l.acquire(ctx)
+		if err != nil {
+			l.bus.log.Warn("no lease", "error", err)
+			pause(ctx, l.bus.opts.LeaseTTL/4)
+			continue
+		}
+		l.mu.Lock()
+		l.term = t
+		l.notify()
+		l.mu.Unlock()
+
+		err = l.keep(ctx, t, revision)
+
+		t.cancel(fmt.Errorf("%w: %w", bus.ErrLost, err))
+		l.mu.Lock()
+		l.term = nil
+		delete(l.alive, t.id)
+		l.notify()
+		l.mu.Unlock()
+		if ctx.Err() == nil {
+			l.bus.log.Warn("lease lost", "member", t.id, "error", err)
+		}
+	}
+}
+
+func (l *lease) value() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// Marshalling strings cannot fail.
+	v, _ := json.Marshal(memberValue{Name: l.bus.opts.Name, Groups: l.groups})
+	return v
+}
+
+func (l *lease) acquire(ctx context.Context) (*term, uint64, error) {
+	ttl := l.bus.opts.LeaseTTL
+	t := &term{id: nuid.Next(), born: time.Now()}
+	create, cancel := context.WithTimeout(ctx, ttl)
+	defer cancel()
+	revision, err := l.bus.members.Create(create, t.id, l.value())
+	if err != nil {
+		return nil, 0, fmt.Errorf("create member %s: %w", t.id, err)
+	}
+	// The key's life counts from when the server got it, ours from before it was sent.
+	t.until.Store(int64(ttl))
+	t.ctx, t.cancel = context.WithCancelCause(context.Background())
+	return t, revision, nil
+}
+
+// keep renews until the lease is gone, which it returns as an error, or ctx ends.
+func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
+	ttl := l.bus.opts.LeaseTTL
+	deadline := func() time.Time { return t.born.Add(time.Duration(t.until.Load())) }
+	wait := time.NewTimer(ttl / 3)
+	defer wait.Stop()
+	for {
+		select {
+		case <-wait.C:
+		case <-l.dirty:
+		case <-ctx.Done():
+			l.give(t)
+			return ctx.Err()
+		}
+		sent := time.Now()
+		if !sent.Before(deadline()) {
+			return errors.New("its time has passed")
+		}
+		renew, cancel := context.WithDeadline(ctx, deadline())
+		next, err := l.bus.members.Update(renew, t.id, l.value(), revision)
+		if err != nil && conflict(err) {
+			// An earlier renewal may have arrived although its answer did not.
+			next, err = l.adopt(renew, t, revision)
+		}
+		cancel()
+		switch {
+		case err == nil && next != revision:
+			revision = next
+			t.until.Store(int64(sent.Sub(t.born) + ttl))
+			wait.Reset(ttl / 3)
+		case errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted):
+			return errors.New("renewal refused: the key has expired")
+		default:
+			wait.Reset(ttl / 20) // try again soon, as long as the key may live
+		}
+	}
+}
+
+// adopt finds the revision under which our own key lives and renews on it: nobody else writes it.
+func (l *lease) adopt(ctx context.Context, t *term, revision uint64) (uint64, error) {
+	entry, err := l.bus.members.Get(ctx, t.id)
+	if err != nil {
+		return revision, err
+	}
+	return l.bus.members.Update(ctx, t.id, l.value(), entry.Revision())
+}
+
+// give deletes the key so that others see at once that this member left.
+func (l *lease) give(t *term) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.bus.opts.LeaseTTL)
+	defer cancel()
+	if !l.bus.nc.IsConnected() {
+		return // it will expire
+	}
+	if err := l.bus.members.Delete(ctx, t.id); err != nil {
+		l.bus.log.Debug("lease left to expire", "member", t.id, "error", err)
+	}
+}
+
+// dead asks the server whether a member's key is gone. Only that makes its partitions free: what we
+// have seen of it may be old.
+func (l *lease) dead(ctx context.Context, id string) (bool, error) {
+	_, err := l.bus.members.Get(ctx, id)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted):
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if _, ok := l.alive[id]; ok {
+			delete(l.alive, id)
+			l.notify()
+		}
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("look for member %s: %w", id, err)
+	default:
+		return false, nil
+	}
+}
+
+// conflict reports whether a compare-and-set lost.
+func conflict(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
+// pause waits; it reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

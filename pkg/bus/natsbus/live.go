@@ -1,0 +1,81 @@
+package natsbus
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// liveBuffer is how many hints may wait for a slow session before the client drops new ones.
+const liveBuffer = 1 << 16
+
+// liveSource gets one partition's hints by a plain subscription: nothing is stored anywhere.
+type liveSource struct {
+	session *session
+	hold    *holding
+	sub     *nats.Subscription
+	arrived chan *nats.Msg
+	link    <-chan struct{}
+}
+
+func newLiveSource(s *session, h *holding) *liveSource {
+	return &liveSource{session: s, hold: h, arrived: make(chan *nats.Msg, liveBuffer)}
+}
+
+// start subscribes and waits until the server has it, so that a hint published once open is called
+// arrives.
+func (l *liveSource) start(ctx context.Context) error {
+	b := l.session.bus
+	l.link = b.link.next()
+	subject := b.opts.subject(l.session.spec.Topic, l.session.partition)
+	sub, err := b.nc.ChanSubscribe(subject, l.arrived)
+	if err != nil {
+		return fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	l.sub = sub
+	ctx, cancel := context.WithTimeout(ctx, b.opts.AckTimeout)
+	defer cancel()
+	if err := b.nc.FlushWithContext(ctx); err != nil {
+		return fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	return nil
+}
+
+// next ends with the connection: hints published meanwhile are gone, and only opening again tells
+// the owner to read the store.
+func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
+	select {
+	case m := <-l.arrived:
+		p := l.session.partition
+		return &bus.Delivery{
+			Message:  decode(m, p),
+			Position: bus.Position{Partition: p},
+			Acker:    noAck{},
+		}, nil
+	case <-l.link:
+		return nil, errLinkChanged
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *liveSource) finish(ctx context.Context, _ bool) error {
+	if l.sub != nil {
+		_ = l.sub.Unsubscribe() // fails only when the connection is gone, and the interest with it
+	}
+	if !l.session.releases() {
+		return nil
+	}
+	return l.hold.release(ctx)
+}
+
+// noAck is the Acker of hints, which are never kept and so never acknowledged.
+type noAck struct{}
+
+func (noAck) Ack()               {}
+func (noAck) Nack(time.Duration) {}
+func (noAck) Extend()            {}

@@ -1,0 +1,110 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// watch keeps the view of who is alive. A watcher is begun anew when the connection changed: while
+// it was away, a key's end and even the marker of that end may have come and gone.
+func (l *lease) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := l.follow(ctx); err != nil {
+			l.bus.log.Debug("watch members again", "error", err)
+			pause(ctx, l.bus.opts.LeaseTTL/10)
+		}
+	}
+}
+
+func (l *lease) follow(ctx context.Context) error {
+	changed := l.bus.link.next()
+	watcher, err := l.bus.members.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("watch members: %w", err)
+	}
+	defer func() { _ = watcher.Stop() }()
+	snapshot := make(map[string]*seen) // nil once it is complete
+	check := time.NewTicker(2 * l.bus.opts.LeaseTTL)
+	defer check.Stop()
+	for {
+		select {
+		case entry, ok := <-watcher.Updates():
+			switch {
+			case !ok:
+				return fmt.Errorf("watch members: ended")
+			case entry == nil:
+				l.replace(snapshot)
+				snapshot = nil
+			default:
+				l.see(entry, snapshot)
+			}
+		case <-check.C:
+			l.doubt(ctx)
+		case <-changed:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *lease) replace(snapshot map[string]*seen) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.alive = snapshot
+	l.notify()
+}
+
+// see notes one change of a member's key.
+func (l *lease) see(entry jetstream.KeyValueEntry, snapshot map[string]*seen) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	into := l.alive
+	if snapshot != nil {
+		into = snapshot
+	}
+	id := entry.Key()
+	if entry.Operation() != jetstream.KeyValuePut {
+		if _, ok := into[id]; ok {
+			delete(into, id)
+			l.notify()
+		}
+		return
+	}
+	var v memberValue
+	if err := json.Unmarshal(entry.Value(), &v); err != nil {
+		l.bus.log.Warn("member key not understood", "member", id, "error", err)
+		return
+	}
+	known := into[id]
+	if known == nil || !slices.Equal(known.groups, v.Groups) {
+		into[id] = &seen{groups: v.Groups, at: time.Now()}
+		l.notify()
+		return
+	}
+	known.at = time.Now()
+}
+
+// doubt asks the server about members that have not renewed for long, in case their end was missed.
+func (l *lease) doubt(ctx context.Context) {
+	l.mu.Lock()
+	var silent []string
+	for id, s := range l.alive {
+		if time.Since(s.at) > 2*l.bus.opts.LeaseTTL {
+			silent = append(silent, id)
+		}
+	}
+	l.mu.Unlock()
+	for _, id := range silent {
+		ask, cancel := context.WithTimeout(ctx, l.bus.opts.LeaseTTL)
+		if _, err := l.dead(ask, id); err != nil {
+			l.bus.log.Debug("member not found out", "member", id, "error", err)
+		}
+		cancel()
+	}
+}

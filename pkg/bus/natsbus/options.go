@@ -1,0 +1,98 @@
+package natsbus
+
+import (
+	"fmt"
+	"log/slog"
+	"regexp"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Options says where the server is and how the topics are kept. The zero value of each field means
+// its default. What is kept on the server (streams and buckets) is made by the first process that
+// connects; later ones take it as it is, so that an operator's changes stay.
+type Options struct {
+	// URL of the server or servers, comma separated. Default nats.DefaultURL.
+	URL string
+	// InProcess connects without a socket; then URL is ignored.
+	InProcess nats.InProcessConnProvider
+	// Connection is passed to nats.Connect, for credentials and TLS.
+	Connection []nats.Option
+	// Name shows in the server's connection list. Default "timerbus".
+	Name string
+
+	// Prefix keeps clusters on one server apart: subjects <prefix>.<topic>.<partition>, streams
+	// <prefix>-<topic>. Letters, digits, - and _. Default "timerbus".
+	Prefix string
+	// Partitions is the cluster's partition count, fixed by the first process. Default 16.
+	Partitions int
+	// Replicas of each stream and bucket: 1, 3 or 5. Default 1.
+	Replicas int
+
+	// LogMaxAge and LogMaxBytes bound each public topic; the oldest messages go first. Default
+	// 24 h and 1 GiB.
+	LogMaxAge   time.Duration
+	LogMaxBytes int64
+	// QueueMaxAge and QueueMaxBytes bound the due queue; above the size Publish is refused. What
+	// outlives the age is found again by the scheduler's sweep. Default 24 h and 1 GiB.
+	QueueMaxAge   time.Duration
+	QueueMaxBytes int64
+	// DedupeWindow is how long the server remembers message IDs. Default 2 min.
+	DedupeWindow time.Duration
+
+	// LeaseTTL is how long a dead process keeps its partitions. At least 1 s, which is the default.
+	LeaseTTL time.Duration
+	// CloseWait bounds how long a hand-over waits for a Session's Close. Default 5 s.
+	CloseWait time.Duration
+	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
+	RetryPause time.Duration
+	// CommitEvery bounds how often an Ordered partition writes its position while it moves; it is
+	// what a crash repeats. Default 100 ms.
+	CommitEvery time.Duration
+	// AckTimeout is how long Publish waits for the server if its context allows. Default 5 s.
+	AckTimeout time.Duration
+
+	// Logger gets what no caller is told: reconnects, losses, failing sessions. Default: nothing.
+	Logger *slog.Logger
+}
+
+var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func (o Options) complete() (Options, error) {
+	setDefault(&o.URL, nats.DefaultURL)
+	setDefault(&o.Name, "timerbus")
+	setDefault(&o.Prefix, "timerbus")
+	setDefault(&o.Partitions, 16)
+	setDefault(&o.Replicas, 1)
+	setDefault(&o.LogMaxAge, 24*time.Hour)
+	setDefault(&o.LogMaxBytes, 1<<30)
+	setDefault(&o.QueueMaxAge, 24*time.Hour)
+	setDefault(&o.QueueMaxBytes, 1<<30)
+	setDefault(&o.DedupeWindow, 2*time.Minute)
+	setDefault(&o.LeaseTTL, time.Second)
+	setDefault(&o.CloseWait, 5*time.Second)
+	setDefault(&o.RetryPause, 100*time.Millisecond)
+	setDefault(&o.CommitEvery, 100*time.Millisecond)
+	setDefault(&o.AckTimeout, 5*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Logger = o.Logger.With("component", "natsbus")
+	switch {
+	case !prefixForm.MatchString(o.Prefix):
+		return o, fmt.Errorf("natsbus: prefix %q: want 1 to 64 letters, digits, - or _", o.Prefix)
+	case o.Partitions < 1 || o.Partitions > 4096:
+		return o, fmt.Errorf("natsbus: %d partitions: want 1 to 4096", o.Partitions)
+	case o.LeaseTTL < time.Second:
+		return o, fmt.Errorf("natsbus: lease TTL %v: the server takes 1s and more", o.LeaseTTL)
+	}
+	return o, nil
+}
+
+func setDefault[V comparable](v *V, def V) {
+	var zero V
+	if *v == zero {
+		*v = def
+	}
+}

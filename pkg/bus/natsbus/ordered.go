@@ -1,0 +1,347 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+)
+
+// orderedSource reads one partition in the stream's order with a consumer of its own that keeps no
+// acknowledgements; how far the group is lies in the owner record. So nothing is ever delivered
+// again out of order, and a consumer that is lost is simply made again (docs/decisions/0002).
+type orderedSource struct {
+	session *session
+	stream  *stream
+	hold    *holding
+	pull    *puller
+	wake    chan struct{} // an acknowledgement made room, or a Nack restarts
+
+	// Of the session's goroutine.
+	link     <-chan struct{}
+	consumer string
+	sequence uint64 // of the consumer: a gap means that a message was lost on the way
+	last     int64  // offset delivered last
+	commitAt time.Time
+
+	mu       sync.Mutex
+	window   *window.Window
+	inFlight int
+	restart  bool
+	resumeAt time.Time
+}
+
+func newOrderedSource(s *session, h *holding) *orderedSource {
+	return &orderedSource{
+		session: s,
+		stream:  s.bus.streams[s.spec.Topic],
+		hold:    h,
+		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight),
+		wake:    make(chan struct{}, 1),
+	}
+}
+
+func decodeRecord(value []byte) (record, error) {
+	var r record
+	err := json.Unmarshal(value, &r)
+	return r, err
+}
+
+func (o *orderedSource) start(ctx context.Context) error {
+	info, err := o.session.bus.info(ctx, o.stream)
+	if err != nil {
+		return err
+	}
+	incarnation := info.Created.UnixNano()
+	if o.hold.Incarnation != incarnation {
+		o.hold.Incarnation, o.hold.Offset = incarnation, 0 // written with the first commit
+	}
+	if last := int64(info.State.LastSeq); o.hold.Offset > last {
+		// The server lost acknowledged messages (power failure without sync_always). New ones
+		// would take the same sequences and be skipped.
+		o.session.bus.log.Error("the log ends before the committed position", "topic", o.session.spec.Topic,
+			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
+		o.hold.Offset = last
+	}
+	o.window = window.New(o.session.spec.MaxInFlight, o.hold.Offset)
+	return o.read(ctx, o.hold.Offset)
+}
+
+// read begins delivering after an offset, with a new consumer.
+func (o *orderedSource) read(ctx context.Context, after int64) error {
+	b := o.session.bus
+	o.link = b.link.next()
+	made, err := b.js.CreateConsumer(ctx, o.stream.name, jetstream.ConsumerConfig{
+		Description:       "Timerbus " + o.hold.key,
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       uint64(after) + 1,
+		AckPolicy:         jetstream.AckNonePolicy,
+		FilterSubjects:    b.opts.subjects(o.session.spec.Topic, o.session.partition),
+		MemoryStorage:     true,
+		Replicas:          1,
+		InactiveThreshold: 4 * pullExpires,
+	})
+	if err != nil {
+		return fmt.Errorf("read %s after %d: %w", o.stream.name, after, err)
+	}
+	o.drop(o.consumer)
+	o.consumer, o.sequence, o.last = made.CachedInfo().Name, 0, after
+	return o.pull.open(o.stream.name, o.consumer)
+}
+
+// drop deletes a consumer that is not read any more; failing that, the server does by itself.
+func (o *orderedSource) drop(consumer string) {
+	b := o.session.bus
+	if consumer == "" || !b.nc.IsConnected() {
+		return
+	}
+	_ = b.nc.Publish("$JS.API.CONSUMER.DELETE."+o.stream.name+"."+consumer, nil)
+}
+
+func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
+	for {
+		restart, resumeAt, inFlight, full := o.state()
+		if restart && !time.Now().Before(resumeAt) {
+			if err := o.rewind(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		wakeAt := earliest(o.pull.silent(), o.commitDue())
+		if restart {
+			wakeAt = earliest(wakeAt, resumeAt)
+		} else if !full {
+			if err := o.pull.ask(inFlight); err != nil {
+				return nil, err
+			}
+		}
+		timer, stop := later(wakeAt)
+		select {
+		case m := <-o.pull.arrived:
+			stop()
+			if restart {
+				continue // from before the restart
+			}
+			d, err := o.accept(ctx, m)
+			if d != nil || err != nil {
+				return d, err
+			}
+		case <-timer:
+			if err := o.tick(ctx); err != nil {
+				return nil, err
+			}
+		case <-o.wake:
+			stop()
+		case <-o.link:
+			stop()
+			if err := o.rejoin(ctx); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (o *orderedSource) state() (restart bool, resumeAt time.Time, inFlight int, full bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.restart, o.resumeAt, o.inFlight, o.window.Full()
+}
+
+// accept makes a delivery of a message, or reads again from where it should have been.
+func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (*bus.Delivery, error) {
+	data, err := o.pull.sort(m)
+	if err != nil {
+		return nil, o.reread(ctx, err)
+	}
+	if !data {
+		return nil, nil
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
+	}
+	if meta.Sequence.Consumer != o.sequence+1 {
+		return nil, o.reread(ctx, fmt.Errorf("message %d of the consumer came after %d", meta.Sequence.Consumer, o.sequence))
+	}
+	o.sequence = meta.Sequence.Consumer
+	o.last = int64(meta.Sequence.Stream)
+	o.mu.Lock()
+	slot, ok := o.window.Push(o.last)
+	if ok {
+		o.inFlight++
+	}
+	o.mu.Unlock()
+	if !ok {
+		// Asked for more than the window's span takes: read it again when there is room.
+		return nil, o.reread(ctx, nil)
+	}
+	d := &orderedDelivery{source: o, slot: slot}
+	d.Delivery = bus.Delivery{
+		Message:  decode(m, o.session.partition),
+		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.Incarnation, Offset: o.last},
+		Time:     meta.Timestamp,
+		Acker:    d,
+	}
+	return &d.Delivery, nil
+}
+
+// reread makes a new consumer after the last delivery.
+func (o *orderedSource) reread(ctx context.Context, why error) error {
+	if why != nil {
+		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
+		pause(ctx, 10*time.Millisecond)
+	}
+	info, err := o.session.bus.info(ctx, o.stream)
+	if err != nil {
+		return err
+	}
+	if info.Created.UnixNano() != o.hold.Incarnation {
+		return fmt.Errorf("stream %s was made anew", o.stream.name)
+	}
+	return o.read(ctx, o.last)
+}
+
+// rejoin goes on after the connection changed. While it is down nothing can be done; the lease says
+// whether the partition is still ours.
+func (o *orderedSource) rejoin(ctx context.Context) error {
+	for {
+		link := o.session.bus.link.next()
+		if o.session.bus.nc.IsConnected() {
+			if err := o.reread(ctx, errLinkChanged); err == nil || ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !pause(ctx, o.session.bus.opts.RetryPause) {
+				return ctx.Err()
+			}
+			continue
+		}
+		select {
+		case <-link:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// rewind carries out a Nack.
+func (o *orderedSource) rewind(ctx context.Context) error {
+	o.mu.Lock()
+	after := o.window.Committed()
+	o.restart = false
+	o.mu.Unlock()
+	return o.read(ctx, after)
+}
+
+// tick commits when that is due, and finds requests that went silent.
+func (o *orderedSource) tick(ctx context.Context) error {
+	now := time.Now()
+	if due := o.commitDue(); !due.IsZero() && !now.Before(due) {
+		o.commitAt = now.Add(o.session.bus.opts.CommitEvery)
+		if err := o.commit(ctx); err != nil {
+			if errors.Is(err, bus.ErrLost) {
+				return err
+			}
+			o.session.bus.log.Debug("commit put off", "record", o.hold.key, "error", err)
+		}
+	}
+	if silent := o.pull.silent(); !silent.IsZero() && now.After(silent) {
+		return o.reread(ctx, errors.New("no heartbeat"))
+	}
+	return nil
+}
+
+// commitDue tells when the next commit is to be written; zero when there is none.
+func (o *orderedSource) commitDue() time.Time {
+	if o.window.Committed() == o.hold.Offset {
+		return time.Time{}
+	}
+	if o.commitAt.IsZero() {
+		o.commitAt = time.Now()
+	}
+	return o.commitAt
+}
+
+func (o *orderedSource) commit(ctx context.Context) error {
+	r := o.hold.record
+	r.Offset = o.window.Committed()
+	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
+	defer cancel()
+	return o.hold.put(ctx, r)
+}
+
+func (o *orderedSource) finish(ctx context.Context, commit bool) error {
+	o.pull.close()
+	o.drop(o.consumer)
+	if !o.session.releases() {
+		return nil
+	}
+	if o.window != nil {
+		if committed := o.window.Seal(); commit {
+			o.hold.Offset = committed
+		}
+	}
+	return o.hold.release(ctx)
+}
+
+// orderedDelivery is a delivery and its Acker in one allocation.
+type orderedDelivery struct {
+	bus.Delivery
+	source *orderedSource
+	slot   window.Slot
+}
+
+func (d *orderedDelivery) Ack() {
+	o := d.source
+	o.mu.Lock()
+	if o.session.void.Load() || !o.window.Live(d.slot) {
+		o.mu.Unlock()
+		return
+	}
+	o.window.Done(d.slot)
+	o.inFlight--
+	o.mu.Unlock()
+	o.signal()
+}
+
+func (d *orderedDelivery) Nack(after time.Duration) {
+	o := d.source
+	o.mu.Lock()
+	if o.session.void.Load() || !o.window.Live(d.slot) {
+		o.mu.Unlock()
+		return
+	}
+	o.window.Restart()
+	o.inFlight = 0
+	o.restart = true
+	o.resumeAt = time.Now().Add(after)
+	o.mu.Unlock()
+	o.signal()
+}
+
+func (d *orderedDelivery) Extend() {}
+
+func (o *orderedSource) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// earliest is the earlier of two times, of which zero is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,224 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// source is where a session's deliveries come from. Its methods are called by the session's
+// goroutine only.
+type source interface {
+	// start fixes the position, before open is called.
+	start(ctx context.Context) error
+	// next waits for the next delivery. It ends with ctx, with an error that says nothing more.
+	next(ctx context.Context) (*bus.Delivery, error)
+	// finish ends acknowledging and gives up what the session held: with commit, what was
+	// acknowledged is made durable first.
+	finish(ctx context.Context, commit bool) error
+}
+
+// session is one assignment.
+type session struct {
+	bus       *Bus
+	spec      bus.Spec
+	open      bus.OpenSession
+	base      context.Context
+	term      *term // nil in Queue mode
+	partition shard.Partition
+	source    source
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+
+	// void says that acknowledgements do nothing any more. It is set the moment a session is lost,
+	// before anybody is told.
+	void atomic.Bool
+
+	mu     sync.Mutex
+	cause  error
+	broken bool
+}
+
+func newSession(g *group, t *term, p shard.Partition, e entry) *session {
+	s := &session{bus: g.bus, spec: g.spec, open: g.open, base: g.base, term: t, partition: p}
+	s.ctx, s.cancel = context.WithCancelCause(g.base)
+	h := &holding{bus: g.bus, key: recordKey(g.name, p), entry: e}
+	if g.spec.Mode == bus.Live {
+		s.source = newLiveSource(s, h)
+	} else {
+		s.source = newOrderedSource(s, h)
+	}
+	return s
+}
+
+// end asks the session to end. A loss overrules an earlier revoke, unless Close was already told.
+func (s *session) end(cause error) {
+	lost := errors.Is(cause, bus.ErrLost)
+	if lost {
+		s.void.Store(true)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil || lost && !errors.Is(s.cause, bus.ErrLost) {
+		s.cause = cause
+		s.cancel(cause)
+	}
+}
+
+// fail ends the session because of its own error.
+func (s *session) fail(what string, err error) {
+	s.mu.Lock()
+	ending := s.cause != nil
+	s.broken = s.broken || !ending
+	s.mu.Unlock()
+	if !ending {
+		s.bus.log.Warn("session failed", "topic", s.spec.Topic, "partition", int(s.partition), "in", what, "error", err)
+	}
+	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
+}
+
+// failed reports whether the session ended by its own fault, after which its partition rests.
+func (s *session) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
+func (s *session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
+func (s *session) run() {
+	defer s.cancel(nil)
+	if s.term != nil {
+		defer context.AfterFunc(s.term.ctx, func() { s.end(context.Cause(s.term.ctx)) })()
+	}
+	if err := s.source.start(s.ctx); err != nil {
+		s.fail("start", err)
+		s.finish(false)
+		return
+	}
+	handler, err := s.open(s.ctx, s.partition)
+	if err != nil {
+		s.fail("open", err)
+		s.finish(false)
+		return
+	}
+	for s.ctx.Err() == nil {
+		d, err := s.source.next(s.ctx)
+		switch {
+		case s.ctx.Err() != nil:
+		case err != nil:
+			s.fail("read", err)
+		case s.term != nil && !s.term.valid():
+			// The process may have been stopped for a while; the goroutine that says so may not
+			// have run yet.
+			s.end(fmt.Errorf("%w: the lease has run out", bus.ErrLost))
+		default:
+			if err := handler.Deliver(s.ctx, d); err != nil {
+				s.fail("deliver", err)
+			}
+		}
+	}
+	s.close(handler)
+}
+
+// close calls the service's Close. Past CloseWait the partition goes on without it, and what it
+// still acknowledges does not count; but it is awaited.
+func (s *session) close(handler bus.Session) {
+	ctx, cancel := context.WithTimeout(s.base, s.bus.opts.CloseWait)
+	defer cancel()
+	cause := s.why()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if err := handler.Close(ctx, cause); err != nil {
+			s.bus.log.Warn("session did not close cleanly", "topic", s.spec.Topic, "partition", int(s.partition), "error", err)
+		}
+	}()
+	select {
+	case <-closed:
+		s.finish(!s.void.Load())
+	case <-ctx.Done():
+		s.bus.log.Warn("partition goes on without its session's Close", "topic", s.spec.Topic, "partition", int(s.partition))
+		s.finish(false)
+		<-closed
+	}
+}
+
+func (s *session) finish(commit bool) {
+	ctx, cancel := context.WithTimeout(s.base, s.bus.opts.LeaseTTL)
+	defer cancel()
+	err := s.source.finish(ctx, commit)
+	s.void.Store(true)
+	if err != nil {
+		s.bus.log.Warn("session not finished cleanly", "topic", s.spec.Topic, "partition", int(s.partition), "error", err)
+	}
+}
+
+// holding is a session's hold on its owner record.
+type holding struct {
+	bus *Bus
+	key string
+	entry
+}
+
+// put writes the record. On a conflict it looks whether an earlier write of its own arrived although
+// its answer did not; any other owner's record is a loss.
+func (h *holding) put(ctx context.Context, r record) error {
+	revision, err := h.bus.write(ctx, h.key, r, h.revision)
+	if err != nil && conflict(err) {
+		found, getErr := h.bus.owners.Get(ctx, h.key)
+		if getErr != nil {
+			return fmt.Errorf("read record %s: %w", h.key, getErr)
+		}
+		if ours, err := decodeRecord(found.Value()); err != nil || ours.Owner != h.Owner {
+			return fmt.Errorf("record %s: %w: it has another owner", h.key, bus.ErrLost)
+		}
+		revision, err = h.bus.write(ctx, h.key, r, found.Revision())
+	}
+	if err != nil {
+		return fmt.Errorf("write record %s: %w", h.key, err)
+	}
+	h.entry = entry{record: r, revision: revision}
+	return nil
+}
+
+// release gives the partition up, at the position committed last.
+func (h *holding) release(ctx context.Context) error {
+	r := h.record
+	r.Owner = ""
+	return h.put(ctx, r)
+}
+
+// releasing is common to both modes: a lost session leaves the record to whoever takes it, unless it
+// was its own fault while the lease goes on.
+func (s *session) releases() bool {
+	return s.term.valid() && s.bus.nc.IsConnected()
+}
+
+// resting waits for the pause after a failure.
+func (s *session) resting(ctx context.Context) {
+	if s.failed() {
+		pause(ctx, s.bus.opts.RetryPause)
+	}
+}
+
+var errLinkChanged = errors.New("the connection was lost")
+
+// later is a timer channel, or none for a zero time.
+func later(t time.Time) (<-chan time.Time, func()) {
+	if t.IsZero() {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(t))
+	return timer.C, func() { timer.Stop() }
+}

@@ -1,0 +1,177 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// partitionsLabel is the stream metadata that remembers the cluster's partition count.
+const partitionsLabel = "timerbus-partitions"
+
+// stream is one topic's stream.
+type stream struct {
+	name string
+	// incarnation is the stream's time of creation in nanoseconds: a stream made later is newer.
+	incarnation atomic.Int64
+	// high is the largest sequence seen in this incarnation. A publish begun after that which gets
+	// a smaller one has met a new stream.
+	high atomic.Uint64
+}
+
+func (s *stream) position(p shard.Partition, seq uint64) bus.Position {
+	return bus.Position{Partition: p, Incarnation: s.incarnation.Load(), Offset: int64(seq)}
+}
+
+// info asks for the stream's state and notes its incarnation.
+func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
+	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+	if err != nil {
+		return nil, fmt.Errorf("state of stream %s: %w", s.name, err)
+	}
+	info := handle.CachedInfo()
+	if created := info.Created.UnixNano(); s.incarnation.Swap(created) != created {
+		s.high.Store(info.State.LastSeq)
+	}
+	return info, nil
+}
+
+// kept says how each stored topic is kept.
+//
+// Persistence is chosen per stream. On a server with sync_always, streams in the default mode are
+// fsynced before each acknowledgement, and asynchronous ones are not: commands, fired and dead
+// events exist nowhere else once acknowledged, while due events, results and ownership can be made
+// again from the store.
+func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
+	o := &b.opts
+	cfg := jetstream.StreamConfig{
+		Name:        o.Prefix + "-" + string(topic),
+		Description: "Timerbus topic " + string(topic),
+		Subjects:    []string{o.Prefix + "." + string(topic) + ".*"},
+		Storage:     jetstream.FileStorage,
+		Replicas:    o.Replicas,
+		Duplicates:  o.DedupeWindow,
+		MaxAge:      o.LogMaxAge,
+		MaxBytes:    o.LogMaxBytes,
+		Discard:     jetstream.DiscardOld,
+		Retention:   jetstream.LimitsPolicy,
+		Metadata:    map[string]string{partitionsLabel: strconv.Itoa(o.Partitions)},
+	}
+	switch topic {
+	case bus.Commands:
+		// Each subject by name: a foreign publisher's wrong partition is refused at once instead
+		// of kept where nobody reads.
+		cfg.Subjects = nil
+		for p := range o.Partitions {
+			cfg.Subjects = append(cfg.Subjects, o.subjects(topic, shard.Partition(p))...)
+		}
+	case bus.Due:
+		// A work queue drops a message when it is acknowledged: the disk holds the backlog only,
+		// and the stream's own first sequence is the floor, right after a purge as well.
+		cfg.Retention = jetstream.WorkQueuePolicy
+		cfg.Discard = jetstream.DiscardNew
+		cfg.MaxAge, cfg.MaxBytes = o.QueueMaxAge, o.QueueMaxBytes
+		cfg.PersistMode = b.asyncMode()
+	case bus.Results:
+		cfg.PersistMode = b.asyncMode()
+	}
+	cfg.Duplicates = min(cfg.Duplicates, cfg.MaxAge)
+	return cfg
+}
+
+// asyncMode is the mode for what may be lost with the machine's power. Replicated streams are
+// flushed by the replication log and refuse it.
+func (b *Bus) asyncMode() jetstream.PersistModeType {
+	if b.opts.Replicas > 1 {
+		return jetstream.DefaultPersistMode
+	}
+	return jetstream.AsyncPersistMode
+}
+
+// bucket is a key-value bucket's stream. It is made here and not by the client's own call, because
+// reads must be answered by the leader (no AllowDirect): a follower that lags would report a live
+// member as gone.
+func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
+	cfg := jetstream.StreamConfig{
+		Name:              "KV_" + name,
+		Subjects:          []string{"$KV." + name + ".>"},
+		Storage:           jetstream.FileStorage,
+		Replicas:          b.opts.Replicas,
+		MaxMsgsPerSubject: 1,
+		MaxBytes:          -1,
+		MaxAge:            ttl,
+		Discard:           jetstream.DiscardNew,
+		AllowRollup:       true,
+		DenyDelete:        true,
+		Duplicates:        2 * time.Minute,
+		PersistMode:       b.asyncMode(),
+		Metadata:          map[string]string{partitionsLabel: strconv.Itoa(b.opts.Partitions)},
+	}
+	if ttl > 0 {
+		cfg.Duplicates = ttl
+		cfg.AllowMsgTTL = true
+		cfg.SubjectDeleteMarkerTTL = time.Minute // long enough for a watcher that reconnects
+	}
+	return cfg
+}
+
+// ensure makes what is missing on the server and checks what is there.
+func (b *Bus) ensure(ctx context.Context) error {
+	for _, topic := range bus.Topics() {
+		if topic.Kind() == bus.KindHints {
+			continue
+		}
+		cfg := b.kept(topic)
+		if err := b.ensureStream(ctx, cfg); err != nil {
+			return err
+		}
+		s := &stream{name: cfg.Name}
+		if _, err := b.info(ctx, s); err != nil {
+			return err
+		}
+		b.streams[topic] = s
+	}
+	var err error
+	if b.members, err = b.ensureBucket(ctx, b.opts.Prefix+"-members", b.opts.LeaseTTL); err != nil {
+		return err
+	}
+	b.owners, err = b.ensureBucket(ctx, b.opts.Prefix+"-owners", 0)
+	return err
+}
+
+func (b *Bus) ensureBucket(ctx context.Context, name string, ttl time.Duration) (jetstream.KeyValue, error) {
+	if err := b.ensureStream(ctx, b.bucket(name, ttl)); err != nil {
+		return nil, err
+	}
+	kv, err := b.js.KeyValue(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("bind bucket %s: %w", name, err)
+	}
+	return kv, nil
+}
+
+func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	found, err := b.js.Stream(ctx, cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		found, err = b.js.CreateStream(ctx, cfg)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process was faster
+			found, err = b.js.Stream(ctx, cfg.Name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make stream %s: %w", cfg.Name, err)
+	}
+	if made := found.CachedInfo().Config.Metadata[partitionsLabel]; made != strconv.Itoa(b.opts.Partitions) {
+		return fmt.Errorf("stream %s was made for %q partitions, this process is set to %d: the count is fixed for the cluster's life",
+			cfg.Name, made, b.opts.Partitions)
+	}
+	return nil
+}

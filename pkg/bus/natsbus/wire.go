@@ -1,0 +1,123 @@
+package natsbus
+
+import (
+	"fmt"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// HeaderKey carries a message's key. Messages of foreign publishers may lack it.
+const HeaderKey = "Timerbus-Key"
+
+// maxMessage is the contract's limit on body, key and headers together.
+const maxMessage = 1 << 20
+
+// headerRoom is what NATS itself adds at most to a message's headers: the version line, the names
+// of our own headers, and a separator for each.
+const headerRoom = 256
+
+// subject is where messages of a partition go.
+func (o *Options) subject(topic bus.Topic, p shard.Partition) string {
+	return o.Prefix + "." + string(topic) + "." + strconv.Itoa(int(p))
+}
+
+// subjects lists where messages of a partition come from. Foreign publishers of commands may leave
+// the partition out, which means 0.
+func (o *Options) subjects(topic bus.Topic, p shard.Partition) []string {
+	if topic == bus.Commands && p == 0 {
+		return []string{o.Prefix + "." + string(topic), o.subject(topic, p)}
+	}
+	return []string{o.subject(topic, p)}
+}
+
+// partitionOf reads the partition back from a subject; 0 where there is none.
+func partitionOf(subject string) shard.Partition {
+	n, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
+	if err != nil {
+		return 0
+	}
+	return shard.Partition(n)
+}
+
+// reserved names steer the server (Nats-Expected-Last-Sequence would refuse the message, Nats-TTL
+// would delete it), so they are not let through from Message.Headers: a publisher that forwards a
+// consumed message's headers means none of them.
+func reserved(name string) bool {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	return strings.HasPrefix(name, "Nats-") || name == HeaderKey
+}
+
+// encode makes the NATS message. The body is shared, not copied: the connection copies it.
+func (o *Options) encode(topic bus.Topic, m *bus.Message) *nats.Msg {
+	out := &nats.Msg{Subject: o.subject(topic, m.Partition), Data: m.Body}
+	if len(m.Headers) == 0 && m.Key == "" && m.ID == "" {
+		return out
+	}
+	out.Header = make(nats.Header, len(m.Headers)+2)
+	for name, value := range m.Headers {
+		if !reserved(name) {
+			out.Header[name] = []string{value}
+		}
+	}
+	if m.Key != "" {
+		out.Header[HeaderKey] = []string{m.Key}
+	}
+	if m.ID != "" {
+		out.Header[nats.MsgIdHdr] = []string{m.ID}
+	}
+	return out
+}
+
+// decode makes the message of what arrived. Body and headers are the delivery's own.
+func decode(in *nats.Msg, p shard.Partition) bus.Message {
+	m := bus.Message{Partition: p, Body: in.Data}
+	for name, values := range in.Header {
+		switch {
+		case len(values) == 0:
+		case name == HeaderKey:
+			m.Key = values[0]
+		case name == nats.MsgIdHdr:
+			m.ID = values[0]
+		case !reserved(name):
+			if m.Headers == nil {
+				m.Headers = make(map[string]string, len(in.Header))
+			}
+			m.Headers[name] = values[0]
+		}
+	}
+	return m
+}
+
+// check refuses what can never pass.
+func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
+	if topic.Kind() == 0 {
+		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
+	}
+	for i := range messages {
+		m := &messages[i]
+		if m.Partition < 0 || int(m.Partition) >= b.opts.Partitions {
+			return fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
+				topic, i, m.Partition, b.opts.Partitions-1)
+		}
+		size, wire := len(m.Body)+len(m.Key), headerRoom+len(m.ID)
+		for name, value := range m.Headers {
+			size += len(name) + len(value)
+			wire += len(": \r\n")
+		}
+		if size > maxMessage {
+			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
+		}
+		if limit := b.nc.MaxPayload(); limit > 0 && int64(size+wire) > limit {
+			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes with headers, the server's max_payload is %d: %w",
+				topic, i, m.Key, size+wire, limit, bus.ErrTooLarge)
+		}
+	}
+	return nil
+}
