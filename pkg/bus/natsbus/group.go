@@ -93,6 +93,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		s.end(bus.ErrStopping)
 	}
 	g.running.Wait()
+	b.lease.left(g.name)
 	return nil
 }
 
@@ -107,9 +108,9 @@ func (g *group) run(ctx context.Context) error {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
 	for {
-		t, members, alive, changed := g.bus.lease.view(g.name)
+		t, members, holders, changed := g.bus.lease.view(g.name)
 		if complete && t != nil {
-			if wait := g.reconcile(ctx, t, members, alive); wait > 0 {
+			if wait := g.reconcile(t, members, holders); wait > 0 {
 				again.Reset(wait)
 			}
 		}
@@ -164,7 +165,7 @@ func (g *group) forget(s *session) {
 
 // reconcile revokes what should be elsewhere and takes what is free and should be here. It returns
 // after how long it wants to be called again; 0 for at the next change.
-func (g *group) reconcile(ctx context.Context, t *term, members []string, alive map[string]bool) time.Duration {
+func (g *group) reconcile(t *term, members []string, holders map[string]bool) time.Duration {
 	if !slices.Contains(members, t.id) {
 		return 0 // not seen ourselves yet
 	}
@@ -183,17 +184,23 @@ func (g *group) reconcile(ctx context.Context, t *term, members []string, alive 
 			}
 			continue
 		}
+		owner := g.entries[p].Owner
 		if want != t.id {
+			if owner == t.id { // a leftover of ours keeps others waiting
+				if err := g.clear(p); err != nil {
+					later(g.bus.opts.RetryPause)
+				}
+			}
 			continue
 		}
 		if rest := time.Until(g.rests[p]); rest > 0 {
 			later(rest)
 			continue
 		}
-		if owner := g.entries[p].Owner; owner != t.id && alive[owner] {
+		if owner != t.id && holders[owner] {
 			continue // it will release, or die: both will be seen
 		}
-		if err := g.take(ctx, t, p); err != nil {
+		if err := g.take(t, p); err != nil {
 			g.bus.log.Debug("partition not taken", "group", g.name, "partition", int(p), "error", err)
 			later(g.bus.opts.RetryPause)
 		}
@@ -202,14 +209,18 @@ func (g *group) reconcile(ctx context.Context, t *term, members []string, alive 
 }
 
 // take makes this member the owner by compare-and-set and starts a session.
-func (g *group) take(ctx context.Context, t *term, p shard.Partition) error {
-	ctx, cancel := context.WithTimeout(ctx, g.bus.opts.LeaseTTL)
+func (g *group) take(t *term, p shard.Partition) error {
+	// Not cut off by the end of Consume: a write whose answer nobody awaits leaves a leftover.
+	ctx, cancel := context.WithTimeout(g.base, g.bus.opts.LeaseTTL)
 	defer cancel()
 	e := g.entries[p]
 	if e.Owner != "" && e.Owner != t.id {
-		dead, err := g.bus.lease.dead(ctx, e.Owner)
-		if err != nil || !dead {
+		gone, err := g.bus.lease.gone(ctx, e.Owner, g.name)
+		if err != nil {
 			return err
+		}
+		if !gone {
+			return fmt.Errorf("take partition %d: member %s still holds it", p, e.Owner)
 		}
 	}
 	e.Owner = t.id
@@ -225,6 +236,18 @@ func (g *group) take(ctx context.Context, t *term, p shard.Partition) error {
 		s.run()
 		g.ended <- s
 	})
+	return nil
+}
+
+// clear frees a record that names this member although it has no session there.
+func (g *group) clear(p shard.Partition) error {
+	ctx, cancel := context.WithTimeout(g.base, g.bus.opts.LeaseTTL)
+	defer cancel()
+	h := &holding{bus: g.bus, key: recordKey(g.name, p), entry: g.entries[p]}
+	if err := h.release(ctx); err != nil {
+		return fmt.Errorf("free partition %d: %w", p, err)
+	}
+	g.entries[p] = h.entry
 	return nil
 }
 

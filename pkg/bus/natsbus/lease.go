@@ -27,7 +27,8 @@ type lease struct {
 	dirty  chan struct{} // the groups changed: write the key now
 
 	mu      sync.Mutex
-	groups  []string // sorted
+	groups  []string // sorted; taking part
+	leaving []string // sorted; taking no more, but sessions may still run
 	term    *term    // nil while there is none
 	alive   map[string]*seen
 	changed chan struct{} // closed and replaced when groups, term or alive changed
@@ -48,16 +49,27 @@ func (t *term) valid() bool {
 	return t.ctx.Err() == nil && int64(time.Since(t.born)) < t.until.Load()
 }
 
-// seen is another member's key.
+// seen is a member's key as last seen.
 type seen struct {
-	groups []string
-	at     time.Time // of its last renewal, by our clock
+	memberValue
+	at time.Time // of its last renewal, by our clock
 }
 
 // memberValue is what a member key holds.
 type memberValue struct {
-	Name   string   `json:"name"`
-	Groups []string `json:"groups"`
+	Name    string   `json:"name"`
+	Groups  []string `json:"groups,omitempty"`
+	Leaving []string `json:"leaving,omitempty"`
+}
+
+// holds reports whether the member may have sessions in the group. A record of one that does not is
+// a leftover, such as a take-over whose answer came after the member had left.
+func (v *memberValue) holds(group string) bool {
+	return slices.Contains(v.Groups, group) || slices.Contains(v.Leaving, group)
+}
+
+func (v *memberValue) equal(o *memberValue) bool {
+	return slices.Equal(v.Groups, o.Groups) && slices.Equal(v.Leaving, o.Leaving)
 }
 
 func newLease(b *Bus) *lease {
@@ -77,13 +89,31 @@ func (l *lease) join(group string) {
 		l.done.Go(func() { l.live(ctx) })
 		l.done.Go(func() { l.watch(ctx) })
 	})
-	l.update(func() { l.groups = append(slices.Clone(l.groups), group); slices.Sort(l.groups) })
+	l.update(func() { l.groups = with(l.groups, group) })
 }
 
+// quit leaves the group's assignment; sessions may still run.
 func (l *lease) quit(group string) {
 	l.update(func() {
-		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(g string) bool { return g == group })
+		l.groups = without(l.groups, group)
+		l.leaving = with(l.leaving, group)
 	})
+}
+
+// left says that no session of the group runs any more.
+func (l *lease) left(group string) {
+	l.update(func() { l.leaving = without(l.leaving, group) })
+}
+
+// with and without make new slices: old ones may be in use outside the lock.
+func with(list []string, s string) []string {
+	list = append(slices.Clone(list), s)
+	slices.Sort(list)
+	return list
+}
+
+func without(list []string, s string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(o string) bool { return o == s })
 }
 
 func (l *lease) update(change func()) {
@@ -110,19 +140,21 @@ func (l *lease) stop() {
 	l.done.Wait()
 }
 
-// view is what a group needs: the present term (nil if none), the members of the group that are
-// alive, a test for any member's life, and a channel closed at the next change.
-func (l *lease) view(group string) (t *term, members []string, alive map[string]bool, changed <-chan struct{}) {
+// view is what a group needs: the present term (nil if none), the members that take part, those that
+// may have sessions, and a channel closed at the next change.
+func (l *lease) view(group string) (t *term, members []string, holders map[string]bool, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	alive = make(map[string]bool, len(l.alive))
+	holders = make(map[string]bool, len(l.alive))
 	for id, s := range l.alive {
-		alive[id] = true
-		if slices.Contains(s.groups, group) {
+		if s.holds(group) {
+			holders[id] = true
+		}
+		if slices.Contains(s.Groups, group) {
 			members = append(members, id)
 		}
 	}
-	return l.term, members, alive, l.changed
+	return l.term, members, holders, l.changed
 }
 
 // live holds one term after the other.
@@ -157,7 +189,7 @@ func (l *lease) value() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Marshalling strings cannot fail.
-	v, _ := json.Marshal(memberValue{Name: l.bus.opts.Name, Groups: l.groups})
+	v, _ := json.Marshal(memberValue{Name: l.bus.opts.Name, Groups: l.groups, Leaving: l.leaving})
 	return v
 }
 
@@ -235,10 +267,10 @@ func (l *lease) give(t *term) {
 	}
 }
 
-// dead asks the server whether a member's key is gone. Only that makes its partitions free: what we
-// have seen of it may be old.
-func (l *lease) dead(ctx context.Context, id string) (bool, error) {
-	_, err := l.bus.members.Get(ctx, id)
+// gone asks the server whether a member has no session in the group any more. Only its answer makes
+// the member's partitions free: what we have seen may be old.
+func (l *lease) gone(ctx context.Context, id, group string) (bool, error) {
+	entry, err := l.bus.members.Get(ctx, id)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted):
 		l.mu.Lock()
@@ -250,9 +282,12 @@ func (l *lease) dead(ctx context.Context, id string) (bool, error) {
 		return true, nil
 	case err != nil:
 		return false, fmt.Errorf("look for member %s: %w", id, err)
-	default:
-		return false, nil
 	}
+	var v memberValue
+	if err := json.Unmarshal(entry.Value(), &v); err != nil {
+		return false, fmt.Errorf("decode member %s: %w", id, err)
+	}
+	return !v.holds(group), nil
 }
 
 // conflict reports whether a compare-and-set lost.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -82,8 +81,8 @@ func (l *lease) see(entry jetstream.KeyValueEntry, snapshot map[string]*seen) {
 		return
 	}
 	known := into[id]
-	if known == nil || !slices.Equal(known.groups, v.Groups) {
-		into[id] = &seen{groups: v.Groups, at: time.Now()}
+	if known == nil || !known.equal(&v) {
+		into[id] = &seen{memberValue: v, at: time.Now()}
 		l.notify()
 		return
 	}
@@ -102,7 +101,7 @@ func (l *lease) doubt(ctx context.Context) {
 	l.mu.Unlock()
 	for _, id := range silent {
 		ask, cancel := context.WithTimeout(ctx, l.bus.opts.LeaseTTL)
-		if _, err := l.dead(ask, id); err != nil {
+		if _, err := l.gone(ask, id, ""); err != nil {
 			l.bus.log.Debug("member not found out", "member", id, "error", err)
 		}
 		cancel()
