@@ -3,7 +3,6 @@ package callback
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -94,9 +93,10 @@ func deadlineFirst(ctx context.Context, err error) error {
 
 func (c *HTTPCaller) request(ctx context.Context, r Request) (*http.Request, error) {
 	t := r.Timer
-	body, err := json.Marshal(event.DeliveryOf(t))
+	delivery := event.DeliveryOf(t)
+	body, err := delivery.Body()
 	if err != nil {
-		return nil, fmt.Errorf("marshal the delivery: %w", err)
+		return nil, fmt.Errorf("build the request: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.CallbackURL, bytes.NewReader(body))
 	if err != nil {

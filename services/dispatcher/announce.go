@@ -1,0 +1,55 @@
+package dispatcher
+
+import (
+	"context"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// announceDead tells of a timer that is in history as dead, and takes its mark off (I14).
+func (s *Service) announceDead(d *delivery, f *store.Finish) {
+	t := d.row
+	t.Status, t.Attempts, t.Starts = timer.StatusDead, f.Record.Attempt, 0
+	t.ExecutedAt, t.LastStatus, t.LastError = f.Record.StartedAt, f.Record.StatusCode, f.Record.Error
+	s.announce(&t, d.ref, f.Record.FinishedAt, store.Mark{
+		Ref: d.ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: t.Attempts,
+	})
+}
+
+// announceParked tells of a parked row, and takes its mark off.
+func (s *Service) announceParked(d *delivery, f *store.Finish) {
+	t := d.row
+	t.Status, t.Revision, t.LastError = timer.StatusParked, f.Next, f.Record.Error
+	s.announce(&t, d.ref, s.config.Clock(), store.Mark{
+		Ref: d.ref, Status: timer.StatusParked, Generation: t.Generation, Attempt: t.Attempts, Revision: t.Revision,
+	})
+}
+
+// announce tries once: what is left marked, the shard's owner announces after 5 s.
+func (s *Service) announce(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
+	e, err := event.NoticeOf(s.config.Source, t, at)
+	if err != nil {
+		s.failed("announce", err)
+		return
+	}
+	m, err := s.message(e, ref.Shard, "")
+	if err != nil {
+		s.failed("announce", err)
+		return
+	}
+	job := send(s.dead, m)
+	<-job.done
+	if job.err == nil {
+		s.marks.offer(mark)
+	}
+}
+
+func (s *Service) flushMarks(marks []store.Mark) {
+	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
+	defer cancel()
+	if err := s.config.Store.Announced(ctx, marks); err != nil {
+		s.failed("take marks off", err)
+	}
+}

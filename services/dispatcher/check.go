@@ -1,0 +1,151 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// check starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
+// it reads.
+func (s *Service) checkLoop(ctx context.Context) {
+	for {
+		batch, alone, wait := s.board.next(s.config.Clock())
+		if len(batch) > 0 {
+			s.check(ctx, batch, alone)
+			continue
+		}
+		fires, stop := after(wait)
+		select {
+		case <-s.board.wake:
+		case <-fires:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		stop()
+	}
+}
+
+// check is the row check (I7): the deliveries have their slots and their time has come; they are read
+// now and those whose row is in the event's state are begun at once.
+//
+// Suspects are only found here, not started: they have to wait to be alone and are read again then. A
+// redelivered event is first read without counting, because a start must be counted when it happens and
+// not when it is put off (I13); the count is a second read that is its row check.
+func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
+	checks := make([]store.Check, len(batch))
+	for i, d := range batch {
+		checks[i] = checkOf(d)
+		checks[i].CountStart = alone && d.redelivered
+	}
+	rows, ok := s.read(ctx, checks)
+	if !ok {
+		s.forget(batch)
+		return
+	}
+	var recount []*delivery
+	for i, d := range batch {
+		if !s.judge(d, &rows[i]) {
+			continue
+		}
+		starts := rows[i].Timer.Starts
+		switch {
+		case alone:
+			s.begin(d, &rows[i])
+		case d.redelivered && starts == 0:
+			recount = append(recount, d)
+		case d.redelivered || starts >= 2:
+			s.metrics.suspects.Inc()
+			s.board.suspect(d)
+		default:
+			s.begin(d, &rows[i])
+		}
+	}
+	if len(recount) == 0 {
+		return
+	}
+	checks = checks[:0]
+	for _, d := range recount {
+		c := checkOf(d)
+		c.CountStart = true
+		checks = append(checks, c)
+	}
+	if rows, ok = s.read(ctx, checks); !ok {
+		s.forget(recount)
+		return
+	}
+	for i, d := range recount {
+		if s.judge(d, &rows[i]) {
+			s.begin(d, &rows[i])
+		}
+	}
+}
+
+func checkOf(d *delivery) store.Check {
+	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
+}
+
+// judge deals with every row that must not be delivered.
+func (s *Service) judge(d *delivery, row *store.Checked) bool {
+	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
+		s.metrics.stale.Inc()
+		s.ack(s.board.settle(d))
+		return false
+	}
+	d.row, d.counted = row.Timer, row.Counted
+	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
+	if row.Timer.Starts >= s.config.ParkAfter {
+		if s.board.withdraw(d) {
+			s.work.Go(func() { s.park(d) })
+		}
+		return false
+	}
+	// The event told the time; the row is the truth.
+	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); s.config.Clock() < until {
+		s.board.hold(d, until)
+		return false
+	}
+	return true
+}
+
+func (s *Service) begin(d *delivery, row *store.Checked) {
+	if s.board.start(d, s.watch.elapsed()) {
+		s.metrics.inFlight.Inc()
+		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec() })
+	}
+}
+
+// read asks until it is answered; false means that the service ends.
+//
+// A count whose answer was lost may have been made. It is not made again: one start counted as two
+// brings an innocent nearer to being parked, while one not counted gives a poison timer one start more.
+func (s *Service) read(ctx context.Context, checks []store.Check) ([]store.Checked, bool) {
+	pauses := s.pauses()
+	for {
+		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+		rows, err := s.config.Store.Current(call, checks)
+		cancel()
+		if err == nil {
+			return rows, true
+		}
+		s.failed("check rows", err)
+		if !errors.Is(err, store.ErrUnavailable) {
+			for i := range checks {
+				checks[i].CountStart = false
+			}
+		}
+		if errors.Is(err, store.ErrClosed) || !pauses.wait(ctx) {
+			return nil, false
+		}
+	}
+}
+
+// forget gives deliveries up without acknowledging them: they come again.
+func (s *Service) forget(ds []*delivery) {
+	for _, d := range ds {
+		s.board.settle(d)
+	}
+}

@@ -1,0 +1,200 @@
+package dispatcher
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// conclude tells the result, writes the outcome, and acknowledges: in this order (I14, I10).
+func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
+	f := s.finishOf(d, r)
+	if !r.postpone {
+		if err := s.tellResult(d, r, &f); err != nil {
+			s.abandon(d, way, err)
+			return
+		}
+	}
+	// From here on the outcome stands for the lease: writing both would let them miss each other.
+	if l := s.board.conclude(d); l != nil {
+		l.end()
+	}
+	if f.If.Revision != 0 {
+		f.If.Revision = d.held // the lease's, if there is one
+	}
+	fate := s.put(s.life, d, &f)
+	if fate == abandoned {
+		s.abandon(d, way, errStopped)
+		return
+	}
+	s.ack(s.board.settle(d))
+	if fate == missed {
+		s.metrics.fires.WithLabelValues(string(way), "missed").Inc()
+		return
+	}
+	s.metrics.fires.WithLabelValues(string(way), outcomeName(r)).Inc()
+	switch f.Kind {
+	case store.FinishRetry:
+		s.metrics.retries.Inc()
+	case store.FinishPostponed:
+		s.metrics.postponed.Inc()
+	case store.FinishDead:
+		s.metrics.dead.Inc()
+		if fate == applied { // else the scheduler finds the mark, if it was this write
+			s.announceDead(d, &f)
+		}
+	}
+}
+
+// finishOf turns a result into the write that records it, with the guard that rule I2 asks for.
+func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
+	f := store.Finish{
+		NextAt: r.NextAt,
+		Record: store.Record{
+			Attempt: d.row.Attempts + 1, StartedAt: d.startedAt, FinishedAt: r.finishedAt,
+			StatusCode: r.Status, Error: r.Reason, KeepFor: s.keepFor(d.row.Namespace),
+		},
+	}
+	generation := store.Guard{Generation: d.row.Generation}
+	revision := store.Guard{Revision: d.row.Revision} // brought up to date before the write
+	switch {
+	case r.postpone:
+		f.Kind, f.If = store.FinishPostponed, revision
+		f.NextAt = s.config.Clock().Add(s.jitter(s.config.PostponeFor))
+	case r.Kind == callback.Done:
+		f.Kind, f.If = store.FinishDone, generation
+	case r.Kind == callback.Rescheduled:
+		f.Kind, f.If = store.FinishRescheduled, generation
+	case r.Kind == callback.Dead:
+		f.Kind, f.If = store.FinishDead, generation
+	case r.Kind == callback.Exhausted:
+		f.Kind, f.If = store.FinishDead, revision
+	default:
+		f.Kind, f.If = store.FinishRetry, revision
+	}
+	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
+		f.Next = s.config.Revisions.Next()
+	}
+	return f
+}
+
+// tellResult publishes the result, and before it the fired event that the bus did not take at first.
+func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) error {
+	if r.fired != nil {
+		if err := s.sendSurely(s.fired, *r.fired); err != nil && !errors.Is(err, bus.ErrTooLarge) {
+			return err
+		}
+	}
+	result := event.Result{
+		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
+		Attempt: f.Record.Attempt, CorrelationID: d.row.Correlation(), Outcome: outcomeName(r),
+		ExecuteAt: d.row.ExecuteAt, StartedAt: d.startedAt, FinishedAt: r.finishedAt,
+		StatusCode: r.Status, Error: r.Reason, Body: r.Body,
+	}
+	if r.NextAt != 0 {
+		result.NextAt = &r.NextAt
+	}
+	e, err := event.ResultOf(s.config.Source, &d.row, &result)
+	if err != nil {
+		return err
+	}
+	m, err := s.message(e, d.ref.Shard, "")
+	if err != nil {
+		return err
+	}
+	if err := s.sendSurely(s.results, m); err != nil && !errors.Is(err, bus.ErrTooLarge) {
+		return err
+	}
+	return nil
+}
+
+// abandon gives a delivery up without an outcome: its message is not acknowledged, or its row's lease
+// ends, and it comes again.
+func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
+	if l := s.board.conclude(d); l != nil {
+		l.end()
+	}
+	s.board.settle(d)
+	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
+	s.config.Logger.Info("delivery abandoned", "namespace", d.row.Namespace, "timer", d.row.ID, "cause", cause)
+}
+
+// park sets a timer aside that was begun ParkAfter times without ever giving a result.
+func (s *Service) park(d *delivery) {
+	f := store.Finish{
+		Kind: store.FinishParked, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
+		Record: store.Record{
+			Error: "started " + strconv.Itoa(d.row.Starts) + " times without a result",
+		},
+	}
+	fate := s.put(s.life, d, &f)
+	if fate == abandoned {
+		s.board.settle(d)
+		return
+	}
+	s.ack(s.board.settle(d))
+	if fate == applied {
+		s.metrics.parked.Inc()
+		s.announceParked(d, &f)
+	}
+}
+
+// postponeWaiting moves the row of a delivery that could not begin here (I11). The row was not read: the
+// event's revision is the guard.
+func (s *Service) postponeWaiting(d *delivery) {
+	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
+	f := store.Finish{
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
+		NextAt: s.config.Clock().Add(s.jitter(s.config.PostponeFor)),
+	}
+	switch s.put(s.life, d, &f) {
+	case abandoned:
+		s.board.settle(d)
+		return
+	case applied:
+		s.metrics.postponed.Inc()
+	case missed, vanished:
+		s.metrics.stale.Inc()
+	}
+	s.ack(s.board.settle(d))
+}
+
+func (s *Service) ack(messages []*bus.Delivery) {
+	for _, m := range messages {
+		m.Ack()
+	}
+}
+
+// outcomeName is what history and result events call it.
+func outcomeName(r *attemptResult) string {
+	switch {
+	case r.postpone:
+		return "postponed"
+	case r.Kind == callback.Done:
+		return string(store.OutcomeDone)
+	case r.Kind == callback.Rescheduled:
+		return string(store.OutcomeRescheduled)
+	case r.Kind == callback.Retry:
+		return string(store.OutcomeFailed)
+	default:
+		return string(store.OutcomeDead)
+	}
+}
+
+// keepFor is the history retention of a namespace. One that cannot be read now must not hold up an
+// outcome: the default is what most have.
+func (s *Service) keepFor(namespace string) time.Duration {
+	ns, err := s.config.Directory.Lookup(s.life, namespace)
+	if err != nil || ns.Settings.HistoryRetention <= 0 {
+		return store.DefaultHistoryRetention
+	}
+	return ns.Settings.HistoryRetention
+}
+
+func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }

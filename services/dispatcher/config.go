@@ -1,0 +1,138 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// Store is the dispatcher's part of store.Store.
+type Store interface {
+	store.Outcomes
+	// Announced is that of store.Shards.
+	Announced(ctx context.Context, marks []store.Mark) error
+}
+
+// Caller makes callbacks; Request and Answer are what it gets and gives. A simulation passes its own.
+type (
+	Caller  = callback.Caller
+	Request = callback.Request
+	Answer  = callback.Answer
+)
+
+// Config is what a dispatcher needs. Numbers left at zero get the default in their comment.
+type Config struct {
+	Store Store
+	Bus   bus.Bus
+	// Directory tells the history retention of namespaces. The dispatcher refreshes it.
+	Directory *store.Directory
+	// Clock tells the present to the millisecond.
+	Clock timer.Clock
+	// Revisions makes the revisions of what is written; one per process.
+	Revisions *timer.Revisions
+	// Random gives random bits for jitter (math/rand/v2.Uint64 in production). Calls are serialised.
+	Random func() uint64
+	// Caller makes the callbacks. Default: HTTP over callback.NewTransport(Concurrency).
+	Caller Caller
+	// Version shows in the user agent of the default Caller: timerbus/<version>.
+	Version string
+	// Source and Format are for the public events.
+	Source     string
+	Format     event.Mode
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+	// Redelivered tells whether a delivery's message may have been started before (I13). Default: the
+	// bus counts at least two deliveries. A bus that does not count needs its own answer: whatever lay
+	// below the queue's end when the session opened.
+	Redelivered func(*bus.Delivery) bool
+
+	// Concurrency bounds the deliveries under way at once: 256.
+	Concurrency int
+	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
+	// written included: 4 × Concurrency.
+	Room int
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency.
+	MaxInFlight int
+	// Batch bounds row checks, outcomes and events handed over at once: 256.
+	Batch int
+	// ParkAfter is how many counted starts without a result park a timer: 5.
+	ParkAfter int
+	// LeaseAfter, LeaseFor and LeaseRenew are for deliveries that take long: after 2 s the row is
+	// leased for 15 s, renewed every 5 s. LeaseAfter is also how often waiting messages are extended,
+	// so it must be well below bus.AckWait.
+	LeaseAfter, LeaseFor, LeaseRenew time.Duration
+	// HoldFor is how long a message waits in this process for a slot or to be alone before its row is
+	// postponed, so that another process can have it: 10 s.
+	HoldFor time.Duration
+	// PostponeFor is how far a row is postponed, give or take the jitter: 5 s.
+	PostponeFor time.Duration
+	// HintWindow is within what time of its due_at a written row is hinted: 60 s.
+	HintWindow time.Duration
+	// ClockBound is how far the clocks of two nodes may be apart; events ahead of it are counted: 250 ms.
+	ClockBound time.Duration
+	// CallTimeout bounds one call of store or bus: 5 s.
+	CallTimeout time.Duration
+	// Drain is how long Run waits, after its context ended, for what is under way: 20 s. The rest is
+	// abandoned; its rows are due again when their leases end.
+	Drain time.Duration
+	// PurgeEvery and PurgeBatch are for old history: every minute, give or take the jitter, 1,000 rows
+	// at a time.
+	PurgeEvery time.Duration
+	PurgeBatch int
+}
+
+func (c *Config) withDefaults() error {
+	if c.Store == nil || c.Bus == nil || c.Directory == nil || c.Clock == nil || c.Revisions == nil || c.Random == nil {
+		return errors.New("dispatcher: Store, Bus, Directory, Clock, Revisions and Random are required")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	if c.Format == 0 {
+		c.Format = event.Structured
+	}
+	if c.Source == "" {
+		c.Source = "timerbus"
+	}
+	if c.Redelivered == nil {
+		c.Redelivered = func(d *bus.Delivery) bool { return d.Deliveries >= 2 }
+	}
+	setDefault(&c.Concurrency, 256)
+	setDefault(&c.Room, 4*c.Concurrency)
+	setDefault(&c.MaxInFlight, 4*c.Concurrency)
+	setDefault(&c.Batch, 256)
+	setDefault(&c.ParkAfter, 5)
+	setDefault(&c.LeaseAfter, 2*time.Second)
+	setDefault(&c.LeaseFor, 15*time.Second)
+	setDefault(&c.LeaseRenew, 5*time.Second)
+	setDefault(&c.HoldFor, 10*time.Second)
+	setDefault(&c.PostponeFor, 5*time.Second)
+	setDefault(&c.HintWindow, time.Minute)
+	setDefault(&c.ClockBound, 250*time.Millisecond)
+	setDefault(&c.CallTimeout, 5*time.Second)
+	setDefault(&c.Drain, 20*time.Second)
+	setDefault(&c.PurgeEvery, time.Minute)
+	setDefault(&c.PurgeBatch, 1000)
+	if c.Caller == nil {
+		c.Caller = callback.NewHTTPCaller(callback.NewTransport(c.Concurrency), c.Version)
+	}
+	return nil
+}
+
+func setDefault[V int | time.Duration](field *V, value V) {
+	if *field <= 0 {
+		*field = value
+	}
+}

@@ -1,0 +1,111 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// errStopped says that the service ended before something could be done.
+var errStopped = errors.New("dispatcher stopped")
+
+// attemptResult is what one attempt gave.
+type attemptResult struct {
+	callback.Verdict
+	finishedAt timer.Millis
+	// postpone: nobody was told anything, so no attempt is used.
+	postpone bool
+	// fired is an event that the bus does not have yet, though the callback was made.
+	fired *bus.Message
+}
+
+// deliver makes one attempt and sees its outcome through.
+//
+// With way "both", event and callback leave at the same time; the callback alone decides the outcome,
+// and the event repeats with every attempt.
+func (s *Service) deliver(d *delivery) {
+	d.startedAt = s.config.Clock()
+	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
+	way := d.row.Way()
+	var result attemptResult
+	var err error
+	switch way {
+	case timer.DeliverEvent:
+		result, err = s.fire(d)
+	case timer.DeliverBoth:
+		result, err = s.callAndFire(d)
+	default:
+		result, err = s.call(d)
+	}
+	s.board.answered(d)
+	if err != nil {
+		s.abandon(d, way, err)
+		return
+	}
+	result.finishedAt = max(s.config.Clock(), d.startedAt)
+	s.conclude(d, way, &result)
+}
+
+// call makes the callback. An error means that the service's end cut it off: that says nothing about the
+// receiver.
+func (s *Service) call(d *delivery) (attemptResult, error) {
+	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
+	defer cancel()
+	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt})
+	if answer.Err != nil && s.life.Err() != nil {
+		return attemptResult{}, errStopped
+	}
+	return attemptResult{Verdict: callback.Judge(&d.row, answer, s.config.Clock(), s.random)}, nil
+}
+
+// fire publishes the fired event. Without a bus the row is postponed and no attempt is used: an outage
+// says nothing about the timer, and retrying here would be a queue between row check and delivery (I7).
+func (s *Service) fire(d *delivery) (attemptResult, error) {
+	m, err := s.firedMessage(d)
+	if err != nil {
+		return undeliverable(err), nil
+	}
+	job := send(s.fired, m)
+	<-job.done
+	switch {
+	case job.err == nil:
+		return attemptResult{Verdict: callback.Verdict{Kind: callback.Done}}, nil
+	case errors.Is(job.err, bus.ErrTooLarge):
+		return undeliverable(job.err), nil
+	case errors.Is(job.err, bus.ErrClosed) || s.life.Err() != nil:
+		return attemptResult{}, job.err
+	default:
+		return attemptResult{postpone: true, Verdict: callback.Verdict{Reason: job.err.Error()}}, nil
+	}
+}
+
+func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
+	m, err := s.firedMessage(d)
+	if err != nil {
+		return undeliverable(err), nil
+	}
+	job := send(s.fired, m)
+	result, err := s.call(d)
+	<-job.done
+	if job.err != nil && !errors.Is(job.err, bus.ErrTooLarge) {
+		result.fired = &m
+	}
+	return result, err
+}
+
+// undeliverable is for what no repetition can make right.
+func undeliverable(err error) attemptResult {
+	return attemptResult{Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
+}
+
+func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
+	e, err := event.Fired(s.config.Source, &d.row, d.startedAt)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	return s.message(e, d.ref.Shard, "_"+decimal(d.row.Attempts+1))
+}

@@ -1,0 +1,62 @@
+package dispatcher
+
+import (
+	"container/list"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// stage is where a delivery stands.
+type stage int
+
+const (
+	stageEarly     stage = iota + 1 // waits for its time
+	stageReady                      // waits for a slot
+	stageChecking                   // has a slot; its row is being read
+	stageSuspected                  // waits to be alone
+	stageRunning                    // begun, or its row is being moved
+	stageSettled                    // the board has forgotten it
+)
+
+// delivery is one due event on its way through this process.
+type delivery struct {
+	due event.Due
+	ref store.Ref
+	// dueAt is when it may begin: the event's, or the row's where that is later.
+	dueAt       timer.Millis
+	redelivered bool
+	session     *session
+
+	// Guarded by board.mu.
+	stage      stage
+	messages   []*bus.Delivery // not yet acknowledged
+	inline     [1]*bus.Delivery
+	keys       []state // under which the board knows it
+	slot       bool
+	roomy      bool
+	exposed    bool
+	concluding bool
+	lease      *lease
+	since      time.Duration // when it was admitted
+	deadline   time.Duration // when the keeper looks next
+	element    *list.Element // in byAge
+
+	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has
+	// ended.
+	row       timer.Timer
+	startedAt timer.Millis
+	// held is the revision last known to be in the row and this delivery's; heldDueAt is where.
+	held      timer.Revision
+	heldDueAt timer.Millis
+	// maybe is a revision that a lease may have written, without an answer; 0 if there is none.
+	maybe timer.Revision
+	// counted: this start is counted in the row.
+	counted bool
+	write   finishJob
+}
+
+func (d *delivery) state() state { return state{uuid: d.due.UUID, revision: d.due.Revision} }

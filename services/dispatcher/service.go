@@ -1,0 +1,124 @@
+package dispatcher
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// writers is how many workers each batch has: while one call is on its way, another batch gathers.
+const writers = 2
+
+// Service is one dispatcher process.
+type Service struct {
+	config  Config
+	metrics *metrics
+	board   *board
+	watch   stopwatch
+
+	finishes             *batch[*finishJob]
+	fired, results, dead *batch[*publishJob]
+	hints                *batch[bus.Message]
+	marks                *batch[store.Mark]
+
+	randomMu sync.Mutex
+
+	// life ends when what is under way is to be abandoned; calls outlives it, so that what was handed
+	// to a batch is answered.
+	life, calls context.Context
+	work        sync.WaitGroup // deliveries, leases, parkings and postponements
+}
+
+// New checks the configuration and registers the metrics.
+func New(config Config) (*Service, error) {
+	if err := config.withDefaults(); err != nil {
+		return nil, err
+	}
+	config.Logger = config.Logger.With("component", "dispatcher")
+	s := &Service{config: config, metrics: newMetrics(config.Registerer), board: newBoard(&config)}
+	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
+	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
+	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
+	s.marks = newBatch(config.Room, config.Batch, s.flushMarks)
+	return s, nil
+}
+
+// Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, and
+// returns nil; it returns an error if the bus fails for good. A Service runs once.
+func (s *Service) Run(ctx context.Context) error {
+	s.watch = newStopwatch()
+	s.calls = context.WithoutCancel(ctx)
+	life, end := context.WithCancel(s.calls)
+	defer end()
+	s.life = life
+
+	var batches, loops sync.WaitGroup
+	closeBatches := s.startBatches(&batches)
+	intake, stopIntake := context.WithCancel(ctx)
+	defer stopIntake()
+	loops.Go(func() { s.checkLoop(intake) })
+	loops.Go(func() { s.keepHouse(intake) })
+	drained, allDrained := context.WithCancel(s.calls)
+	defer allDrained()
+	loops.Go(func() { s.keep(drained) })
+	loops.Go(func() {
+		<-intake.Done()
+		if sleep(drained, s.config.Drain) {
+			s.config.Logger.Warn("drain deadline passed, deliveries abandoned", "deliveries", s.board.running())
+			end()
+		}
+	})
+
+	// In reverse order of the way of a delivery: no new ones, then those under way, then what carries
+	// their outcomes.
+	err := s.config.Bus.Consume(ctx, bus.Spec{
+		Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue, MaxInFlight: s.config.MaxInFlight,
+	}, s.open)
+	stopIntake()
+	s.board.close()
+	<-s.board.idle
+	allDrained()
+	loops.Wait()
+	s.work.Wait()
+	closeBatches()
+	batches.Wait()
+	if err != nil {
+		return fmt.Errorf("consume due events: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
+	for range writers {
+		group.Go(s.finishes.work)
+		group.Go(s.fired.work)
+		group.Go(s.results.work)
+	}
+	group.Go(s.dead.work)
+	group.Go(s.hints.work)
+	group.Go(s.marks.work)
+	return func() {
+		s.finishes.close()
+		s.fired.close()
+		s.results.close()
+		s.dead.close()
+		s.hints.close()
+		s.marks.close()
+	}
+}
+
+// random serialises the injected source.
+func (s *Service) random() uint64 {
+	s.randomMu.Lock()
+	defer s.randomMu.Unlock()
+	return s.config.Random()
+}
+
+// failed counts and logs a failed call that will be repeated or made up for.
+func (s *Service) failed(operation string, err error) {
+	s.metrics.failures.WithLabelValues(operation).Inc()
+	s.config.Logger.Warn("call failed", "operation", operation, "error", err)
+}

@@ -1,0 +1,59 @@
+package dispatcher
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// after fires once; d ≤ 0 means never, so that a select can always name it.
+func after(d time.Duration) (fires <-chan time.Time, stop func()) {
+	if d <= 0 {
+		return nil, func() {}
+	}
+	t := time.NewTimer(d) //nolint:forbidigo // the one place that waits; tests run it in a bubble.
+	return t.C, func() { t.Stop() }
+}
+
+// sleep waits for d and reports whether ctx still lives.
+func sleep(ctx context.Context, d time.Duration) bool {
+	fires, stop := after(max(d, 1))
+	defer stop()
+	select {
+	case <-fires:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// stopwatch measures how long things take. A wall clock would not do: it may be set.
+type stopwatch struct{ start time.Time }
+
+func newStopwatch() stopwatch {
+	return stopwatch{start: time.Now()} //nolint:forbidigo // see stopwatch.
+}
+
+func (s stopwatch) elapsed() time.Duration {
+	return time.Since(s.start) //nolint:forbidigo // see stopwatch.
+}
+
+// pauses between tries of one call: from 50 ms, doubling, at most 2 s. Jitter is added by the caller.
+func (s *Service) pauses() *pauses {
+	steps := &backoff.ExponentialBackOff{
+		InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: 2 * time.Second,
+		Stop: backoff.Stop, Clock: backoff.SystemClock,
+	}
+	steps.Reset()
+	return &pauses{service: s, steps: steps}
+}
+
+type pauses struct {
+	service *Service
+	steps   *backoff.ExponentialBackOff
+}
+
+func (p *pauses) wait(ctx context.Context) bool {
+	return sleep(ctx, p.service.jitter(p.steps.NextBackOff()))
+}
