@@ -1,0 +1,52 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	countPending = "SELECT count(*) FROM timers WHERE status <> 'parked'"
+	countParked  = "SELECT count(*) FROM timers WHERE status = 'parked'"
+
+	// countOverdue goes from shard to shard that has rows, and in each reads only what is overdue.
+	countOverdue = `WITH RECURSIVE used (in_shard) AS (
+	SELECT (SELECT min(shard) FROM timers WHERE status <> 'parked')
+	UNION ALL
+	SELECT (SELECT min(shard) FROM timers WHERE status <> 'parked' AND shard > in_shard) FROM used WHERE in_shard IS NOT NULL)
+SELECT (SELECT count(*) FROM timers WHERE shard = in_shard AND status <> 'parked' AND due_at < ?),
+	(SELECT min(due_at) FROM timers WHERE shard = in_shard AND status <> 'parked')
+FROM used WHERE in_shard IS NOT NULL`
+)
+
+// Count implements store.Census. It counts an index, which takes milliseconds for each 100,000 timers:
+// good for a gauge that is read a few times a minute.
+func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
+	var counts store.Counts
+	err := s.read(ctx, "count timers", func(c *conn) error {
+		return c.snapshot(func() error {
+			counts = store.Counts{OldestDueAt: timer.Never}
+			if _, err := c.one(countPending, nil, &counts.Pending); err != nil {
+				return err
+			}
+			if _, err := c.one(countParked, nil, &counts.Parked); err != nil {
+				return err
+			}
+			return c.each(func(rows *sql.Rows) error {
+				var overdue int64
+				var oldest timer.Millis
+				err := rows.Scan(&overdue, &oldest)
+				counts.Overdue += overdue
+				counts.OldestDueAt = min(counts.OldestDueAt, oldest)
+				return err
+			}, countOverdue, now)
+		})
+	})
+	if err != nil {
+		return store.Counts{}, err
+	}
+	return counts, nil
+}

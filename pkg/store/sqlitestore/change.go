@@ -1,0 +1,88 @@
+package sqlitestore
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	deleteAny        = "DELETE FROM timers WHERE shard = ? AND uuid = ? RETURNING " + timerColumns
+	deleteGeneration = "DELETE FROM timers WHERE shard = ? AND uuid = ? AND generation = ? RETURNING " + timerColumns
+)
+
+func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error) {
+	prior, found, err := c.timer(selectLive, op.Ref.Shard, op.Ref.UUID[:])
+	if err != nil {
+		return store.Written{}, err
+	}
+	if refused := refusal("update", op.Ref, op.IfGeneration, &prior, found); refused != nil {
+		return *refused, nil
+	}
+	t := prior
+	t.Spec, err = op.Patch.Apply(prior.Spec)
+	if err != nil {
+		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}, nil
+	}
+	wanted := prior.DueAt
+	if op.Patch.ExecuteAt != nil {
+		wanted = t.ExecuteAt
+	}
+	if op.Patch.Payload != nil {
+		t.Payload = slices.Clone(t.Payload)
+	} else {
+		prior.Payload = nil // the new state has it
+	}
+	t.DueAt = dueAt(now, t.ExecuteAt, wanted)
+	revive(&t, now, op.Revision)
+	return store.Written{Timer: t, Prior: &prior}, c.replace(op.Ref, &t)
+}
+
+func (c *conn) delete(op *store.Delete) (store.Written, error) {
+	query, args := deleteAny, []any{op.Ref.Shard, op.Ref.UUID[:]}
+	if op.IfGeneration != 0 {
+		query, args = deleteGeneration, append(args, op.IfGeneration)
+	}
+	t, found, err := c.timer(query, args...)
+	if err != nil {
+		return store.Written{}, err
+	}
+	if found {
+		prior := t
+		prior.Payload = nil
+		return store.Written{Timer: t, Prior: &prior}, nil
+	}
+	if op.IfGeneration != 0 {
+		t, found, err = c.timer(selectLive, op.Ref.Shard, op.Ref.UUID[:])
+	}
+	return *refusal("delete", op.Ref, op.IfGeneration, &t, found), err
+}
+
+// revive starts a new generation at attempt 1.
+func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
+	t.Status = timer.StatusScheduled
+	t.Revision = revision
+	t.Generation = timer.Generation(revision)
+	t.Attempts = 0
+	t.Starts = 0
+	t.UpdatedAt = now
+}
+
+// refusal is the answer to an operation whose row is not there, or is of another generation than want;
+// nil if it may go on.
+func refusal(verb string, ref store.Ref, want timer.Generation, t *timer.Timer, found bool) *store.Written {
+	switch {
+	case !found:
+		return &store.Written{Err: fmt.Errorf("%s timer %s: %w", verb, ref.UUID, store.ErrNotFound)}
+	case want != 0 && t.Generation != want:
+		return &store.Written{
+			Timer: *t,
+			Err: fmt.Errorf("%s timer %s: generation is %s, not %s: %w",
+				verb, ref.UUID, t.Generation, want, store.ErrConflict),
+		}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,200 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// checkpointPages is the length of the write-ahead log, in pages of 4 KiB, from which a commit also
+// moves it into the database file. At SQLite's default of 1,000 a busy writer does that all the time.
+const checkpointPages = 4000
+
+// conn is one connection, with the statements prepared on it so far. One goroutine uses it at a time.
+//
+// Statements run without the caller's context. They are all short, and to watch a context costs a
+// goroutine a statement and may interrupt a commit, whose outcome would then be unknown for no reason.
+type conn struct {
+	sql      *sql.Conn
+	prepared map[string]*sql.Stmt
+	policies policyMemo
+}
+
+// openDB describes how connections are made; it opens none.
+func openDB(path string, cacheMiB int, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs)}
+	settings := url.Values{"_pragma": append([]string{
+		"busy_timeout(5000)", // somebody looks at the file with the sqlite3 shell
+		"journal_mode(wal)",
+		"synchronous(full)", // every commit is on disk when it is answered
+		"fullfsync(1)",      // on macOS, where fsync alone does not get that far
+		fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages),
+		fmt.Sprintf("cache_size(%d)", -cacheMiB<<10),
+		"mmap_size(0)", // row checks take twice as long with it
+		"temp_store(memory)",
+		"trusted_schema(0)",
+	}, pragmas...)}
+	db, err := sql.Open("sqlite", name.String()+"?"+settings.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxIdleConns(0) // connections are held for good, or thrown away
+	return db, nil
+}
+
+func connect(ctx context.Context, db *sql.DB) (*conn, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{sql: c, prepared: map[string]*sql.Stmt{}}, nil
+}
+
+// close ends the connection. Whatever transaction was open on it is rolled back.
+func (c *conn) close() error {
+	var errs []error
+	for _, stmt := range c.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, c.sql.Close())...)
+}
+
+// discard is close for a connection that failed: its own errors say nothing new.
+func (c *conn) discard() {
+	if c != nil {
+		_ = c.close()
+	}
+}
+
+func (c *conn) prepare(query string) (*sql.Stmt, error) {
+	if stmt, ok := c.prepared[query]; ok {
+		return stmt, nil
+	}
+	stmt, err := c.sql.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %.40q: %w", query, err)
+	}
+	c.prepared[query] = stmt
+	return stmt, nil
+}
+
+// exec returns the number of rows changed.
+func (c *conn) exec(query string, args ...any) (int64, error) {
+	stmt, err := c.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (c *conn) query(query string, args ...any) (*sql.Rows, error) {
+	stmt, err := c.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(context.Background(), args...)
+}
+
+// each calls read for every row. read may stop early with errStop.
+func (c *conn) each(read func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := c.query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			if errors.Is(err, errStop) {
+				return nil
+			}
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one scans the first row, if there is one.
+func (c *conn) one(query string, args []any, dest ...any) (found bool, err error) {
+	err = c.each(func(rows *sql.Rows) error {
+		found = true
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		return errStop
+	}, query, args...)
+	return found, err
+}
+
+// errStop ends each early.
+var errStop = errors.New("stop")
+
+// snapshot runs several statements on one state of the database.
+func (c *conn) snapshot(read func() error) error {
+	if _, err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	err := read()
+	if _, end := c.exec("COMMIT"); end != nil {
+		return errors.Join(err, end)
+	}
+	return err
+}
+
+// valuesSizes are the lengths of VALUES lists that statements are prepared for; shorter ones are filled
+// up with NULLs, which join with nothing.
+var valuesSizes = [...]int{1, 8, 64, 256}
+
+// valuesSize returns how long a list to prepare for n items, and how many of them it takes.
+func valuesSize(n int) (size, take int) {
+	for _, size := range valuesSizes {
+		if n <= size {
+			return size, n
+		}
+	}
+	largest := valuesSizes[len(valuesSizes)-1]
+	return largest, largest
+}
+
+// values writes "(?,?),(?,?)…" of the given measures.
+func values(rows, columns int) string {
+	row := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
+	return strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
+}
+
+// uuidColumn scans 16 bytes into a UUID.
+type uuidColumn timer.UUID
+
+// Scan implements sql.Scanner.
+func (u *uuidColumn) Scan(src any) error {
+	b, ok := src.([]byte)
+	if !ok || len(b) != len(u) {
+		return fmt.Errorf("a uuid column holds %T of another form than 16 bytes", src)
+	}
+	copy(u[:], b)
+	return nil
+}
+
+var _ sql.Scanner = (*uuidColumn)(nil)
+
+// orNull stores an empty text as NULL.
+func orNull(text string) driver.Value {
+	if text == "" {
+		return nil
+	}
+	return text
+}

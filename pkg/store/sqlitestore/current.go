@@ -1,0 +1,96 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+const (
+	selectCurrent = "WITH asked (place, in_shard, with_uuid) AS (VALUES %s) SELECT place, " + timerColumns +
+		" FROM asked CROSS JOIN timers ON shard = in_shard AND uuid = with_uuid"
+
+	countStart = "UPDATE timers SET starts = starts + 1 WHERE shard = ? AND uuid = ? AND revision = ?"
+)
+
+// selectCurrentOf is selectCurrent for each of valuesSizes.
+var selectCurrentOf = func() map[int]string {
+	queries := map[int]string{}
+	for _, size := range valuesSizes {
+		queries[size] = fmt.Sprintf(selectCurrent, values(size, 3))
+	}
+	return queries
+}()
+
+// Current implements store.Outcomes. Checks that count a start are writes and go through the writer; the
+// others, which are nearly all, read beside it.
+func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	if len(checks) == 0 {
+		return nil, nil
+	}
+	out := make([]store.Checked, len(checks))
+	var reads, counts []int
+	for i := range checks {
+		if checks[i].CountStart {
+			counts = append(counts, i)
+		} else {
+			reads = append(reads, i)
+		}
+	}
+	if len(reads) > 0 {
+		err := s.read(ctx, "check rows", func(c *conn) error { return c.current(checks, reads, out) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(counts) > 0 {
+		err := s.write(ctx, "check rows and count starts", len(counts), 0, func(c *conn) error {
+			for _, i := range counts {
+				var err error
+				if out[i], err = c.countStart(&checks[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *conn) current(checks []store.Check, places []int, out []store.Checked) error {
+	for len(places) > 0 {
+		size, take := valuesSize(len(places))
+		args := make([]any, 0, 3*size)
+		for _, i := range places[:take] {
+			args = append(args, i, checks[i].Ref.Shard, checks[i].Ref.UUID[:])
+		}
+		args = append(args, make([]any, 3*(size-take))...)
+		err := c.each(func(rows *sql.Rows) error {
+			var place int64
+			t, _, err := c.scanTimer(rows, &place)
+			out[place] = store.Checked{Found: true, Timer: t}
+			return err
+		}, selectCurrentOf[size], args...)
+		if err != nil {
+			return err
+		}
+		places = places[take:]
+	}
+	return nil
+}
+
+func (c *conn) countStart(check *store.Check) (store.Checked, error) {
+	t, found, err := c.timer(selectLive, check.Ref.Shard, check.Ref.UUID[:])
+	answer := store.Checked{Found: found, Timer: t}
+	if err != nil || !answer.Matches(check.Revision) {
+		return answer, err
+	}
+	n, err := c.exec(countStart, check.Ref.Shard, check.Ref.UUID[:], check.Revision)
+	answer.Counted = n == 1
+	return answer, err
+}

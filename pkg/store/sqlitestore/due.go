@@ -1,0 +1,168 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// selectFirst looks at many shards at once: for each whose claim holds, the first key behind the
+	// cursor, or NULL. A poll of idle shards is this one statement.
+	selectFirst = `WITH asked (place, in_shard, version, owner, after_due, after_uuid) AS (VALUES %s)
+SELECT place, t.due_at, t.uuid
+FROM asked
+CROSS JOIN shards s ON s.shard = in_shard AND s.version = asked.version AND s.owner = asked.owner
+LEFT JOIN timers t ON t.rid = (
+	SELECT rid FROM timers
+	WHERE shard = in_shard AND (due_at, uuid) > (after_due, after_uuid) AND status <> 'parked'
+	ORDER BY due_at, uuid LIMIT 1)`
+
+	selectDue = `SELECT uuid, revision, generation, attempts, due_at, updated_at FROM timers
+WHERE shard = ? AND (due_at, uuid) > (?, ?) AND status <> 'parked'
+ORDER BY due_at, uuid LIMIT ?`
+)
+
+// selectFirstOf is selectFirst for each of valuesSizes.
+var selectFirstOf = func() map[int]string {
+	queries := map[int]string{}
+	for _, size := range valuesSizes {
+		queries[size] = fmt.Sprintf(selectFirst, values(size, 6))
+	}
+	return queries
+}()
+
+// cursorIn is a shard, under a claim, and a place in it.
+type cursorIn struct {
+	claim store.Claim
+	after store.Key
+}
+
+// first is what selectFirst tells of one shard.
+type first struct {
+	// holds: the claim is the shard's newest.
+	holds bool
+	// key is the first one behind the cursor; its DueAt is Never if there is none.
+	key store.Key
+}
+
+// firsts looks at all cursors; call it in the snapshot that then reads the rows, so that the fence
+// holds for those too.
+func (c *conn) firsts(cursors []cursorIn) ([]first, error) {
+	out := make([]first, len(cursors))
+	for done := 0; done < len(cursors); {
+		size, take := valuesSize(len(cursors) - done)
+		args := make([]any, 0, 6*size)
+		for i, at := range cursors[done : done+take] {
+			args = append(args, done+i, at.claim.Shard, at.claim.Version, at.claim.Owner[:], at.after.DueAt, at.after.UUID[:])
+		}
+		args = append(args, make([]any, 6*(size-take))...)
+		err := c.each(func(rows *sql.Rows) error {
+			var place int64
+			var due sql.NullInt64
+			var uuid sql.RawBytes
+			if err := rows.Scan(&place, &due, &uuid); err != nil {
+				return err
+			}
+			f := first{holds: true, key: store.Key{DueAt: timer.Never}}
+			if due.Valid {
+				f.key.DueAt = timer.Millis(due.Int64)
+				copy(f.key.UUID[:], uuid)
+			}
+			out[place] = f
+			return nil
+		}, selectFirstOf[size], args...)
+		if err != nil {
+			return nil, err
+		}
+		done += take
+	}
+	return out, nil
+}
+
+// Due implements store.Shards.
+func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	if len(q.Shards) == 0 {
+		return nil, nil
+	}
+	cursors := make([]cursorIn, len(q.Shards))
+	for i, asked := range q.Shards {
+		cursors[i] = cursorIn{asked.Claim, asked.After}
+	}
+	out := make([]store.DueShard, len(q.Shards))
+	err := s.read(ctx, "read due timers", func(c *conn) error {
+		return c.snapshot(func() error {
+			firsts, err := c.firsts(cursors)
+			if err != nil {
+				return err
+			}
+			room := q.Total
+			for i, f := range firsts {
+				if !f.holds {
+					out[i].Err = fenced("poll", cursors[i].claim)
+					continue
+				}
+				if out[i], err = c.due(cursors[i], f, q.Horizon, min(room, q.PerShard)); err != nil {
+					return err
+				}
+				room -= len(out[i].Rows)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conn) due(at cursorIn, f first, horizon timer.Millis, limit int) (store.DueShard, error) {
+	if f.key.DueAt > horizon || limit <= 0 {
+		return store.DueShard{NextDueAt: f.key.DueAt, Cut: f.key.DueAt <= horizon}, nil
+	}
+	answer := store.DueShard{NextDueAt: timer.Never}
+	// The row behind the last one tells when the shard is next due.
+	err := c.dueRows(at, limit+1, func(row store.DueRow) bool {
+		if row.DueAt > horizon || len(answer.Rows) == limit {
+			answer.NextDueAt = row.DueAt
+			answer.Cut = row.DueAt <= horizon
+			return false
+		}
+		answer.Rows = append(answer.Rows, row)
+		return true
+	})
+	return answer, err
+}
+
+// dueRows reads rows in key order until take returns false, at most limit.
+func (c *conn) dueRows(at cursorIn, limit int, take func(store.DueRow) bool) error {
+	return c.each(func(rows *sql.Rows) error {
+		row := store.DueRow{Ref: store.Ref{Shard: at.claim.Shard}}
+		var attempts int64
+		err := rows.Scan((*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.DueAt, &row.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		row.Attempt = timer.Attempt(attempts) + 1
+		if !take(row) {
+			return errStop
+		}
+		return nil
+	}, selectDue, at.claim.Shard, at.after.DueAt, at.after.UUID[:], limit)
+}
+
+// shardsJSON lists shards for json_each, where their order does not matter.
+func shardsJSON(shards []shard.ID) string {
+	b := []byte{'['}
+	for i, id := range shards {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, id.String()...)
+	}
+	return string(append(b, ']'))
+}

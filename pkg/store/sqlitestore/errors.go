@@ -1,0 +1,56 @@
+package sqlitestore
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// errLocked says that another process holds the lock file.
+var errLocked = errors.New("locked by another process")
+
+// code returns SQLite's extended result code; ok is false for errors that are not SQLite's.
+func code(err error) (extended int, ok bool) {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	return e.Code(), true
+}
+
+// primary returns SQLite's result code without its extension.
+func primary(err error) int {
+	extended, _ := code(err)
+	return extended & 0xff
+}
+
+// failed translates a driver's error after which nothing is applied.
+func failed(err error) error {
+	switch primary(err) {
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH:
+		return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: the disk is full: %w", store.ErrUnavailable, err)
+	default:
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+}
+
+// notCommitted reports whether a COMMIT that failed like this has certainly left nothing behind.
+//
+// The frame that makes a transaction valid is the last one written to the log, and the log is synced
+// after it. So a write that failed, for lack of room or otherwise, happened before the transaction was
+// valid. A sync that failed happened after: the transaction may come to life when the log is read
+// after a crash, unless the next commit overwrites it first.
+func notCommitted(err error) bool {
+	extended, ok := code(err)
+	if !ok {
+		return false
+	}
+	return extended == sqlite3.SQLITE_IOERR_WRITE ||
+		primary(err) == sqlite3.SQLITE_FULL || primary(err) == sqlite3.SQLITE_BUSY
+}

@@ -1,0 +1,152 @@
+package sqlitestore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// An outcome is one or two statements, each with the guard in its WHERE: history is copied from the row
+// inside the database, then the row goes or changes. Only a miss is looked at further. It is faster than
+// reading the row first, and nothing can come between.
+const (
+	insertHistory = `INSERT INTO history (shard, uuid, generation, attempt, outcome, next_at, started_at, finished_at,
+	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
+	callback_timeout_ns, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at)
+SELECT shard, uuid, generation, ?, ?, ?, ?, ?, ?, ?, ?, ?, namespace, timer_id, execute_at, deliver, callback_url,
+	callback_timeout_ns, retry_policy, iif(?, payload, NULL), correlation_id, due_at, revision, created_at, ?
+FROM timers` + guarded + `
+ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
+	outcome = excluded.outcome, next_at = excluded.next_at, started_at = excluded.started_at,
+	finished_at = excluded.finished_at, status_code = excluded.status_code, error = excluded.error,
+	expires_at = excluded.expires_at, marked_at = excluded.marked_at, execute_at = excluded.execute_at,
+	deliver = excluded.deliver, callback_url = excluded.callback_url,
+	callback_timeout_ns = excluded.callback_timeout_ns, retry_policy = excluded.retry_policy,
+	payload = excluded.payload, correlation_id = excluded.correlation_id, due_at = excluded.due_at,
+	revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+WHERE outcome = 'failed'`
+
+	deleteRow = "DELETE FROM timers" + guarded
+
+	rescheduleRow = `UPDATE timers SET status = 'scheduled', execute_at = ?, due_at = ?, revision = ?, generation = ?,
+	attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL` + guarded
+
+	retryRow = `UPDATE timers SET status = 'retrying', due_at = max(?, execute_at), revision = ?, attempts = ?,
+	starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL` + guarded
+
+	moveRow = "UPDATE timers SET due_at = max(?, execute_at), revision = ?, updated_at = ?, starts = starts + ?" + guarded
+
+	parkRow = "UPDATE timers SET status = 'parked', revision = ?, updated_at = ?, last_error = ?, marked_at = ?" + guarded
+
+	// guarded stands for the two conditions below; guardedBy chooses.
+	guarded      = " WHERE <guard>"
+	byGeneration = " WHERE shard = ? AND uuid = ? AND generation = ?"
+	byRevision   = " WHERE shard = ? AND uuid = ? AND revision = ?"
+
+	selectStanding = "SELECT revision, generation FROM timers WHERE shard = ? AND uuid = ?"
+)
+
+// Finish implements store.Outcomes.
+func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	const row = 1024 // what leaves and what history gains
+	out := make([]error, len(items))
+	err := s.write(ctx, "finish timers", len(items), row*len(items), func(c *conn) (err error) {
+		for i := range items {
+			if out[i], err = c.finish(now, &items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// finish writes one outcome. refused is its answer, err a failure of the database.
+func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
+	var changed int64
+	r := &f.Record
+	text := store.CutError(r.Error)
+	switch f.Kind {
+	case store.FinishDone, store.FinishDead:
+		if err := c.record(now, f); err != nil {
+			return nil, err
+		}
+		changed, err = c.guarded(f, deleteRow)
+	case store.FinishRescheduled:
+		if err := c.record(now, f); err != nil {
+			return nil, err
+		}
+		changed, err = c.guarded(f, rescheduleRow, f.NextAt, dueAt(now, f.NextAt, f.NextAt), f.Next, f.Next,
+			now, r.StartedAt, r.StatusCode, text)
+	case store.FinishRetry:
+		if err := c.record(now, f); err != nil {
+			return nil, err
+		}
+		changed, err = c.guarded(f, retryRow, max(now, f.NextAt), f.Next, r.Attempt, now, r.StartedAt, r.StatusCode, text)
+	case store.FinishLeased, store.FinishPostponed:
+		starts := 0
+		if f.Kind == store.FinishLeased && f.CountStart {
+			starts = 1
+		}
+		changed, err = c.guarded(f, moveRow, max(now, f.NextAt), f.Next, now, starts)
+	case store.FinishParked:
+		changed, err = c.guarded(f, parkRow, f.Next, now, text, now)
+	default:
+		return fmt.Errorf("finish timer %s: kind %d: %w", f.Ref.UUID, f.Kind, store.ErrInvalid), nil
+	}
+	if err != nil || changed == 1 {
+		return nil, err
+	}
+	return c.missed(f)
+}
+
+// record writes the attempt into history. What is final stays; anything else gives way.
+func (c *conn) record(now timer.Millis, f *store.Finish) error {
+	outcome, nextAt := store.OutcomeDone, timer.Millis(0)
+	var markedAt any
+	switch f.Kind {
+	case store.FinishRescheduled:
+		outcome, nextAt = store.OutcomeRescheduled, f.NextAt
+	case store.FinishRetry:
+		outcome, nextAt = store.OutcomeFailed, f.NextAt
+	case store.FinishDead:
+		outcome, markedAt = store.OutcomeDead, now
+	default:
+	}
+	r := &f.Record
+	_, err := c.guarded(f, insertHistory, r.Attempt, string(outcome), nextAt, r.StartedAt, r.FinishedAt, r.StatusCode,
+		store.CutError(r.Error), r.FinishedAt.Add(r.KeepFor), markedAt, outcome == store.OutcomeDead, now)
+	return err
+}
+
+// guarded runs a statement on the item's row, if the guard holds.
+func (c *conn) guarded(f *store.Finish, statement string, args ...any) (changed int64, err error) {
+	if f.If.Revision != 0 {
+		return c.exec(guardedBy[statement].revision, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Revision)...)
+	}
+	return c.exec(guardedBy[statement].generation, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Generation)...)
+}
+
+// missed says why no row was changed.
+func (c *conn) missed(f *store.Finish) (refused, err error) {
+	var revision timer.Revision
+	var generation timer.Generation
+	found, err := c.one(selectStanding, []any{f.Ref.Shard, f.Ref.UUID[:]}, &revision, &generation)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound), nil
+	default:
+		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
+			f.Ref.UUID, revision, generation, store.ErrConflict), nil
+	}
+}

@@ -1,0 +1,17 @@
+package sqlitestore
+
+import "strings"
+
+// guardStatements are a statement under each of the two guards.
+type guardStatements struct{ generation, revision string }
+
+var guardedBy = func() map[string]guardStatements {
+	both := map[string]guardStatements{}
+	for _, statement := range []string{insertHistory, deleteRow, rescheduleRow, retryRow, moveRow, parkRow} {
+		both[statement] = guardStatements{
+			generation: strings.Replace(statement, guarded, byGeneration, 1),
+			revision:   strings.Replace(statement, guarded, byRevision, 1),
+		}
+	}
+	return both
+}()

@@ -1,0 +1,135 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	namespaceColumns = "name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, created_at, updated_at"
+	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
+	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
+	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, updated_at = ?
+WHERE name = ?`
+)
+
+// CreateNamespace implements store.Namespaces.
+func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("create namespace %q", ns.Name)
+	var answer store.Namespace
+	var refused error
+	err := s.write(ctx, op, 1, 0, func(c *conn) (err error) {
+		answer, refused, err = c.createNamespace(ns)
+		return err
+	})
+	if err == nil && refused != nil {
+		err = fmt.Errorf("%s: %w", op, refused)
+	}
+	if err != nil && refused == nil {
+		return store.Namespace{}, err
+	}
+	return answer, err
+}
+
+func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refused, err error) {
+	present, found, err := c.namespace(ns.Name)
+	if err != nil {
+		return store.Namespace{}, nil, err
+	}
+	if found {
+		return present, store.ErrExists, nil
+	}
+	var base int64
+	if _, err := c.one(selectNextBase, nil, &base); err != nil {
+		return store.Namespace{}, nil, err
+	}
+	if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
+		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+		return store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad), nil
+	}
+	ns.Shards.Base = shard.ID(base)
+	_, err = c.exec(insertNamespace, ns.Name, base, ns.Shards.Count, c.policies.format(ns.Settings.Retry),
+		int64(ns.Settings.CallbackTimeout), int64(ns.Settings.HistoryRetention), ns.CreatedAt, ns.UpdatedAt)
+	return ns, nil, err
+}
+
+// GetNamespace implements store.Namespaces.
+func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	op := fmt.Sprintf("get namespace %q", name)
+	var ns store.Namespace
+	var found bool
+	err := s.read(ctx, op, func(c *conn) (err error) {
+		ns, found, err = c.namespace(name)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	}
+	return ns, err
+}
+
+// ListNamespaces implements store.Namespaces.
+func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	var all []store.Namespace
+	err := s.read(ctx, "list namespaces", func(c *conn) error {
+		return c.each(func(rows *sql.Rows) error {
+			ns, err := c.scanNamespace(rows)
+			all = append(all, ns)
+			return err
+		}, selectNamespaces)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// UpdateNamespace implements store.Namespaces.
+func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("update namespace %q", ns.Name)
+	var answer store.Namespace
+	var found bool
+	err := s.write(ctx, op, 1, 0, func(c *conn) error {
+		_, err := c.exec(updateNamespace, c.policies.format(ns.Settings.Retry), int64(ns.Settings.CallbackTimeout),
+			int64(ns.Settings.HistoryRetention), ns.UpdatedAt, ns.Name)
+		if err == nil {
+			answer, found, err = c.namespace(ns.Name)
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	}
+	if err != nil {
+		return store.Namespace{}, err
+	}
+	return answer, nil
+}
+
+func (c *conn) namespace(name string) (ns store.Namespace, found bool, err error) {
+	err = c.each(func(rows *sql.Rows) (err error) {
+		found = true
+		ns, err = c.scanNamespace(rows)
+		return err
+	}, selectNamespace, name)
+	return ns, found, err
+}
+
+func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
+	var ns store.Namespace
+	var policy string
+	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&ns.Settings.CallbackTimeout),
+		(*int64)(&ns.Settings.HistoryRetention), &ns.CreatedAt, &ns.UpdatedAt)
+	if err == nil {
+		ns.Settings.Retry, err = c.policies.parse(policy)
+	}
+	return ns, err
+}

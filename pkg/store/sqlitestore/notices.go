@@ -1,0 +1,80 @@
+package sqlitestore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	ofMarked = ` WHERE marked_at IS NOT NULL AND marked_at < ? AND shard IN (SELECT value FROM json_each(?))
+ORDER BY marked_at LIMIT ?`
+
+	selectParkedMarks = "SELECT marked_at, " + timerColumns + " FROM timers" + ofMarked
+	selectDeadMarks   = "SELECT marked_at, " + endColumns + " FROM history" + ofMarked
+
+	unmarkParked = "UPDATE timers SET marked_at = NULL WHERE shard = ? AND uuid = ? AND revision = ? AND marked_at IS NOT NULL"
+	unmarkDead   = `UPDATE history SET marked_at = NULL
+WHERE shard = ? AND uuid = ? AND generation = ? AND attempt = ? AND marked_at IS NOT NULL`
+)
+
+// Unannounced implements store.Shards.
+func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	var out []store.Notice
+	err := s.read(ctx, "read unannounced timers", func(c *conn) error {
+		read := func(rows *sql.Rows) error {
+			var n store.Notice
+			var err error
+			n.Timer, n.Mark.Ref.Shard, err = c.scanTimer(rows, &n.MarkedAt)
+			n.Mark.Ref.UUID = n.Timer.UUID
+			n.Mark.Status = n.Timer.Status
+			n.Mark.Generation = n.Timer.Generation
+			n.Mark.Attempt = n.Timer.Attempts
+			n.Mark.Revision = n.Timer.Revision
+			out = append(out, n)
+			return err
+		}
+		return c.snapshot(func() error {
+			for _, query := range []string{selectParkedMarks, selectDeadMarks} {
+				if err := c.each(read, query, before, shardsJSON(shards), limit); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	return out[:min(limit, len(out))], nil
+}
+
+// Announced implements store.Shards.
+func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	return s.write(ctx, "take marks off", len(marks), 0, func(c *conn) error {
+		for _, m := range marks {
+			var err error
+			if m.Status == timer.StatusParked {
+				_, err = c.exec(unmarkParked, m.Ref.Shard, m.Ref.UUID[:], m.Revision)
+			} else {
+				_, err = c.exec(unmarkDead, m.Ref.Shard, m.Ref.UUID[:], m.Generation, m.Attempt)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,93 @@
+package sqlitestore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// request is one write on its way through the writer.
+type request struct {
+	ctx context.Context
+	// rows and bytes are what it adds to its group, roughly.
+	rows, bytes int
+	// apply runs inside the group's transaction. It sets the request's answers, may run again in
+	// another transaction if the first one failed, and returns only errors of the database: what is
+	// refused is an answer.
+	apply func(*conn) error
+	done  chan error
+
+	// mu is held while apply runs, so that a caller who stops waiting does not take away what
+	// apply reads.
+	mu    sync.Mutex
+	taken bool
+	gone  bool
+}
+
+// write hands a request to the writer and waits for its commit.
+func (s *Store) write(ctx context.Context, op string, rows, bytes int, apply func(*conn) error) error {
+	if err := s.enter(ctx, op); err != nil {
+		return err
+	}
+	defer s.leave()
+	r := &request{ctx: ctx, rows: rows, bytes: bytes, apply: apply, done: make(chan error, 1)}
+	select {
+	case s.writer.queue <- r:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", op, notTaken(ctx.Err()))
+	}
+	var err error
+	select {
+	case err = <-r.done:
+	case <-ctx.Done():
+		err = r.leave()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+// leave ends the wait for a request.
+func (r *request) leave() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	if !r.taken {
+		return notTaken(r.ctx.Err())
+	}
+	select {
+	case err := <-r.done: // just now
+		return err
+	default:
+		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, r.ctx.Err())
+	}
+}
+
+// notTaken says that a request was given up before the writer looked at it.
+func notTaken(why error) error {
+	return fmt.Errorf("%w: nothing was tried: %w", store.ErrUnavailable, why)
+}
+
+// run applies the request, unless its caller is gone.
+func (r *request) run(c *conn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone || !r.taken && r.ctx.Err() != nil {
+		return nil
+	}
+	r.taken = true
+	return r.apply(c)
+}
+
+// answer ends the request; nil means committed.
+func (r *request) answer(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && !r.taken {
+		err = notTaken(r.ctx.Err())
+	}
+	r.done <- err
+}

@@ -1,0 +1,156 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// databaseFile is the database, and lockFile beside it says which process has it.
+	databaseName = "timerbus.db"
+	lockName     = "timerbus.lock"
+)
+
+// Store is the engine. It is safe for concurrent use.
+type Store struct {
+	lock    *os.File
+	writer  *writer
+	readers *readers
+	log     *slog.Logger
+	written sync.WaitGroup // the writer's goroutine
+
+	// calls is held for reading by every running call, and taken for writing by Close.
+	calls  sync.RWMutex
+	closed bool
+}
+
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Positions = (*Store)(nil)
+	_ store.Census    = (*Store)(nil)
+)
+
+// Open takes the folder for this process, makes or migrates the database in it, and starts the writer.
+// Its errors are for people: they name the folder and what is wrong with it.
+func Open(ctx context.Context, o Options) (_ *Store, err error) {
+	o, err = o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	lock, err := takeFolder(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.Close())
+		}
+	}()
+	path := filepath.Join(o.Folder, databaseName)
+	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore")}
+	if err := migrate(ctx, path, o.CacheMiB, s.log); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	if err := s.start(ctx, path, o); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func takeFolder(folder string) (*os.File, error) {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return nil, fmt.Errorf("data folder %s cannot be made: %w", folder, err)
+	}
+	lock, err := lockFile(filepath.Join(folder, lockName))
+	switch {
+	case errors.Is(err, errLocked):
+		return nil, fmt.Errorf("data folder %s is in use by another process: stop that one, or give this one a folder of its own", folder)
+	case err != nil:
+		return nil, fmt.Errorf("data folder %s cannot be written to: %w", folder, err)
+	}
+	return lock, nil
+}
+
+func (s *Store) start(ctx context.Context, path string, o Options) error {
+	db, err := openDB(path, o.CacheMiB)
+	if err != nil {
+		return err
+	}
+	c, err := connect(ctx, db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	readDB, err := openDB(path, o.CacheMiB, "query_only(1)")
+	if err != nil {
+		c.discard()
+		return errors.Join(err, db.Close())
+	}
+	s.readers = newReaders(readDB, o.Readers)
+	wal := walBound{path: path + "-wal", limit: int64(o.WALMiB) << 20, readers: s.readers, log: s.log}
+	s.writer = &writer{
+		db:          db,
+		conn:        c,
+		queue:       make(chan *request, o.Queue),
+		groupRows:   o.GroupRows,
+		groupBytes:  o.GroupBytes,
+		afterCommit: wal.keep,
+		log:         s.log,
+	}
+	s.written.Go(s.writer.run)
+	return nil
+}
+
+// enter begins a call.
+func (s *Store) enter(ctx context.Context, op string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	s.calls.RLock()
+	if s.closed {
+		s.calls.RUnlock()
+		return fmt.Errorf("%s: %w", op, store.ErrClosed)
+	}
+	return nil
+}
+
+func (s *Store) leave() { s.calls.RUnlock() }
+
+// Close implements store.Cluster. Closing again does nothing.
+func (s *Store) Close() error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	close(s.writer.queue)
+	s.written.Wait()
+	// The last connection to close moves the log into the database file.
+	errs := []error{s.readers.close()}
+	if s.writer.conn != nil {
+		errs = append(errs, s.writer.conn.close())
+	}
+	errs = append(errs, s.writer.db.Close(), s.lock.Close())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
+
+// Ping implements store.Cluster.
+func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	var now timer.Millis
+	err := s.read(ctx, "ping", func(c *conn) error {
+		_, err := c.one("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)", nil, &now)
+		return err
+	})
+	return now, err
+}
