@@ -163,10 +163,14 @@ func (d *logDelivery) Nack(after time.Duration) {
 	b := r.log.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !r.session.counts() || !r.window.Live(d.slot) {
+	if !r.session.counts() {
 		return
 	}
-	r.at = r.window.Restart() + 1
+	committed, restarted := r.window.Restart(d.slot)
+	if !restarted {
+		return
+	}
+	r.at = committed + 1
 	if after <= 0 {
 		r.session.signal()
 		return

@@ -32,9 +32,9 @@ type orderedSource struct {
 	last     int64  // offset delivered last
 	commitAt time.Time
 
+	window *window.Window // set by start, before any delivery
+
 	mu       sync.Mutex
-	window   *window.Window
-	inFlight int
 	restart  bool
 	resumeAt time.Time
 }
@@ -108,7 +108,7 @@ func (o *orderedSource) drop(consumer string) {
 
 func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
-		restart, resumeAt, inFlight, full := o.state()
+		restart, resumeAt := o.restarting()
 		if restart && !time.Now().Before(resumeAt) {
 			if err := o.rewind(ctx); err != nil {
 				return nil, err
@@ -118,8 +118,8 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 		wakeAt := earliest(o.pull.silent(), o.commitDue())
 		if restart {
 			wakeAt = earliest(wakeAt, resumeAt)
-		} else if !full {
-			if err := o.pull.ask(inFlight); err != nil {
+		} else if !o.window.Full() {
+			if err := o.pull.ask(o.window.Pending()); err != nil {
 				return nil, err
 			}
 		}
@@ -152,10 +152,10 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-func (o *orderedSource) state() (restart bool, resumeAt time.Time, inFlight int, full bool) {
+func (o *orderedSource) restarting() (bool, time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.restart, o.resumeAt, o.inFlight, o.window.Full()
+	return o.restart, o.resumeAt
 }
 
 // accept makes a delivery of a message, or reads again from where it should have been.
@@ -175,17 +175,18 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (*bus.Delivery,
 		return nil, o.reread(ctx, fmt.Errorf("message %d of the consumer came after %d", meta.Sequence.Consumer, o.sequence))
 	}
 	o.sequence = meta.Sequence.Consumer
-	o.last = int64(meta.Sequence.Stream)
 	o.mu.Lock()
-	slot, ok := o.window.Push(o.last)
-	if ok {
-		o.inFlight++
+	if o.restart { // a Nack came in between: this message will be read again, in its turn
+		o.mu.Unlock()
+		return nil, nil
 	}
+	slot, ok := o.window.Push(int64(meta.Sequence.Stream))
 	o.mu.Unlock()
 	if !ok {
-		// Asked for more than the window's span takes: read it again when there is room.
+		// More was asked for than the window's span takes: read it again when there is room.
 		return nil, o.reread(ctx, nil)
 	}
+	o.last = int64(meta.Sequence.Stream)
 	d := &orderedDelivery{source: o, slot: slot}
 	d.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
@@ -237,10 +238,9 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 // rewind carries out a Nack.
 func (o *orderedSource) rewind(ctx context.Context) error {
 	o.mu.Lock()
-	after := o.window.Committed()
 	o.restart = false
 	o.mu.Unlock()
-	return o.read(ctx, after)
+	return o.read(ctx, o.window.Committed())
 }
 
 // tick commits when that is due, and finds requests that went silent.
@@ -302,29 +302,23 @@ type orderedDelivery struct {
 }
 
 func (d *orderedDelivery) Ack() {
-	o := d.source
-	o.mu.Lock()
-	if o.session.void.Load() || !o.window.Live(d.slot) {
-		o.mu.Unlock()
-		return
+	if o := d.source; !o.session.void.Load() {
+		o.window.Done(d.slot)
+		o.signal()
 	}
-	o.window.Done(d.slot)
-	o.inFlight--
-	o.mu.Unlock()
-	o.signal()
 }
 
 func (d *orderedDelivery) Nack(after time.Duration) {
 	o := d.source
-	o.mu.Lock()
-	if o.session.void.Load() || !o.window.Live(d.slot) {
-		o.mu.Unlock()
+	if o.session.void.Load() {
 		return
 	}
-	o.window.Restart()
-	o.inFlight = 0
-	o.restart = true
-	o.resumeAt = time.Now().Add(after)
+	// The window and the wish are changed together, so that the reader pushes nothing in between.
+	o.mu.Lock()
+	if _, restarted := o.window.Restart(d.slot); restarted {
+		o.restart = true
+		o.resumeAt = time.Now().Add(after)
+	}
 	o.mu.Unlock()
 	o.signal()
 }

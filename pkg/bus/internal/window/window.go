@@ -56,6 +56,13 @@ func (w *Window) full() bool {
 	return w.pending >= w.limit || len(w.entries) >= SpanFactor*w.limit
 }
 
+// Pending counts the entries not yet done.
+func (w *Window) Pending() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pending
+}
+
 // Done marks an entry and reports whether the committed offset moved. For a slot that is done,
 // from before a Restart, or in a sealed window it does nothing: whether the window is sealed and
 // the mark itself are decided under one lock, so that no acknowledgement slips in after a revoke
@@ -63,14 +70,11 @@ func (w *Window) full() bool {
 func (w *Window) Done(s Slot) (moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.sealed || s < w.first {
+	e := w.find(s)
+	if e == nil {
 		return false
 	}
-	i := int(s - w.first)
-	if i >= len(w.entries) || w.entries[i].done {
-		return false
-	}
-	w.entries[i].done = true
+	e.done = true
 	w.pending--
 	n := 0
 	for n < len(w.entries) && w.entries[n].done {
@@ -88,15 +92,15 @@ func (w *Window) drop(n int) {
 	w.first += Slot(n)
 }
 
-// Live reports whether the slot still waits for its acknowledgement.
-func (w *Window) Live(s Slot) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sealed || s < w.first {
-		return false
+// find returns the entry of a slot that still counts; w.mu is held.
+func (w *Window) find(s Slot) *entry {
+	if w.sealed || s < w.first || s-w.first >= Slot(len(w.entries)) {
+		return nil
 	}
-	i := int(s - w.first)
-	return i < len(w.entries) && !w.entries[i].done
+	if e := &w.entries[s-w.first]; !e.done {
+		return e
+	}
+	return nil
 }
 
 // Committed is the offset up to which everything is acknowledged.
@@ -108,13 +112,17 @@ func (w *Window) Committed() int64 {
 
 // Restart forgets every entry past the committed offset and returns that offset: deliveries go on
 // after it, and older slots are void. Entries done beyond a gap are forgotten too, since a restart
-// repeats them: order is worth more than a saved repetition.
-func (w *Window) Restart() int64 {
+// repeats them: order is worth more than a saved repetition. It is asked for by one entry, and does
+// nothing if that one does not count any more.
+func (w *Window) Restart(by Slot) (after int64, restarted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.find(by) == nil {
+		return w.committed, false
+	}
 	w.drop(len(w.entries))
 	w.pending = 0
-	return w.committed
+	return w.committed, true
 }
 
 // Seal ends the window and returns the final committed offset. Nothing moves it afterwards.
