@@ -1,31 +1,133 @@
-package memstore_test
+package memstore
 
 import (
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/store/storetest"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestStore runs the suite. A database without handles stays, so that reopening it is possible.
+// TestStore runs the suite, and looks at the indexes after each subtest. A database whose handles are
+// all closed stays, which stands for durability here.
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
-		New: func(testing.TB) storetest.Subject {
-			db := memstore.NewDatabase()
-			open := func(testing.TB) store.Store { return db.Open() }
-			handle := db.Open()
+		New: func(t testing.TB) storetest.Subject {
+			db := NewDatabase()
+			t.Cleanup(func() { db.checkIndexes(t) })
+			var open []*Store
+			handle := func(testing.TB) store.Store {
+				open = append(open, db.Open())
+				return open[len(open)-1]
+			}
 			return storetest.Subject{
-				Store:   handle,
-				Another: open,
+				Store:   handle(t),
+				Another: handle,
 				Reopen: func(t testing.TB) store.Store {
-					if err := handle.Close(); err != nil {
-						t.Fatal(err)
+					for _, s := range open {
+						if err := s.Close(); err != nil {
+							t.Fatal(err)
+						}
 					}
-					return db.Open()
+					return handle(t)
 				},
 			}
 		},
-		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+		Reference: func(testing.TB) store.Store { return NewDatabase().Open() },
 	})
+}
+
+// checkIndexes compares what is kept twice.
+func (db *Database) checkIndexes(t testing.TB) {
+	t.Helper()
+	unmarked := 0
+	for id, sh := range db.shards {
+		due, marks := 0, 0
+		for uuid, r := range sh.rows.all() {
+			if r.timer.UUID != uuid {
+				t.Errorf("row %s lies at %s", r.timer.UUID, uuid)
+			}
+			if indexed, _ := sh.due.get(r.key()); r.parked() == (indexed == r) {
+				t.Errorf("row %s is %s; it is among the due rows: %t", uuid, r.timer.Status, indexed == r)
+			}
+			if !r.parked() {
+				due++
+			}
+			if r.mark.set {
+				marks++
+				if on, _ := sh.marks.get(r.markKey()); on.parked != r {
+					t.Errorf("the mark of row %s is not indexed", uuid)
+				}
+			}
+		}
+		for key, h := range sh.history.all() {
+			if h.key() != key || sh.byAttempt[h.attemptKey()] != h {
+				t.Errorf("history %+v is not found by its attempt", key)
+			}
+			switch on, _ := sh.marks.get(h.markKey()); {
+			case h.mark.set && on.dead != h:
+				t.Errorf("the mark of %+v is not indexed", key)
+			case h.mark.set:
+				marks++
+			default:
+				unmarked++
+				if indexed, _ := db.expiry.get(h.expiryKey()); indexed != h {
+					t.Errorf("history %+v never expires", key)
+				}
+			}
+		}
+		if due != sh.due.len || marks != sh.marks.len || sh.history.len != len(sh.byAttempt) {
+			t.Errorf("shard %s: %d of %d due, %d of %d marks, %d of %d attempts",
+				id, due, sh.due.len, marks, sh.marks.len, sh.history.len, len(sh.byAttempt))
+		}
+	}
+	if unmarked != db.expiry.len {
+		t.Errorf("%d history rows without a mark, %d that expire", unmarked, db.expiry.len)
+	}
+}
+
+// TestPingTellsTheGivenClock is what simulations rely on.
+func TestPingTellsTheGivenClock(t *testing.T) {
+	db := NewDatabaseAt(func() timer.Millis { return 42 })
+	if got, err := db.Open().Ping(t.Context()); got != 42 || err != nil {
+		t.Errorf("Ping = %s, %v; want 42 ms after 1970", got, err)
+	}
+}
+
+// BenchmarkLife is one timer's way through the store, beside a hundred thousand others.
+func BenchmarkLife(b *testing.B) {
+	const pending = 100_000
+	s := NewDatabase().Open()
+	ctx := b.Context()
+	ref := func(i int) store.Ref {
+		return store.Ref{UUID: timer.UUIDOf("bench", timer.Revision(i).String())}
+	}
+	put := func(i int, at timer.Millis) store.Op {
+		return store.Put{Ref: ref(i), Namespace: "bench", ID: "x", Revision: timer.Revision(i + 1), Spec: timer.Spec{ExecuteAt: at}}
+	}
+	for i := range pending {
+		if _, err := s.Write(ctx, 0, []store.Op{put(i, timer.Millis(i*7919%pending))}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	i := pending
+	for b.Loop() {
+		i++
+		at := timer.Millis(i * 7919 % pending)
+		if _, err := s.Write(ctx, 0, []store.Op{put(i, at)}); err != nil {
+			b.Fatal(err)
+		}
+		errs, err := s.Finish(ctx, at, []store.Finish{{
+			Ref: ref(i), Kind: store.FinishDone, If: store.Guard{Revision: timer.Revision(i + 1)},
+			Record: store.Record{Attempt: 1, FinishedAt: at},
+		}})
+		if err != nil || errs[0] != nil {
+			b.Fatal(err, errs)
+		}
+		if i%100 == 0 {
+			if _, err := s.Purge(ctx, pending*2, 1000); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }

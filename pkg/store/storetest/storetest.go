@@ -86,6 +86,7 @@ func tests() []test {
 		isolationTests(),
 		clusterTests(),
 		concurrencyTests(),
+		lockstepTests(),
 		//LS
 	)
 }

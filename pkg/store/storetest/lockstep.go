@@ -1,0 +1,277 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Lockstep drives the engine and the reference with the same random calls and compares every answer.
+// The other subtests say what must hold; this one finds what nobody thought of. Its seeds are fixed but
+// for one, which is new in every run; all are logged, and these replay one or go further:
+const (
+	seedVariable  = "TIMERBUS_LOCKSTEP_SEED"
+	stepsVariable = "TIMERBUS_LOCKSTEP_STEPS"
+)
+
+const (
+	lockstepSeeds = 4
+	lockstepSteps = 400
+	// auditEvery is how often everything that can be read is compared.
+	auditEvery = 40
+)
+
+func lockstepTests() []test {
+	var tests []test
+	for seed := range uint64(lockstepSeeds) {
+		tests = append(tests, test{fmt.Sprint("Lockstep/Seed", seed+1), func(w *world) { lockstepRun(w, seed+1) }})
+	}
+	return append(tests, test{"Lockstep/FreshSeed", func(w *world) { lockstepRun(w, rand.Uint64()) }})
+}
+
+func lockstepRun(w *world, seed uint64) {
+	w.need(AnyReference, w.factory.Reference != nil)
+	steps := lockstepSteps
+	if n, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
+		seed = n
+	}
+	if n, err := strconv.Atoi(os.Getenv(stepsVariable)); err == nil {
+		steps = n
+	}
+	w.t.Logf("%s=%d %s=%d replays this", seedVariable, seed, stepsVariable, steps)
+	l := newLockstep(w, rand.New(rand.NewPCG(seed, 0)))
+	for n := range steps {
+		l.step = n
+		l.act()
+		if n%auditEvery == auditEvery-1 || n == steps-1 {
+			l.audit()
+		}
+		if w.t.Failed() {
+			return
+		}
+	}
+}
+
+// lockstep is one run. Namespaces are the engine's; the reference only ever sees their shard numbers.
+type lockstep struct {
+	*world
+
+	random    *rand.Rand
+	engines   []store.Store // handles on the engine's database
+	reference store.Store
+	spaces    []store.Namespace
+	names     []string
+	step      int
+	log       []string // what was done, newest last
+
+	claims    map[shard.ID][]claimPair // oldest first
+	revisions map[timer.UUID][]timer.Revision
+	finished  map[timer.Millis]bool
+	keys      []store.Key // some that were seen
+}
+
+// claimPair is one claim as each side numbers it.
+type claimPair struct{ engine, reference store.Claim }
+
+func newLockstep(w *world, random *rand.Rand) *lockstep {
+	l := &lockstep{
+		world:     w,
+		random:    random,
+		reference: w.factory.Reference(w.t),
+		spaces:    []store.Namespace{w.namespace("narrow", 1), w.namespace("wide", 2)},
+		claims:    map[shard.ID][]claimPair{},
+		revisions: map[timer.UUID][]timer.Revision{},
+		finished:  map[timer.Millis]bool{},
+		keys:      []store.Key{store.MinKey()},
+	}
+	for i := range 10 {
+		l.names = append(l.names, fmt.Sprint("timer ", i))
+	}
+	l.engines = w.handles(3)
+	for _, ns := range l.spaces {
+		l.claimBoth(ns.Shards.In(0, 1))
+	}
+	return l
+}
+
+// engine is any handle: they must be alike.
+func (l *lockstep) engine() store.Store { return l.engines[l.random.IntN(len(l.engines))] }
+
+func (l *lockstep) chance(percent int) bool { return l.random.IntN(100) < percent }
+
+// act does one random thing.
+func (l *lockstep) act() {
+	l.tick()
+	actions := []struct {
+		name   string
+		weight int
+		run    func() any
+	}{
+		{"write", 28, l.write},
+		{"write at", 5, l.writeAt},
+		{"finish", 26, l.finishSome},
+		{"current", 8, l.currentSome},
+		{"rearm", 8, l.rearmSome},
+		{"due", 8, l.dueSome},
+		{"overdue", 6, l.overdueSome},
+		{"claim", 3, l.claimSome},
+		{"advance", 5, l.advanceSome},
+		{"release", 2, l.releaseSome},
+		{"announce", 4, l.announceSome},
+		{"list", 5, l.listSome},
+		{"purge", 2, l.purgeSome},
+		{"reopen", 1, l.reopen},
+	}
+	sum := 0
+	for _, a := range actions {
+		sum += a.weight
+	}
+	pick := l.random.IntN(sum)
+	for _, a := range actions {
+		if pick < a.weight {
+			l.log = append(l.log, fmt.Sprintf("%d %s at %d", l.step, a.name, l.now-start))
+			what := a.run()
+			l.log[len(l.log)-1] += fmt.Sprintf(": %+v", what)
+			return
+		}
+		pick -= a.weight
+	}
+}
+
+// tick moves the present: mostly a little, now and then past retentions.
+func (l *lockstep) tick() {
+	switch {
+	case l.chance(30):
+	case l.chance(50):
+		l.now += timer.Millis(l.random.IntN(3))
+	case l.chance(90):
+		l.now += timer.Millis(l.random.IntN(int(minute)))
+	default:
+		l.now += timer.Millis(l.random.IntN(int(2 * hour)))
+	}
+}
+
+// same compares the two answers.
+func (l *lockstep) same(what string, engine, reference any) {
+	l.t.Helper()
+	if d := diff(engine, reference); d != "" {
+		recent := l.log[max(0, len(l.log)-12):]
+		l.t.Fatalf("step %d: %s: the engine differs from the reference: %s\nthe last steps:\n%s",
+			l.step, what, d, lines(recent))
+	}
+}
+
+func lines(entries []string) string {
+	var out []byte
+	for _, e := range entries {
+		out = append(out, e...)
+		out = append(out, '\n')
+	}
+	return string(out)
+}
+
+// kindOf is what of an error is the contract's.
+func kindOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, sentinel := range []error{
+		store.ErrNotFound, store.ErrExists, store.ErrConflict, store.ErrFenced, store.ErrInvalid,
+		store.ErrUnavailable, store.ErrOutcomeUnknown, store.ErrClosed,
+	} {
+		if errors.Is(err, sentinel) {
+			return sentinel.Error()
+		}
+	}
+	return "not of the contract: " + err.Error()
+}
+
+func kindsOf(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = kindOf(err)
+	}
+	return out
+}
+
+// comparableTimer leaves out what engines may leave out.
+func comparableTimer(t timer.Timer) timer.Timer {
+	if t.Status == timer.StatusDone {
+		t.Payload = nil
+	}
+	return t
+}
+
+type comparableWritten struct {
+	Err   string
+	Timer timer.Timer
+	Kept  bool
+	Prior *timer.Timer
+}
+
+func comparableWrites(all []store.Written) []comparableWritten {
+	out := make([]comparableWritten, len(all))
+	for i, w := range all {
+		out[i] = comparableWritten{Err: kindOf(w.Err), Kept: w.Kept}
+		if w.Err == nil || errors.Is(w.Err, store.ErrExists) || errors.Is(w.Err, store.ErrConflict) {
+			out[i].Timer = comparableTimer(w.Timer)
+		}
+		if w.Prior != nil {
+			prior := *w.Prior
+			prior.Payload = nil
+			out[i].Prior = &prior
+		}
+	}
+	return out
+}
+
+// comparableNotices have an order, and marks with nothing but the address.
+func comparableNotices(all []store.Notice) []store.Notice {
+	all = slices.Clone(all)
+	for i := range all {
+		m := &all[i].Mark
+		if m.Status == timer.StatusParked {
+			m.Generation, m.Attempt = 0, 0
+		} else {
+			m.Revision = 0
+		}
+	}
+	slices.SortFunc(all, func(a, b store.Notice) int {
+		if a.MarkedAt != b.MarkedAt {
+			return int(a.MarkedAt - b.MarkedAt)
+		}
+		return byIdentity(a.Timer, b.Timer)
+	})
+	return all
+}
+
+func comparableList(all []timer.Timer) []timer.Timer {
+	out := make([]timer.Timer, len(all))
+	for i, t := range all {
+		out[i] = comparableTimer(t)
+	}
+	slices.SortFunc(out, byIdentity)
+	return out
+}
+
+// byIdentity orders states of timers in any way that both sides share.
+func byIdentity(a, b timer.Timer) int {
+	if c := a.UUID.Compare(b.UUID); c != 0 {
+		return c
+	}
+	switch {
+	case a.Generation < b.Generation:
+		return -1
+	case a.Generation > b.Generation:
+		return 1
+	default:
+		return int(a.Attempts - b.Attempts)
+	}
+}

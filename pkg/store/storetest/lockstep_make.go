@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// What a lockstep run asks for is random, but plausible: most of it must get past the guards.
+
+func pick[T any](l *lockstep, from ...T) T { return from[l.random.IntN(len(from))] }
+
+// anyTimer is one of few, so that operations meet.
+func (l *lockstep) anyTimer() (store.Namespace, string, store.Ref) {
+	ns, id := pick(l, l.spaces...), pick(l, l.names...)
+	return ns, id, refIn(ns, id)
+}
+
+// anyTime lies around the present; half of them are on whole minutes, so that due times collide.
+func (l *lockstep) anyTime() timer.Millis {
+	at := l.now + timer.Millis(l.random.IntN(int(20*minute))) - 5*minute
+	if l.chance(50) {
+		at -= at % minute
+	}
+	return at
+}
+
+// anyBound is one of anyTime, or lies behind all of them.
+func (l *lockstep) anyBound() timer.Millis {
+	if l.chance(40) {
+		return timer.MaxMillis
+	}
+	return l.anyTime()
+}
+
+// revision makes one and remembers whose it is.
+func (l *lockstep) revision(ref store.Ref) timer.Revision {
+	r := l.next()
+	l.revisions[ref.UUID] = append(l.revisions[ref.UUID], r)
+	return r
+}
+
+// earlierRevision is one that the timer may have had.
+func (l *lockstep) earlierRevision(ref store.Ref) timer.Revision {
+	all := l.revisions[ref.UUID]
+	if len(all) == 0 {
+		return 1
+	}
+	return all[len(all)-1-l.random.IntN(min(3, len(all)))]
+}
+
+// referenceRow looks at the reference, so that what is asked next is plausible.
+func (l *lockstep) referenceRow(ref store.Ref) (timer.Timer, bool) {
+	l.t.Helper()
+	out, err := l.reference.Current(l.ctx, []store.Check{{Ref: ref}})
+	l.check(err, "current of the reference")
+	return out[0].Timer, out[0].Found
+}
+
+// ifGeneration is any, the present one, or another.
+func (l *lockstep) ifGeneration(ref store.Ref) timer.Generation {
+	switch row, ok := l.referenceRow(ref); {
+	case l.chance(60):
+		return 0
+	case ok && l.chance(60):
+		return row.Generation
+	default:
+		return timer.Generation(l.earlierRevision(ref))
+	}
+}
+
+func (l *lockstep) anySpec() timer.Spec {
+	s := timer.Spec{
+		ExecuteAt:       l.anyTime(),
+		CallbackTimeout: pick(l, time.Second, 30*time.Second, 1500*time.Millisecond),
+		Retry:           timer.DefaultRetryPolicy(),
+		CorrelationID:   pick(l, "", "x", "y", "ü"),
+		Payload:         pick(l, nil, []byte("1"), []byte(` {"a" : [ ] }`), []byte(strings.Repeat("9", 3000))),
+	}
+	s.Retry.MaxAttempts = 1 + l.random.IntN(9)
+	s.Retry.BackoffMultiplier = pick(l, 1, 1.1, 2.75)
+	if l.chance(70) {
+		s.Deliver = pick(l, timer.DeliverAuto, timer.DeliverCallback, timer.DeliverBoth)
+		s.CallbackURL = pick(l, "https://example.com/a", "http://example.org/?q=%27")
+	}
+	return s
+}
+
+func (l *lockstep) anyPatch() timer.Patch {
+	var p timer.Patch
+	s := l.anySpec()
+	if l.chance(40) {
+		p.ExecuteAt = &s.ExecuteAt
+	}
+	if l.chance(30) {
+		p.Payload = &s.Payload
+	}
+	if l.chance(30) {
+		p.CorrelationID = &s.CorrelationID
+	}
+	if l.chance(20) {
+		p.Deliver = &s.Deliver // may not fit the URL
+	}
+	if l.chance(20) {
+		p.CallbackURL = &s.CallbackURL
+	}
+	if l.chance(20) {
+		p.CallbackTimeout = &s.CallbackTimeout
+	}
+	if l.chance(20) {
+		p.Retry = &timer.RetryPatch{MaxAttempts: &s.Retry.MaxAttempts}
+	}
+	if l.chance(10) {
+		p.Retry = &timer.RetryPatch{BackoffMultiplier: pick(l, &s.Retry.BackoffMultiplier, new(0.5))}
+	}
+	return p
+}
+
+func (l *lockstep) anyOp() store.Op {
+	ns, id, ref := l.anyTimer()
+	switch {
+	case l.chance(55):
+		return store.Put{
+			Ref: ref, Namespace: ns.Name, ID: id, Revision: l.revision(ref), Spec: l.anySpec(),
+			OnConflict: pick(l, store.Replace, store.Keep, store.Fail),
+		}
+	case l.chance(65):
+		return store.Update{Ref: ref, Revision: l.revision(ref), Patch: l.anyPatch(), IfGeneration: l.ifGeneration(ref)}
+	default:
+		return store.Delete{Ref: ref, IfGeneration: l.ifGeneration(ref)}
+	}
+}
+
+func (l *lockstep) anyOps() []store.Op {
+	ops := make([]store.Op, 1+l.random.IntN(6))
+	for i := range ops {
+		ops[i] = l.anyOp()
+	}
+	return ops
+}
+
+// anyFinish is for a row as it stands in most cases.
+func (l *lockstep) anyFinish() store.Finish {
+	_, _, ref := l.anyTimer()
+	row, ok := l.referenceRow(ref)
+	if !ok && l.chance(80) {
+		_, _, ref = l.anyTimer() // most of the time, look again
+		row, _ = l.referenceRow(ref)
+	}
+	f := store.Finish{
+		Ref: ref, DueAt: row.DueAt,
+		Kind: pick(l, store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishRetry,
+			store.FinishLeased, store.FinishPostponed, store.FinishDead, store.FinishParked),
+		Next: l.revision(ref), NextAt: l.anyTime(), CountStart: l.chance(50),
+		Record: l.anyRecord(row.Attempts),
+	}
+	switch {
+	case l.chance(55):
+		f.If.Revision = row.Revision
+	case l.chance(60):
+		f.If.Generation = row.Generation
+	case l.chance(50):
+		f.If.Revision = l.earlierRevision(ref)
+	default:
+		f.If.Generation = timer.Generation(l.earlierRevision(ref))
+	}
+	if f.If == (store.Guard{}) {
+		f.If.Revision = 1
+	}
+	if l.chance(10) {
+		f.DueAt = l.anyTime() // a stale hint
+	}
+	return f
+}
+
+func (l *lockstep) anyRecord(attempts timer.Attempt) store.Record {
+	finished := l.now - timer.Millis(l.random.IntN(int(10*second)))
+	for l.finished[finished] { // so that history has one order
+		finished++
+	}
+	l.finished[finished] = true
+	r := store.Record{
+		Attempt:    attempts + 1,
+		StartedAt:  finished - timer.Millis(l.random.IntN(int(second))),
+		FinishedAt: finished,
+		StatusCode: pick(l, 0, 200, 503),
+		Error:      pick(l, "", "timeout", strings.Repeat("é", 300)),
+		KeepFor:    pick(l, time.Minute, 30*time.Minute, 5*time.Hour),
+	}
+	if attempts > 0 && l.chance(20) {
+		r.Attempt = attempts // the same attempt ran twice
+	}
+	return r
+}
+
+// anyClaim is mostly the newest.
+func (l *lockstep) anyClaim() claimPair {
+	all := l.claims[pick(l, l.everyShard()...)]
+	if l.chance(80) {
+		return all[len(all)-1]
+	}
+	c := pick(l, all...)
+	if l.chance(30) {
+		c.engine.Version++
+		c.reference.Version++
+	}
+	return c
+}
+
+func (l *lockstep) everyShard() []shard.ID {
+	var out []shard.ID
+	for _, ns := range l.spaces {
+		out = append(out, ns.Shards.In(0, 1)...)
+	}
+	return out
+}
+
+// someClaims are of different shards: a batch names each once.
+func (l *lockstep) someClaims() []claimPair {
+	var out []claimPair
+	seen := map[shard.ID]bool{}
+	for range 1 + l.random.IntN(4) {
+		if c := l.anyClaim(); !seen[c.engine.Shard] {
+			seen[c.engine.Shard] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// anyKey is one that was seen, or one between.
+func (l *lockstep) anyKey() store.Key {
+	if l.chance(60) {
+		return pick(l, l.keys...)
+	}
+	return store.Key{DueAt: l.anyTime(), UUID: timer.UUIDOf("key", fmt.Sprint(l.random.Uint32()))}
+}
+
+func (l *lockstep) remember(rows []store.DueRow) {
+	const most = 64
+	for i := range rows {
+		l.keys = append(l.keys, rows[i].Key())
+	}
+	if len(l.keys) > most {
+		l.keys = append([]store.Key{store.MinKey()}, l.keys[len(l.keys)-most:]...)
+	}
+}

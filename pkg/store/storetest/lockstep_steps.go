@@ -1,0 +1,349 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Each step asks both sides the same and returns what it asked, for the log.
+
+func (l *lockstep) write() any {
+	ops := l.anyOps()
+	got, err := l.engine().Write(l.ctx, l.now, ops)
+	want, wantErr := l.reference.Write(l.ctx, l.now, ops)
+	l.same("write: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("write %+v", ops), comparableWrites(got), comparableWrites(want))
+	return ops
+}
+
+func (l *lockstep) writeAt() any {
+	ours, ok := store.As[store.Positions](l.engine())
+	theirs, both := store.As[store.Positions](l.reference)
+	if !ok || !both {
+		return "not a power of both"
+	}
+	move := store.Move{Topic: topic, Partition: l.random.IntN(2)}
+	var err error
+	move.From, err = theirs.Position(l.ctx, topic, move.Partition)
+	l.check(err, "position of the reference")
+	got, err := ours.Position(l.ctx, topic, move.Partition)
+	l.check(err, "position")
+	l.same("position", got, move.From)
+	move.To = store.Position{Incarnation: move.From.Incarnation, Offset: move.From.Offset + 1 + l.random.Int64N(9)}
+	if l.chance(10) {
+		move.To = store.Position{Incarnation: move.From.Incarnation + 1}
+	}
+	if l.chance(25) {
+		move.From.Offset += pick[int64](l, 1, -1)
+	}
+	ops := l.anyOps()
+	if l.chance(10) {
+		ops = nil
+	}
+	out, err := ours.WriteAt(l.ctx, l.now, ops, move)
+	want, wantErr := theirs.WriteAt(l.ctx, l.now, ops, move)
+	l.same("write at: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("write at %+v of %+v", move, ops), comparableWrites(out), comparableWrites(want))
+	return []any{move, ops}
+}
+
+func (l *lockstep) finishSome() any {
+	items := make([]store.Finish, 1+l.random.IntN(3))
+	for i := range items {
+		items[i] = l.anyFinish()
+	}
+	got, err := l.engine().Finish(l.ctx, l.now, items)
+	want, wantErr := l.reference.Finish(l.ctx, l.now, items)
+	l.same("finish: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("finish %+v", items), kindsOf(got), kindsOf(want))
+	return items
+}
+
+func (l *lockstep) currentSome() any {
+	var checks []store.Check
+	seen := map[timer.UUID]bool{}
+	for range 1 + l.random.IntN(4) {
+		_, _, ref := l.anyTimer()
+		if seen[ref.UUID] {
+			continue
+		}
+		seen[ref.UUID] = true
+		row, _ := l.referenceRow(ref)
+		check := store.Check{Ref: ref, DueAt: row.DueAt, Revision: row.Revision, CountStart: l.chance(50)}
+		if l.chance(25) {
+			check.Revision, check.DueAt = l.earlierRevision(ref), l.anyTime()
+		}
+		checks = append(checks, check)
+	}
+	l.compareChecks(checks)
+	return checks
+}
+
+func (l *lockstep) compareChecks(checks []store.Check) {
+	got, err := l.engine().Current(l.ctx, checks)
+	want, wantErr := l.reference.Current(l.ctx, checks)
+	l.same("current: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("current %+v", checks), got, want)
+}
+
+func (l *lockstep) rearmSome() any {
+	items := make([]store.Rearm, 1+l.random.IntN(2))
+	for i := range items {
+		_, _, ref := l.anyTimer()
+		items[i] = store.Rearm{Ref: ref, Revision: l.revision(ref), ExecuteAt: l.anyTime(), IfGeneration: l.ifGeneration(ref)}
+	}
+	got, err := l.engine().Rearm(l.ctx, l.now, items)
+	want, wantErr := l.reference.Rearm(l.ctx, l.now, items)
+	l.same("rearm: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("rearm %+v", items), comparableWrites(got), comparableWrites(want))
+	return items
+}
+
+// comparableDue is a shard's answer to Due, of which a fenced one says nothing.
+type comparableDue struct {
+	Err       string
+	Rows      []store.DueRow
+	Cut       bool
+	NextDueAt timer.Millis
+}
+
+func comparableDues(all []store.DueShard) []comparableDue {
+	out := make([]comparableDue, len(all))
+	for i, d := range all {
+		out[i] = comparableDue{Err: kindOf(d.Err), Rows: d.Rows}
+		if d.Err == nil {
+			out[i].Cut, out[i].NextDueAt = d.Cut, d.NextDueAt
+		}
+	}
+	return out
+}
+
+func (l *lockstep) dueSome() any {
+	ours := store.DueQuery{Horizon: l.anyBound(), PerShard: 1 + l.random.IntN(5), Total: 1 + l.random.IntN(12)}
+	theirs := ours
+	for _, c := range l.someClaims() {
+		after := pick(l, l.anyKey(), store.MinKey())
+		ours.Shards = append(ours.Shards, store.DueAfter{Claim: c.engine, After: after})
+		theirs.Shards = append(theirs.Shards, store.DueAfter{Claim: c.reference, After: after})
+	}
+	l.compareDue(ours, theirs)
+	return theirs
+}
+
+func (l *lockstep) compareDue(ours, theirs store.DueQuery) {
+	got, err := l.engine().Due(l.ctx, ours)
+	want, wantErr := l.reference.Due(l.ctx, theirs)
+	l.same("due: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("due %+v", theirs), comparableDues(got), comparableDues(want))
+	for _, d := range want {
+		l.remember(d.Rows)
+	}
+}
+
+// comparableOverdue is a shard's answer to Overdue.
+type comparableOverdue struct {
+	Err  string
+	Rows []store.DueRow
+	More bool
+}
+
+func comparableOverdues(all []store.OverdueShard) []comparableOverdue {
+	out := make([]comparableOverdue, len(all))
+	for i, o := range all {
+		out[i] = comparableOverdue{Err: kindOf(o.Err), Rows: o.Rows, More: o.More}
+	}
+	return out
+}
+
+func (l *lockstep) overdueSome() any {
+	ours := store.OverdueQuery{Before: l.anyBound(), Limit: 1 + l.random.IntN(12)}
+	theirs := ours
+	for _, c := range l.someClaims() {
+		from, upto := store.MinKey(), pick(l, l.anyKey(), store.MaxKeyAt(l.anyBound()))
+		if l.chance(30) {
+			from = l.anyKey()
+		}
+		ours.Shards = append(ours.Shards, store.OverdueRange{Claim: c.engine, From: from, Upto: upto})
+		theirs.Shards = append(theirs.Shards, store.OverdueRange{Claim: c.reference, From: from, Upto: upto})
+	}
+	got, err := l.engine().Overdue(l.ctx, ours)
+	want, wantErr := l.reference.Overdue(l.ctx, theirs)
+	l.same("overdue: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("overdue %+v", theirs), comparableOverdues(got), comparableOverdues(want))
+	return theirs
+}
+
+func (l *lockstep) claimSome() any {
+	var shards []shard.ID
+	for _, c := range l.someClaims() {
+		shards = append(shards, c.engine.Shard)
+	}
+	l.claimBoth(shards)
+	return shards
+}
+
+func (l *lockstep) claimBoth(shards []shard.ID) {
+	owner := l.owner()
+	got, err := l.engine().Claim(l.ctx, l.now, owner, shards)
+	want, wantErr := l.reference.Claim(l.ctx, l.now, owner, shards)
+	l.same("claim: error", kindOf(err), kindOf(wantErr))
+	for i, id := range shards {
+		if before := l.claims[id]; len(before) > 0 {
+			l.same("claim: version", got[i].Claim.Version, before[len(before)-1].engine.Version+1)
+		}
+		l.claims[id] = append(l.claims[id], claimPair{got[i].Claim, want[i].Claim})
+		l.same(fmt.Sprintf("claim %s: watermark", id), got[i].Watermark, want[i].Watermark)
+		l.same(fmt.Sprintf("claim %s: published", id), got[i].Published, want[i].Published)
+	}
+}
+
+func (l *lockstep) advanceSome() any {
+	var ours, theirs []store.Advance
+	for _, c := range l.someClaims() {
+		to := l.anyKey()
+		ours = append(ours, store.Advance{Claim: c.engine, Watermark: to})
+		theirs = append(theirs, store.Advance{Claim: c.reference, Watermark: to})
+	}
+	got, err := l.engine().Advance(l.ctx, l.now, ours)
+	want, wantErr := l.reference.Advance(l.ctx, l.now, theirs)
+	l.same("advance: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("advance %+v", theirs), kindsOf(got), kindsOf(want))
+	return theirs
+}
+
+func (l *lockstep) releaseSome() any {
+	var ours, theirs []store.Release
+	for _, c := range l.someClaims() {
+		published := l.anyKey()
+		ours = append(ours, store.Release{Claim: c.engine, Published: published})
+		theirs = append(theirs, store.Release{Claim: c.reference, Published: published})
+	}
+	got, err := l.engine().Release(l.ctx, l.now, ours)
+	want, wantErr := l.reference.Release(l.ctx, l.now, theirs)
+	l.same("release: error", kindOf(err), kindOf(wantErr))
+	l.same(fmt.Sprintf("release %+v", theirs), kindsOf(got), kindsOf(want))
+	if l.chance(80) {
+		l.claimBoth(l.everyShard()) // else nobody gets anything for a while
+	}
+	return theirs
+}
+
+func (l *lockstep) announceSome() any {
+	notices := l.compareNotices(l.everyShard(), l.anyTime())
+	var marks []store.Mark
+	for _, n := range notices {
+		if l.chance(40) {
+			marks = append(marks, n.Mark)
+		}
+	}
+	l.same("announced: error", kindOf(l.engine().Announced(l.ctx, marks)), kindOf(l.reference.Announced(l.ctx, marks)))
+	return marks
+}
+
+func (l *lockstep) compareNotices(shards []shard.ID, before timer.Millis) []store.Notice {
+	const all = 10_000
+	got, err := l.engine().Unannounced(l.ctx, shards, before, all)
+	want, wantErr := l.reference.Unannounced(l.ctx, shards, before, all)
+	l.same("unannounced: error", kindOf(err), kindOf(wantErr))
+	notices := comparableNotices(want)
+	l.same("unannounced", comparableNotices(got), notices)
+	return notices
+}
+
+func (l *lockstep) listSome() any {
+	q := store.ListQuery{Namespace: pick(l, l.spaces...), Limit: 1 + l.random.IntN(5)}
+	if l.chance(60) {
+		q.Status = pick(l, timer.Statuses()...)
+	}
+	if l.chance(40) {
+		q.CorrelationID = pick(l, "x", "y", "ü", refIn(q.Namespace, pick(l, l.names...)).UUID.String())
+	}
+	if l.chance(30) {
+		q.DueFrom = l.anyTime()
+	}
+	if l.chance(30) {
+		q.DueBefore = l.anyTime()
+	}
+	l.compareList(q)
+	return q
+}
+
+func (l *lockstep) compareList(q store.ListQuery) {
+	side := *l.world
+	side.store = l.engine()
+	got := side.list(q)
+	side.store = l.reference
+	l.same(fmt.Sprintf("list %+v", q), comparableList(got), comparableList(side.list(q)))
+}
+
+func (l *lockstep) purgeSome() any {
+	// Which rows a limit leaves is the engine's choice, so there is none.
+	const all = 100_000
+	got, err := l.engine().Purge(l.ctx, l.now, all)
+	want, wantErr := l.reference.Purge(l.ctx, l.now, all)
+	l.same("purge: error", kindOf(err), kindOf(wantErr))
+	l.same("purge", got, want)
+	return want
+}
+
+func (l *lockstep) reopen() any {
+	if l.subject.Reopen == nil {
+		return "not an ability of the engine"
+	}
+	l.world.store = l.subject.Reopen(l.t)
+	l.engines = l.handles(3)
+	return len(l.engines)
+}
+
+// audit compares everything that can be read.
+func (l *lockstep) audit() {
+	l.log = append(l.log, fmt.Sprintf("%d audit at %d", l.step, l.now-start))
+	var checks []store.Check
+	for _, ns := range l.spaces {
+		for _, id := range l.names {
+			ref := refIn(ns, id)
+			checks = append(checks, store.Check{Ref: ref})
+			got, err := l.engine().Get(l.ctx, l.now, ref)
+			want, wantErr := l.reference.Get(l.ctx, l.now, ref)
+			l.same("get "+id+": error", kindOf(err), kindOf(wantErr))
+			l.same("get "+id, comparableTimer(got), comparableTimer(want))
+			limit := 1 + l.random.IntN(1000)
+			entries, err := l.engine().History(l.ctx, l.now, ref, limit)
+			wantEntries, wantErr := l.reference.History(l.ctx, l.now, ref, limit)
+			l.same("history of "+id+": error", kindOf(err), kindOf(wantErr))
+			l.same("history of "+id, entries, wantEntries)
+		}
+		for _, status := range append(timer.Statuses(), "") {
+			l.compareList(store.ListQuery{Namespace: ns, Status: status, Limit: 100})
+		}
+	}
+	l.compareChecks(checks)
+	l.compareNotices(l.everyShard(), timer.MaxMillis)
+	shards := l.everyShard()
+	l.claimBoth(shards)
+	ours := store.DueQuery{Horizon: timer.MaxMillis, PerShard: 1000, Total: 10_000}
+	theirs := ours
+	for _, id := range shards {
+		newest := l.claims[id][len(l.claims[id])-1]
+		ours.Shards = append(ours.Shards, store.DueAfter{Claim: newest.engine, After: store.MinKey()})
+		theirs.Shards = append(theirs.Shards, store.DueAfter{Claim: newest.reference, After: store.MinKey()})
+	}
+	l.compareDue(ours, theirs)
+	l.auditCensus()
+}
+
+func (l *lockstep) auditCensus() {
+	ours, ok := store.As[store.Census](l.engine())
+	theirs, both := store.As[store.Census](l.reference)
+	if !ok || !both {
+		return
+	}
+	got, err := ours.Count(l.ctx, l.now)
+	l.check(err, "count")
+	want, err := theirs.Count(l.ctx, l.now)
+	l.check(err, "count of the reference")
+	l.same("count", got, want)
+}
