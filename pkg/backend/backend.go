@@ -1,0 +1,63 @@
+package backend
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Options say what to open. All fields but Prefix and Logger are required.
+type Options struct {
+	// StoreURL is one of
+	//
+	//	sqlite:FOLDER   the database in a folder, which belongs to one process at a time;
+	//	                also sqlite:///FOLDER for an absolute one
+	//	memory:         a store that is gone with the process
+	StoreURL string
+	// BusURL is one of
+	//
+	//	embedded:FOLDER?listen=HOST:PORT   a NATS server in this process, its files in a folder;
+	//	                                   without listen nobody else can connect
+	//	nats://[USER[:PASSWORD]@]HOST:PORT a NATS server, 2.12 or newer with JetStream
+	//	memory:                            a bus that is gone with the process
+	BusURL string
+	// Partitions of the bus, 1 to 1,024, as the cluster was made with or is to be made with.
+	Partitions int
+	// Prefix keeps clusters on one bus apart. Default "timerbus".
+	Prefix string
+	// Clock tells the present, Random gives random bits for the cluster's id.
+	Clock  timer.Clock
+	Random func() uint64
+	// Logger gets what no caller is told. Default: none.
+	Logger *slog.Logger
+}
+
+// Backend is what was opened.
+type Backend struct {
+	Store store.Store
+	Bus   bus.Bus
+	// Format is how public events lie in the bus's messages.
+	Format event.Mode
+	// Cluster is the identity that the store keeps.
+	Cluster store.Identity
+	// BusAddress is where others reach an embedded bus; empty if they cannot.
+	BusAddress string
+
+	// closers run in reverse order.
+	closers []func() error
+}
+
+// Close closes the bus, then the store. The services must have stopped.
+func (b *Backend) Close() error {
+	var failures []error
+	for _, closer := range slices.Backward(b.closers) {
+		failures = append(failures, closer())
+	}
+	b.closers = nil
+	return errors.Join(failures...)
+}

@@ -1,0 +1,69 @@
+package backend
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT, nats://HOST:PORT or memory:"
+
+func (b *Backend) openBus(ctx context.Context, o *Options) error {
+	name, rest := scheme(o.BusURL)
+	switch name {
+	case "embedded":
+		return b.openEmbedded(ctx, o, rest)
+	case "nats":
+		u, err := url.Parse(o.BusURL)
+		if err != nil || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+			return notAccepted("bus", o.BusURL, acceptedBuses)
+		}
+		return b.connect(ctx, o, natsbus.Options{URL: o.BusURL})
+	case "memory":
+		if rest != "" {
+			return notAccepted("bus", o.BusURL, acceptedBuses)
+		}
+		b.Bus, b.Format = membus.New(membus.Options{Partitions: o.Partitions}).Join("timerbus"), event.Structured
+		b.closers = append(b.closers, b.Bus.Close)
+		return nil
+	default:
+		return notAccepted("bus", o.BusURL, acceptedBuses)
+	}
+}
+
+func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) error {
+	path, query, err := folder(rest)
+	if err != nil {
+		return notAccepted("bus", o.BusURL, acceptedBuses)
+	}
+	listen := query.Get("listen")
+	query.Del("listen")
+	if len(query) > 0 {
+		return notAccepted("bus", o.BusURL, acceptedBuses)
+	}
+	server, err := embedded.Start(ctx, embedded.Options{Dir: path, Listen: listen, Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, func() error {
+		server.Close()
+		return nil
+	})
+	b.BusAddress = server.URL()
+	return b.connect(ctx, o, natsbus.Options{InProcess: server})
+}
+
+func (b *Backend) connect(ctx context.Context, o *Options, options natsbus.Options) error {
+	options.Prefix, options.Partitions, options.Logger = o.Prefix, o.Partitions, o.Logger
+	connected, err := natsbus.Connect(ctx, options)
+	if err != nil {
+		return err
+	}
+	b.Bus, b.Format = connected, event.Structured
+	b.closers = append(b.closers, connected.Close)
+	return nil
+}

@@ -1,0 +1,35 @@
+package backend
+
+import (
+	"context"
+
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
+)
+
+const acceptedStores = "sqlite:FOLDER or memory:"
+
+func (b *Backend) openStore(ctx context.Context, o *Options) error {
+	name, rest := scheme(o.StoreURL)
+	switch name {
+	case "sqlite":
+		path, query, err := folder(rest)
+		if err != nil || len(query) > 0 {
+			return notAccepted("store", o.StoreURL, acceptedStores)
+		}
+		s, err := sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
+		if err != nil {
+			return err
+		}
+		b.Store = s
+	case "memory":
+		if rest != "" {
+			return notAccepted("store", o.StoreURL, acceptedStores)
+		}
+		b.Store = memstore.NewDatabaseAt(o.Clock).Open()
+	default:
+		return notAccepted("store", o.StoreURL, acceptedStores)
+	}
+	b.closers = append(b.closers, b.Store.Close)
+	return nil
+}
