@@ -15,15 +15,17 @@ import (
 type Config struct {
 	// Listen is the HTTP API's address, host:port; port 0 takes a free one.
 	Listen string `koanf:"listen" usage:"address of the HTTP API, host:port"`
-	// NATSListen is the embedded NATS server's address, host:port; port 0 takes a free one.
-	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port"`
+	// NATSListen is the embedded NATS server's address, host:port; port 0 takes a free one. Empty:
+	// only this process connects.
+	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port, or empty for none"`
 	// Data is the folder that holds the database and the bus's files. It is made if missing, and
 	// belongs to one process at a time.
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
-	// Token is what clients of the HTTP API and of NATS must present; empty lets everybody in.
-	Token string `koanf:"token" usage:"token that clients must present (better given as TIMERBUS_TOKEN)"`
-	// Insecure allows to listen beyond this machine without a token.
-	Insecure bool `koanf:"insecure" usage:"allow to listen beyond this machine without a token"`
+	// Token is what clients of the HTTP API must present; empty lets everybody in. It does not guard
+	// NATS.
+	Token string `koanf:"token" usage:"token that HTTP clients must present (better given as TIMERBUS_TOKEN)"`
+	// Insecure allows HTTP beyond this machine without a token, and NATS beyond this machine.
+	Insecure bool `koanf:"insecure" usage:"allow HTTP without a token, and NATS, beyond this machine"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
 	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the
@@ -58,8 +60,10 @@ func (c *Config) Check() error {
 	if err := checkAddress("listen", c.Listen); err != nil {
 		return err
 	}
-	if err := checkAddress("nats-listen", c.NATSListen); err != nil {
-		return err
+	if c.NATSListen != "" {
+		if err := checkAddress("nats-listen", c.NATSListen); err != nil {
+			return err
+		}
 	}
 	switch {
 	case c.Data == "":

@@ -38,6 +38,13 @@ func TestLoadPrefersFlagsToEnvironmentToFile(t *testing.T) {
 	}
 }
 
+func TestLoadTurnsNATSOff(t *testing.T) {
+	got, err := Load(Sources{Environ: []string{"TIMERBUS_NATS_LISTEN="}})
+	if err != nil || got.NATSListen != "" {
+		t.Errorf("Load = %+v, %v", got, err)
+	}
+}
+
 func TestLoadReadsJSON(t *testing.T) {
 	got, err := Load(Sources{File: file(t, `{"partitions": 3, "insecure": true}`)})
 	if err != nil || got.Partitions != 3 || !got.Insecure {
