@@ -366,7 +366,7 @@ type RetryPolicy struct {
 	// Example: 0s
 	MaxAttemptsDuration Duration `json:"maxAttemptsDuration"`
 
-	// MaxInterval Example: 1h0m0s
+	// MaxInterval Example: 1h
 	MaxInterval Duration `json:"maxInterval"`
 }
 

@@ -1,0 +1,136 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// shownCommand is how much of a command that could not be read its refusal shows, in bytes.
+const shownCommand = 1024
+
+// answer publishes what became of each command: applied ones on the topic of results, refused ones on
+// that of the dead. It returns when the bus has all of them.
+func (t *session) answer(items []*item) error {
+	var results, dead []bus.Message
+	for _, it := range items {
+		m, err := t.message(it)
+		if err != nil {
+			// A fault of ours: the command is committed all the same, and its partition must go on.
+			t.cfg.Logger.Error("answer not encoded", "partition", t.partition, "error", err)
+			continue
+		}
+		if it.refusal != nil {
+			dead = append(dead, m)
+		} else {
+			results = append(results, m)
+		}
+	}
+	if err := t.publish(bus.Results, results); err != nil {
+		return err
+	}
+	if err := t.publish(bus.Dead, dead); err != nil {
+		return err
+	}
+	for _, it := range items {
+		t.metrics.commands.WithLabelValues(it.fate()).Inc()
+	}
+	return nil
+}
+
+// fate is the item's label in metrics.
+func (it *item) fate() string {
+	switch {
+	case it.refusal != nil:
+		return "refused"
+	case it.earlier:
+		return "replayed"
+	default:
+		return "applied"
+	}
+}
+
+func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	return t.persist("bus", func(ctx context.Context) error {
+		_, err := t.cfg.Bus.Publish(ctx, topic, messages...)
+		if !errors.Is(err, bus.ErrTooLarge) {
+			return err
+		}
+		if len(messages) == 1 {
+			// Limits of commands keep answers far below the bus's; if one passes all the same, its
+			// partition must go on.
+			t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", messages[0].Key, "error", err)
+			return nil
+		}
+		for _, m := range messages {
+			if _, err := t.cfg.Bus.Publish(ctx, topic, m); err != nil && !errors.Is(err, bus.ErrTooLarge) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
+// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay.
+func (t *session) message(it *item) (bus.Message, error) {
+	d, c := it.delivery, &it.command
+	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
+	a := event.Answer{
+		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.namespace.Name, TimerID: c.id,
+		Earlier: it.earlier, InTime: it.outcome.inTime,
+	}
+	if a.CommandID == "" {
+		a.CommandID = place
+	}
+	correlation := it.event.CorrelationID
+	var err error
+	switch {
+	case it.refusal != nil:
+		f := it.refusal
+		a.Error, a.Message = string(f.code), f.message
+		if a.Details, err = encode(f.details); err != nil {
+			return bus.Message{}, fmt.Errorf("encode details of %s: %w", place, err)
+		}
+		if c.id == "" {
+			a.Command = string(d.Body[:min(len(d.Body), shownCommand)])
+		}
+	default:
+		if it.outcome.timer.ID != "" {
+			correlation = it.outcome.timer.Correlation()
+		}
+		if !it.gone {
+			if a.Timer, err = encode(renderTimer(&it.outcome.timer)); err != nil {
+				return bus.Message{}, fmt.Errorf("encode the timer of %s: %w", place, err)
+			}
+		}
+	}
+	e, err := event.AnswerOf(t.cfg.Source, &a, correlation, t.cfg.Clock())
+	if err != nil {
+		return bus.Message{}, err
+	}
+	headers, body, err := e.Encode(t.cfg.Format)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: place + "/" + it.fate(), Headers: headers, Body: body}
+	if c.id != "" {
+		m.Key = event.Subject(c.namespace.Name, c.id)
+	}
+	return m, nil
+}
+
+// partitionOf is the timer's partition, or 0 where there is no such namespace to tell it.
+func (t *session) partitionOf(it *item) shard.Partition {
+	if it.command.namespace.Shards.Count == 0 {
+		return 0
+	}
+	return shard.PartitionOf(it.command.ref.Shard, t.cfg.Bus.Partitions())
+}

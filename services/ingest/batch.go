@@ -1,0 +1,217 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+)
+
+// item is one delivered command on its way to an answer.
+type item struct {
+	delivery *bus.Delivery
+	event    event.Command
+	command  command
+	// refusal, once set, is the answer.
+	refusal *refusal
+	// earlier: the store had applied (or refused) it before; outcome.timer is then the present state.
+	earlier bool
+	outcome outcome
+	// gone: there is no timer to show.
+	gone bool
+}
+
+func (it *item) position() store.Position {
+	return store.Position{Incarnation: it.delivery.Position.Incarnation, Offset: it.delivery.Position.Offset}
+}
+
+// apply takes one batch all the way: read, commit with the position, answer, acknowledge. Nothing is
+// acknowledged before it is committed and answered, so whatever goes wrong in between is repeated, and
+// the position tells what of the repetition is old.
+func (t *session) apply(batch []*bus.Delivery) error {
+	items := make([]*item, len(batch))
+	for i, d := range batch {
+		items[i] = &item{delivery: d}
+		if err := t.read(items[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.commit(items); err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it.earlier && it.refusal == nil {
+			if err := t.lookAgain(it); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.answer(items); err != nil {
+		return err
+	}
+	for _, it := range items {
+		it.delivery.Ack()
+	}
+	return nil
+}
+
+// read decodes a command. What cannot be accepted becomes a refusal, so that it never blocks those
+// behind it; an error means that the session stops.
+func (t *session) read(it *item) error {
+	d := it.delivery
+	from := source{received: timer.FromTime(d.Time)}
+	if d.Time.IsZero() {
+		from.received = t.cfg.Clock()
+	}
+	var err error
+	if it.event, err = event.ParseCommand(d.Headers, d.Body); err != nil {
+		it.refusal = refuse(err)
+		return nil
+	}
+	from.correlationID = it.event.CorrelationID
+	if timer.CheckCorrelationID(from.correlationID) != nil {
+		it.refusal = refuse(timer.Invalid("correlationid", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
+		return nil
+	}
+	// Only the namespace's lookup can fail for reasons that pass.
+	return t.persist("namespace", func(ctx context.Context) error {
+		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
+		if err == nil {
+			return nil
+		}
+		if f := refuse(err); f.status < 500 {
+			it.refusal = f
+			return nil
+		}
+		return err
+	})
+}
+
+// commit applies what the store has not applied yet, in one transaction with the position where the
+// store has that power.
+func (t *session) commit(items []*item) error {
+	if t.cfg.Positions == nil {
+		return t.persist("store", func(ctx context.Context) error {
+			return t.write(items, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
+				return t.cfg.Store.Write(ctx, now, ops)
+			})
+		})
+	}
+	if !t.known {
+		if err := t.locate(); err != nil {
+			return err
+		}
+	}
+	for {
+		fresh := t.fresh(items)
+		if len(fresh) == 0 {
+			return nil
+		}
+		move := store.Move{
+			Topic: string(bus.Commands), Partition: int(t.partition),
+			From: t.position, To: fresh[len(fresh)-1].position(),
+		}
+		var conflict bool
+		err := t.persist("store", func(ctx context.Context) error {
+			err := t.write(fresh, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
+				return t.cfg.Positions.WriteAt(ctx, now, ops, move)
+			})
+			// After an unknown outcome the next try tells: if the batch was applied, it conflicts.
+			conflict = errors.Is(err, store.ErrConflict)
+			if conflict {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !conflict {
+			t.position = move.To
+			return nil
+		}
+		if err := t.locate(); err != nil {
+			return err
+		}
+	}
+}
+
+// locate reads how far the partition has been applied.
+func (t *session) locate() error {
+	return t.persist("position", func(ctx context.Context) error {
+		p, err := t.cfg.Positions.Position(ctx, string(bus.Commands), int(t.partition))
+		if err == nil {
+			t.position, t.known = p, true
+		}
+		return err
+	})
+}
+
+// fresh returns the items behind the position and marks the others. A topic that was made anew has a
+// larger incarnation, so nothing of it is old, and nothing of an older one is new.
+func (t *session) fresh(items []*item) []*item {
+	for i, it := range items {
+		if after(it.position(), t.position) {
+			return items[i:]
+		}
+		it.earlier = true
+	}
+	return nil
+}
+
+func after(p, q store.Position) bool {
+	return cmp.Or(cmp.Compare(p.Incarnation, q.Incarnation), cmp.Compare(p.Offset, q.Offset)) > 0
+}
+
+// write applies the items that were not refused, each try under new revisions, because one revision
+// must not name the states that two tries left.
+func (t *session) write(items []*item, write func(now timer.Millis, ops []store.Op) ([]store.Written, error)) error {
+	var accepted []*item
+	for _, it := range items {
+		if it.refusal == nil {
+			accepted = append(accepted, it)
+		}
+	}
+	b := commit.Batch{Ops: make([]store.Op, len(accepted)), Now: t.cfg.Clock()}
+	for i, it := range accepted {
+		b.Ops[i] = it.command.op(t.cfg.Revisions.Next())
+	}
+	b.Written, b.Err = write(b.Now, b.Ops)
+	b.After = t.cfg.Clock()
+	b.Err = commit.Settle(b.Err, len(b.Written), len(b.Ops))
+	t.hint(b)
+	if b.Err != nil {
+		return b.Err
+	}
+	for i, it := range accepted {
+		o, err := t.judge(&it.command, &b.Written[i], b.After)
+		if err != nil {
+			it.refusal = refuse(err)
+			continue
+		}
+		it.outcome = o
+		it.gone = it.command.verb == event.VerbDelete
+	}
+	return nil
+}
+
+// lookAgain finds the present state of a timer whose command was applied earlier.
+func (t *session) lookAgain(it *item) error {
+	return t.persist("store", func(ctx context.Context) error {
+		present, err := t.cfg.Store.Get(ctx, t.cfg.Clock(), it.command.ref)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			it.gone = true
+			return nil
+		case err != nil:
+			return err
+		}
+		it.outcome = outcome{timer: present}
+		return nil
+	})
+}

@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// command is one create, update or delete, from either way in, ready but for its revision.
+type command struct {
+	verb      event.Verb
+	namespace store.Namespace
+	id        string
+	ref       store.Ref
+
+	spec         timer.Spec       // create
+	onConflict   store.OnConflict // create
+	patch        timer.Patch      // update
+	ifGeneration timer.Generation // update, delete; 0: any
+}
+
+// source is what came with a body.
+type source struct {
+	// received is what executeIn counts from.
+	received timer.Millis
+	// correlationID is for a create that has none in its body.
+	correlationID string
+}
+
+// prepare reads a command's body and fills in what the namespace knows. Its error is a refusal, or the
+// store's if the namespace could not be looked up. The command names its timer as far as it was read.
+func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from source) (command, error) {
+	c := command{verb: verb}
+	if len(body) > s.cfg.BodyLimit {
+		return c, bodyTooLarge(s.cfg.BodyLimit)
+	}
+	switch verb {
+	case event.VerbCreate:
+		b, err := decode.ReadCreate(body)
+		if err == nil {
+			err = s.place(ctx, &c, b.Selection)
+		}
+		if err != nil {
+			return c, err
+		}
+		if from.correlationID != "" && !b.HasCorrelationID() {
+			b.SetCorrelationID(from.correlationID)
+		}
+		c.onConflict = b.OnConflict
+		c.spec, err = b.Spec(from.received, &c.namespace.Settings)
+		return c, err
+	case event.VerbUpdate:
+		b, err := decode.ReadUpdate(body)
+		if err == nil {
+			err = s.place(ctx, &c, b.Selection)
+		}
+		if err != nil {
+			return c, err
+		}
+		c.ifGeneration = b.IfGeneration
+		c.patch, err = b.Patch(from.received, &c.namespace.Settings)
+		return c, err
+	case event.VerbDelete:
+		b, err := decode.ReadDelete(body)
+		if err == nil {
+			err = s.place(ctx, &c, b.Selection)
+		}
+		c.ifGeneration = b.IfGeneration
+		return c, err
+	default:
+		return c, fmt.Errorf("prepare: there is no verb %q", verb)
+	}
+}
+
+// place finds the command's row.
+func (s *Service) place(ctx context.Context, c *command, at decode.Selection) error {
+	c.namespace.Name, c.id = at.Namespace, at.ID
+	ns, err := s.lookup(ctx, at.Namespace)
+	if err != nil {
+		return err
+	}
+	c.namespace, c.ref = ns, refOf(&ns, at.ID)
+	return nil
+}
+
+func (s *Service) lookup(ctx context.Context, name string) (store.Namespace, error) {
+	ns, err := s.cfg.Directory.Lookup(ctx, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return ns, namespaceNotFound(name)
+	}
+	return ns, err
+}
+
+func refOf(ns *store.Namespace, id string) store.Ref {
+	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf(ns.Name, id)}
+}
+
+// op is the command as the store takes it. Every attempt to write takes a new revision.
+func (c *command) op(revision timer.Revision) store.Op {
+	switch c.verb {
+	case event.VerbCreate:
+		return store.Put{
+			Ref: c.ref, Namespace: c.namespace.Name, ID: c.id, Revision: revision,
+			Spec: c.spec, OnConflict: c.onConflict,
+		}
+	case event.VerbUpdate:
+		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration}
+	default:
+		return store.Delete{Ref: c.ref, IfGeneration: c.ifGeneration}
+	}
+}

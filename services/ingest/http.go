@@ -1,0 +1,253 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const correlationHeader = "X-Correlation-Id"
+
+// Handler serves the HTTP API. Writes are answered while Run runs; before, they wait for it.
+func (s *Service) Handler() http.Handler {
+	h := &handler{Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection()}
+	h.metricsPage = h.exposition()
+	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
+	h.mux.HandleFunc("/", h.elsewhere)
+	if s.cfg.Token != "" {
+		sum := sha256.Sum256([]byte(s.cfg.Token))
+		h.token = sum[:]
+	}
+	return h
+}
+
+// NewServer returns an HTTP server with bounds that fit the API: every request is small and answered
+// within timeout.
+func NewServer(h http.Handler, timeout time.Duration, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       timeout + 5*time.Second,
+		WriteTimeout:      timeout + 10*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
+// handler is the HTTP side of a Service; timers.go, namespaces.go and health.go have its routes.
+type handler struct {
+	*Service
+
+	mux         *http.ServeMux
+	origin      *http.CrossOriginProtection
+	token       []byte // SHA-256; nil if none is asked for
+	metricsPage http.Handler
+}
+
+var _ api.ServerInterface = (*handler)(nil)
+
+// ServeHTTP does what is the same for all routes.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
+	var route string // known only after the mux has seen the request
+	took := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
+		h.metrics.seconds.WithLabelValues(route).Observe(seconds)
+	}))
+	if err := h.admit(r); err != nil {
+		h.fail(recorder, err)
+	} else {
+		h.mux.ServeHTTP(recorder, r)
+	}
+	route = routeOf(r)
+	took.ObserveDuration()
+	h.metrics.requests.WithLabelValues(route, strconv.Itoa(recorder.status)).Inc()
+}
+
+// routeOf names a route for metrics; whatever clients make up is one route.
+func routeOf(r *http.Request) string {
+	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
+		return path
+	}
+	return "other"
+}
+
+// recorder remembers the status.
+type recorder struct {
+	http.ResponseWriter
+
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// admit refuses what must not reach any route.
+func (h *handler) admit(r *http.Request) error {
+	// A page of another origin must not make a browser on this machine or network set timers.
+	if err := h.origin.Check(r); err != nil {
+		return &refusal{
+			status: http.StatusForbidden, code: api.ErrorCodeForbidden, details: details{},
+			message: "requests from web pages of other origins are not accepted",
+		}
+	}
+	if h.token == nil || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+		return nil
+	}
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	// Sums have one length, so the comparison tells nothing of the token's.
+	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
+	if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], h.token) == 1 {
+		return nil
+	}
+	return &refusal{
+		status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, details: details{},
+		message: "the Authorization header must be: Bearer, and the token the service was started with",
+	}
+}
+
+// elsewhere answers for paths, or methods of paths, that are no route.
+func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := h.mux.Handler(other); pattern != "/" && pattern != "" {
+			w.Header().Set("Allow", method)
+			h.fail(w, &refusal{
+				status: http.StatusMethodNotAllowed, code: api.ErrorCodeMethodNotAllowed,
+				details: details{"method": r.Method, "accepted": method},
+				message: fmt.Sprintf("%s of %s is not accepted: want %s", r.Method, r.URL.Path, method),
+			})
+			return
+		}
+	}
+	h.fail(w, &refusal{
+		status: http.StatusNotFound, code: api.ErrorCodeNotFound, details: details{"path": r.URL.Path},
+		message: fmt.Sprintf("there is nothing at %s", r.URL.Path),
+	})
+}
+
+// answer is what a route answers.
+type answer struct {
+	status int
+	body   any // nil for none
+	// correlation is the answered timer's.
+	correlation string
+}
+
+// serve reads a request, lets the route do its work within the time there is, and writes the answer.
+func (h *handler) serve(
+	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from source) (answer, error),
+) {
+	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader)}
+	if from.correlationID != "" {
+		if timer.CheckCorrelationID(from.correlationID) != nil {
+			h.fail(w, timer.Invalid(correlationHeader, from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
+			return
+		}
+		w.Header().Set(correlationHeader, from.correlationID)
+	}
+	body, err := h.read(w, r)
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.RequestTimeout)
+	defer cancel()
+	a, err := route(ctx, body, from)
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	if from.correlationID == "" && a.correlation != "" {
+		w.Header().Set(correlationHeader, a.correlation)
+	}
+	h.write(w, a.status, a.body)
+}
+
+func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	limit := h.cfg.BodyLimit
+	if r.ContentLength > int64(limit) {
+		return nil, bodyTooLarge(limit)
+	}
+	var buf bytes.Buffer
+	if r.ContentLength > 0 {
+		buf.Grow(int(r.ContentLength) + bytes.MinRead) // room to see the end without growing again
+	}
+	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, int64(limit)))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, bodyTooLarge(limit)
+	case err != nil:
+		return nil, timer.Invalid("body", buf.Bytes(), "a body that arrives whole")
+	}
+	return buf.Bytes(), nil
+}
+
+// fail writes an error.
+func (h *handler) fail(w http.ResponseWriter, err error) {
+	f := refuse(err)
+	switch f.code {
+	case api.ErrorCodeRateLimited, api.ErrorCodeUnavailable:
+		w.Header().Set("Retry-After", "1")
+	case api.ErrorCodeUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="timerbus"`)
+	case api.ErrorCodeInternal:
+		h.cfg.Logger.Error("request failed", "error", f.cause)
+	default:
+	}
+	h.write(w, f.status, h.renderError(f))
+}
+
+func (s *Service) renderError(f *refusal) api.Error {
+	return api.Error{Error: f.code, Message: f.message, Details: f.details, Timestamp: instant(s.cfg.Clock())}
+}
+
+// write writes an answer. It is encoded before the status goes out, so that a fault cannot follow a 200.
+func (h *handler) write(w http.ResponseWriter, status int, body any) {
+	if body == nil {
+		w.WriteHeader(status)
+		return
+	}
+	text, err := encode(body)
+	if err != nil {
+		h.cfg.Logger.Error("answer not encoded", "error", err)
+		status, text = http.StatusInternalServerError, []byte(`{"error":"INTERNAL","message":"the answer could not be encoded","details":{}}`)
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// A client that went away cannot be told.
+	_, _ = io.Copy(w, bytes.NewReader(text))
+}
+
+// encode writes JSON without the standard library's escapes for HTML, which would change payloads.
+func encode(body any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(body)
+	return buf.Bytes(), err
+}

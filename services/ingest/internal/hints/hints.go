@@ -1,0 +1,139 @@
+// Package hints tells the schedulers which timers have changed and are due soon.
+//
+// It imports pkg/bus, pkg/event, pkg/shard and pkg/timer. It never makes anybody wait: a hint that finds
+// no room is dropped, and a failed publish is counted and forgotten, because the schedulers read the
+// store anyway (rule I1).
+package hints
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
+)
+
+// Config is all a Publisher needs; nothing has a default here.
+type Config struct {
+	Bus   bus.Bus
+	Clock timer.Clock
+	Log   *slog.Logger
+	// Queue bounds the hints that wait, Batch those of one publish.
+	Queue, Batch int
+	// Timeout bounds one publish.
+	Timeout                    time.Duration
+	Published, Failed, Dropped prometheus.Counter
+}
+
+// Publisher publishes in the background, in batches of what gathered meanwhile.
+type Publisher struct {
+	cfg  Config
+	gate *seldom.Gate
+	wake chan struct{} // holds at most one token: "look again"
+
+	mu     sync.Mutex
+	queue  []event.Hint
+	closed bool
+}
+
+// New returns a Publisher; it takes hints at once and publishes them from Run on.
+func New(cfg Config) *Publisher {
+	return &Publisher{cfg: cfg, gate: seldom.NewGate(cfg.Clock, 10*time.Second), wake: make(chan struct{}, 1)}
+}
+
+// Add takes hints, as many as there is room for.
+func (p *Publisher) Add(hints []event.Hint) {
+	if len(hints) == 0 {
+		return
+	}
+	p.mu.Lock()
+	room := max(0, p.cfg.Queue-len(p.queue))
+	if p.closed {
+		room = 0
+	}
+	take := min(room, len(hints))
+	p.queue = append(p.queue, hints[:take]...)
+	p.mu.Unlock()
+	p.cfg.Dropped.Add(float64(len(hints) - take))
+	p.signal()
+}
+
+// Stop lets Run end once the queue is flushed. Hints that come later are dropped.
+func (p *Publisher) Stop() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.signal()
+}
+
+func (p *Publisher) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // a token is there already
+	}
+}
+
+// Run publishes until Stop was called and the queue is flushed, or the bus fails while flushing.
+func (p *Publisher) Run() {
+	for {
+		batch, closed := p.take()
+		if len(batch) == 0 {
+			if closed {
+				return
+			}
+			<-p.wake
+			continue
+		}
+		if err := p.publish(batch); err != nil && closed {
+			p.give()
+			return
+		}
+	}
+}
+
+func (p *Publisher) take() (batch []event.Hint, closed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(len(p.queue), p.cfg.Batch)
+	batch = append(batch, p.queue[:n]...)
+	p.queue = p.queue[:copy(p.queue, p.queue[n:])]
+	return batch, p.closed
+}
+
+// give drops what is left, so that a dead bus does not hold up a shutdown.
+func (p *Publisher) give() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cfg.Dropped.Add(float64(len(p.queue)))
+	p.queue = nil
+}
+
+func (p *Publisher) publish(batch []event.Hint) error {
+	messages := make([]bus.Message, len(batch))
+	for i, h := range batch {
+		messages[i] = bus.Message{
+			Partition: shard.PartitionOf(h.Shard, p.cfg.Bus.Partitions()),
+			Key:       h.Shard.String(),
+			Body:      event.MarshalHint(h),
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.Timeout)
+	defer cancel()
+	if _, err := p.cfg.Bus.Publish(ctx, bus.Shards, messages...); err != nil {
+		p.cfg.Failed.Add(float64(len(batch)))
+		if held, ok := p.gate.Pass(); ok {
+			p.cfg.Log.Warn("hints not published; their timers are found by polling",
+				"hints", len(batch), "error", err, "held_back", held)
+		}
+		return err
+	}
+	p.cfg.Published.Add(float64(len(batch)))
+	return nil
+}

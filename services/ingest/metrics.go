@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	requests      *prometheus.CounterVec
+	seconds       *prometheus.HistogramVec
+	commitSizes   prometheus.Histogram
+	commitSeconds prometheus.Histogram
+	hints         *prometheus.CounterVec
+	commands      *prometheus.CounterVec
+}
+
+func newMetrics(registerer prometheus.Registerer, waiting func() int) *metrics {
+	const namespace, subsystem = "timerbus", "ingest"
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
+		}, labels)
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.HistogramOpts {
+		return prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: name, Help: help, Buckets: buckets,
+		}
+	}
+	times := []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	m := &metrics{
+		requests: counters("requests_total", "HTTP requests answered, by route and status.", "route", "code"),
+		seconds: prometheus.NewHistogramVec(histogram("request_seconds",
+			"From an HTTP request's receipt to its answer.", times), []string{"route"}),
+		commitSizes: prometheus.NewHistogram(histogram("commit_operations",
+			"Operations per write of the store.", prometheus.ExponentialBuckets(1, 2, 10))),
+		commitSeconds: prometheus.NewHistogram(histogram("commit_seconds", "Duration of a write of the store.", times)),
+		hints:         counters("hints_total", "Hints to schedulers, by what became of them.", "result"),
+		commands:      counters("commands_total", "Topic commands answered, by what became of them.", "result"),
+	}
+	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations that wait for the store.",
+	}, func() float64 { return float64(waiting()) })
+	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, depth)
+	return m
+}

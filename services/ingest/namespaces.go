@@ -1,0 +1,112 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// CreateNamespace implements api.ServerInterface.
+func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		c, err := decode.ReadNamespaceCreate(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.cfg.Store.CreateNamespace(ctx, store.Namespace{
+			Name: c.Name, Shards: shard.Block{Count: c.NumShards}, Settings: c.Settings,
+			CreatedAt: from.received, UpdatedAt: from.received,
+		})
+		if errors.Is(err, store.ErrExists) {
+			if ns.Shards.Count != c.NumShards {
+				return answer{}, namespaceExists(&ns, c.NumShards)
+			}
+			err = nil
+		}
+		return h.learned(ns, err)
+	})
+}
+
+// learned answers with a namespace that was just written, and remembers it.
+func (h *handler) learned(ns store.Namespace, err error) (answer, error) {
+	if err := commit.Settle(err, 0, 0); err != nil {
+		return answer{}, err
+	}
+	h.cfg.Directory.Learn(ns)
+	return answer{status: http.StatusOK, body: renderNamespace(&ns)}, nil
+}
+
+// GetNamespace implements api.ServerInterface.
+func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, _ source) (answer, error) {
+		name, err := decode.ReadNamespaceName(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.namespace(ctx, name)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{status: http.StatusOK, body: renderNamespace(&ns)}, nil
+	})
+}
+
+// namespace reads one from the store, where the directory's may be a little old.
+func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, error) {
+	ns, err := h.cfg.Store.GetNamespace(ctx, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return ns, namespaceNotFound(name)
+	}
+	return ns, err
+}
+
+// ListNamespaces implements api.ServerInterface.
+func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, _ source) (answer, error) {
+		if err := decode.ReadNothing(body); err != nil {
+			return answer{}, err
+		}
+		all, err := h.cfg.Store.ListNamespaces(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		list := api.NamespaceList{Namespaces: make([]api.Namespace, len(all))}
+		for i := range all {
+			list.Namespaces[i] = renderNamespace(&all[i])
+		}
+		return answer{status: http.StatusOK, body: list}, nil
+	})
+}
+
+// UpdateNamespace implements api.ServerInterface.
+func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		u, err := decode.ReadNamespaceUpdate(body)
+		if err != nil {
+			return answer{}, err
+		}
+		select {
+		case h.settings <- struct{}{}:
+			defer func() { <-h.settings }()
+		case <-ctx.Done():
+			return answer{}, fmt.Errorf("wait for another update: %w", ctx.Err())
+		}
+		ns, err := h.namespace(ctx, u.Name)
+		if err != nil {
+			return answer{}, err
+		}
+		if ns.Settings, err = u.Apply(ns.Settings); err != nil {
+			return answer{}, err
+		}
+		ns.UpdatedAt = from.received
+		ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
+		return h.learned(ns, err)
+	})
+}

@@ -1,0 +1,119 @@
+package ingest
+
+import (
+	"errors"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+)
+
+// outcome is what became of an applied command.
+type outcome struct {
+	timer timer.Timer // after a delete: as it was
+	// inTime promises that the delivery of the state that was replaced, changed or deleted never
+	// follows, or that there was none.
+	inTime bool
+}
+
+// judge turns the store's answer into ours. after was read after the commit: only then is it certain
+// that a dispatcher which finds the time come reads the new row (I7).
+func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outcome, error) {
+	switch err := w.Err; {
+	case err == nil:
+	case errors.Is(err, store.ErrNotFound):
+		return outcome{}, timerNotFound(c.namespace.Name, c.id)
+	case errors.Is(err, store.ErrExists):
+		return outcome{}, timerExists(&w.Timer)
+	case errors.Is(err, store.ErrConflict):
+		return outcome{}, generationConflict(&w.Timer, c.ifGeneration)
+	default:
+		return outcome{}, err
+	}
+	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.before(after, w.Prior)}, nil
+}
+
+// before reports whether nothing of a state can have gone out at an instant. A state with attempts had
+// its time before, whatever the clocks say.
+func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
+	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
+}
+
+// committed follows every write of requests: failures are logged now and then (each client is told of
+// its own), and schedulers get their hints.
+func (s *Service) committed(b commit.Batch) {
+	if b.Err != nil {
+		if held, ok := s.commits.Pass(); ok {
+			s.cfg.Logger.Warn("requests not committed", "operations", len(b.Ops), "error", b.Err, "held_back", held)
+		}
+	}
+	s.hint(b)
+}
+
+// hint tells the schedulers of timers that are due within the hint window, judged by the time after the
+// commit. After an unknown outcome it tells of those that may have been written, too: a hint whose
+// state does not exist is dropped at the row check. Where then only the row knows the due time (an
+// update without one), the schedulers' sweep has to find it.
+func (s *Service) hint(b commit.Batch) {
+	if b.Err != nil && !errors.Is(b.Err, store.ErrOutcomeUnknown) {
+		return
+	}
+	horizon := b.After.Add(s.cfg.HintWindow)
+	hints := make([]event.Hint, 0, len(b.Ops))
+	for i, op := range b.Ops {
+		var h event.Hint
+		var ok bool
+		if b.Err == nil {
+			h, ok = certain(op, &b.Written[i])
+		} else {
+			h, ok = possible(op, b.Now)
+		}
+		if ok && h.DueAt <= horizon {
+			hints = append(hints, h)
+		}
+	}
+	s.hints.Add(hints)
+}
+
+// certain describes the state that an operation wrote, if it wrote one.
+func certain(op store.Op, w *store.Written) (event.Hint, bool) {
+	var ref store.Ref
+	switch op := op.(type) {
+	case store.Put:
+		ref = op.Ref
+	case store.Update:
+		ref = op.Ref
+	default:
+		return event.Hint{}, false
+	}
+	if w.Err != nil || w.Kept {
+		return event.Hint{}, false
+	}
+	t := &w.Timer
+	return event.Hint{
+		Shard: ref.Shard, UUID: ref.UUID, Revision: t.Revision, Generation: t.Generation,
+		Attempt: t.Attempts + 1, DueAt: t.DueAt, UpdatedAt: t.UpdatedAt,
+	}, true
+}
+
+// possible describes the state that an operation would have written at now, as far as that is known.
+func possible(op store.Op, now timer.Millis) (event.Hint, bool) {
+	h := event.Hint{Attempt: 1, UpdatedAt: now}
+	var at timer.Millis
+	switch op := op.(type) {
+	case store.Put:
+		h.Shard, h.UUID, h.Revision = op.Ref.Shard, op.Ref.UUID, op.Revision
+		at = op.Spec.ExecuteAt
+	case store.Update:
+		if op.Patch.ExecuteAt == nil {
+			return h, false
+		}
+		h.Shard, h.UUID, h.Revision = op.Ref.Shard, op.Ref.UUID, op.Revision
+		at = *op.Patch.ExecuteAt
+	default:
+		return h, false
+	}
+	h.Generation, h.DueAt = timer.Generation(h.Revision), max(now, at)
+	return h, true
+}

@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+)
+
+// refusal is an error as a client gets it, over HTTP or on the topic of dead commands.
+type refusal struct {
+	status  int
+	code    api.ErrorCode
+	message string
+	details map[string]any
+	// cause is for the log of faults that are ours; clients do not see it.
+	cause error
+}
+
+func (r *refusal) Error() string { return r.message }
+func (r *refusal) Unwrap() error { return r.cause }
+
+// details always is an object.
+type details = map[string]any
+
+// refuse turns any error into what the client gets.
+func refuse(err error) *refusal {
+	var (
+		ready   *refusal
+		invalid *timer.InvalidError
+		large   *timer.PayloadTooLargeError
+	)
+	switch {
+	case errors.As(err, &ready):
+		return ready
+	case errors.As(err, &invalid):
+		return &refusal{
+			status: http.StatusBadRequest, code: api.ErrorCodeInvalidInput, message: invalid.Error(),
+			details: details{"field": invalid.Field, "value": invalid.Value, "accepted": invalid.Want},
+		}
+	case errors.As(err, &large):
+		return &refusal{
+			status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge, message: large.Error(),
+			details: details{"field": "payload", "size": large.Size, "limit": timer.MaxPayload},
+		}
+	case errors.Is(err, commit.ErrFull):
+		return &refusal{
+			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{},
+			message: "too many requests wait for the store; nothing was applied, try again later",
+		}
+	case errors.Is(err, store.ErrOutcomeUnknown):
+		return &refusal{
+			status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, details: details{}, cause: err,
+			message: "the store's answer is missing: the request may be applied, now or later",
+		}
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		// An ended context reaches this point from reads only: a write's was made an unknown outcome.
+		return &refusal{
+			status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{}, cause: err,
+			message: "the store does not answer; nothing was applied, try again later",
+		}
+	default:
+		return &refusal{
+			status: http.StatusInternalServerError, code: api.ErrorCodeInternal, details: details{}, cause: err,
+			message: "the service failed; its log tells more",
+		}
+	}
+}
+
+func namespaceNotFound(name string) *refusal {
+	return &refusal{
+		status: http.StatusNotFound, code: api.ErrorCodeNamespaceNotFound, details: details{"namespace": name},
+		message: fmt.Sprintf("there is no namespace %q", name),
+	}
+}
+
+func timerNotFound(namespace, id string) *refusal {
+	return &refusal{
+		status: http.StatusNotFound, code: api.ErrorCodeTimerNotFound, details: details{"namespace": namespace, "timerId": id},
+		message: fmt.Sprintf("there is no timer %q in namespace %q", id, namespace),
+	}
+}
+
+func timerExists(t *timer.Timer) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: present(t),
+		message: fmt.Sprintf("timer %q exists in namespace %q (status %s), and onConflict is fail", t.ID, t.Namespace, t.Status),
+	}
+}
+
+func generationConflict(t *timer.Timer, want timer.Generation) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeGenerationConflict, details: present(t),
+		message: fmt.Sprintf("timer %q in namespace %q has generation %v, not ifGeneration %v", t.ID, t.Namespace, t.Generation, want),
+	}
+}
+
+func present(t *timer.Timer) details {
+	return details{
+		"namespace": t.Namespace, "timerId": t.ID, "generation": t.Generation.String(), "status": t.Status,
+	}
+}
+
+func namespaceExists(ns *store.Namespace, want int) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeNamespaceExists,
+		details: details{"namespace": ns.Name, "numShards": ns.Shards.Count},
+		message: fmt.Sprintf("namespace %q exists with %d shards, not %d, and the number is fixed for life",
+			ns.Name, ns.Shards.Count, want),
+	}
+}
+
+func bodyTooLarge(limit int) *refusal {
+	return &refusal{
+		status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge,
+		details: details{"field": "body", "limit": limit},
+		message: fmt.Sprintf("body: more than %d bytes are not accepted", limit),
+	}
+}

@@ -1,0 +1,84 @@
+package ingest
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The domain as the API writes it.
+
+func renderTimer(t *timer.Timer) api.Timer {
+	payload := json.RawMessage(t.Payload)
+	if payload == nil {
+		payload = json.RawMessage("null")
+	}
+	return api.Timer{
+		Namespace: t.Namespace, ID: t.ID, TimerID: t.ID, UUID: t.UUID.String(),
+		Status:    api.Status(t.Status),
+		ExecuteAt: instant(t.ExecuteAt), DueAt: instant(t.DueAt), ExecutedAt: optionalInstant(t.ExecutedAt),
+		Deliver: api.Deliver(t.Way()), CallbackURL: t.CallbackURL,
+		CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: renderRetry(&t.Retry),
+		Payload: payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
+		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+		LastStatusCode: t.LastStatus, LastError: t.LastError,
+	}
+}
+
+func renderRetry(p *timer.RetryPolicy) api.RetryPolicy {
+	return api.RetryPolicy{
+		MaxAttempts: p.MaxAttempts, MaxAttemptsDuration: duration(p.MaxAttemptsDuration),
+		InitialInterval: duration(p.InitialInterval), BackoffMultiplier: p.BackoffMultiplier,
+		MaxInterval: duration(p.MaxInterval),
+	}
+}
+
+func renderEntry(e *store.HistoryEntry) api.HistoryEntry {
+	correlation := e.CorrelationID
+	if correlation == "" {
+		correlation = e.Ref.UUID.String()
+	}
+	return api.HistoryEntry{
+		Generation: e.Generation.String(), Attempt: int(e.Attempt), Outcome: api.HistoryEntryOutcome(e.Outcome),
+		CorrelationID: correlation, ExecuteAt: instant(e.ExecuteAt), NextAt: optionalInstant(e.NextAt),
+		StartedAt: instant(e.StartedAt), FinishedAt: instant(e.FinishedAt), StatusCode: e.StatusCode, Error: e.Error,
+	}
+}
+
+func renderNamespace(ns *store.Namespace) api.Namespace {
+	return api.Namespace{
+		Name: ns.Name, NumShards: ns.Shards.Count,
+		Settings: api.NamespaceSettings{
+			RetryPolicy:      renderRetry(&ns.Settings.Retry),
+			CallbackTimeout:  duration(ns.Settings.CallbackTimeout),
+			HistoryRetention: duration(ns.Settings.HistoryRetention),
+		},
+		CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
+	}
+}
+
+func instant(m timer.Millis) api.Instant { return api.At(m.Time()) }
+
+// optionalInstant leaves out what never happened.
+func optionalInstant(m timer.Millis) api.Instant {
+	if m == 0 {
+		return api.Instant{}
+	}
+	return instant(m)
+}
+
+// duration writes "1h" where the standard library writes "1h0m0s".
+func duration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

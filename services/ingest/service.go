@@ -1,0 +1,130 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/hints"
+	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
+)
+
+// Group is the consumer group of the command topic.
+const Group = "ingest"
+
+// Service is the ingest service of one process.
+type Service struct {
+	cfg       Config
+	metrics   *metrics
+	committer *commit.Committer
+	hints     *hints.Publisher
+	commits   *seldom.Gate // log lines of failed commits
+	state     atomic.Int32
+	readiness readiness
+	// settings holds one token: the read and the write of a namespace update are one step within this
+	// process.
+	settings chan struct{}
+}
+
+// The states of a Service.
+const (
+	idle int32 = iota
+	running
+	stopped
+)
+
+// New checks the configuration and builds the service; nothing runs yet.
+func New(cfg Config) (*Service, error) {
+	if err := cfg.withDefaults(); err != nil {
+		return nil, err
+	}
+	s := &Service{
+		cfg:      cfg,
+		commits:  seldom.NewGate(cfg.Clock, 10*time.Second),
+		settings: make(chan struct{}, 1),
+	}
+	s.readiness.turn = make(chan struct{}, 1)
+	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() })
+	s.hints = hints.New(hints.Config{
+		Bus: cfg.Bus, Clock: cfg.Clock, Log: cfg.Logger,
+		Queue: cfg.HintQueue, Batch: cfg.HintBatch, Timeout: cfg.StoreTimeout,
+		Published: s.metrics.hints.WithLabelValues("published"),
+		Failed:    s.metrics.hints.WithLabelValues("failed"),
+		Dropped:   s.metrics.hints.WithLabelValues("dropped"),
+	})
+	s.committer = commit.New(commit.Config{
+		Write: cfg.Store.Write, Clock: cfg.Clock, Lanes: cfg.Lanes,
+		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
+		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
+		Timeout: cfg.StoreTimeout, Committed: s.committed,
+		Sizes: s.metrics.commitSizes, Seconds: s.metrics.commitSeconds,
+	})
+	return s, nil
+}
+
+// Run commits what Handler takes in, applies topic commands, and keeps the namespaces fresh, until ctx
+// ends or the bus fails for good. Then it stops taking anything in, commits and answers what it has
+// taken, flushes the hints and returns; that lasts at most the store's and the bus's timeout for each.
+// A Service runs once.
+func (s *Service) Run(ctx context.Context) error {
+	if !s.state.CompareAndSwap(idle, running) {
+		return errors.New("ingest: Run was called before")
+	}
+	var commits, publishing sync.WaitGroup
+	commits.Go(s.committer.Run)
+	publishing.Go(s.hints.Run)
+
+	intake, ctx := errgroup.WithContext(ctx)
+	intake.Go(func() error { return s.consume(ctx) })
+	intake.Go(func() error { s.refresh(ctx); return nil })
+	err := intake.Wait()
+
+	s.state.Store(stopped)
+	s.committer.Stop()
+	commits.Wait()
+	s.hints.Stop()
+	publishing.Wait()
+	return err
+}
+
+func (s *Service) consume(ctx context.Context) error {
+	spec := bus.Spec{Topic: bus.Commands, Group: Group, Mode: bus.Ordered, MaxInFlight: s.cfg.CommandsInFlight}
+	if err := s.cfg.Bus.Consume(ctx, spec, s.open); err != nil {
+		return fmt.Errorf("consume commands: %w", err)
+	}
+	if ctx.Err() == nil {
+		return errors.New("consume commands: the bus ended it")
+	}
+	return nil
+}
+
+// refresh reads the namespaces now and then, to learn what other nodes changed.
+func (s *Service) refresh(ctx context.Context) {
+	tick := time.NewTicker(s.cfg.HintWindow / 2)
+	defer tick.Stop()
+	for {
+		s.refreshOnce(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Service) refreshOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.StoreTimeout)
+	defer cancel()
+	// An unknown namespace is looked up when a request names it, so a failure costs nothing but
+	// settings that are a little older.
+	if err := s.cfg.Directory.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		s.cfg.Logger.Warn("namespaces not refreshed", "error", err)
+	}
+}

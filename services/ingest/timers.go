@@ -1,0 +1,150 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// CreateTimer implements api.ServerInterface.
+func (h *handler) CreateTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		return h.apply(ctx, event.VerbCreate, body, from)
+	})
+}
+
+// UpdateTimer implements api.ServerInterface.
+func (h *handler) UpdateTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		return h.apply(ctx, event.VerbUpdate, body, from)
+	})
+}
+
+// DeleteTimer implements api.ServerInterface.
+func (h *handler) DeleteTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		return h.apply(ctx, event.VerbDelete, body, from)
+	})
+}
+
+// apply commits one command.
+func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from source) (answer, error) {
+	c, err := h.prepare(ctx, verb, body, from)
+	if err != nil {
+		return answer{}, err
+	}
+	result, err := h.committer.Submit(ctx, c.op(h.cfg.Revisions.Next()), len(body))
+	if err != nil {
+		return answer{}, err
+	}
+	o, err := h.judge(&c, &result.Written, result.After)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: http.StatusOK, correlation: o.timer.Correlation()}
+	if !o.inTime {
+		a.status = http.StatusAccepted
+	}
+	switch {
+	case verb != event.VerbDelete:
+		a.body = renderTimer(&o.timer)
+	case o.inTime:
+		a.status = http.StatusNoContent
+	default:
+		a.body = api.LateDeletion{
+			Namespace: c.namespace.Name, ID: c.id, TimerID: c.id, Generation: o.timer.Generation.String(),
+			Message: "deleted, but its delivery may have gone out",
+		}
+	}
+	return a, nil
+}
+
+// GetTimer implements api.ServerInterface.
+func (h *handler) GetTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		selection, err := decode.ReadSelection(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.lookup(ctx, selection.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		t, err := h.get(ctx, &ns, selection.ID, from.received)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{status: http.StatusOK, body: renderTimer(&t), correlation: t.Correlation()}, nil
+	})
+}
+
+func (s *Service) get(ctx context.Context, ns *store.Namespace, id string, now timer.Millis) (timer.Timer, error) {
+	t, err := s.cfg.Store.Get(ctx, now, refOf(ns, id))
+	if errors.Is(err, store.ErrNotFound) {
+		return t, timerNotFound(ns.Name, id)
+	}
+	return t, err
+}
+
+// ListTimers implements api.ServerInterface.
+func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		list, err := decode.ReadList(body)
+		if err != nil {
+			return answer{}, err
+		}
+		if list.Query.Namespace, err = h.lookup(ctx, list.Namespace); err != nil {
+			return answer{}, err
+		}
+		page, err := h.cfg.Store.List(ctx, from.received, list.Query)
+		if errors.Is(err, store.ErrInvalid) {
+			// The cursor is the one part of a list that only the store can judge.
+			return answer{}, timer.Invalid("cursor", decode.WriteCursor(list.Query.After), decode.WantCursor)
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		p := api.TimerPage{Timers: make([]api.Timer, len(page.Timers)), NextCursor: decode.WriteCursor(page.Next)}
+		for i := range page.Timers {
+			p.Timers[i] = renderTimer(&page.Timers[i])
+		}
+		return answer{status: http.StatusOK, body: p}, nil
+	})
+}
+
+// GetTimerHistory implements api.ServerInterface.
+func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		q, err := decode.ReadHistory(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.lookup(ctx, q.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		entries, err := h.cfg.Store.History(ctx, from.received, refOf(&ns, q.ID), q.Limit)
+		if err != nil {
+			return answer{}, err
+		}
+		if len(entries) == 0 {
+			// No attempts yet is not the same as no timer.
+			if _, err := h.get(ctx, &ns, q.ID, from.received); err != nil {
+				return answer{}, err
+			}
+		}
+		history := api.TimerHistory{
+			Namespace: ns.Name, ID: q.ID, TimerID: q.ID, Attempts: make([]api.HistoryEntry, len(entries)),
+		}
+		for i := range entries {
+			history.Attempts[i] = renderEntry(&entries[i])
+		}
+		return answer{status: http.StatusOK, body: history}, nil
+	})
+}

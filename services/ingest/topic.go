@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// session applies the commands of one partition, in order, in batches of what gathered meanwhile.
+type session struct {
+	*Service
+
+	partition shard.Partition
+	// work is the context of calls. It outlives the assignment's own, so that a batch under way can
+	// be finished and acknowledged when the partition is handed over in good order.
+	work     context.Context
+	stop     context.CancelFunc
+	stopping chan struct{} // closed when no further batch is to begin
+	done     chan struct{} // closed when the loop has ended
+	wake     chan struct{} // holds at most one token: "look again"
+
+	mu     sync.Mutex
+	queue  []*bus.Delivery // bounded by Config.CommandsInFlight, which the bus keeps
+	failed error           // why the loop ended by itself
+
+	// position is how far the store has applied the partition; known after the first look. Only the
+	// loop touches it.
+	position store.Position
+	known    bool
+}
+
+// errStopping ends a session's loop in good order.
+var errStopping = errors.New("the session is stopping")
+
+// open is called for every partition that is assigned to this process.
+func (s *Service) open(ctx context.Context, p shard.Partition) (bus.Session, error) {
+	t := &session{
+		Service: s, partition: p,
+		stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	t.work, t.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go t.run()
+	return t, nil
+}
+
+// Deliver implements bus.Session.
+func (t *session) Deliver(_ context.Context, d *bus.Delivery) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed != nil {
+		return t.failed
+	}
+	t.queue = append(t.queue, d)
+	t.signal()
+	return nil
+}
+
+// Close implements bus.Session. After a loss the partition may have another owner: everything is
+// dropped at once. Otherwise the batch under way is finished if the bus waits that long.
+func (t *session) Close(ctx context.Context, cause error) error {
+	close(t.stopping)
+	t.signal()
+	if errors.Is(cause, bus.ErrLost) {
+		t.stop()
+	}
+	select {
+	case <-t.done:
+	case <-ctx.Done():
+	}
+	t.stop()
+	<-t.done
+	return nil
+}
+
+func (t *session) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default: // a token is there already
+	}
+}
+
+func (t *session) run() {
+	defer close(t.done)
+	for {
+		batch := t.gather()
+		if batch == nil {
+			return
+		}
+		err := t.apply(batch)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, errStopping) {
+			t.cfg.Logger.Error("command session ended", "partition", t.partition, "error", err)
+		}
+		t.mu.Lock()
+		t.failed = err
+		t.mu.Unlock()
+		return
+	}
+}
+
+// gather takes the next batch, at least one command; nil when the session stops.
+func (t *session) gather() []*bus.Delivery {
+	for {
+		select {
+		case <-t.stopping:
+			return nil
+		default:
+		}
+		if batch := t.take(); len(batch) > 0 {
+			return batch
+		}
+		select {
+		case <-t.wake:
+		case <-t.stopping:
+		}
+	}
+}
+
+func (t *session) take() []*bus.Delivery {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(t.queue) && n < t.cfg.BatchOps {
+		bytes += len(t.queue[n].Body)
+		if n > 0 && bytes > t.cfg.BatchBytes {
+			break
+		}
+		n++
+	}
+	batch := append([]*bus.Delivery(nil), t.queue[:n]...)
+	rest := copy(t.queue, t.queue[n:])
+	clear(t.queue[rest:])
+	t.queue = t.queue[:rest]
+	return batch
+}
+
+const (
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
+
+// persist tries until it succeeds, with growing pauses. It gives up when the session stops, and when
+// the store or the bus was closed under it.
+func (t *session) persist(what string, try func(ctx context.Context) error) error {
+	pause := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(firstRetry), backoff.WithMaxInterval(lastRetry),
+		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
+		backoff.WithRandomizationFactor(0), // one partition has one owner: nobody to keep out of step with
+	)
+	for {
+		err := t.once(try)
+		switch {
+		case err == nil:
+			return nil
+		case t.work.Err() != nil:
+			return errStopping
+		case errors.Is(err, store.ErrClosed), errors.Is(err, bus.ErrClosed):
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		wait := pause.NextBackOff()
+		t.cfg.Logger.Warn("commands wait", "partition", t.partition, "for", what, "error", err, "again_in", wait)
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-t.stopping:
+			again.Stop()
+			return errStopping
+		}
+	}
+}
+
+func (t *session) once(try func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(t.work, t.cfg.StoreTimeout)
+	defer cancel()
+	return try(ctx)
+}
