@@ -44,7 +44,7 @@ func newOrderedSource(s *session, h *holding) *orderedSource {
 		session: s,
 		stream:  s.bus.streams[s.spec.Topic],
 		hold:    h,
-		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight),
+		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight, ownExpires),
 		wake:    make(chan struct{}, 1),
 	}
 }
@@ -87,7 +87,7 @@ func (o *orderedSource) read(ctx context.Context, after int64) error {
 		FilterSubjects:    b.opts.subjects(o.session.spec.Topic, o.session.partition),
 		MemoryStorage:     true,
 		Replicas:          1,
-		InactiveThreshold: 4 * pullExpires,
+		InactiveThreshold: 2 * ownExpires,
 	})
 	if err != nil {
 		return fmt.Errorf("read %s after %d: %w", o.stream.name, after, err)

@@ -20,6 +20,7 @@ type puller struct {
 	nc      *nats.Conn
 	request string // the consumer's request subject
 	limit   int
+	expires time.Duration // of a request; heartbeats come at 2/5 of it
 	sub     *nats.Subscription
 	inbox   string
 	arrived chan *nats.Msg
@@ -27,16 +28,19 @@ type puller struct {
 	heard   time.Time
 }
 
+// How long a request lives. A member whose connection hangs swallows what the server sends on the
+// requests it left; from the shared queue that must end soon, from a consumer of its own it harms
+// nobody, and requests and heartbeats are most of what an idle process costs.
 const (
-	pullExpires   = 5 * time.Second
-	pullHeartbeat = 2 * time.Second
+	sharedExpires = 5 * time.Second
+	ownExpires    = 30 * time.Second
 )
 
 // errPullAgain means that the consumer must be looked up or made again.
 var errPullAgain = errors.New("the server ended the request")
 
-func newPuller(nc *nats.Conn, limit int) *puller {
-	return &puller{nc: nc, limit: limit}
+func newPuller(nc *nats.Conn, limit int, expires time.Duration) *puller {
+	return &puller{nc: nc, limit: limit, expires: expires}
 }
 
 // open begins anew on a consumer; what an earlier request still brings is not seen any more.
@@ -74,7 +78,7 @@ func (p *puller) ask(inFlight int) error {
 		Batch     int           `json:"batch"`
 		Expires   time.Duration `json:"expires"`
 		Heartbeat time.Duration `json:"idle_heartbeat"`
-	}{room, pullExpires, pullHeartbeat})
+	}{room, p.expires, p.expires * 2 / 5})
 	if err != nil {
 		return fmt.Errorf("encode pull request: %w", err)
 	}
@@ -93,7 +97,7 @@ func (p *puller) silent() time.Time {
 	if p.asked == 0 {
 		return time.Time{}
 	}
-	return p.heard.Add(pullHeartbeat * 5 / 2)
+	return p.heard.Add(p.expires)
 }
 
 // sort tells data from the server's remarks about our requests.

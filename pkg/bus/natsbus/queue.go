@@ -49,7 +49,7 @@ func newQueueSource(s *session) *queueSource {
 		session: s,
 		stream:  s.bus.streams[s.spec.Topic],
 		durable: durableName(s.spec.Group),
-		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight),
+		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight, sharedExpires),
 		wake:    make(chan struct{}, 1),
 		held:    make(map[*queueDelivery]struct{}),
 	}
