@@ -1,0 +1,334 @@
+package natsbus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// inbox is a session that passes deliveries on, acknowledged.
+type inbox chan *bus.Delivery
+
+func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
+	d.Ack()
+	select {
+	case i <- d:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (i inbox) Close(context.Context, error) error { return nil }
+
+func (i inbox) next(t *testing.T) *bus.Delivery {
+	t.Helper()
+	select {
+	case d := <-i:
+		return d
+	case <-time.After(patience):
+		t.Fatal("nothing was delivered")
+		return nil
+	}
+}
+
+// consume collects a topic's deliveries until the test's end.
+func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) inbox {
+	t.Helper()
+	in := make(inbox, 1024)
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		err := b.Consume(ctx, bus.Spec{Topic: topic, Group: "g", Mode: mode},
+			func(context.Context, shard.Partition) (bus.Session, error) { return in, nil })
+		if err != nil {
+			t.Errorf("consume %s: %v", topic, err)
+		}
+	})
+	t.Cleanup(func() { cancel(); done.Wait() })
+	return in
+}
+
+func raw(t *testing.T, server *embedded.Server) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nc, js
+}
+
+func TestPartitionCountIsFixed(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	connect(t, server) // 16
+	_, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 8})
+	if err == nil || !strings.Contains(err.Error(), `"16" partitions`) || !strings.Contains(err.Error(), "set to 8") {
+		t.Fatalf("another partition count gave %v", err)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for want, opts := range map[string]natsbus.Options{
+		`prefix "a.b"`:    {Prefix: "a.b"},
+		"-1 partitions":   {Partitions: -1},
+		"lease TTL 500ms": {LeaseTTL: 500 * time.Millisecond},
+		"127.0.0.1:1":     {URL: "nats://127.0.0.1:1"},
+	} {
+		if _, err := natsbus.Connect(t.Context(), opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error that names %s", err, want)
+		}
+	}
+}
+
+func TestForeignCommands(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	in := consume(t, connect(t, server), bus.Commands, bus.Ordered)
+	nc, js := raw(t, server)
+	for subject, p := range map[string]shard.Partition{"timerbus.commands": 0, "timerbus.commands.0": 0, "timerbus.commands.3": 3} {
+		if _, err := js.Publish(t.Context(), subject, []byte(subject)); err != nil {
+			t.Fatal(err)
+		}
+		d := in.next(t)
+		if string(d.Body) != subject || d.Partition != p || d.Position.Partition != p || d.Key != "" {
+			t.Fatalf("%s arrived as %+v", subject, d)
+		}
+	}
+	if _, err := nc.Request("timerbus.commands.16", nil, time.Second); !errors.Is(err, nats.ErrNoResponders) {
+		t.Fatalf("partition 16 of 16 gave %v, want no responders", err)
+	}
+}
+
+func TestReservedHeadersAreDropped(t *testing.T) {
+	b := connect(t, startServer(t, embedded.Options{}))
+	in := consume(t, b, bus.Due, bus.Queue)
+	_, err := b.Publish(t.Context(), bus.Due, bus.Message{Key: "mine", Headers: map[string]string{
+		"Nats-Expected-Last-Sequence": "99", "nats-ttl": "1s", "timerbus-key": "other", "kept": "yes",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := in.next(t)
+	if d.Key != "mine" || len(d.Headers) != 1 || d.Headers["kept"] != "yes" {
+		t.Fatalf("key %q, headers %v", d.Key, d.Headers)
+	}
+}
+
+func TestQueueBelongsToOneGroup(t *testing.T) {
+	b := connect(t, startServer(t, embedded.Options{}))
+	in := consume(t, b, bus.Due, bus.Queue)
+	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); err != nil {
+		t.Fatal(err)
+	}
+	in.next(t)
+	err := b.Consume(t.Context(), bus.Spec{Topic: bus.Due, Group: "other", Mode: bus.Queue}, nil)
+	if !errors.Is(err, bus.ErrUnsupported) {
+		t.Fatalf("a second group gave %v, want ErrUnsupported", err)
+	}
+}
+
+func TestFullQueueRefuses(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, QueueMaxBytes: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	_, err = b.Publish(t.Context(), bus.Due, bus.Message{Body: make([]byte, 8192)})
+	if !errors.Is(err, bus.ErrUnavailable) {
+		t.Fatalf("a full queue gave %v, want ErrUnavailable", err)
+	}
+	many := make([]bus.Message, 10)
+	for i := range many {
+		many[i].Body = make([]byte, 1024)
+	}
+	if _, err = b.Publish(t.Context(), bus.Due, many...); !errors.Is(err, bus.ErrOutcomeUnknown) {
+		t.Fatalf("a queue that filled up half-way gave %v, want ErrOutcomeUnknown", err)
+	}
+}
+
+func TestFloorAfterPurgeAndLoss(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	b := connect(t, server)
+	_, js := raw(t, server)
+	publish := func() bus.Position {
+		t.Helper()
+		at, err := b.Publish(t.Context(), bus.Due, bus.Message{}, bus.Message{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at[1]
+	}
+	floor := func() bus.Floor {
+		t.Helper()
+		floors, err := b.Floor(t.Context(), bus.Due, "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return floors[0]
+	}
+	last := publish()
+	due, err := js.Stream(t.Context(), "timerbus-due")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := due.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if f := floor(); f.Floor != f.End || f.Depth != 0 || !last.Before(f.Floor) {
+		t.Fatalf("floor %+v after a purge, the last position was %+v", f, last)
+	}
+	config := due.CachedInfo().Config
+	if err := js.DeleteStream(t.Context(), config.Name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrUnavailable) {
+		t.Fatalf("publishing to a lost stream gave %v, want ErrUnavailable", err)
+	}
+	if _, err := js.CreateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if at := publish(); !last.Before(at) || at.Incarnation == last.Incarnation {
+		t.Fatalf("position %+v in the new stream, %+v in the old", at, last)
+	}
+	if f := floor(); f.Floor.Offset != 1 || f.Depth != 2 || !last.Before(f.Floor) {
+		t.Fatalf("floor %+v in the new stream", f)
+	}
+}
+
+func TestPublishWithoutServer(t *testing.T) {
+	server := startServer(t, embedded.Options{Listen: "127.0.0.1:0"})
+	p, err := newProxy(strings.TrimPrefix(server.URL(), "nats://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: p.url(), AckTimeout: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	p.isolate()
+	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrOutcomeUnknown) {
+		t.Errorf("publishing into silence gave %v, want ErrOutcomeUnknown", err)
+	}
+	if _, err := b.Floor(timeout(t, 300*time.Millisecond), bus.Due, "g"); !errors.Is(err, bus.ErrUnavailable) {
+		t.Errorf("floor from silence gave %v, want ErrUnavailable", err)
+	}
+	p.kill()
+	p.heal()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		_, err := b.Publish(t.Context(), bus.Due, bus.Message{})
+		if errors.Is(err, bus.ErrUnavailable) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("publishing without a connection gave %v, want ErrUnavailable", err)
+		}
+	}
+}
+
+func timeout(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// TestServerRestart stops the server under running consumers and starts it on the same folder.
+func TestServerRestart(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opts := embedded.Options{Dir: t.TempDir(), Listen: address, Logger: testLog()}
+	server, err := embedded.Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: "nats://" + address, Partitions: 2, Logger: testLog()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	commands := consume(t, b, bus.Commands, bus.Ordered)
+	hints := consume(t, b, bus.Shards, bus.Live)
+	due := consume(t, b, bus.Due, bus.Queue)
+	say := func(topic bus.Topic, body string) bool {
+		_, err := b.Publish(t.Context(), topic, bus.Message{ID: body, Body: []byte(body)})
+		return err == nil
+	}
+	if !say(bus.Commands, "1") || !say(bus.Due, "1") {
+		t.Fatal("publish before the restart")
+	}
+	commands.next(t)
+	due.next(t)
+
+	server.Close()
+	if say(bus.Commands, "lost") {
+		t.Fatal("a stopped server took a message")
+	}
+	if server, err = embedded.Start(t.Context(), opts); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+
+	for i, topic := range []bus.Topic{bus.Commands, bus.Due} {
+		for deadline := time.Now().Add(patience); !say(topic, "2"); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s takes no messages after the restart", topic)
+			}
+		}
+		in := []inbox{commands, due}[i]
+		for body := ""; body != "2"; { // "1" may come again: its commit may be lost with the server
+			body = string(in.next(t).Body)
+		}
+	}
+	for deadline := time.Now().Add(patience); len(hints) == 0; time.Sleep(10 * time.Millisecond) {
+		say(bus.Shards, "hint")
+		if time.Now().After(deadline) {
+			t.Fatal("no hints after the restart")
+		}
+	}
+}
+
+// TestPublishMany guards against the client's own limit on messages under way.
+func TestPublishMany(t *testing.T) {
+	b := connect(t, startServer(t, embedded.Options{}))
+	var publishers sync.WaitGroup
+	for i := range 4 {
+		publishers.Go(func() {
+			if _, err := b.Publish(t.Context(), bus.Due, batch(10_000, i)...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	publishers.Wait()
+	floors, err := b.Floor(t.Context(), bus.Due, "g")
+	if err != nil || floors[0].Depth != 40_000 {
+		t.Fatalf("floor %s, %v; want depth 40,000", fmt.Sprint(floors[0]), err)
+	}
+}
