@@ -18,12 +18,12 @@ import (
 // that a checked row is started at once (I7). Room is held until the outcome is in the store, so that a
 // slow store stops the intake before it fills the memory.
 //
-// A suspect (a timer with two or more starts and no result, I13) is started alone. It waits until every
+// A suspect (a timer with two or more starts and no result, I13) is started alone: it waits until every
 // other delivery has ended or holds a row lease, and nothing starts until it has ended or holds one
-// itself: whoever kills its process kills it early, as a rule, and whoever is merely slow must not stop
-// the others. But a second suspect also waits for a leased first one to end. Otherwise a poison timer on
-// its last starts and a slow innocent could meet again and again, and reach N together. Suspects wait
-// without being counted; only a start counts.
+// itself. Whoever kills its process does so early, as a rule, and whoever is merely slow must not stop
+// the others for minutes. A suspect near its last start is kept apart from all other suspects even while
+// they or it hold leases: otherwise a poison timer and a slow innocent could meet again and again, and
+// reach N together. Suspects wait without being counted; only a start counts.
 type board struct {
 	slotLimit, roomLimit, batchLimit int
 	interval, holdFor                time.Duration
@@ -43,10 +43,11 @@ type board struct {
 	suspects []*delivery // to be alone, in order of arrival
 	byAge    *list.List  // of *delivery with messages, by deadline
 
-	slots, room int // in use
-	exposed     int // would be lost with the process: begun, neither settled nor leased
-	alone       *delivery
-	apart       *delivery // the suspect that runs, leased or not
+	slots, room int       // in use
+	exposed     int       // would be lost with the process: begun, neither settled nor leased
+	alone       *delivery // the suspect that has begun and holds no lease yet
+	apart       int       // suspects that have begun, leased or not
+	last        *delivery // the one of them that is near its last start
 	// fair lets a batch of others go between two suspects.
 	fair bool
 }
@@ -101,7 +102,7 @@ func (b *board) next(now timer.Millis) (found []*delivery, alone bool, wait time
 	defer b.mu.Unlock()
 	defer func() { b.checking = len(found) > 0 }()
 	for len(b.early) > 0 && b.early[0].dueAt <= now {
-		d := heap.Pop(&b.early).(*delivery) //nolint:errcheck // the heap holds one type.
+		d := heap.Pop(&b.early).(*delivery)
 		d.stage = stageReady
 		b.ready = append(b.ready, d)
 	}
@@ -113,14 +114,19 @@ func (b *board) next(now timer.Millis) (found []*delivery, alone bool, wait time
 	}
 	room := min(b.slotLimit-b.slots, b.roomLimit-b.room)
 	others := max(min(len(b.ready), room, b.batchLimit), 0)
-	if len(b.suspects) > 0 && b.apart == nil && !(b.fair && others > 0) {
+	if b.suspectMay() && (!b.fair || others == 0) {
 		if b.exposed > 0 || room <= 0 {
 			return nil, false, wait // what runs ends or takes a lease; then it is the suspect's turn
 		}
 		d := b.suspects[0]
 		b.suspects = slices.Delete(b.suspects, 0, 1)
-		b.alone, b.apart, b.fair = d, d, true
+		b.alone, b.fair = d, true
 		b.reserve(d)
+		d.apart = true
+		b.apart++
+		if d.last {
+			b.last = d
+		}
 		return []*delivery{d}, true, wait
 	}
 	if others == 0 {
@@ -133,6 +139,11 @@ func (b *board) next(now timer.Millis) (found []*delivery, alone bool, wait time
 		b.reserve(d)
 	}
 	return found, false, wait
+}
+
+// suspectMay reports whether the first suspect may begin as far as other suspects go.
+func (b *board) suspectMay() bool {
+	return len(b.suspects) > 0 && b.last == nil && (b.apart == 0 || !b.suspects[0].last)
 }
 
 func (b *board) reserve(d *delivery) {
@@ -200,12 +211,12 @@ func (b *board) hold(d *delivery, until timer.Millis) {
 	signal(b.wake)
 }
 
-// suspect lets a delivery wait to be alone.
-func (b *board) suspect(d *delivery) {
+// suspect lets a delivery wait to be alone; last says that it is near its last start.
+func (b *board) suspect(d *delivery, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.free(d)
-	d.stage = stageSuspected
+	d.stage, d.last = stageSuspected, last
 	b.suspects = append(b.suspects, d)
 	signal(b.wake)
 }
@@ -282,8 +293,12 @@ func (b *board) free(d *delivery) {
 	if b.alone == d {
 		b.alone = nil
 	}
-	if b.apart == d {
-		b.apart = nil
+	if d.apart {
+		d.apart = false
+		b.apart--
+	}
+	if b.last == d {
+		b.last = nil
 	}
 	signal(b.wake)
 }
@@ -370,7 +385,7 @@ func (h earlyHeap) Less(i, j int) bool {
 	return h[i].ref.UUID.Compare(h[j].ref.UUID) < 0
 }
 func (h earlyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *earlyHeap) Push(x any)   { *h = append(*h, x.(*delivery)) } //nolint:errcheck,forcetypeassert // one type.
+func (h *earlyHeap) Push(x any)   { *h = append(*h, x.(*delivery)) }
 func (h *earlyHeap) Pop() any {
 	last := len(*h) - 1
 	d := (*h)[last]

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// check starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
+// checkLoop starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
 // it reads.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
@@ -34,12 +34,13 @@ func (s *Service) checkLoop(ctx context.Context) {
 //
 // Suspects are only found here, not started: they have to wait to be alone and are read again then. A
 // redelivered event is first read without counting, because a start must be counted when it happens and
-// not when it is put off (I13); the count is a second read that is its row check.
+// not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
+// always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
 func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = alone && d.redelivered
+		checks[i].CountStart = alone
 	}
 	rows, ok := s.read(ctx, checks)
 	if !ok {
@@ -54,24 +55,23 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		starts := rows[i].Timer.Starts
 		switch {
 		case alone:
-			s.begin(d, &rows[i])
+			s.begin(d)
 		case d.redelivered && starts == 0:
 			recount = append(recount, d)
 		case d.redelivered || starts >= 2:
 			s.metrics.suspects.Inc()
-			s.board.suspect(d)
+			s.board.suspect(d, starts+1 >= s.config.ParkAfter-1)
 		default:
-			s.begin(d, &rows[i])
+			s.begin(d)
 		}
 	}
 	if len(recount) == 0 {
 		return
 	}
-	checks = checks[:0]
-	for _, d := range recount {
-		c := checkOf(d)
-		c.CountStart = true
-		checks = append(checks, c)
+	checks = checks[:len(recount)]
+	for i, d := range recount {
+		checks[i] = checkOf(d)
+		checks[i].CountStart = true
 	}
 	if rows, ok = s.read(ctx, checks); !ok {
 		s.forget(recount)
@@ -79,7 +79,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	}
 	for i, d := range recount {
 		if s.judge(d, &rows[i]) {
-			s.begin(d, &rows[i])
+			s.begin(d)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (s *Service) judge(d *delivery, row *store.Checked) bool {
 	return true
 }
 
-func (s *Service) begin(d *delivery, row *store.Checked) {
+func (s *Service) begin(d *delivery) {
 	if s.board.start(d, s.watch.elapsed()) {
 		s.metrics.inFlight.Inc()
 		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec() })

@@ -39,7 +39,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 		return
 	}
 	s.metrics.fires.WithLabelValues(string(way), outcomeName(r)).Inc()
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the others have no count of their own.
 	case store.FinishRetry:
 		s.metrics.retries.Inc()
 	case store.FinishPostponed:

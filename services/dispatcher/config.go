@@ -22,11 +22,13 @@ type Store interface {
 	Announced(ctx context.Context, marks []store.Mark) error
 }
 
-// Caller makes callbacks; Request and Answer are what it gets and gives. A simulation passes its own.
 type (
-	Caller  = callback.Caller
+	// Caller makes callbacks. A simulation passes its own.
+	Caller = callback.Caller
+	// Request is what a Caller gets.
 	Request = callback.Request
-	Answer  = callback.Answer
+	// Answer is what it gives.
+	Answer = callback.Answer
 )
 
 // Config is what a dispatcher needs. Numbers left at zero get the default in their comment.

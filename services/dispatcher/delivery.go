@@ -39,6 +39,8 @@ type delivery struct {
 	slot       bool
 	roomy      bool
 	exposed    bool
+	apart      bool // a suspect that has begun
+	last       bool // a suspect near its last start
 	concluding bool
 	lease      *lease
 	since      time.Duration // when it was admitted

@@ -73,7 +73,7 @@ func (b *board) aged(life context.Context, elapsed time.Duration) (old []aged, w
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for e := b.byAge.Front(); e != nil; e = b.byAge.Front() {
-		d := e.Value.(*delivery) //nolint:errcheck,forcetypeassert // the list holds one type.
+		d := e.Value.(*delivery) //nolint:errcheck // the list holds one type.
 		if d.deadline > elapsed {
 			return old, d.deadline - elapsed
 		}
@@ -97,10 +97,17 @@ func (b *board) aged(life context.Context, elapsed time.Duration) (old []aged, w
 }
 
 // tooLong reports whether a delivery waits here though it might begin elsewhere. While the checker waits
-// for the store that is not so, and postponing would only add to the store's work.
+// for the store that is not so, and postponing would only add to the store's work. A redelivered event
+// stays unless its row alone makes it a suspect: its next event would be a first delivery, and that start
+// would not be counted (I13).
 func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
-	return !b.checking && !b.closed && elapsed-d.since >= b.holdFor &&
-		(d.stage == stageReady || d.stage == stageSuspected)
+	if b.checking || b.closed || elapsed-d.since < b.holdFor {
+		return false
+	}
+	if d.stage != stageReady && d.stage != stageSuspected {
+		return false
+	}
+	return !d.redelivered || d.stage == stageSuspected && d.row.Starts >= 2
 }
 
 // drop takes a delivery out of its queue.

@@ -48,7 +48,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		stale:      counter("stale_dropped_total", "Due events whose row was gone or had changed."),
 		malformed:  counter("malformed_total", "Messages on the due queue that were no due events."),
 		early:      counter("early_total", "Due events that came before their time by more than the clock bound."),
-		suspects:   counter("suspects_total", "Deliveries made apart from all others because their timer had begun twice without a result."),
+		suspects:   counter("suspects_total", "Deliveries made apart because their timer had begun before without a result."),
 		leases:     counters("leases_total", "Row leases of long deliveries, renewals included, by what became of them.", "result"),
 		failures:   counters("failures_total", "Failed calls of store and bus, by operation.", "operation"),
 		hintsLost:  counter("hints_dropped_total", "Hints not sent for lack of room; polls make up for them."),

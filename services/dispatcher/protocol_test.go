@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -263,9 +264,10 @@ func TestI8_FarFromItsTimeAnEventGoesBackToTheQueue(t *testing.T) {
 func TestI10_AcknowledgedOnlyAfterTheOutcomeIsStored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		n.store.set(func(op string, _ []store.Finish) error {
-			if down && op == "finish" {
+			if down.Load() && op == "finish" {
 				return store.ErrUnavailable
 			}
 			return nil
@@ -277,7 +279,7 @@ func TestI10_AcknowledgedOnlyAfterTheOutcomeIsStored(t *testing.T) {
 		if d := w.depth(); d != 1 {
 			t.Fatalf("depth %d with the outcome not stored, want 1", d)
 		}
-		down = false
+		down.Store(false)
 		w.pass(3 * time.Second)
 		w.wantStatus("a", timer.StatusDone)
 		if d := w.depth(); d != 0 {
@@ -420,9 +422,10 @@ func TestI11_WithoutABusTheRowIsPostponedAndNoAttemptUsed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
 		w.put("a", 0, func(s *timer.Spec) { s.CallbackURL = "" })
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, _ []bus.Message) (f membus.PublishFault) {
-			if down && topic == bus.Fired {
+			if down.Load() && topic == bus.Fired {
 				f.Err = bus.ErrUnavailable
 			}
 			return f
@@ -431,7 +434,7 @@ func TestI11_WithoutABusTheRowIsPostponedAndNoAttemptUsed(t *testing.T) {
 		if now := w.wantStatus("a", timer.StatusScheduled); now.Attempts != 0 || len(w.events("a")) != 0 || w.depth() != 0 {
 			t.Fatalf("in the outage: %+v, events %v, depth %d", now, w.events("a"), w.depth())
 		}
-		down = false
+		down.Store(false)
 		w.pass(10 * time.Second)
 		if got := w.events("a"); !slices.Equal(got, []string{"fired", "result"}) {
 			t.Fatalf("events %v", got)
@@ -501,9 +504,10 @@ func TestI14_WithoutABusNoOutcomeIsWritten(t *testing.T) {
 		n := w.start()
 		w.put("a", 0, nil)
 		w.put("b", 0, func(s *timer.Spec) { s.Deliver = timer.DeliverBoth })
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, _ []bus.Message) (f membus.PublishFault) {
-			if down && topic != bus.Due {
+			if down.Load() && topic != bus.Due {
 				f.Err = bus.ErrOutcomeUnknown
 			}
 			return f
@@ -514,7 +518,7 @@ func TestI14_WithoutABusNoOutcomeIsWritten(t *testing.T) {
 				t.Fatalf("the lease was not renewed: %+v", now)
 			}
 		}
-		down = false
+		down.Store(false)
 		w.pass(5 * time.Second)
 		if a, b := w.events("a"), w.events("b"); !slices.Equal(a, []string{"result"}) || !slices.Equal(b, []string{"fired", "result"}) {
 			t.Fatalf("events %v and %v", a, b)

@@ -7,12 +7,12 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// after fires once; d ≤ 0 means never, so that a select can always name it.
+// after is the one place that waits for time. It fires once; d ≤ 0 means never, so that a select can always name it.
 func after(d time.Duration) (fires <-chan time.Time, stop func()) {
 	if d <= 0 {
 		return nil, func() {}
 	}
-	t := time.NewTimer(d) //nolint:forbidigo // the one place that waits; tests run it in a bubble.
+	t := time.NewTimer(d)
 	return t.C, func() { t.Stop() }
 }
 
@@ -32,11 +32,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 type stopwatch struct{ start time.Time }
 
 func newStopwatch() stopwatch {
-	return stopwatch{start: time.Now()} //nolint:forbidigo // see stopwatch.
+	return stopwatch{start: time.Now()}
 }
 
 func (s stopwatch) elapsed() time.Duration {
-	return time.Since(s.start) //nolint:forbidigo // see stopwatch.
+	return time.Since(s.start)
 }
 
 // pauses between tries of one call: from 50 ms, doubling, at most 2 s. Jitter is added by the caller.

@@ -101,10 +101,9 @@ func inWorld(t *testing.T, test func(w *world)) {
 		for _, topic := range []bus.Topic{bus.Fired, bus.Results, bus.Dead} {
 			listeners.Go(func() { w.listen(ctx, topic) })
 		}
+		t.Cleanup(func() { cancel(); listeners.Wait() })
 		synctest.Wait()
 		test(w)
-		cancel()
-		listeners.Wait()
 	})
 }
 
@@ -341,6 +340,7 @@ func (w *world) start(change ...func(*dispatcher.Config)) *node {
 			w.t.Errorf("run: %v", err)
 		}
 	}()
+	w.t.Cleanup(n.end)
 	synctest.Wait()
 	return n
 }

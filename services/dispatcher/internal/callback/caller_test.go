@@ -111,7 +111,7 @@ func TestHugeBodyIsNotReadToItsEnd(t *testing.T) {
 }
 
 func TestBodyOfExactlyTheLimitIsWhole(t *testing.T) {
-	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, MaxBody)) })
+	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, MaxBody)) })
 	if a := call(t, c, url); len(a.Body) != MaxBody || a.TooLong || a.Err != nil {
 		t.Fatalf("%d bytes, too long %t, %v", len(a.Body), a.TooLong, a.Err)
 	}
@@ -135,7 +135,7 @@ func TestGzipStaysAsItCame(t *testing.T) {
 	z.Close()
 	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
-		w.Write(zipped.Bytes())
+		_, _ = w.Write(zipped.Bytes())
 	})
 	a := call(t, c, url)
 	if !bytes.Equal(a.Body, zipped.Bytes()) {
@@ -167,8 +167,8 @@ func TestTimeoutsAndResets(t *testing.T) {
 		},
 		"no end of the body in time": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
-				io.WriteString(w, `{"ok":`)
-				w.(http.Flusher).Flush()
+				_, _ = io.WriteString(w, `{"ok":`)
+				_ = http.NewResponseController(w).Flush()
 				<-hang
 			},
 			status: 200, want: context.DeadlineExceeded,
@@ -213,14 +213,13 @@ func TestTimeoutsAndResets(t *testing.T) {
 
 // reset writes raw bytes and tears the connection down.
 func reset(w http.ResponseWriter, raw string) {
-	conn, _, err := w.(http.Hijacker).Hijack()
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
-	io.WriteString(conn, raw)
-	conn.(*net.TCPConn).SetLinger(0)
-	if raw != "" {
-		conn.(*net.TCPConn).SetLinger(-1)
+	_, _ = io.WriteString(conn, raw)
+	if tcp, ok := conn.(*net.TCPConn); ok && raw == "" {
+		_ = tcp.SetLinger(0) // a reset, not an orderly end
 	}
 	conn.Close()
 }
