@@ -69,15 +69,12 @@ func (t *session) read(it *item) error {
 		from.received = t.cfg.Clock()
 	}
 	var err error
-	if it.event, err = event.ParseCommand(d.Headers, d.Body); err != nil {
+	it.event, err = event.ParseCommand(d.Headers, d.Body)
+	if err != nil {
 		it.refusal = refuse(err)
-		return nil
+		return nil //nolint:nilerr // the refusal is the answer.
 	}
 	from.correlationID = it.event.CorrelationID
-	if timer.CheckCorrelationID(from.correlationID) != nil {
-		it.refusal = refuse(timer.Invalid("correlationid", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
-		return nil
-	}
 	// Only the namespace's lookup can fail for reasons that pass.
 	return t.persist("namespace", func(ctx context.Context) error {
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)

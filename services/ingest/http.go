@@ -21,7 +21,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-const correlationHeader = "X-Correlation-Id"
+// correlationHeader goes out as X-Correlation-Id, the canonical form.
+const correlationHeader = "X-Correlation-ID"
 
 // Handler serves the HTTP API. Writes are answered while Run runs; before, they wait for it.
 func (s *Service) Handler() http.Handler {
@@ -161,7 +162,7 @@ func (h *handler) serve(
 	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader)}
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
-			h.fail(w, timer.Invalid(correlationHeader, from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
+			h.fail(w, timer.Invalid("X-Correlation-Id", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
 			return
 		}
 		w.Header().Set(correlationHeader, from.correlationID)
@@ -231,8 +232,8 @@ func (h *handler) write(w http.ResponseWriter, status int, body any) {
 	}
 	text, err := encode(body)
 	if err != nil {
-		h.cfg.Logger.Error("answer not encoded", "error", err)
-		status, text = http.StatusInternalServerError, []byte(`{"error":"INTERNAL","message":"the answer could not be encoded","details":{}}`)
+		h.fail(w, fmt.Errorf("encode an answer: %w", err)) // an Error always can be encoded
+		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")

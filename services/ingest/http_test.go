@@ -35,7 +35,7 @@ func TestTimersOverHTTP(t *testing.T) {
 	if got := created.field("retryPolicy", "maxAttempts"); got != 2.0 {
 		t.Errorf("maxAttempts = %v, want 2", got)
 	}
-	if got := created.header.Get("X-Correlation-Id"); got != "c-1" {
+	if got := created.header.Get("X-Correlation-ID"); got != "c-1" {
 		t.Errorf("X-Correlation-Id = %q", got)
 	}
 
@@ -128,10 +128,14 @@ func TestRefusals(t *testing.T) {
 		"unknown field": {"timers/delete", `{"id":"a","force":true}`, 400, "INVALID_INPUT", `force: true is not accepted: want only the fields namespace, id, timerId, ifGeneration`},
 		"bad scheme":    {"timers/create", `{"id":"a","executeIn":"1s","callbackUrl":"ftp://h"}`, 400, "INVALID_INPUT", `callbackUrl: "ftp://h" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`},
 		"no body":       {"timers/get", ``, 400, "INVALID_INPUT", `body: "" is not accepted: want one JSON object (unexpected end of JSON input, byte 0)`},
-		"update, as it would be": {"timers/update", `{"id":"taken","deliver":"callback"}`, 400, "INVALID_INPUT",
-			`callbackUrl: "" is not accepted: want an http or https URL, because deliver is "callback"`},
-		"update, policy as it would be": {"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"2h"}}`, 400, "INVALID_INPUT",
-			`retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`},
+		"update, as it would be": {
+			"timers/update", `{"id":"taken","deliver":"callback"}`, 400, "INVALID_INPUT",
+			`callbackUrl: "" is not accepted: want an http or https URL, because deliver is "callback"`,
+		},
+		"update, policy as it would be": {
+			"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"2h"}}`, 400, "INVALID_INPUT",
+			`retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`,
+		},
 		"no timer, get":     {"timers/get", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
 		"no timer, update":  {"timers/update", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
 		"no timer, delete":  {"timers/delete", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
@@ -233,11 +237,11 @@ func TestForeignPagesAreRefused(t *testing.T) {
 func TestCorrelationHeader(t *testing.T) {
 	w := newWorld(t)
 	made := w.post("timers/create", `{"id":"a","executeIn":"1h"}`, "X-Correlation-Id", "h-1").must(t, 200)
-	if made.field("correlationId") != "h-1" || made.header.Get("X-Correlation-Id") != "h-1" {
-		t.Errorf("create answered %s, header %q", made.text, made.header.Get("X-Correlation-Id"))
+	if made.field("correlationId") != "h-1" || made.header.Get("X-Correlation-ID") != "h-1" {
+		t.Errorf("create answered %s, header %q", made.text, made.header.Get("X-Correlation-ID"))
 	}
 	own := w.post("timers/create", `{"id":"b","executeIn":"1h","correlationId":"own"}`, "X-Correlation-Id", "h-2").must(t, 200)
-	if own.field("correlationId") != "own" || own.header.Get("X-Correlation-Id") != "h-2" {
+	if own.field("correlationId") != "own" || own.header.Get("X-Correlation-ID") != "h-2" {
 		t.Errorf("the body's own must win on the timer, the header's in the echo: %s", own.text)
 	}
 	kept := w.post("timers/update", `{"id":"a"}`, "X-Correlation-Id", "h-3").must(t, 200)
@@ -245,7 +249,7 @@ func TestCorrelationHeader(t *testing.T) {
 		t.Errorf("an update without the field must keep it: %s", kept.text)
 	}
 	none := w.post("timers/create", `{"id":"c","executeIn":"1h"}`).must(t, 200)
-	if none.field("correlationId") != none.field("uuid") || none.header.Get("X-Correlation-Id") != none.field("uuid") {
+	if none.field("correlationId") != none.field("uuid") || none.header.Get("X-Correlation-ID") != none.field("uuid") {
 		t.Errorf("without any it is the uuid: %s", none.text)
 	}
 	bad := w.post("timers/create", `{"id":"d","executeIn":"1h"}`, "X-Correlation-Id", strings.Repeat("x", 256)).must(t, 400)

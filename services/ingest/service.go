@@ -3,14 +3,12 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
@@ -92,17 +90,6 @@ func (s *Service) Run(ctx context.Context) error {
 	s.hints.Stop()
 	publishing.Wait()
 	return err
-}
-
-func (s *Service) consume(ctx context.Context) error {
-	spec := bus.Spec{Topic: bus.Commands, Group: Group, Mode: bus.Ordered, MaxInFlight: s.cfg.CommandsInFlight}
-	if err := s.cfg.Bus.Consume(ctx, spec, s.open); err != nil {
-		return fmt.Errorf("consume commands: %w", err)
-	}
-	if ctx.Err() == nil {
-		return errors.New("consume commands: the bus ended it")
-	}
-	return nil
 }
 
 // refresh reads the namespaces now and then, to learn what other nodes changed.

@@ -20,7 +20,8 @@ type session struct {
 
 	partition shard.Partition
 	// work is the context of calls. It outlives the assignment's own, so that a batch under way can
-	// be finished and acknowledged when the partition is handed over in good order.
+	// be finished and acknowledged when the partition is handed over in good order, and ends at the
+	// latest when the bus has let go of all partitions: one that broke down closes no session.
 	work     context.Context
 	stop     context.CancelFunc
 	stopping chan struct{} // closed when no further batch is to begin
@@ -40,15 +41,29 @@ type session struct {
 // errStopping ends a session's loop in good order.
 var errStopping = errors.New("the session is stopping")
 
-// open is called for every partition that is assigned to this process.
-func (s *Service) open(ctx context.Context, p shard.Partition) (bus.Session, error) {
-	t := &session{
-		Service: s, partition: p,
-		stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+// consume applies topic commands until ctx ends, then waits for the sessions.
+func (s *Service) consume(ctx context.Context) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var sessions sync.WaitGroup
+	defer sessions.Wait()
+	defer stop()
+	open := func(_ context.Context, p shard.Partition) (bus.Session, error) {
+		t := &session{
+			Service: s, partition: p,
+			stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		}
+		t.work, t.stop = context.WithCancel(work)
+		sessions.Go(t.run)
+		return t, nil
 	}
-	t.work, t.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go t.run()
-	return t, nil
+	spec := bus.Spec{Topic: bus.Commands, Group: Group, Mode: bus.Ordered, MaxInFlight: s.cfg.CommandsInFlight}
+	if err := s.cfg.Bus.Consume(ctx, spec, open); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	if ctx.Err() == nil {
+		return errors.New("ingest: consume commands: the bus ended it")
+	}
+	return nil
 }
 
 // Deliver implements bus.Session.
@@ -89,6 +104,7 @@ func (t *session) signal() {
 
 func (t *session) run() {
 	defer close(t.done)
+	defer t.stop()
 	for {
 		batch := t.gather()
 		if batch == nil {
@@ -114,6 +130,8 @@ func (t *session) gather() []*bus.Delivery {
 		select {
 		case <-t.stopping:
 			return nil
+		case <-t.work.Done():
+			return nil
 		default:
 		}
 		if batch := t.take(); len(batch) > 0 {
@@ -122,6 +140,7 @@ func (t *session) gather() []*bus.Delivery {
 		select {
 		case <-t.wake:
 		case <-t.stopping:
+		case <-t.work.Done():
 		}
 	}
 }
@@ -173,6 +192,9 @@ func (t *session) persist(what string, try func(ctx context.Context) error) erro
 		select {
 		case <-again.C:
 		case <-t.stopping:
+			again.Stop()
+			return errStopping
+		case <-t.work.Done():
 			again.Stop()
 			return errStopping
 		}

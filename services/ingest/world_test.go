@@ -44,6 +44,8 @@ type world struct {
 	handler http.Handler
 	metrics *prometheus.Registry
 	stop    func()
+	// doomed: the service's process is going to be killed, so Run may fail.
+	doomed bool
 }
 
 // gate lets tests stand between the service and the store.
@@ -79,9 +81,9 @@ func (g *gate) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, mo
 }
 
 // newWorld makes a world whose service runs until the test ends.
-func newWorld(t testing.TB, tune ...func(*ingest.Config)) *world {
-	t.Helper()
-	w := &world{t: t, broker: membus.New(membus.Options{Partitions: 4})}
+func newWorld(tb testing.TB, tune ...func(*ingest.Config)) *world {
+	tb.Helper()
+	w := &world{t: tb, broker: membus.New(membus.Options{Partitions: 4})}
 	w.now.Store(int64(noon))
 	w.member = w.broker.Join("ingest")
 	w.store = &gate{Store: memstore.NewDatabaseAt(w.clock).Open()}
@@ -113,13 +115,15 @@ func (w *world) build(tune ...func(*ingest.Config)) {
 
 // run starts the service; stop ends it and waits.
 func (w *world) run() {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // Run must outlive the test's body, and stop waits for it.
+	ctx, cancel := context.WithCancel(context.Background()) // Run outlives the test's context, and stop waits for it
 	done := make(chan error, 1)
 	svc := w.svc
+	w.doomed = false
 	go func() { done <- svc.Run(ctx) }()
+	doomed := func() bool { return w.doomed || w.svc != svc }
 	w.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := <-done; err != nil && !doomed() {
 			w.t.Errorf("Run: %v", err)
 		}
 	})
@@ -190,10 +194,10 @@ func (w *world) send(ctx context.Context, method, path, body string, header ...s
 }
 
 // must fails the test unless the answer has the status.
-func (r reply) must(t testing.TB, status int) reply {
-	t.Helper()
+func (r reply) must(tb testing.TB, status int) reply {
+	tb.Helper()
 	if r.status != status {
-		t.Fatalf("status %d, want %d: %s", r.status, status, r.text)
+		tb.Fatalf("status %d, want %d: %s", r.status, status, r.text)
 	}
 	return r
 }
@@ -217,8 +221,8 @@ type openAPI struct {
 	err    error
 }
 
-func (d *openAPI) load(t testing.TB) routers.Router {
-	t.Helper()
+func (d *openAPI) load(tb testing.TB) routers.Router {
+	tb.Helper()
 	d.once.Do(func() {
 		var text []byte
 		if text, d.err = os.ReadFile("../../schemas/openapi.yaml"); d.err != nil {
@@ -234,18 +238,18 @@ func (d *openAPI) load(t testing.TB) routers.Router {
 		d.router, d.err = legacy.NewRouter(doc)
 	})
 	if d.err != nil {
-		t.Fatalf("schemas/openapi.yaml: %v", d.err)
+		tb.Fatalf("schemas/openapi.yaml: %v", d.err)
 	}
 	return d.router
 }
 
 // check holds an answer, and the request if it was accepted, against the document.
-func (d *openAPI) check(t testing.TB, r *http.Request, body string, got *reply) {
-	t.Helper()
-	route, params, err := d.load(t).FindRoute(r)
+func (d *openAPI) check(tb testing.TB, r *http.Request, body string, got *reply) {
+	tb.Helper()
+	route, params, err := d.load(tb).FindRoute(r)
 	if err != nil {
 		if got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed && got.status != http.StatusUnauthorized {
-			t.Errorf("%s %s answered %d, and the document does not know it: %v", r.Method, r.URL.Path, got.status, err)
+			tb.Errorf("%s %s answered %d, and the document does not know it: %v", r.Method, r.URL.Path, got.status, err)
 		}
 		return
 	}
@@ -254,16 +258,16 @@ func (d *openAPI) check(t testing.TB, r *http.Request, body string, got *reply) 
 	}
 	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: options}
 	if got.status < 300 {
-		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
-			t.Errorf("the document refuses a request that was accepted: %s %s: %v", r.URL.Path, body, err)
+		if err := openapi3filter.ValidateRequest(tb.Context(), in); err != nil {
+			tb.Errorf("the document refuses a request that was accepted: %s %s: %v", r.URL.Path, body, err)
 		}
 	}
 	out := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: got.status, Header: got.header,
 		Body: io.NopCloser(strings.NewReader(got.text)), Options: options,
 	}
-	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-		t.Errorf("the document does not allow the answer %d of %s: %v\n%s", got.status, r.URL.Path, err, got.text)
+	if err := openapi3filter.ValidateResponse(tb.Context(), out); err != nil {
+		tb.Errorf("the document does not allow the answer %d of %s: %v\n%s", got.status, r.URL.Path, err, got.text)
 	}
 }
 
@@ -286,7 +290,7 @@ type tap struct {
 func (w *world) listen(topic bus.Topic) *tap {
 	w.t.Helper()
 	l := &tap{topic: topic, got: make(chan bus.Message, 4096)}
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // ended by the cleanup below, which waits.
+	ctx, cancel := context.WithCancel(context.Background()) // ended by the cleanup below, which waits
 	mode := bus.Ordered
 	if topic.Kind() == bus.KindHints {
 		mode = bus.Live

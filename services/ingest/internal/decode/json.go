@@ -52,8 +52,7 @@ func invalidAt(b []byte) int {
 func syntax(body []byte) string {
 	var v json.RawMessage
 	err := json.Unmarshal(body, &v)
-	var syntaxError *json.SyntaxError
-	if errors.As(err, &syntaxError) {
+	if syntaxError, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf(" (%v, byte %d)", err, syntaxError.Offset)
 	}
 	return ""
