@@ -84,7 +84,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	b.lease.join(g.name)
 	for ctx.Err() == nil {
 		if err := g.run(ctx); err != nil {
-			b.log.Warn("watch owners again", "group", g.name, "error", err)
+			b.log.Debug("watch owners again", "group", g.name, "error", err)
 			pause(ctx, b.opts.RetryPause)
 		}
 	}
@@ -99,11 +99,14 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 
 // run follows the group's records and does what they and the members ask for.
 func (g *group) run(ctx context.Context) error {
+	// A watcher that was cut off resumes in its own time, which is seconds: begin anew.
+	link := g.bus.link.next()
 	watcher, err := g.bus.owners.Watch(ctx, g.name+".*")
 	if err != nil {
 		return fmt.Errorf("watch owners: %w", err)
 	}
 	defer func() { _ = watcher.Stop() }()
+	clear(g.entries) // the snapshot brings them all; a bucket made anew begins with small revisions
 	complete := false
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
@@ -126,6 +129,8 @@ func (g *group) run(ctx context.Context) error {
 			g.see(e)
 		case s := <-g.ended:
 			g.forget(s)
+		case <-link:
+			return errLinkChanged
 		case <-changed:
 		case <-again.C:
 		case <-ctx.Done():
@@ -226,6 +231,9 @@ func (g *group) take(t *term, p shard.Partition) error {
 	e.Owner = t.id
 	revision, err := g.bus.write(ctx, recordKey(g.name, p), e.record, e.revision)
 	if err != nil {
+		if conflict(err) {
+			err = errors.Join(err, g.look(ctx, p)) // what we took it for is out of date
+		}
 		return fmt.Errorf("take partition %d: %w", p, err)
 	}
 	e.revision = revision
@@ -239,13 +247,26 @@ func (g *group) take(t *term, p shard.Partition) error {
 	return nil
 }
 
+// look reads a record as it is now.
+func (g *group) look(ctx context.Context, p shard.Partition) error {
+	found, err := g.bus.owners.Get(ctx, recordKey(g.name, p))
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return fmt.Errorf("read record: %w", err)
+	}
+	g.entries[p] = entry{}
+	if err == nil {
+		g.see(found)
+	}
+	return nil
+}
+
 // clear frees a record that names this member although it has no session there.
 func (g *group) clear(p shard.Partition) error {
 	ctx, cancel := context.WithTimeout(g.base, g.bus.opts.LeaseTTL)
 	defer cancel()
 	h := &holding{bus: g.bus, key: recordKey(g.name, p), entry: g.entries[p]}
 	if err := h.release(ctx); err != nil {
-		return fmt.Errorf("free partition %d: %w", p, err)
+		return errors.Join(fmt.Errorf("free partition %d: %w", p, err), g.look(ctx, p))
 	}
 	g.entries[p] = h.entry
 	return nil

@@ -79,6 +79,8 @@ func (o *orderedSource) start(ctx context.Context) error {
 func (o *orderedSource) read(ctx context.Context, after int64) error {
 	b := o.session.bus
 	o.link = b.link.next()
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
 	made, err := b.js.CreateConsumer(ctx, o.stream.name, jetstream.ConsumerConfig{
 		Description:       "Timerbus " + o.hold.key,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,

@@ -73,6 +73,8 @@ func (q *queueSource) start(ctx context.Context) error {
 	if _, err := b.info(ctx, q.stream); err != nil {
 		return err
 	}
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
 	_, err := b.js.CreateOrUpdateConsumer(ctx, q.stream.name, jetstream.ConsumerConfig{
 		Durable:       q.durable,
 		Description:   "Timerbus group " + q.session.spec.Group,

@@ -33,6 +33,8 @@ func (s *stream) position(p shard.Partition, seq uint64) bus.Position {
 
 // info asks for the stream's state and notes its incarnation.
 func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
 	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
 	if err != nil {
 		return nil, fmt.Errorf("state of stream %s: %w", s.name, err)
@@ -42,6 +44,12 @@ func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error
 		s.high.Store(info.State.LastSeq)
 	}
 	return info, nil
+}
+
+// brief bounds one question to the server. A question that was under way when the connection broke
+// is never answered, and nobody should wait for that longer than for a lease.
+func (b *Bus) brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 2*b.opts.LeaseTTL)
 }
 
 // kept says how each stored topic is kept.

@@ -1,0 +1,186 @@
+package window_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+)
+
+func push(t *testing.T, w *window.Window, offset int64) window.Slot {
+	t.Helper()
+	slot, ok := w.Push(offset)
+	if !ok {
+		t.Fatalf("offset %d was refused", offset)
+	}
+	return slot
+}
+
+func TestGapHoldsTheCommitBack(t *testing.T) {
+	w := window.New(10, 4)
+	five, seven, nine := push(t, w, 5), push(t, w, 7), push(t, w, 9)
+	for _, step := range []struct {
+		slot  window.Slot
+		moved bool
+		want  int64
+	}{{nine, false, 4}, {five, true, 5}, {five, false, 5}, {seven, true, 9}} {
+		if moved := w.Done(step.slot); moved != step.moved || w.Committed() != step.want {
+			t.Fatalf("Done(%d): moved %v to %d, want %v to %d", step.slot, moved, w.Committed(), step.moved, step.want)
+		}
+	}
+}
+
+func TestLimitAndSpan(t *testing.T) {
+	w := window.New(2, 0)
+	first := push(t, w, 1)
+	for offset := int64(2); offset <= 2*window.SpanFactor; offset++ {
+		slot := push(t, w, offset)
+		if offset < 2*window.SpanFactor && !w.Full() {
+			t.Fatalf("not full with two in flight at %d", offset)
+		}
+		w.Done(slot)
+	}
+	if _, ok := w.Push(1000); ok || !w.Full() {
+		t.Fatal("one stuck entry lets the window grow without bound")
+	}
+	if !w.Done(first) || w.Committed() != 2*window.SpanFactor || w.Full() || w.Pending() != 0 {
+		t.Fatalf("committed %d, full %v, pending %d", w.Committed(), w.Full(), w.Pending())
+	}
+}
+
+func TestRestartVoidsOlderSlots(t *testing.T) {
+	w := window.New(10, 0)
+	one, two, three := push(t, w, 1), push(t, w, 2), push(t, w, 3)
+	w.Done(one)
+	w.Done(three)
+	if after, ok := w.Restart(two); !ok || after != 1 || w.Pending() != 0 {
+		t.Fatalf("restart after %d, %v", after, ok)
+	}
+	if _, ok := w.Restart(two); ok {
+		t.Fatal("a void slot restarts")
+	}
+	again := push(t, w, 2)
+	if w.Done(two) || w.Committed() != 1 {
+		t.Fatal("a void slot counts")
+	}
+	if !w.Done(again) || w.Committed() != 2 {
+		t.Fatal("the new slot does not count")
+	}
+}
+
+// TestNothingMovesAfterSeal has acknowledgements race with a revoke: whatever Seal returned is final.
+func TestNothingMovesAfterSeal(t *testing.T) {
+	for range 200 {
+		w := window.New(64, 0)
+		var slots []window.Slot
+		for offset := range int64(64) {
+			slots = append(slots, push(t, w, offset+1))
+		}
+		var ackers sync.WaitGroup
+		for i := range 4 {
+			ackers.Go(func() {
+				for j := i; j < len(slots); j += 4 {
+					w.Done(slots[j])
+				}
+			})
+		}
+		final := w.Seal()
+		ackers.Wait()
+		if w.Committed() != final {
+			t.Fatalf("committed moved from %d to %d after the seal", final, w.Committed())
+		}
+		if _, ok := w.Push(100); ok {
+			t.Fatal("a sealed window takes an entry")
+		}
+	}
+}
+
+// FuzzWindow plays operations against a model that is too slow and too simple to be wrong.
+func FuzzWindow(f *testing.F) {
+	f.Add(uint64(1), []byte{0, 0, 0, 1, 2, 1, 3, 0, 0, 1, 4})
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		ops := make([]byte, 200)
+		for i := range ops {
+			ops[i] = byte(random.Uint32())
+		}
+		f.Add(seed, ops)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, ops []byte) {
+		type entry struct {
+			slot   window.Slot
+			offset int64
+			done   bool
+		}
+		random := rand.New(rand.NewPCG(seed, 1))
+		limit := 1 + int(seed%7)
+		w := window.New(limit, 0)
+		var model []entry // all ever pushed since the last restart
+		var void []window.Slot
+		offset, committed := int64(0), int64(0)
+		sealed := false
+		for _, op := range ops {
+			switch op % 8 {
+			case 0, 1, 2: // push
+				pending, span := 0, 0
+				for _, e := range model {
+					if !e.done {
+						pending++
+					}
+					if e.offset > committed {
+						span++
+					}
+				}
+				slot, ok := w.Push(offset + 1 + int64(op>>6))
+				if want := !sealed && pending < limit && span < limit*window.SpanFactor; ok != want {
+					t.Fatalf("push with %d pending, span %d, sealed %v: %v", pending, span, sealed, ok)
+				}
+				if ok {
+					offset += 1 + int64(op>>6)
+					model = append(model, entry{slot: slot, offset: offset})
+				}
+			case 3, 4, 5, 6: // done, also of slots that are void or done
+				if len(void) > 0 && op%16 > 11 {
+					w.Done(void[random.IntN(len(void))])
+					break
+				}
+				if len(model) == 0 {
+					break
+				}
+				e := &model[random.IntN(len(model))]
+				w.Done(e.slot)
+				e.done = e.done || !sealed
+			case 7:
+				if op > 250 {
+					w.Seal()
+					sealed = true
+					break
+				}
+				if len(model) == 0 {
+					break
+				}
+				e := model[random.IntN(len(model))]
+				after, ok := w.Restart(e.slot)
+				if ok != (!e.done && !sealed) || after != committed {
+					t.Fatalf("restart by a done=%v entry, sealed=%v: %v after %d, committed %d", e.done, sealed, ok, after, committed)
+				}
+				if ok {
+					for _, e := range model {
+						void = append(void, e.slot)
+					}
+					model, offset = nil, committed
+				}
+			}
+			for _, e := range model { // the contiguous prefix
+				if !e.done {
+					break
+				}
+				committed = max(committed, e.offset)
+			}
+			if w.Committed() != committed {
+				t.Fatalf("committed %d, want %d", w.Committed(), committed)
+			}
+		}
+	})
+}
