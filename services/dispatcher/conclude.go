@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"time"
@@ -190,7 +191,9 @@ func outcomeName(r *attemptResult) string {
 // keepFor is the history retention of a namespace. One that cannot be read now must not hold up an
 // outcome: the default is what most have.
 func (s *Service) keepFor(namespace string) time.Duration {
-	ns, err := s.config.Directory.Lookup(s.life, namespace)
+	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+	defer cancel()
+	ns, err := s.config.Directory.Lookup(ctx, namespace)
 	if err != nil || ns.Settings.HistoryRetention <= 0 {
 		return store.DefaultHistoryRetention
 	}

@@ -555,3 +555,57 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 		n.end()
 	})
 }
+
+func TestI8_TheRowsTimeCountsAndNotTheEvents(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start()
+		put := w.put("a", 3*time.Second, nil)
+		w.publish(store.DueRow{
+			Ref: w.ref("a"), Revision: put.Revision, Generation: put.Generation, Attempt: 1, DueAt: put.DueAt.Add(-time.Minute),
+		})
+		w.pass(2900 * time.Millisecond)
+		w.wantCalls("a", 0)
+		w.pass(200 * time.Millisecond)
+		w.wantCalls("a", 1)
+		n.end()
+	})
+}
+
+func TestI10_ALostSessionsDeliveriesEndWithoutIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 1 })
+		w.put("begun", 0, nil)
+		w.pass(step)
+		w.put("waiting", 0, nil)
+		w.pass(step)
+		w.broker.Recreate(bus.Due)
+		w.pass(3 * time.Second)
+		w.wantStatus("begun", timer.StatusDone)
+		w.wantCalls("waiting", 0)
+		w.again("waiting")
+		w.pass(2 * time.Second)
+		w.wantStatus("waiting", timer.StatusDone)
+		w.wantCalls("begun", 1)
+		n.end()
+	})
+}
+
+func TestI10_ASecondMemberTakesOverWhatTheFirstGaveBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 2 })
+		for i := range 6 {
+			w.put(fmt.Sprint(i), 0, nil)
+		}
+		w.pass(100 * time.Millisecond)
+		other := w.start()
+		n.end()
+		w.pass(3 * time.Second)
+		for i := range 6 {
+			w.wantCalls(fmt.Sprint(i), 1)
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
+		other.end()
+	})
+}

@@ -85,6 +85,9 @@ func (s *Service) Run(ctx context.Context) error {
 	s.work.Wait()
 	closeBatches()
 	batches.Wait()
+	if err == nil && ctx.Err() == nil {
+		err = bus.ErrClosed // by somebody else: a dispatcher that takes nothing must not look alive
+	}
 	if err != nil {
 		return fmt.Errorf("consume due events: %w", err)
 	}
@@ -117,7 +120,8 @@ func (s *Service) random() uint64 {
 	return s.config.Random()
 }
 
-// failed counts and logs a failed call that will be repeated or made up for.
+// failed counts and logs a failed call that will be repeated or made up for: one line a call, however
+// many deliveries it was for.
 func (s *Service) failed(operation string, err error) {
 	s.metrics.failures.WithLabelValues(operation).Inc()
 	s.config.Logger.Warn("call failed", "operation", operation, "error", err)

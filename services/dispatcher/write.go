@@ -84,7 +84,6 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 				return applied
 			}
 		}
-		s.failed("finish", err)
 		if !pauses.wait(ctx) {
 			s.suspend(d, f, unknown)
 			return abandoned
@@ -141,6 +140,9 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	defer cancel()
 	now := s.config.Clock()
 	answers, err := s.config.Store.Finish(ctx, now, items)
+	if err != nil {
+		s.failed("finish", err)
+	}
 	for i, job := range jobs {
 		job.now = now
 		if job.err = err; err == nil {

@@ -80,7 +80,7 @@ func TestRequestIsWhatReceiversAreTold(t *testing.T) {
 }
 
 func TestConnectionIsKeptWhenTheBodyWasReadWhole(t *testing.T) {
-	c, url, conns := receiver(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"ok":true}`) })
+	c, url, conns := receiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok":true}`) })
 	for range 3 {
 		if a := call(t, c, url); string(a.Body) != `{"ok":true}` || a.Err != nil || a.TooLong {
 			t.Fatalf("%+v", a)
@@ -131,7 +131,7 @@ func TestRedirectIsTheAnswer(t *testing.T) {
 func TestGzipStaysAsItCame(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	io.WriteString(z, `{"ok":false}`)
+	_, _ = io.WriteString(z, `{"ok":false}`)
 	z.Close()
 	c, url, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
