@@ -56,7 +56,8 @@ func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic) (bus.Floors, erro
 	return floors, nil
 }
 
-// logFloor asks for each partition; it is for operators and tests, not for loops.
+// logFloor asks twice for each partition, and more where something is waiting: for health checks and
+// operators, not for loops.
 func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	s := b.streams[topic]
 	info, err := b.info(ctx, s)
@@ -108,31 +109,42 @@ func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamI
 	return uint64(r.Offset), nil
 }
 
-// remaining counts a partition's messages from a sequence on, and finds the first of them. The
-// server counts for a consumer, so one is made and dropped.
+// remaining finds a partition's first message from a sequence on, and counts what there is. Counting
+// needs a consumer, so only what is not empty is counted.
 func (b *Bus) remaining(ctx context.Context, s *stream, topic bus.Topic, p shard.Partition, from uint64) (first uint64, depth int, err error) {
+	handle, err := b.js.Stream(ctx, s.name)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
+	}
+	subjects := b.opts.subjects(topic, p)
+	for _, subject := range subjects {
+		m, err := handle.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+		case err != nil:
+			return 0, 0, fmt.Errorf("first message of %s from %d: %w", subject, from, err)
+		case first == 0 || m.Sequence < first:
+			first = m.Sequence
+		}
+	}
+	if first == 0 {
+		return 0, 0, nil
+	}
 	consumer, err := b.js.CreateConsumer(ctx, s.name, jetstream.ConsumerConfig{
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    from,
-		AckPolicy:      jetstream.AckNonePolicy,
-		FilterSubjects: b.opts.subjects(topic, p),
-		MemoryStorage:  true,
-		Replicas:       1,
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       first,
+		AckPolicy:         jetstream.AckNonePolicy,
+		FilterSubjects:    subjects,
+		MemoryStorage:     true,
+		Replicas:          1,
+		InactiveThreshold: b.opts.AckTimeout,
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
 	}
-	defer func() { err = errors.Join(err, b.js.DeleteConsumer(ctx, s.name, consumer.CachedInfo().Name)) }()
-	batch, err := consumer.FetchNoWait(1)
-	if err != nil {
+	info := consumer.CachedInfo()
+	if err := b.js.DeleteConsumer(ctx, s.name, info.Name); err != nil {
 		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
 	}
-	for m := range batch.Messages() {
-		meta, err := m.Metadata()
-		if err != nil {
-			return 0, 0, fmt.Errorf("count %s: %w", s.name, err)
-		}
-		first, depth = meta.Sequence.Stream, int(meta.NumPending)+1
-	}
-	return first, depth, batch.Error()
+	return first, int(info.NumPending), nil
 }
