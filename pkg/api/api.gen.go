@@ -157,15 +157,16 @@ type Duration = string
 
 // Error defines model for Error.
 type Error struct {
+	Error ErrorCode `json:"error"`
+
+	// Message One sentence for a human.
+	Message string `json:"message"`
+
 	// Details The parts of the message by name. INVALID_INPUT: field, value, accepted. PAYLOAD_TOO_LARGE:
 	// field, size (if known), limit. Not found: namespace, timerId. GENERATION_CONFLICT,
 	// TIMER_EXISTS: namespace, timerId, generation, status. NAMESPACE_EXISTS: namespace,
 	// numShards. Empty for others.
 	Details map[string]interface{} `json:"details"`
-	Error   ErrorCode              `json:"error"`
-
-	// Message One sentence for a human.
-	Message string `json:"message"`
 
 	// Timestamp RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
@@ -184,49 +185,48 @@ type Generation = string
 
 // Health defines model for Health.
 type Health struct {
-	// Reasons What does not work; absent if all does.
-	Reasons []string `json:"reasons,omitempty,omitzero"`
-
 	// Status Example: ok
 	Status string `json:"status"`
+
+	// Reasons What does not work; absent if all does.
+	Reasons []string `json:"reasons,omitempty,omitzero"`
 }
 
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
-	Attempt       int    `json:"attempt"`
-	CorrelationID string `json:"correlationId"`
+	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
+	// readers round numbers of this size.
+	//
+	//
+	// Example: 3981234567890123456
+	Generation Generation          `json:"generation"`
+	Attempt    int                 `json:"attempt"`
+	Outcome    HistoryEntryOutcome `json:"outcome"`
+
+	// StatusCode The receiver's HTTP status; absent if none came.
+	StatusCode int `json:"statusCode,omitempty,omitzero"`
 
 	// Error Absent on success.
-	Error string `json:"error,omitempty,omitzero"`
+	Error         string `json:"error,omitempty,omitzero"`
+	CorrelationID string `json:"correlationId"`
 
 	// ExecuteAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
 	// Example: 2030-01-31T09:00:00.000Z
 	ExecuteAt Instant `json:"executeAt"`
 
-	// FinishedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
-	//
-	// Example: 2030-01-31T09:00:00.000Z
-	FinishedAt Instant `json:"finishedAt"`
-
-	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
-	// readers round numbers of this size.
-	//
-	//
-	// Example: 3981234567890123456
-	Generation Generation `json:"generation"`
-
-	// NextAt The retry's or the rescheduled time; absent for done and dead.
-	NextAt  Instant             `json:"nextAt,omitempty,omitzero"`
-	Outcome HistoryEntryOutcome `json:"outcome"`
-
 	// StartedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
 	// Example: 2030-01-31T09:00:00.000Z
 	StartedAt Instant `json:"startedAt"`
 
-	// StatusCode The receiver's HTTP status; absent if none came.
-	StatusCode int `json:"statusCode,omitempty,omitzero"`
+	// FinishedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	FinishedAt Instant `json:"finishedAt"`
+
+	// NextAt The retry's or the rescheduled time; absent for done and dead.
+	NextAt Instant `json:"nextAt,omitempty,omitzero"`
 }
 
 // HistoryEntryOutcome defines model for HistoryEntry.Outcome.
@@ -234,6 +234,19 @@ type HistoryEntryOutcome string
 
 // LateDeletion defines model for LateDeletion.
 type LateDeletion struct {
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	ID TimerID `json:"id"`
+
+	// TimerID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	TimerID TimerID `json:"timerId"`
+
 	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
 	// readers round numbers of this size.
 	//
@@ -241,21 +254,8 @@ type LateDeletion struct {
 	// Example: 3981234567890123456
 	Generation Generation `json:"generation"`
 
-	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
-	//
-	// Example: order-1842
-	ID TimerID `json:"id"`
-
 	// Message Example: deleted, but its delivery may have gone out
 	Message string `json:"message"`
-
-	// Namespace Example: billing
-	Namespace NamespaceName `json:"namespace"`
-
-	// TimerID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
-	//
-	// Example: order-1842
-	TimerID TimerID `json:"timerId"`
 }
 
 // ListNamespacesRequest There is nothing to choose; the body is an empty object.
@@ -283,17 +283,17 @@ type ListTimersRequest struct {
 
 // Namespace defines model for Namespace.
 type Namespace struct {
-	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
-	//
-	// Example: 2030-01-31T09:00:00.000Z
-	CreatedAt Instant `json:"createdAt"`
-
 	// Name Example: billing
 	Name      NamespaceName `json:"name"`
 	NumShards int           `json:"numShards"`
 
 	// Settings Defaults for the namespace's timers.
 	Settings NamespaceSettings `json:"settings"`
+
+	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	CreatedAt Instant `json:"createdAt"`
 
 	// UpdatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
@@ -350,12 +350,6 @@ type Preset string
 // RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
 // take 10 %.
 type RetryPolicy struct {
-	// BackoffMultiplier Example: 2
-	BackoffMultiplier float64 `json:"backoffMultiplier"`
-
-	// InitialInterval Example: 30s
-	InitialInterval Duration `json:"initialInterval"`
-
 	// MaxAttempts Counts the first delivery too.
 	//
 	// Example: 4
@@ -365,6 +359,12 @@ type RetryPolicy struct {
 	//
 	// Example: 0s
 	MaxAttemptsDuration Duration `json:"maxAttemptsDuration"`
+
+	// InitialInterval Example: 30s
+	InitialInterval Duration `json:"initialInterval"`
+
+	// BackoffMultiplier Example: 2
+	BackoffMultiplier float64 `json:"backoffMultiplier"`
 
 	// MaxInterval Example: 1h
 	MaxInterval Duration `json:"maxInterval"`
@@ -404,30 +404,49 @@ type Status string
 
 // Timer defines model for Timer.
 type Timer struct {
-	// Attempts Attempts of this generation that gave a result.
-	Attempts int `json:"attempts"`
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
 
-	// CallbackTimeout Example: 30s
-	CallbackTimeout Duration `json:"callbackTimeout"`
+	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	ID TimerID `json:"id"`
 
-	// CallbackURL Absent if there is none.
-	CallbackURL   string `json:"callbackUrl,omitempty,omitzero"`
-	CorrelationID string `json:"correlationId"`
+	// TimerID The same as `id`.
+	TimerID TimerID `json:"timerId"`
 
-	// CreatedAt Kept by replace.
-	CreatedAt Instant `json:"createdAt"`
+	// UUID Computed from namespace and id, the same for ever.
+	//
+	// Example: 6ba7b810-9dad-51d1-80b4-00c04fd430c8
+	UUID string `json:"uuid"`
 
-	// Deliver As given, or else as resolved.
-	Deliver Deliver `json:"deliver"`
-
-	// DueAt When it is next due, later than `executeAt` for retries.
-	DueAt Instant `json:"dueAt"`
+	// Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
+	// again; `parked` was started several times without any result and waits for an update; `done`
+	// and `dead` are finished.
+	Status Status `json:"status"`
 
 	// ExecuteAt What was asked for, or the time that a callback's answer rescheduled it to.
 	ExecuteAt Instant `json:"executeAt"`
 
-	// ExecutedAt When the last attempt with a result began, of any generation; absent if none did.
-	ExecutedAt Instant `json:"executedAt,omitempty,omitzero"`
+	// DueAt When it is next due, later than `executeAt` for retries.
+	DueAt Instant `json:"dueAt"`
+
+	// Deliver As given, or else as resolved.
+	Deliver Deliver `json:"deliver"`
+
+	// CallbackURL Absent if there is none.
+	CallbackURL string `json:"callbackUrl,omitempty,omitzero"`
+
+	// CallbackTimeout Example: 30s
+	CallbackTimeout Duration `json:"callbackTimeout"`
+
+	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
+	// take 10 %.
+	RetryPolicy RetryPolicy `json:"retryPolicy"`
+
+	// Payload The same JSON as given; null if there is none.
+	Payload       json.RawMessage `json:"payload"`
+	CorrelationID string          `json:"correlationId"`
 
 	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
 	// readers round numbers of this size.
@@ -436,62 +455,42 @@ type Timer struct {
 	// Example: 3981234567890123456
 	Generation Generation `json:"generation"`
 
-	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
-	//
-	// Example: order-1842
-	ID TimerID `json:"id"`
+	// Attempts Attempts of this generation that gave a result.
+	Attempts int `json:"attempts"`
 
-	// LastError Why the last attempt failed; absent if it did not.
-	LastError string `json:"lastError,omitempty,omitzero"`
-
-	// LastStatusCode The HTTP status of the last attempt with a result; absent if none came.
-	LastStatusCode int `json:"lastStatusCode,omitempty,omitzero"`
-
-	// Namespace Example: billing
-	Namespace NamespaceName `json:"namespace"`
-
-	// Payload The same JSON as given; null if there is none.
-	Payload json.RawMessage `json:"payload"`
-
-	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
-	// take 10 %.
-	RetryPolicy RetryPolicy `json:"retryPolicy"`
-
-	// Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
-	// again; `parked` was started several times without any result and waits for an update; `done`
-	// and `dead` are finished.
-	Status Status `json:"status"`
-
-	// TimerID The same as `id`.
-	TimerID TimerID `json:"timerId"`
+	// CreatedAt Kept by replace.
+	CreatedAt Instant `json:"createdAt"`
 
 	// UpdatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
 	// Example: 2030-01-31T09:00:00.000Z
 	UpdatedAt Instant `json:"updatedAt"`
 
-	// UUID Computed from namespace and id, the same for ever.
-	//
-	// Example: 6ba7b810-9dad-51d1-80b4-00c04fd430c8
-	UUID string `json:"uuid"`
+	// ExecutedAt When the last attempt with a result began, of any generation; absent if none did.
+	ExecutedAt Instant `json:"executedAt,omitempty,omitzero"`
+
+	// LastStatusCode The HTTP status of the last attempt with a result; absent if none came.
+	LastStatusCode int `json:"lastStatusCode,omitempty,omitzero"`
+
+	// LastError Why the last attempt failed; absent if it did not.
+	LastError string `json:"lastError,omitempty,omitzero"`
 }
 
 // TimerHistory defines model for TimerHistory.
 type TimerHistory struct {
-	Attempts []HistoryEntry `json:"attempts"`
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
 
 	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
 	//
 	// Example: order-1842
 	ID TimerID `json:"id"`
 
-	// Namespace Example: billing
-	Namespace NamespaceName `json:"namespace"`
-
 	// TimerID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
 	//
 	// Example: order-1842
-	TimerID TimerID `json:"timerId"`
+	TimerID  TimerID        `json:"timerId"`
+	Attempts []HistoryEntry `json:"attempts"`
 }
 
 // TimerHistoryRequest One of `id` and `timerId` is required; if both are given they must be equal.
@@ -509,9 +508,10 @@ type TimerID = string
 
 // TimerPage defines model for TimerPage.
 type TimerPage struct {
+	Timers []Timer `json:"timers"`
+
 	// NextCursor Absent on the last page.
-	NextCursor string  `json:"nextCursor,omitempty,omitzero"`
-	Timers     []Timer `json:"timers"`
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
 // TimerSelection One of `id` and `timerId` is required; if both are given they must be equal.

@@ -246,8 +246,8 @@ func (h *handler) write(w http.ResponseWriter, status int, body any) {
 
 // encode writes JSON without the standard library's escapes for HTML, which would change payloads.
 func encode(body any) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
+	buf := bytes.NewBuffer(make([]byte, 0, 1024)) // a timer without its payload has about 700 bytes
+	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
 	err := e.Encode(body)
 	return buf.Bytes(), err
