@@ -7,7 +7,7 @@
 // from package time's timers, so that it runs in testing/synctest bubbles.
 //
 // Read config.go and service.go first, then the way of a command: command.go (body to operation),
-// outcome.go (the store's answer to ours), refusal.go (every error a client can get); then the two
+// outcome.go (the store's answer to ours), refusal.go (every error a client can get), render.go; then the two
 // ways in: http.go, timers.go, namespaces.go, health.go, and topic.go, batch.go, answers.go. Below
 // are internal/decode (the strict reader), internal/commit (the group commit) and internal/hints.
 package ingest
