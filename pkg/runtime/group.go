@@ -57,7 +57,7 @@ func (g *Group) Run(ctx context.Context) error {
 	}
 	select {
 	case <-ctx.Done():
-		g.Logger.Info("draining", "reason", context.Cause(ctx).Error(), "timeout", g.Drain)
+		g.Logger.Info("draining", "reason", context.Cause(ctx).Error(), "timeout", g.Drain.String())
 	case dead := <-deaths:
 		failure = dead.death()
 		g.Logger.Error("part died, stopping all", "part", dead.Name, "error", failure)

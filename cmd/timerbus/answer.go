@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// answers says how callbacks are answered.
+type answers struct {
+	status    int
+	nextIn    time.Duration
+	nextAt    string
+	times     int
+	delay     time.Duration
+	failFirst int
+
+	at timer.Millis // nextAt, read by check
+
+	mu   sync.Mutex
+	seen map[string]int // callbacks of each timer
+}
+
+func (a *answers) flags(c *cobra.Command) {
+	c.Flags().IntVar(&a.status, "status", http.StatusOK, "HTTP status of the answers, 200 to 599")
+	c.Flags().DurationVar(&a.nextIn, "next-execute-in", 0, "answer with nextExecuteAt, this long from now")
+	c.Flags().StringVar(&a.nextAt, "next-execute-at", "", "answer with this nextExecuteAt, such as 2030-01-31T09:00:00Z")
+	c.Flags().IntVar(&a.times, "times", 1, "how many answers to each timer carry nextExecuteAt; 0: all")
+	c.Flags().DurationVar(&a.delay, "delay", 0, "wait before each answer")
+	c.Flags().IntVar(&a.failFirst, "fail-first", 0, "answer 503 to the first callbacks of each timer")
+}
+
+func (a *answers) check() error {
+	switch {
+	case a.status < http.StatusOK || a.status > 599:
+		return usagef("--status: %d is not accepted: want 200 to 599", a.status)
+	case a.nextIn < 0:
+		return usagef("--next-execute-in: %v is not accepted: want a positive duration such as 5s", a.nextIn)
+	case a.times < 0:
+		return usagef("--times: %d is not accepted: want 0 or more", a.times)
+	case a.delay < 0:
+		return usagef("--delay: %v is not accepted: want a positive duration such as 500ms", a.delay)
+	case a.failFirst < 0:
+		return usagef("--fail-first: %d is not accepted: want 0 or more", a.failFirst)
+	case a.nextAt == "":
+		return nil
+	}
+	at, err := timer.ParseMillis(a.nextAt)
+	if err != nil {
+		return usagef("--next-execute-at: %w", err)
+	}
+	a.at = at
+	return nil
+}
+
+// maxSeen bounds what the receiver remembers; beyond it all timers count as new.
+const maxSeen = 1 << 20
+
+// to decides the answer to the next callback of a timer.
+func (a *answers) to(d *event.Delivery, now timer.Millis) (status int, body json.RawMessage) {
+	again := a.nextIn > 0 || a.nextAt != ""
+	if !again && a.failFirst == 0 {
+		return a.status, nil
+	}
+	n := a.count(event.Subject(d.Namespace, d.TimerID)) - a.failFirst
+	switch {
+	case n <= 0:
+		return http.StatusServiceUnavailable, nil
+	case !again || a.times > 0 && n > a.times:
+		return a.status, nil
+	}
+	next := a.at
+	if a.nextIn > 0 {
+		next = now.Add(a.nextIn)
+	}
+	return a.status, json.RawMessage(fmt.Sprintf(`{"ok":true,"nextExecuteAt":%q}`, next))
+}
+
+func (a *answers) count(subject string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.seen == nil || len(a.seen) >= maxSeen {
+		a.seen = map[string]int{}
+	}
+	a.seen[subject]++
+	return a.seen[subject]
+}
+
+// wait is the delay; it reports whether the caller still waits.
+func (a *answers) wait(ctx context.Context) bool {
+	if a.delay == 0 {
+		return true
+	}
+	t := time.NewTimer(a.delay)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// banner tells a newcomer where everything is and what to type next.
+func (p *program) banner(api, nats string, config *runtime.Config) {
+	authorization := ""
+	if config.Token != "" {
+		// The shell puts the token in; it must not stand on the screen.
+		authorization = ` -H "Authorization: Bearer $TIMERBUS_TOKEN"`
+	}
+	if nats == "" {
+		nats = "in this process only"
+	}
+	fmt.Fprintf(p.stdout, `Timerbus %s
+
+  HTTP API  http://%s
+  NATS      %s
+  data      %s
+  stop      Ctrl-C; what is under way is finished first, a second Ctrl-C exits at once
+
+In a second terminal, receive callbacks:
+
+  %s receive
+
+In a third one, set a timer:
+
+  curl%s http://%s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
+
+`, version, api, nats, config.Data, invocation(), authorization, api)
+}

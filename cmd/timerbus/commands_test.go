@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// fakeAPI answers every call with one body, and keeps what it was asked.
+type fakeAPI struct {
+	status            int
+	answer            string
+	path, body, token string
+}
+
+func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	f.path, f.body, f.token = strings.TrimPrefix(r.URL.Path, "/api/v1/"), strings.TrimSpace(string(raw)), r.Header.Get("Authorization")
+	w.WriteHeader(f.status)
+	if err == nil && f.status != http.StatusNoContent {
+		_, _ = io.WriteString(w, f.answer)
+	}
+}
+
+const (
+	aTimer = `{"namespace":"default","id":"order-17","timerId":"order-17","uuid":"u","status":"retrying",
+		"executeAt":"2020-01-01T00:00:00.000Z","dueAt":"2020-01-01T00:00:30.000Z","deliver":"callback",
+		"callbackUrl":"http://shop.example/\u001b[31m","callbackTimeout":"30s","payload":{"a":"b"},"generation":"7","attempts":1,
+		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h","maxAttemptsDuration":"0s"},
+		"correlationId":"c","createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z",
+		"executedAt":"2020-01-01T00:00:00.000Z","lastStatusCode":503,"lastError":"503\nService Unavailable"}`
+	aNamespace = `{"name":"n","numShards":16,"settings":{"callbackTimeout":"30s","historyRetention":"24h",
+		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h"}},
+		"createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z"}`
+)
+
+func TestCommandsAskTheAPI(t *testing.T) {
+	hermetic(t)
+	file := filepath.Join(t.TempDir(), "payload.json")
+	if err := os.WriteFile(file, []byte(`{"from":"file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args         []string
+		status       int
+		answer       string
+		path, body   string
+		shows        []string // parts of the output
+		showsInError string
+	}{
+		"create": {
+			[]string{"timer", "create", "order-17", "--in", "15m", "--callback", "http://x", "--payload", `{"a":1}`, "--max-attempts", "2", "--initial-interval", "1s"},
+			200, aTimer, "timers/create",
+			`{"callbackUrl":"http://x","executeIn":"15m","id":"order-17","namespace":"default","payload":{"a":1},"retryPolicy":{"initialInterval":"1s","maxAttempts":2}}`,
+			[]string{"created order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("}, "",
+		},
+		"create late": {
+			[]string{"timer", "create", "order-17", "--at", "2020-01-01T01:00:00+01:00", "-n", "shop", "--deliver", "event", "--on-conflict", "keep", "--correlation-id", "c", "--callback-timeout", "5s", "--payload", "@" + file},
+			202, aTimer, "timers/create",
+			`{"callbackTimeout":"5s","correlationId":"c","deliver":"event","executeAt":"2020-01-01T00:00:00.000Z","id":"order-17","namespace":"shop","onConflict":"keep","payload":{"from":"file"}}`,
+			[]string{"its earlier delivery may have gone out"}, "",
+		},
+		"create as JSON": {
+			[]string{"timer", "create", "order-17", "--in", "1s", "--json", "--payload", "-"}, 200, aTimer, "timers/create",
+			`{"executeIn":"1s","id":"order-17","namespace":"default","payload":"from stdin"}`, []string{`"generation": "7"`}, "",
+		},
+		"update": {
+			[]string{"timer", "update", "order-17", "--in", "1h", "--callback", "http://y", "--max-interval", "2h", "--backoff-multiplier", "1.5", "--if-generation", "7", "--clear", "payload,deliver"},
+			200, aTimer, "timers/update",
+			`{"callbackUrl":"http://y","deliver":null,"executeIn":"1h","ifGeneration":"7","namespace":"default","payload":null,"retryPolicy":{"backoffMultiplier":1.5,"maxInterval":"2h0m0s"},"timerId":"order-17"}`,
+			[]string{"updated order-17"}, "",
+		},
+		"update, clearing the rest": {
+			[]string{"timer", "update", "order-17", "--clear", "callback,callback-timeout,correlation-id,retry"}, 200, aTimer, "timers/update",
+			`{"callbackTimeout":null,"callbackUrl":null,"correlationId":null,"namespace":"default","retryPolicy":null,"timerId":"order-17"}`, nil, "",
+		},
+		"get": {
+			[]string{"timer", "get", "order-17"}, 200, aTimer, "timers/get", `{"namespace":"default","timerId":"order-17"}`,
+			[]string{"status          retrying\n", "http://shop.example/·[31m", "attempts        1 of 4\n", "last error      503·Service Unavailable\n"}, "",
+		},
+		"get, not there": {
+			[]string{"timer", "get", "x"}, 404, `{"error":"TIMER_NOT_FOUND","message":"there is no timer \"x\""}`, "timers/get", `{"namespace":"default","timerId":"x"}`,
+			nil, `there is no timer "x" (TIMER_NOT_FOUND)`,
+		},
+		"delete": {
+			[]string{"timer", "delete", "order-17"}, 204, "", "timers/delete", `{"namespace":"default","timerId":"order-17"}`,
+			[]string{"deleted order-17 in namespace default: it does not fire\n"}, "",
+		},
+		"delete late": {
+			[]string{"timer", "delete", "order-17", "--if-generation", "7"}, 202, "{}", "timers/delete", `{"ifGeneration":"7","namespace":"default","timerId":"order-17"}`,
+			[]string{"its delivery may have gone out\n"}, "",
+		},
+		"delete as JSON": {
+			[]string{"timer", "delete", "order-17", "--json"}, 204, "", "timers/delete", `{"namespace":"default","timerId":"order-17"}`, []string{`"inTime": true`}, "",
+		},
+		"list": {
+			[]string{"timer", "list", "--status", "retrying", "--correlation-id", "c", "--limit", "5", "--due-from", "2020-01-01T00:00:00Z", "--due-before", "2021-01-01T00:00:00Z", "--cursor", "abc"},
+			200, `{"timers":[` + aTimer + `],"nextCursor":"next"}`, "timers/list",
+			`{"correlationId":"c","cursor":"abc","dueBefore":"2021-01-01T00:00:00.000Z","dueFrom":"2020-01-01T00:00:00.000Z","limit":5,"namespace":"default","status":"retrying"}`,
+			[]string{"ID        STATUS    DUE", "order-17  retrying  2020-01-01T00:00:30.000Z ("}, "there are more: --all, or --cursor next",
+		},
+		"history": {
+			[]string{"timer", "history", "order-17", "--limit", "2"}, 200,
+			`{"attempts":[{"attempt":2,"outcome":"failed","startedAt":"2020-01-01T00:00:00.000Z","finishedAt":"2020-01-01T00:00:00.012Z","nextAt":"2020-01-01T00:01:00.000Z","statusCode":503,"error":"busy"}]}`,
+			"timers/history", `{"limit":2,"namespace":"default","timerId":"order-17"}`,
+			[]string{"2020-01-01T00:00:00.012Z  2        failed   12 ms  503     2020-01-01T00:01:00.000Z  busy\n"}, "",
+		},
+		"namespace create": {
+			[]string{"namespace", "create", "n", "--shards", "16", "--callback-timeout", "10s", "--max-attempts-duration", "1h"}, 200, aNamespace, "namespaces/create",
+			`{"name":"n","numShards":16,"settings":{"callbackTimeout":"10s","retryPolicy":{"maxAttemptsDuration":"1h0m0s"}}}`,
+			[]string{"shards             16\n", "4 attempts, 30s apart at first, × 2, at most 1h\n"}, "",
+		},
+		"namespace get": {
+			[]string{"namespace", "get", "n", "--json"}, 200, aNamespace, "namespaces/get", `{"name":"n"}`, []string{`"numShards": 16`}, "",
+		},
+		"namespace update": {
+			[]string{"namespace", "update", "n", "--history-retention", "48h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"historyRetention":"48h0m0s"}}`, nil, "",
+		},
+		"namespace list": {
+			[]string{"namespace", "list"}, 200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{}`,
+			[]string{"NAME  SHARDS  TIMEOUT  RETENTION  ATTEMPTS  CREATED\n", "n     16      30s      24h        4         2020-01-01T00:00:00.000Z\n"}, "",
+		},
+		"namespace list as JSON": {
+			[]string{"namespace", "list", "--json"}, 200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{}`, []string{`"name": "n"`}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := &fakeAPI{status: c.status, answer: c.answer}
+			server := httptest.NewServer(fake)
+			defer server.Close()
+			t.Setenv("TIMERBUS_URL", server.URL)
+			t.Setenv("TIMERBUS_TOKEN", "secret")
+			got := commandWith(t, `"from stdin"`, c.args...)
+			if failed := c.status >= 300; (got.code != exitOK) != failed {
+				t.Errorf("exit code %d: %s", got.code, got.stderr)
+			}
+			if fake.path != c.path || fake.body != c.body || fake.token != "Bearer secret" {
+				t.Errorf("asked %s %s\nwant  %s %s", fake.path, fake.body, c.path, c.body)
+			}
+			for _, part := range c.shows {
+				if !strings.Contains(got.stdout, part) {
+					t.Errorf("output does not show %q:\n%s", part, got.stdout)
+				}
+			}
+			if !strings.Contains(got.stderr, c.showsInError) {
+				t.Errorf("error output %q, want %q", got.stderr, c.showsInError)
+			}
+		})
+	}
+}
+
+func TestListAllPages(t *testing.T) {
+	hermetic(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Cursor string }
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		answer := `{"timers":[{"id":"first"}],"nextCursor":"2"}`
+		if request.Cursor == "2" {
+			answer = `{"timers":[{"id":"second"}]}`
+		}
+		if _, err := io.WriteString(w, answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	got := command(t, "timer", "list", "--all", "--json", "--url", server.URL)
+	var page struct {
+		Timers     []struct{ ID string }
+		NextCursor string
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &page); err != nil || len(page.Timers) != 2 || page.NextCursor != "" {
+		t.Errorf("%+v, %v from %s%s", page, err, got.stdout, got.stderr)
+	}
+}
+
+func TestWhen(t *testing.T) {
+	now := time.Date(2030, 1, 31, 9, 0, 0, 0, time.UTC)
+	for distance, want := range map[time.Duration]string{
+		90 * time.Minute: "(in 1h30m0s)", -2 * time.Second: "(2s ago)", 100 * time.Millisecond: "(now)",
+	} {
+		if got := when(client.At(now.Add(distance)), now); !strings.HasSuffix(got, want) {
+			t.Errorf("when(%v) = %s, want %s", distance, got, want)
+		}
+	}
+	if got := when(client.At(time.Time{}), now); got != "-" {
+		t.Errorf("when(never) = %s", got)
+	}
+}

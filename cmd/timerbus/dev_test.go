@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// dev starts the whole service on free ports and returns its address.
+func dev(t *testing.T, folder string, args ...string) (b *background, api string) {
+	t.Helper()
+	b = start(t, append([]string{"dev", "--listen", "127.0.0.1:0", "--nats-listen", "", "--data", folder}, args...)...)
+	return b, b.see(t, b.stdout, `HTTP API +(http://\S+)`)[1]
+}
+
+func post(t *testing.T, url, body, token string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(answer)
+}
+
+// TestNewcomer does what README tells a newcomer to do.
+func TestNewcomer(t *testing.T) {
+	hermetic(t)
+	folder := filepath.Join(t.TempDir(), "data ?%#")
+	service, api := dev(t, folder)
+	receiver := start(t, "receive", "--listen", "127.0.0.1:0", "--fail-first", "1")
+	callback := receiver.see(t, receiver.stderr, `receiving on (http://\S+)`)[1]
+	t.Setenv("TIMERBUS_URL", api)
+
+	shown := service.see(t, service.stdout, `curl (http://\S+) -d '(.*)'`)
+	status, answer := post(t, shown[1], strings.Replace(shown[2], "http://127.0.0.1:9000/", callback, 1), "")
+	if status != http.StatusOK {
+		t.Fatalf("the banner's curl: %d %s", status, answer)
+	}
+	got := command(t, "timer", "create", "soon", "--in", "100ms", "--callback", callback, "--payload", `"x"`, "--initial-interval", "50ms")
+	if got.code != exitOK {
+		t.Fatal(got.stderr)
+	}
+	receiver.see(t, receiver.stdout, `soon +attempt 1 +\d+ ms late  default  "x" → 503`)
+	receiver.see(t, receiver.stdout, `soon +attempt 2 +\d+ ms late  default  "x" → 200`)
+	if got = command(t, "timer", "history", "soon"); !strings.Contains(got.stdout, "failed") {
+		t.Errorf("history: %s%s", got.stdout, got.stderr)
+	}
+	if code := service.stop(t); code != exitOK {
+		t.Errorf("exit code %d: %s", code, service.stderr)
+	}
+	if !strings.Contains(service.stderr.String(), "draining") {
+		t.Errorf("nothing about draining in %s", service.stderr)
+	}
+
+	// What was there is there again. "hello" fires by now or waits for its retry.
+	_, api = dev(t, folder)
+	t.Setenv("TIMERBUS_URL", api)
+	if got = command(t, "timer", "get", "hello"); got.code != exitOK || !strings.Contains(got.stdout, "id              hello") {
+		t.Errorf("after a restart: %s%s", got.stdout, got.stderr)
+	}
+	if got = command(t, "namespace", "list"); !strings.Contains(got.stdout, "default  16") {
+		t.Errorf("namespaces: %s%s", got.stdout, got.stderr)
+	}
+}
+
+func TestTokenGuardsTheAPI(t *testing.T) {
+	hermetic(t)
+	t.Setenv("TIMERBUS_TOKEN", "secret")
+	b, api := dev(t, t.TempDir())
+	if strings.Contains(b.stdout.String(), "secret") || !strings.Contains(b.stdout.String(), "Bearer $TIMERBUS_TOKEN") {
+		t.Errorf("banner: %s", b.stdout)
+	}
+	if status, _ := post(t, api+"/api/v1/namespaces/list", "{}", ""); status != http.StatusUnauthorized {
+		t.Errorf("without the token: %d", status)
+	}
+	if got := command(t, "namespace", "list", "--url", api); got.code != exitOK {
+		t.Errorf("with the token: %s", got.stderr)
+	}
+	if got := command(t, "namespace", "list", "--url", api, "--token", "wrong"); got.code != exitFailure || !strings.Contains(got.stderr, "UNAUTHORIZED") {
+		t.Errorf("with a wrong one: %d %s", got.code, got.stderr)
+	}
+}
+
+func TestMetricsTellWhatWaits(t *testing.T) {
+	hermetic(t)
+	_, api := dev(t, t.TempDir())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	for _, name := range []string{"timerbus_timers_pending", "timerbus_timers_overdue", "timerbus_clock_offset_seconds", "timerbus_build_info"} {
+		if !bytes.Contains(text, []byte("\n"+name)) {
+			t.Errorf("no %s among the metrics, %v", name, err)
+		}
+	}
+}
+
+// Each of these is one line that names what is in the way, and exit code 1.
+func TestWhatIsInTheWay(t *testing.T) {
+	hermetic(t)
+	folder := t.TempDir()
+	dev(t, folder)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	first, _ := dev(t, other, "--partitions", "2")
+	first.stop(t)
+
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"HTTP port":  {[]string{"--listen", taken}, []string{"--listen " + taken, "port is taken"}},
+		"NATS port":  {[]string{"--listen", "127.0.0.1:0", "--nats-listen", taken, "--data", t.TempDir()}, []string{"--nats-listen " + taken, "port is taken"}},
+		"folder":     {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", folder}, []string{folder, "in use by another process"}},
+		"not one":    {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", file}, []string{file, "data folder"}},
+		"partitions": {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", other}, []string{"--partitions 16", other, "it has 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := command(t, append([]string{"dev"}, c.args...)...)
+			lines := strings.Split(strings.TrimSpace(got.stderr), "\n")
+			last := lines[len(lines)-1]
+			if got.code != exitFailure || !strings.HasPrefix(last, "timerbus: ") || strings.Count(got.stderr, "timerbus: ") != 1 {
+				t.Errorf("exit code %d: %s", got.code, got.stderr)
+			}
+			for _, part := range c.want {
+				if !strings.Contains(last, part) {
+					t.Errorf("%q does not name %q", last, part)
+				}
+			}
+		})
+	}
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	hermetic(t)
+	if os.Getuid() == 0 {
+		// Permissions do not bind root; /proc is a place where nobody makes folders.
+		got := command(t, "dev", "--listen", "127.0.0.1:0", "--nats-listen", "", "--data", "/proc/timerbus")
+		if got.code != exitFailure || !strings.Contains(got.stderr, "data folder /proc/timerbus cannot be made") {
+			t.Errorf("exit code %d: %s", got.code, got.stderr)
+		}
+		return
+	}
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	got := command(t, "dev", "--listen", "127.0.0.1:0", "--nats-listen", "", "--data", folder)
+	if got.code != exitFailure || !strings.Contains(got.stderr, "data folder "+folder+" cannot be written to") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}

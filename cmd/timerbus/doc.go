@@ -1,0 +1,10 @@
+// Command timerbus is the one binary: `timerbus dev` runs the whole service, `timerbus receive` is a
+// receiver to try it with, and `timerbus timer` and `timerbus namespace` talk to a running one.
+//
+// It puts the parts together: flags and settings from pkg/runtime, engines from pkg/backend, the three
+// services, and pkg/client for the commands. It never talks to a store, a bus or NATS itself.
+//
+// Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go,
+// watch.go and banner.go; receive.go and answer.go; timer.go, namespace.go, retryflags.go and
+// output.go.
+package main

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// namespaceCommands are the commands about namespaces.
+type namespaceCommands struct {
+	*program
+	remote
+}
+
+func (p *program) namespaceCommand() *cobra.Command {
+	n := &namespaceCommands{program: p}
+	c := group("namespace", "Create, look at and change namespaces", n.create(), n.get(), n.list(), n.update())
+	n.remote.flags(c)
+	return c
+}
+
+// settingsFlags are a namespace's defaults for its timers.
+type settingsFlags struct {
+	timeout, retention time.Duration
+	retry              retryFlags
+}
+
+func (f *settingsFlags) add(c *cobra.Command) {
+	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
+	c.Flags().DurationVar(&f.retention, "history-retention", 0, "how long outcomes are kept, 1m to 8760h")
+	f.retry.add(c)
+}
+
+// input returns the given settings; given is false if there are none.
+func (f *settingsFlags) input(c *cobra.Command) (input client.NamespaceSettingsInput, given bool) {
+	if c.Flags().Changed("callback-timeout") {
+		input.CallbackTimeout, given = client.Set(f.timeout.String()), true
+	}
+	if c.Flags().Changed("history-retention") {
+		input.HistoryRetention, given = client.Set(f.retention.String()), true
+	}
+	if policy, some := f.retry.input(c); some {
+		input.RetryPolicy, given = client.Set(policy), true
+	}
+	return input, given
+}
+
+func (n *namespaceCommands) create() *cobra.Command {
+	var f settingsFlags
+	var shards int
+	var preset string
+	c := &cobra.Command{
+		Use: "create NAME (--shards N | --preset SIZE)", Short: "Create a namespace", Args: exactly("NAME"),
+		Long: `Create a namespace. Its number of shards is fixed for life: small (16) for up to 10,000 pending timers,
+medium (256) for up to 1,000,000, large (1024) for up to 10,000,000, xlarge (4096) beyond.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := one(c, "shards", "preset"); err != nil {
+				return err
+			}
+			api, err := n.client()
+			if err != nil {
+				return err
+			}
+			request := client.CreateNamespaceRequest{Name: args[0], NumShards: shards, Preset: client.Preset(preset)}
+			request.Settings, _ = f.input(c)
+			ns, err := api.CreateNamespace(c.Context(), request)
+			return n.print(ns, err)
+		},
+	}
+	c.Flags().IntVar(&shards, "shards", 0, "number of shards, 1 to 8192")
+	c.Flags().StringVar(&preset, "preset", "", "small, medium, large or xlarge")
+	f.add(c)
+	return c
+}
+
+func (n *namespaceCommands) get() *cobra.Command {
+	return &cobra.Command{
+		Use: "get NAME", Short: "Show a namespace", Args: exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := n.client()
+			if err != nil {
+				return err
+			}
+			ns, err := api.GetNamespace(c.Context(), args[0])
+			return n.print(ns, err)
+		},
+	}
+}
+
+func (n *namespaceCommands) update() *cobra.Command {
+	var f settingsFlags
+	c := &cobra.Command{
+		Use: "update NAME", Short: "Change a namespace's settings; the others are kept", Args: exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := n.client()
+			if err != nil {
+				return err
+			}
+			settings, given := f.input(c)
+			if !given {
+				return usagef("nothing to change: give at least one setting")
+			}
+			ns, err := api.UpdateNamespace(c.Context(), client.UpdateNamespaceRequest{Name: args[0], Settings: settings})
+			return n.print(ns, err)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (n *namespaceCommands) list() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List all namespaces", Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			api, err := n.client()
+			if err != nil {
+				return err
+			}
+			all, err := api.ListNamespaces(c.Context())
+			switch {
+			case err != nil:
+				return err
+			case n.json:
+				return printJSON(n.stdout, map[string]any{"namespaces": all})
+			}
+			rows := [][]string{{"NAME", "SHARDS", "TIMEOUT", "RETENTION", "ATTEMPTS", "CREATED"}}
+			for i := range all {
+				ns := &all[i]
+				rows = append(rows, []string{
+					ns.Name, strconv.Itoa(ns.NumShards), ns.Settings.CallbackTimeout, ns.Settings.HistoryRetention,
+					strconv.Itoa(ns.Settings.RetryPolicy.MaxAttempts), ns.CreatedAt.String(),
+				})
+			}
+			return table(n.stdout, rows)
+		},
+	}
+}
+
+func (n *namespaceCommands) print(ns client.Namespace, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case n.json:
+		return printJSON(n.stdout, ns)
+	}
+	retry := ns.Settings.RetryPolicy
+	return table(n.stdout, [][]string{
+		{"name", ns.Name},
+		{"shards", strconv.Itoa(ns.NumShards)},
+		{"callback timeout", ns.Settings.CallbackTimeout},
+		{"history retention", ns.Settings.HistoryRetention},
+		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
+			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
+		{"created at", ns.CreatedAt.String()},
+		{"updated at", ns.UpdatedAt.String()},
+	})
+}

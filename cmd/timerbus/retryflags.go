@@ -1,0 +1,40 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// retryFlags are those of a retry policy; what is not given is left to the service.
+type retryFlags struct {
+	maxAttempts                  int
+	multiplier                   float64
+	duration, initial, maxAmount time.Duration
+}
+
+func (f *retryFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.maxAttempts, "max-attempts", 0, "deliveries at most, the first one included (1 to 1000)")
+	c.Flags().DurationVar(&f.duration, "max-attempts-duration", 0, "no attempt starts later than this after its time")
+	c.Flags().DurationVar(&f.initial, "initial-interval", 0, "pause after the first failed attempt")
+	c.Flags().Float64Var(&f.multiplier, "backoff-multiplier", 0, "growth of the pause (1 to 100)")
+	c.Flags().DurationVar(&f.maxAmount, "max-interval", 0, "longest pause")
+}
+
+// input returns the given fields; given is false if there are none.
+func (f *retryFlags) input(c *cobra.Command) (input client.RetryPolicyInput, given bool) {
+	set := func(flag string, to func()) {
+		if c.Flags().Changed(flag) {
+			to()
+			given = true
+		}
+	}
+	set("max-attempts", func() { input.MaxAttempts = client.Set(f.maxAttempts) })
+	set("max-attempts-duration", func() { input.MaxAttemptsDuration = client.Set(f.duration.String()) })
+	set("initial-interval", func() { input.InitialInterval = client.Set(f.initial.String()) })
+	set("backoff-multiplier", func() { input.BackoffMultiplier = client.Set(f.multiplier) })
+	set("max-interval", func() { input.MaxInterval = client.Set(f.maxAmount.String()) })
+	return input, given
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hermetic keeps the developer's own settings out.
+func hermetic(t *testing.T) {
+	t.Helper()
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "TIMERBUS_") {
+			t.Setenv(name, "")
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	hermetic(t)
+	folder := t.TempDir()
+	notJSON := filepath.Join(folder, "payload.json")
+	if err := os.WriteFile(notJSON, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"":                                   "want a command: dev, receive, timer, namespace, version",
+		"frob":                               `"frob" is no command: want dev, receive`,
+		"timer":                              "want a command: create, get, update, delete, list, history",
+		"timer frob":                         `"frob" is no command: want create`,
+		"timer create":                       "create needs ID",
+		"timer create a b --in 1s":           `"b" is not accepted: create wants ID`,
+		"timer create a":                     "create needs --at or --in",
+		"timer create a --at x --in 1s":      "--at and --in exclude each other",
+		"timer create a --at tomorrow":       `--at: time: "tomorrow" is not accepted: want an RFC 3339 time`,
+		"timer create a --in 1s --payload {": `--payload: "{" is not accepted: want JSON`,
+		"timer create a --in 1s --payload @" + notJSON:     `--payload: "{" is not accepted: want JSON`,
+		"timer create a --in 1s --payload @/no":            "--payload: open /no",
+		"timer create a --max-attempts many":               `invalid argument "many"`,
+		"timer update a --clear colour":                    `--clear: "colour" is not accepted: want some of callback`,
+		"timer update a --clear payload --payload 1":       "--clear payload and --payload exclude each other",
+		"timer update a --clear retry --max-attempts 2":    "--clear retry and the flags of a retry policy exclude each other",
+		"timer list --due-from x":                          "--due-from: ",
+		"timer list x":                                     `"x" is not accepted: list wants no argument`,
+		"timer get a --url ftp://x":                        `base URL "ftp://x" is not accepted`,
+		"namespace create n":                               "create needs --shards or --preset",
+		"namespace create n --shards 1 --preset small":     "--shards and --preset exclude each other",
+		"namespace update n":                               "nothing to change",
+		"receive --status 99":                              "--status: 99 is not accepted: want 200 to 599",
+		"receive --next-execute-in 1s --next-execute-at x": "--next-execute-in and --next-execute-at exclude each other",
+		"receive --next-execute-at x":                      "--next-execute-at: ",
+		"receive --times -1":                               "--times: -1",
+		"receive --delay -1s":                              "--delay: -1s",
+		"receive --fail-first -1":                          "--fail-first: -1",
+		"receive --next-execute-in -1s":                    "--next-execute-in: -1s",
+		"dev --frob":                                       "unknown flag: --frob",
+		"dev x":                                            `"x" is not accepted: dev wants no argument`,
+		"dev --partitions 0":                               "partitions: 0 is not accepted: want 1 to 1024",
+		"dev --log-level loud":                             `log-level: "loud" is not accepted: want debug, info, warn or error`,
+		"dev --listen 0.0.0.0:0":                           "without a token",
+		"dev --listen :0":                                  "without a token",
+		"dev --nats-listen 0.0.0.0:0":                      "the NATS server asks for no token",
+		"dev --nats-listen 0.0.0.0:0 --token x":            "the NATS server asks for no token",
+		"dev --config /does/not/exist":                     "/does/not/exist",
+	} {
+		t.Run(line, func(t *testing.T) {
+			got := command(t, strings.Fields(line)...)
+			if got.code != exitUsage || !strings.Contains(got.stderr, want) || got.stdout != "" {
+				t.Errorf("exit code %d\n%swant 2 and %s", got.code, got.stderr, want)
+			}
+			if !strings.Contains(got.stderr, "--help` tells what is accepted") {
+				t.Errorf("no way to help in %q", got.stderr)
+			}
+		})
+	}
+}
+
+func TestSettingsFromTheEnvironmentAreChecked(t *testing.T) {
+	hermetic(t)
+	t.Setenv("TIMERBUS_PARTITION", "16")
+	got := command(t, "dev")
+	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_DATA") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, line := range []string{"--help", "help timer", "dev --help", "receive --help", "timer create --help"} {
+		if got := command(t, strings.Fields(line)...); got.code != exitOK || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %q", line, got.code, got.stderr)
+		}
+	}
+	if got := command(t, "version"); got.code != exitOK || got.stdout != "timerbus devel\n" {
+		t.Errorf("version: %d, %q", got.code, got.stdout)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	hermetic(t)
+	got := command(t, "timer", "get", "a", "--url", "http://127.0.0.1:1")
+	if got.code != exitFailure || !strings.Contains(got.stderr, "Nobody listens there: start `timerbus dev`") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// newHTTPServer is a server that a slow or greedy client cannot hold up. logger may be nil.
+func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	s := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      6 * time.Minute, // a receiver may use the longest callback timeout
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	if logger != nil {
+		s.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelDebug)
+	}
+	return s
+}
+
+// cannotListen says why an address cannot be had, by the flag that chose it.
+func cannotListen(flag, address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s %s: the port is taken by another process; stop that one, or choose another port (0 takes a free one)", flag, address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s %s: this machine does not have the address; choose one it has, such as 127.0.0.1", flag, address)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s %s: not permitted; ports below 1024 need privileges", flag, address)
+	default:
+		return fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// watchEvery is how old gauges get.
+	watchEvery = 15 * time.Second
+	// watchTimeout bounds each question to the store.
+	watchTimeout = 5 * time.Second
+	// clockBound is how far two clocks of a cluster may be apart (rule I8 of docs/design.md).
+	clockBound = 250 * time.Millisecond
+)
+
+// watch looks at the store now and then: how many timers wait, and whether its clock and ours agree.
+type watch struct {
+	store  store.Cluster
+	census store.Census // nil if the engine cannot count cheaply
+	clock  timer.Clock
+	logger *slog.Logger
+
+	pending, overdue, parked, oldest, offset prometheus.Gauge
+}
+
+func newWatch(s store.Store, clock timer.Clock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
+	census, _ := store.As[store.Census](s)
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "timerbus", Name: name, Help: help})
+		registerer.MustRegister(g)
+		return g
+	}
+	return &watch{
+		store: s, census: census, clock: clock, logger: logger.With("component", "watch"),
+		pending: gauge("timers_pending", "Timers that wait for their time or for a retry."),
+		overdue: gauge("timers_overdue", "Pending timers whose time has passed."),
+		parked:  gauge("timers_parked", "Timers set aside until somebody updates them."),
+		oldest:  gauge("timers_oldest_overdue_seconds", "How long the oldest overdue timer has been due; 0 if none is."),
+		offset:  gauge("clock_offset_seconds", "The store's clock minus this machine's."),
+	}
+}
+
+// run looks at once and then every watchEvery, until ctx ends.
+func (w *watch) run(ctx context.Context) error {
+	t := time.NewTicker(watchEvery)
+	defer t.Stop()
+	for {
+		w.look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
+
+func (w *watch) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	if err := w.compareClocks(ctx); err != nil && ctx.Err() == nil {
+		w.logger.Warn("clock of the store not read", "error", err)
+	}
+	if err := w.count(ctx); err != nil && ctx.Err() == nil {
+		w.logger.Warn("timers not counted", "error", err)
+	}
+}
+
+func (w *watch) count(ctx context.Context) error {
+	if w.census == nil {
+		return nil
+	}
+	now := w.clock()
+	counts, err := w.census.Count(ctx, now)
+	if err != nil {
+		return err
+	}
+	w.pending.Set(float64(counts.Pending))
+	w.overdue.Set(float64(counts.Overdue))
+	w.parked.Set(float64(counts.Parked))
+	w.oldest.Set(max(0, now.Sub(min(counts.OldestDueAt, now)).Seconds()))
+	return nil
+}
+
+// compareClocks takes the middle of question and answer for when the store read its clock.
+func (w *watch) compareClocks(ctx context.Context) error {
+	asked := w.clock()
+	there, err := w.store.Ping(ctx)
+	if err != nil {
+		return err
+	}
+	answered := w.clock()
+	offset := there.Sub(asked + (answered-asked)/2)
+	w.offset.Set(offset.Seconds())
+	// Half of the way is the error of this measure.
+	if sure := offset.Abs() - answered.Sub(asked)/2; sure > clockBound {
+		w.logger.Error("clocks differ too much: timers may fire early or late", "offset", offset, "bound", clockBound)
+	}
+	return nil
+}
