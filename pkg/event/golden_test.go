@@ -39,8 +39,8 @@ type internalVector struct {
 }
 
 const (
-	source  = "timerbus/dispatcher"
-	at      = timer.Millis(1767225600250) // 2026-01-01T00:00:00.250Z
+	source  = "timerbus/6f9619ff-8b86-5011-b42d-00cf4fc964ff" // the cluster: all its services tell the same events
+	at      = timer.Millis(1767225600250)                     // 2026-01-01T00:00:00.250Z
 	ns      = "default"
 	id      = "Bestellung 17/ä <%>" // what headers and HTML escaping stumble over
 	payload = `{"order":17,"note":"a<b & c","big":12345678901234567890,"e":1e400}`
@@ -112,10 +112,10 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
 		"dead":               must(event.NoticeOf(source, dead, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
-		"applied":            must(event.AnswerOf("timerbus/ingest", &applied, "trace-1", at+1)),
-		"applied-earlier":    must(event.AnswerOf("timerbus/ingest", &replayed, "trace-1", at+1)),
-		"refused":            must(event.AnswerOf("timerbus/ingest", &refused, "trace-1", at+1)),
-		"refused-unreadable": must(event.AnswerOf("timerbus/ingest", &unreadable, "", at+1)),
+		"applied":            must(event.AnswerOf(source, &applied, "trace-1", at+1)),
+		"applied-earlier":    must(event.AnswerOf(source, &replayed, "trace-1", at+1)),
+		"refused":            must(event.AnswerOf(source, &refused, "trace-1", at+1)),
+		"refused-unreadable": must(event.AnswerOf(source, &unreadable, "", at+1)),
 	}
 }
 
