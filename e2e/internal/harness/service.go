@@ -1,0 +1,249 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Service is one `timerbus dev` with its addresses and its data folder. They stay the same through any
+// number of starts. One goroutine at a time may start and stop it; the rest is safe for all.
+type Service struct {
+	// Listen and NATS are host:port of the HTTP API and of the bus.
+	Listen, NATS string
+	// Data is the data folder.
+	Data string
+
+	binary string
+	args   []string
+	env    []string
+	log    tail
+
+	mu  sync.Mutex
+	run *run // the latest; nil before the first
+}
+
+// run is one life of the process.
+type run struct {
+	command *exec.Cmd
+	ended   chan struct{} // closed when the process has ended and all its output is in the log
+}
+
+// Option changes how a service is started.
+type Option func(*Service)
+
+// WithArgs adds flags.
+func WithArgs(args ...string) Option {
+	return func(s *Service) { s.args = append(s.args, args...) }
+}
+
+// WithEnv adds variables, each NAME=value.
+func WithEnv(env ...string) Option {
+	return func(s *Service) { s.env = append(s.env, env...) }
+}
+
+// WithAddresses fixes where it listens; an empty one is chosen.
+func WithAddresses(listen, nats string) Option {
+	return func(s *Service) { s.Listen, s.NATS = listen, nats }
+}
+
+// New describes a service on free ports; nothing runs yet.
+func New(binary, data string, options ...Option) (*Service, error) {
+	s := &Service{Data: data, binary: binary}
+	for _, option := range options {
+		option(s)
+	}
+	for _, address := range []*string{&s.Listen, &s.NATS} {
+		if *address != "" {
+			continue
+		}
+		free, err := FreeAddress()
+		if err != nil {
+			return nil, err
+		}
+		*address = free
+	}
+	return s, nil
+}
+
+// URL is the base URL of the HTTP API.
+func (s *Service) URL() string { return "http://" + s.Listen }
+
+// NATSURL is what NATS clients connect to.
+func (s *Service) NATSURL() string { return "nats://" + s.NATS }
+
+// Log is the output of all its lives, or the end of it.
+func (s *Service) Log() string { return s.log.String() }
+
+// Start launches the process and waits until it is ready.
+func (s *Service) Start(ctx context.Context) error {
+	if err := s.Launch(); err != nil {
+		return err
+	}
+	return s.Ready(ctx)
+}
+
+// Launch starts the process and returns.
+func (s *Service) Launch() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run != nil && !s.run.over() {
+		return errors.New("launch: it is running")
+	}
+	args := append([]string{"dev", "--listen", s.Listen, "--nats-listen", s.NATS, "--data", s.Data}, s.args...)
+	command := exec.Command(s.binary, args...)
+	command.Env = append(os.Environ(), s.env...)
+	command.Stdout, command.Stderr = &s.log, &s.log
+	command.SysProcAttr = ownGroup()
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("launch %s: %w", s.binary, err)
+	}
+	r := &run{command: command, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		// How it ended is in command.ProcessState.
+		_ = command.Wait()
+	}()
+	s.run = r
+	return nil
+}
+
+func (r *run) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Ready waits until the service answers that it is ready. It fails as soon as the process has ended.
+func (s *Service) Ready(ctx context.Context) error {
+	current := s.current()
+	if current == nil {
+		return errors.New("ready: it was never launched")
+	}
+	client := &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	last := errors.New("it was not asked yet")
+	for {
+		select {
+		case <-current.ended:
+			return fmt.Errorf("ended before it was ready: %v\n%s", current.command.ProcessState, s.Log())
+		case <-ctx.Done():
+			return fmt.Errorf("not ready: %w: %w\n%s", context.Cause(ctx), last, s.Log())
+		case <-tick.C:
+			if last = ask(ctx, client, s.URL()+"/readyz"); last == nil {
+				return nil
+			}
+		}
+	}
+}
+
+func ask(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 4096))
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s: %s", url, response.Status, body)
+	}
+	return nil
+}
+
+func (s *Service) current() *run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run
+}
+
+// Running reports whether the process is there.
+func (s *Service) Running() bool {
+	r := s.current()
+	return r != nil && !r.over()
+}
+
+// PID is the process's id.
+func (s *Service) PID() int {
+	if r := s.current(); r != nil {
+		return r.command.Process.Pid
+	}
+	return 0
+}
+
+// Signal sends a signal. After the process has ended that is an error, and nobody is hit.
+func (s *Service) Signal(signal os.Signal) error {
+	r := s.current()
+	if r == nil {
+		return errors.New("signal: it was never launched")
+	}
+	if err := r.command.Process.Signal(signal); err != nil {
+		return fmt.Errorf("signal %v: %w", signal, err)
+	}
+	return nil
+}
+
+// Kill ends the process as a power cut of the machine would, as far as the process can tell, and waits
+// until it is gone.
+func (s *Service) Kill() error {
+	r := s.current()
+	if r == nil || r.over() {
+		return errors.New("kill: it is not running")
+	}
+	if err := s.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-r.ended
+	return nil
+}
+
+// Stop asks the process to end and waits. It returns the exit code; when ctx ends first, the process is
+// killed and an error returned.
+func (s *Service) Stop(ctx context.Context) (code int, err error) {
+	if err := s.Signal(syscall.SIGTERM); err != nil {
+		return 0, err
+	}
+	return s.Exit(ctx)
+}
+
+// Exit waits until the process has ended and returns its exit code, -1 after a signal. When ctx ends
+// first, the process is killed and an error returned.
+func (s *Service) Exit(ctx context.Context) (code int, err error) {
+	r := s.current()
+	if r == nil {
+		return 0, errors.New("exit: it was never launched")
+	}
+	select {
+	case <-r.ended:
+		return r.command.ProcessState.ExitCode(), nil
+	case <-ctx.Done():
+		err = fmt.Errorf("still running: %w\n%s", context.Cause(ctx), s.Log())
+		return -1, errors.Join(err, s.Kill())
+	}
+}
+
+// Close makes sure that nothing runs any more.
+func (s *Service) Close() error {
+	if !s.Running() {
+		return nil
+	}
+	// A frozen process takes the kill as well.
+	return s.Kill()
+}

@@ -1,0 +1,146 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+)
+
+// Verdict is what the receiver answers to a delivery.
+type Verdict int
+
+const (
+	// Done ends the timer.
+	Done Verdict = iota + 1
+	// Failed asks for another attempt.
+	Failed
+	// Again reschedules it to Delivery.NextAt.
+	Again
+)
+
+// Delivery is one callback as it arrived, with the answer it is about to get.
+type Delivery struct {
+	Timer     string
+	Token     string // out of the payload
+	WebhookID string
+	Attempt   int
+	ExecuteAt time.Time // as the body says
+	At        time.Time // when it arrived
+	Verdict   Verdict
+	NextAt    time.Time
+}
+
+// Delivered judges a delivery. It is told before the answer goes out: what was answered before a kill
+// must be known even if nobody heard it.
+func (o *Oracle) Delivered(d *Delivery) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts.Deliveries++
+	w := o.tokens[d.Token]
+	switch {
+	case w == nil:
+		o.violation(&o.counts.Wrong, d, "carries a payload that nobody sent")
+		return
+	case w.timer.id != d.Timer:
+		o.violation(&o.counts.Wrong, d, "carries the payload of timer "+w.timer.id)
+		return
+	case w.state == refused:
+		o.violation(&o.counts.Wrong, d, "is of a write that was refused")
+	}
+	o.judgeTime(w, d)
+	o.judgeOrder(w, d)
+	o.judgeRepetition(w, d)
+	o.conclude(w, d)
+}
+
+// judgeTime: nothing before its time. The body's time must be one that was asked for, else "early"
+// would mean nothing.
+func (o *Oracle) judgeTime(w *Write, d *Delivery) {
+	if d.At.Before(d.ExecuteAt) {
+		o.violation(&o.counts.Early, d, fmt.Sprintf("came %v before its time", d.ExecuteAt.Sub(d.At)))
+	}
+	if !d.ExecuteAt.Equal(w.executeAt) && !w.asked[d.ExecuteAt.UnixMilli()] {
+		o.violation(&o.counts.Wrong, d, fmt.Sprintf("says it was asked for %v, but %v was", d.ExecuteAt, w.executeAt))
+	}
+}
+
+// judgeOrder: nothing after a delete, update or replace that was answered in time, and nothing long
+// after a late one.
+func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
+	for _, later := range w.timer.writes[w.index+1:] {
+		if later.state != applied {
+			continue
+		}
+		switch after := d.At.Sub(later.answeredAt); {
+		case later.inTime && after > 0:
+			o.violation(&o.counts.After, d, fmt.Sprintf("came %v after write %d of the timer was answered as in time", after, later.index))
+			return
+		case after > LateGrace:
+			o.violation(&o.counts.After, d, fmt.Sprintf("came %v after write %d of the timer was answered", after, later.index))
+			return
+		}
+	}
+}
+
+// judgeRepetition: a webhook-id that was delivered before is a duplicate unless this is its next
+// attempt; a new one needs a reschedule by the answer to the one before.
+func (o *Oracle) judgeRepetition(w *Write, d *Delivery) {
+	for _, l := range w.lives {
+		if l.id != d.WebhookID {
+			continue
+		}
+		if l.over || l.attempts[d.Attempt] {
+			o.counts.Duplicates++
+		}
+		return
+	}
+	for _, l := range w.lives {
+		if !l.again {
+			o.violation(&o.counts.Unattributable, d, "repeats "+l.id+" under another webhook-id")
+			break
+		}
+	}
+	w.lives = append(w.lives, &life{id: d.WebhookID, attempts: map[int]bool{}})
+}
+
+func (o *Oracle) conclude(w *Write, d *Delivery) {
+	var l *life
+	for _, l = range w.lives {
+		if l.id == d.WebhookID {
+			break
+		}
+	}
+	first := len(l.attempts) == 0
+	l.attempts[d.Attempt] = true
+	if first && d.Attempt == 1 && !o.down && d.ExecuteAt.After(o.restarted) {
+		o.counts.MaxLateness = max(o.counts.MaxLateness, d.At.Sub(d.ExecuteAt))
+	}
+	switch d.Verdict {
+	case Failed:
+		return
+	case Again:
+		l.again = true
+		w.asked[d.NextAt.UnixMilli()] = true
+	case Done:
+		if w.done.IsZero() {
+			w.done = d.At
+			o.counts.Fired++
+			if !o.restarted.IsZero() && d.ExecuteAt.Before(o.restarted) && d.At.After(o.restarted) {
+				o.counts.Recovered++
+				o.counts.MaxRecovery = max(o.counts.MaxRecovery, d.At.Sub(o.restarted))
+			}
+		}
+	}
+	l.over = true
+}
+
+// maxKept bounds how many violations are told in words.
+const maxKept = 20
+
+func (o *Oracle) violation(count *int, d *Delivery, what string) {
+	*count++
+	if len(o.counts.Violations) < maxKept {
+		o.counts.Violations = append(o.counts.Violations,
+			fmt.Sprintf("delivery of %s, token %s, webhook-id %s, attempt %d, at %s: %s",
+				d.Timer, d.Token, d.WebhookID, d.Attempt, d.At.UTC().Format(time.StampMilli), what))
+	}
+}

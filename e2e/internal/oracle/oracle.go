@@ -1,0 +1,144 @@
+package oracle
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// LateGrace is how long after the answer to a late (202) write a delivery of the old state may still
+// arrive: it may have been on its way.
+const LateGrace = 5 * time.Second
+
+// Oracle collects what clients and receivers saw. It is safe for concurrent use.
+type Oracle struct {
+	mu        sync.Mutex
+	timers    map[string]*history
+	order     []*history // as first seen
+	tokens    map[string]*Write
+	down      bool
+	restarted time.Time
+	counts    Report
+}
+
+// history is all writes of one timer, in the order in which they were sent.
+type history struct {
+	id     string
+	writes []*Write
+}
+
+type state int
+
+const (
+	perhaps state = iota // sent; the outcome is unknown, or not yet known
+	applied
+	refused
+)
+
+// Write is one write that was sent.
+type Write struct {
+	oracle *Oracle
+	timer  *history
+	index  int // among the timer's writes
+
+	remove    bool
+	created   bool
+	token     string
+	executeAt time.Time
+
+	state      state
+	inTime     bool
+	answeredAt time.Time
+
+	lives []*life        // in the order in which they were first delivered
+	asked map[int64]bool // times that answers rescheduled it to, in Unix milliseconds
+	done  time.Time      // when a delivery was first answered as done
+}
+
+// life is what was delivered under one webhook-id.
+type life struct {
+	id       string
+	attempts map[int]bool
+	again    bool // an answer rescheduled it
+	over     bool // an answer ended it: done or again
+}
+
+// New returns an empty oracle.
+func New() *Oracle {
+	return &Oracle{timers: map[string]*history{}, tokens: map[string]*Write{}}
+}
+
+// Creating is told before a create is sent.
+func (o *Oracle) Creating(id, token string, executeAt time.Time) *Write {
+	return o.write(id, &Write{created: true, token: token, executeAt: executeAt})
+}
+
+// Updating is told before an update is sent; it must set both payload and time.
+func (o *Oracle) Updating(id, token string, executeAt time.Time) *Write {
+	return o.write(id, &Write{token: token, executeAt: executeAt})
+}
+
+// Deleting is told before a delete is sent.
+func (o *Oracle) Deleting(id string) *Write { return o.write(id, &Write{remove: true}) }
+
+func (o *Oracle) write(id string, w *Write) *Write {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	h, ok := o.timers[id]
+	if !ok {
+		h = &history{id: id}
+		o.timers[id] = h
+		o.order = append(o.order, h)
+	}
+	w.oracle, w.timer, w.index = o, h, len(h.writes)
+	w.executeAt = w.executeAt.Truncate(time.Millisecond)
+	w.asked = map[int64]bool{}
+	h.writes = append(h.writes, w)
+	if !w.remove {
+		if _, twice := o.tokens[w.token]; twice {
+			panic(fmt.Sprintf("oracle: token %q is used twice", w.token))
+		}
+		o.tokens[w.token] = w
+	}
+	return w
+}
+
+// Applied is told when a write was answered with success: inTime for 200 and 204, not for 202.
+func (w *Write) Applied(inTime bool, at time.Time) {
+	o := w.oracle
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.state, w.inTime, w.answeredAt = applied, inTime, at
+	switch {
+	case w.remove && inTime:
+		o.counts.DeletedInTime++
+	case w.remove:
+		o.counts.DeletedLate++
+	case w.created:
+		o.counts.Created++
+	default:
+		o.counts.Updated++
+	}
+}
+
+// Refused is told when it is certain that a write was not and never will be applied. A write of which
+// neither is told stays "perhaps".
+func (w *Write) Refused() {
+	w.oracle.mu.Lock()
+	defer w.oracle.mu.Unlock()
+	w.state = refused
+}
+
+// Killed is told before the service is killed: what comes late from then on says nothing about lateness.
+func (o *Oracle) Killed() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.down = true
+}
+
+// Restarted is told when the service is ready again after a kill.
+func (o *Oracle) Restarted(at time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.down, o.restarted = false, at
+}

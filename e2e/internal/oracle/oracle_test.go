@@ -1,0 +1,221 @@
+package oracle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/e2e/internal/oracle"
+)
+
+// start is when the stories below begin; they tell times as seconds since.
+var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+
+// story is one run of one timer.
+type story struct{ *oracle.Oracle }
+
+// create is an acknowledged create of timer "t" with token "1" for second 10, answered in second 0.
+func (s *story) create() { s.Creating("t", "1", at(10)).Applied(true, at(0)) }
+
+// deliver is a delivery answered as done, with changes.
+func (s *story) deliver(seconds float64, changes ...func(*oracle.Delivery)) {
+	d := &oracle.Delivery{
+		Timer: "t", Token: "1", WebhookID: "u_1", Attempt: 1, ExecuteAt: at(10), At: at(seconds), Verdict: oracle.Done,
+	}
+	for _, change := range changes {
+		change(d)
+	}
+	s.Delivered(d)
+}
+
+func failed(d *oracle.Delivery) { d.Verdict = oracle.Failed }
+
+func attempt(n int) func(*oracle.Delivery) { return func(d *oracle.Delivery) { d.Attempt = n } }
+
+func webhookID(id string) func(*oracle.Delivery) {
+	return func(d *oracle.Delivery) { d.WebhookID = id }
+}
+
+func token(s string) func(*oracle.Delivery) { return func(d *oracle.Delivery) { d.Token = s } }
+
+func askedFor(seconds float64) func(*oracle.Delivery) {
+	return func(d *oracle.Delivery) { d.ExecuteAt = at(seconds) }
+}
+
+func again(seconds float64) func(*oracle.Delivery) {
+	return func(d *oracle.Delivery) { d.Verdict, d.NextAt = oracle.Again, at(seconds) }
+}
+
+// bad picks the counts of violations, and duplicates.
+func bad(r oracle.Report) oracle.Report {
+	return oracle.Report{
+		Lost: r.Lost, Early: r.Early, After: r.After, Wrong: r.Wrong, Unattributable: r.Unattributable,
+		Duplicates: r.Duplicates,
+	}
+}
+
+func same(a, b oracle.Report) bool {
+	return a.Lost == b.Lost && a.Early == b.Early && a.After == b.After && a.Wrong == b.Wrong &&
+		a.Unattributable == b.Unattributable && a.Duplicates == b.Duplicates
+}
+
+// TestEveryViolationIsCounted plants one violation in each story, and tells stories that look odd and
+// are in order.
+func TestEveryViolationIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		tell func(s *story)
+		want oracle.Report
+	}{
+		"in order": {tell: func(s *story) { s.create(); s.deliver(10.1) }},
+
+		"lost":       {tell: func(s *story) { s.create() }, want: oracle.Report{Lost: 1}},
+		"only tried": {tell: func(s *story) { s.create(); s.deliver(10.1, failed) }, want: oracle.Report{Lost: 1}},
+		"lost after a reschedule": {
+			tell: func(s *story) { s.create(); s.deliver(10.1, again(12)) },
+			want: oracle.Report{Lost: 1},
+		},
+		"lost in spite of a refused delete": {
+			tell: func(s *story) { s.create(); s.Deleting("t").Refused() },
+			want: oracle.Report{Lost: 1},
+		},
+		"lost update": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1)
+				s.Updating("t", "2", at(20)).Applied(false, at(10.2))
+			},
+			want: oracle.Report{Lost: 1},
+		},
+		"neither of two": {
+			tell: func(s *story) { s.create(); s.Updating("t", "2", at(20)) },
+			want: oracle.Report{Lost: 1},
+		},
+		"one of two":             {tell: func(s *story) { s.create(); s.Updating("t", "2", at(20)); s.deliver(10.1) }},
+		"perhaps deleted":        {tell: func(s *story) { s.create(); s.Deleting("t") }},
+		"perhaps never created":  {tell: func(s *story) { s.Creating("t", "1", at(10)) }},
+		"never created":          {tell: func(s *story) { s.Creating("t", "1", at(10)).Refused() }},
+		"perhaps created, fired": {tell: func(s *story) { s.Creating("t", "1", at(10)); s.deliver(10.1) }},
+		"due after the end":      {tell: func(s *story) { s.Creating("t", "1", at(1000)).Applied(true, at(0)) }},
+
+		"early":   {tell: func(s *story) { s.create(); s.deliver(9.999) }, want: oracle.Report{Early: 1}},
+		"exactly": {tell: func(s *story) { s.create(); s.deliver(10) }},
+		"early at again": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, again(12))
+				s.deliver(11.9, webhookID("u_2"), askedFor(12))
+			},
+			want: oracle.Report{Early: 1},
+		},
+
+		"after a delete in time": {
+			tell: func(s *story) { s.create(); s.Deleting("t").Applied(true, at(9)); s.deliver(10.1) },
+			want: oracle.Report{After: 1},
+		},
+		"after an update in time": {
+			tell: func(s *story) {
+				s.create()
+				s.Updating("t", "2", at(20)).Applied(true, at(9))
+				s.deliver(10.1)
+				s.deliver(20.1, token("2"), webhookID("u_2"), askedFor(20))
+			},
+			want: oracle.Report{After: 1},
+		},
+		"just after a late delete": {
+			tell: func(s *story) { s.create(); s.Deleting("t").Applied(false, at(9.9)); s.deliver(10.1) },
+		},
+		"long after a late delete": {
+			tell: func(s *story) { s.create(); s.Deleting("t").Applied(false, at(9.9)); s.deliver(15.1) },
+			want: oracle.Report{After: 1},
+		},
+		"before a delete": {
+			tell: func(s *story) { s.create(); s.deliver(10.1); s.Deleting("t").Applied(false, at(10.2)) },
+		},
+
+		"foreign payload": {tell: func(s *story) { s.deliver(10.1, token("x")) }, want: oracle.Report{Wrong: 1}},
+		"another timer's payload": {
+			tell: func(s *story) {
+				s.Creating("u", "2", at(1000)).Applied(true, at(0))
+				s.create()
+				s.deliver(10.1)
+				s.deliver(10.1, token("2"))
+			},
+			want: oracle.Report{Wrong: 1},
+		},
+		"refused and fired": {
+			tell: func(s *story) { s.Creating("t", "1", at(10)).Refused(); s.deliver(10.1) },
+			want: oracle.Report{Wrong: 1},
+		},
+		"another time": {
+			tell: func(s *story) { s.create(); s.deliver(10.1, askedFor(9)) },
+			want: oracle.Report{Wrong: 1},
+		},
+
+		"retried": {tell: func(s *story) { s.create(); s.deliver(10.1, failed); s.deliver(10.4, attempt(2)) }},
+		"doubled": {tell: func(s *story) { s.create(); s.deliver(10.1); s.deliver(10.4) }, want: oracle.Report{Duplicates: 1}},
+		"attempt doubled": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, failed)
+				s.deliver(10.2, failed)
+				s.deliver(10.4, attempt(2))
+			},
+			want: oracle.Report{Duplicates: 1},
+		},
+		"attempt after success": {
+			tell: func(s *story) { s.create(); s.deliver(10.1); s.deliver(10.4, attempt(2)) },
+			want: oracle.Report{Duplicates: 1},
+		},
+		"rescheduled": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, again(12))
+				s.deliver(12.1, webhookID("u_2"), askedFor(12))
+			},
+		},
+		"reschedule doubled": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, again(12))
+				s.deliver(10.2, again(13))
+				s.deliver(13.1, webhookID("u_2"), askedFor(13))
+			},
+			want: oracle.Report{Duplicates: 1},
+		},
+		"doubled under another id": {
+			tell: func(s *story) { s.create(); s.deliver(10.1); s.deliver(10.4, webhookID("u_2")) },
+			want: oracle.Report{Unattributable: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &story{Oracle: oracle.New()}
+			c.tell(s)
+			if got := s.Report(at(100)); !same(got, c.want) {
+				t.Errorf("got %+v\nwant %+v\n%s", bad(got), c.want, got.String())
+			}
+		})
+	}
+}
+
+func TestRecoveryIsMeasuredFromTheRestart(t *testing.T) {
+	s := &story{Oracle: oracle.New()}
+	s.create()
+	s.Creating("u", "2", at(40)).Applied(true, at(0))
+	s.Restarted(at(30))
+	s.deliver(33.5)
+	s.deliver(40.25, token("2"), webhookID("w_2"), askedFor(40), func(d *oracle.Delivery) { d.Timer = "u" })
+	r := s.Report(at(100))
+	if r.Recovered != 1 || r.MaxRecovery != 3500*time.Millisecond {
+		t.Errorf("recovered %d within %v, want 1 within 3.5s", r.Recovered, r.MaxRecovery)
+	}
+	if r.MaxLateness != 250*time.Millisecond {
+		t.Errorf("lateness %v, want 250ms: what was due before the restart does not count", r.MaxLateness)
+	}
+	if r.Bad() != 0 || r.Fired != 2 {
+		t.Errorf("got %s", r.String())
+	}
+	if h := s.Horizon(); !h.Equal(at(40)) {
+		t.Errorf("horizon %v, want %v", h, at(40))
+	}
+}

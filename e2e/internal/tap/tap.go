@@ -1,0 +1,160 @@
+// Package tap is a user's NATS client: it publishes commands and listens to what the service publishes.
+//
+// It knows what schemas/asyncapi.yaml says, and imports pkg/event for the form of events; of the bus's
+// insides it knows nothing.
+package tap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/e2e/internal/record"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+// Subjects of the topics, as the documentation has them.
+const (
+	Commands = "timerbus.commands"
+	Fired    = "timerbus.fired.>"
+	Results  = "timerbus.results.>"
+	Dead     = "timerbus.dead.>"
+)
+
+// Message is one message of a topic.
+type Message struct {
+	At      time.Time
+	Subject string
+	Event   event.CloudEvent
+	// Err is why it is no CloudEvent.
+	Err error
+}
+
+// Tap is a connection.
+type Tap struct {
+	nc *nats.Conn
+	js jetstream.JetStream
+}
+
+// Connect connects, and again whenever the connection is lost.
+func Connect(url string, options ...nats.Option) (*Tap, error) {
+	options = append([]nats.Option{
+		nats.Name("tap"), nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.ReconnectJitter(0, 0),
+	}, options...)
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", url, err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("connect to %s: %w", url, err)
+	}
+	return &Tap{nc: nc, js: js}, nil
+}
+
+// Close ends the connection.
+func (t *Tap) Close() { t.nc.Close() }
+
+// Listen records what is published to a subject from now on, as a plain subscriber sees it.
+func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
+	heard := &record.Record[Message]{}
+	_, err := t.nc.Subscribe(subject, func(m *nats.Msg) { heard.Add(decode(m.Subject, m.Header, m.Data)) })
+	if err == nil {
+		// The server has the subscription before anything that follows.
+		err = t.nc.Flush()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	return heard, nil
+}
+
+// ReadAll returns all that the topic with this subject holds now, from its beginning.
+func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
+	name, err := t.js.StreamNameBySubject(ctx, subject)
+	if err != nil {
+		return nil, fmt.Errorf("stream of %s: %w", subject, err)
+	}
+	stream, err := t.js.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("stream of %s: %w", subject, err)
+	}
+	state := stream.CachedInfo().State
+	if state.Msgs == 0 {
+		return nil, nil
+	}
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		return nil, fmt.Errorf("consume %s: %w", subject, err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return nil, fmt.Errorf("consume %s: %w", subject, err)
+	}
+	defer messages.Stop()
+	var all []Message
+	for {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return all, fmt.Errorf("read %s after %d of %d messages: %w", subject, len(all), state.Msgs, err)
+		}
+		all = append(all, decode(m.Subject(), m.Headers(), m.Data()))
+		at, err := m.Metadata()
+		if err != nil {
+			return all, fmt.Errorf("read %s: %w", subject, err)
+		}
+		if at.Sequence.Stream >= state.LastSeq {
+			return all, nil
+		}
+	}
+}
+
+func decode(subject string, header nats.Header, body []byte) Message {
+	m := Message{At: time.Now(), Subject: subject}
+	m.Event, m.Err = event.Decode(flatten(header), body)
+	return m
+}
+
+func flatten(header nats.Header) map[string]string {
+	flat := make(map[string]string, len(header))
+	for name, values := range header {
+		if len(values) > 0 {
+			flat[name] = values[0]
+		}
+	}
+	return flat
+}
+
+// Publish publishes an event and returns when the bus has it. On the embedded bus that means that it is
+// safe.
+func (t *Tap) Publish(ctx context.Context, subject string, e *event.CloudEvent, mode event.Mode) error {
+	headers, body, err := e.Encode(mode)
+	if err != nil {
+		return err
+	}
+	return t.PublishRaw(ctx, subject, headers, body)
+}
+
+// PublishRaw is Publish for what need not be an event.
+func (t *Tap) PublishRaw(ctx context.Context, subject string, headers map[string]string, body []byte) error {
+	m := nats.NewMsg(subject)
+	m.Data = body
+	for name, value := range headers {
+		m.Header[name] = []string{value}
+	}
+	if _, err := t.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0)); err != nil {
+		return fmt.Errorf("publish to %s: %w", subject, err)
+	}
+	return nil
+}
+
+// Taken reports whether the bus may have a message in spite of Publish's error.
+func Taken(err error) bool {
+	return !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, jetstream.ErrNoStreamResponse) &&
+		!errors.Is(err, nats.ErrConnectionReconnecting) && !errors.Is(err, nats.ErrDisconnected)
+}
