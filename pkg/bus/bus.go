@@ -18,6 +18,7 @@ type Bus interface {
 	//   - ErrUnavailable: none was taken. ErrOutcomeUnknown: any may have been. ErrTooLarge names a
 	//     message that can never pass; whether the others were taken is then unknown too.
 	//   - No messages: nil, without a round trip.
+	//   - Once it has returned, the bus keeps nothing of the messages' memory.
 	Publish(ctx context.Context, topic Topic, messages ...Message) ([]Position, error)
 
 	// Consume joins the group and blocks until ctx ends (then it returns nil) or the bus fails for
@@ -27,6 +28,9 @@ type Bus interface {
 	// that partition's deliveries; see Mode for what an assignment means in each mode. When open
 	// fails, the partition is given up and asked for again after a pause. Consume returns only
 	// after every Session's Close has returned.
+	//
+	// In Ordered and Live a handle is one member of the group: a second Consume of the same topic
+	// and group at the same time is refused.
 	Consume(ctx context.Context, spec Spec, open OpenSession) error
 
 	// Floor tells, for each partition of the topic, how far the group has come. For a topic where
@@ -52,7 +56,8 @@ type Message struct {
 	// ID lets the bus drop repetitions within its own window (JetStream: Nats-Msg-Id). Empty: never
 	// dropped. Engines without such a window ignore it.
 	ID string
-	// Headers travel beside the body: CloudEvents attributes, trace context. Names are ASCII.
+	// Headers travel beside the body: CloudEvents attributes, trace context. Names are ASCII. Names
+	// that steer the bus itself (JetStream: Nats-*) are dropped.
 	Headers map[string]string
 	// Body is opaque to the bus. At most 1 MiB together with key and headers.
 	Body []byte
@@ -90,8 +95,11 @@ const (
 	// store in open misses nothing. Nothing is kept or repeated; Ack and Nack do nothing.
 	Live
 	// Queue (KindQueue): any member takes any message; each is acknowledged by itself, and comes
-	// again, to any member, after Nack's delay, after AckWait, or soon after its member died. Where
-	// the bus has no partitions for this mode, there is one session per member, with partition 0.
+	// again, to any member, after Nack's delay, after AckWait, or soon after its member died. A
+	// session that ends in good order gives back at once what it has not acknowledged. Where the
+	// bus has no partitions for this mode, there is one session per member, with partition 0; it
+	// may outlive the loss of a connection, since it owns nothing. The queue belongs to one group:
+	// on buses that remove what is acknowledged, a second one gets ErrUnsupported.
 	Queue
 )
 
@@ -107,8 +115,9 @@ type Spec struct {
 	Group string
 	Mode  Mode
 	// MaxInFlight bounds the deliveries handed to one session and not yet acknowledged; the bus
-	// stops delivering at the bound and goes on below it. 0 means 1,024. Ignored in Live mode,
-	// where a session that is slow to return from Deliver loses messages instead.
+	// stops delivering at the bound and goes on below it. In Ordered mode it also stops when the
+	// first delivery not acknowledged lies 16 times as far back. 0 means 1,024. Ignored in Live
+	// mode, where a session that is slow to return from Deliver loses messages instead.
 	MaxInFlight int
 }
 
@@ -123,7 +132,8 @@ type Session interface {
 	Deliver(ctx context.Context, d *Delivery) error
 	// Close ends the session. With cause ErrRevoked or ErrStopping, what is acknowledged until it
 	// returns is committed, and the next owner starts only then; with ErrLost nothing is committed.
-	// The ctx given here bounds how long the bus can wait, not the session's own.
+	// The ctx given here bounds how long the bus can wait, not the session's own: past it the
+	// partition goes on and nothing more is committed. The error is for the engine's log.
 	Close(ctx context.Context, cause error) error
 }
 
@@ -163,7 +173,8 @@ type Floor struct {
 	// Floor is the oldest position not yet acknowledged, or End when there is none: everything
 	// before it is acknowledged or gone.
 	Floor Position
-	// End is the position the next message will get.
+	// End lies behind every message, and no later message will lie before it. The next message gets
+	// it, or a later one where partitions share their sequence (JetStream).
 	End Position
 	// Depth counts the messages not yet acknowledged, delivered ones included.
 	Depth int

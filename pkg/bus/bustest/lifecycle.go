@@ -10,6 +10,7 @@ func lifecycleChecks() []Check {
 	return []Check{
 		{"Lifecycle/Partitions", 7, partitions},
 		{"Lifecycle/ModeMustFitTheTopic", 1, modeFits},
+		{"Lifecycle/OneConsumePerGroupAndHandle", 1, oneConsume},
 		{"Lifecycle/ConsumeAwaitsEveryClose", 2, consumeAwaitsClose},
 		{"Lifecycle/CloseEndsConsume", 2, closeEndsConsume},
 		{"Lifecycle/ClosedIsClosed", 1, closedIsClosed},
@@ -35,6 +36,21 @@ func modeFits(w *world) {
 				w.Fatalf("consuming %q in mode %d gave %v, want ErrUnsupported", topic, mode, err)
 			}
 		}
+	}
+}
+
+func oneConsume(w *world) {
+	for _, spec := range []bus.Spec{ordered, live} {
+		m := w.join()
+		c := m.consume(spec, behaviour{})
+		c.awaitOpen(1)
+		if err := m.Bus.Consume(w.Context(), spec, nil); err == nil {
+			w.Fatalf("the handle consumes %s twice in one group", spec.Topic)
+		}
+		c.stop()
+		c = m.consume(spec, behaviour{})
+		c.awaitOpen(1)
+		c.stop()
 	}
 }
 

@@ -119,8 +119,7 @@ func orderedAckInClose(w *world) {
 	c = m.consume(ordered, behaviour{close: func(context.Context, shard.Partition, error) { c.ack("1", "2") }})
 	c.expect(numbers(1, 3)...)
 	c.stop()
-	c = m.consume(ordered, behaviour{})
-	c.expect("3")
+	m.consume(ordered, behaviour{}).expect("3")
 }
 
 func orderedLateAck(w *world) {

@@ -2,6 +2,7 @@ package membus
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -97,11 +98,7 @@ func (b *Broker) Join(name string) *Member {
 func taken(m bus.Message) bus.Message {
 	m.Body = append([]byte(nil), m.Body...)
 	if m.Headers != nil {
-		headers := make(map[string]string, len(m.Headers))
-		for k, v := range m.Headers {
-			headers[k] = v
-		}
-		m.Headers = headers
+		m.Headers = maps.Clone(m.Headers)
 	}
 	return m
 }

@@ -25,6 +25,7 @@ type Member struct {
 	frozen    bool // leases run out and nobody told this member
 	down      bool // no connection, and the member knows
 	downs     int  // counts disconnections, so that a late expiry does not hit a later one
+	joins     int  // counts Consume calls
 	consumers []*consumer
 }
 
@@ -117,14 +118,19 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 		b.mu.Unlock()
 		return err
 	}
+	if g.mode != bus.Queue && slices.ContainsFunc(m.consumers, func(c *consumer) bool { return c.group == g }) {
+		b.mu.Unlock()
+		return fmt.Errorf("consume %s: this handle already consumes it in group %q", spec.Topic, spec.Group)
+	}
 	c := &consumer{
 		member: m,
 		group:  g,
-		id:     fmt.Sprintf("%s/%d", m.name, len(m.consumers)),
+		id:     fmt.Sprintf("%s/%d", m.name, m.joins),
 		spec:   spec,
 		open:   open,
 		base:   context.WithoutCancel(ctx),
 	}
+	m.joins++
 	m.consumers = append(m.consumers, c)
 	g.consumers = append(g.consumers, c)
 	g.rebalance()
@@ -142,6 +148,7 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	m.consumers = slices.DeleteFunc(m.consumers, func(o *consumer) bool { return o == c })
 	g.consumers = slices.DeleteFunc(g.consumers, func(o *consumer) bool { return o == c })
 	if m.crashed {
 		return fmt.Errorf("consume %s: %w: crashed", spec.Topic, bus.ErrClosed)

@@ -103,9 +103,9 @@ func TestCrashedMembersPartitionWaitsForItsLease(t *testing.T) {
 		want(t, tr, "a got 1 (0)")
 		first.Crash()
 		consume(t, tr, second, commands, "b", true)
-		time.Sleep(time.Second - 1)
+		time.Sleep(time.Second - time.Millisecond)
 		want(t, tr)
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		want(t, tr, "b opened 0", "b got 1 (0)")
 	})
 }

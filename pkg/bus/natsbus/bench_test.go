@@ -29,21 +29,21 @@ func (c *counter) Deliver(_ context.Context, d *bus.Delivery) error {
 
 func (c *counter) Close(context.Context, error) error { return nil }
 
-func connect(b testing.TB, server *embedded.Server) *natsbus.Bus {
-	b.Helper()
-	handle, err := natsbus.Connect(b.Context(), natsbus.Options{InProcess: server, Logger: testLog()})
+func connect(tb testing.TB, server *embedded.Server) *natsbus.Bus {
+	tb.Helper()
+	handle, err := natsbus.Connect(tb.Context(), natsbus.Options{InProcess: server, Logger: testLog()})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := handle.Close(); err != nil {
-			b.Error(err)
+			tb.Error(err)
 		}
 	})
 	return handle
 }
 
-func batch(n int, round int) []bus.Message {
+func batch(n, round int) []bus.Message {
 	messages := make([]bus.Message, n)
 	body := make([]byte, 300)
 	for i := range messages {

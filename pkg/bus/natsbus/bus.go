@@ -38,7 +38,7 @@ var _ bus.Bus = (*Bus)(nil)
 
 // Connect connects, and makes streams and buckets that are missing. ctx bounds that only.
 func Connect(ctx context.Context, opts Options) (*Bus, error) {
-	opts, err := opts.complete()
+	opts, err := complete(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (b *Bus) Partitions() int { return b.opts.Partitions }
 
 // Consume implements bus.Bus.
 func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	if err := complete(&spec); err != nil {
+	if err := checkSpec(&spec); err != nil {
 		return err
 	}
 	if err := b.enter(spec); err != nil {
@@ -129,7 +129,7 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	return b.consumeOwned(ctx, spec, open)
 }
 
-func complete(spec *bus.Spec) error {
+func checkSpec(spec *bus.Spec) error {
 	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
 	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
 		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)

@@ -111,7 +111,9 @@ func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamI
 
 // remaining finds a partition's first message from a sequence on, and counts what there is. Counting
 // needs a consumer, so only what is not empty is counted.
-func (b *Bus) remaining(ctx context.Context, s *stream, topic bus.Topic, p shard.Partition, from uint64) (first uint64, depth int, err error) {
+func (b *Bus) remaining(
+	ctx context.Context, s *stream, topic bus.Topic, p shard.Partition, from uint64,
+) (first uint64, depth int, err error) {
 	handle, err := b.js.Stream(ctx, s.name)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count %s: %w", s.name, err)

@@ -188,8 +188,10 @@ func (l *lease) live(ctx context.Context) {
 func (l *lease) value() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Marshalling strings cannot fail.
-	v, _ := json.Marshal(memberValue{Name: l.bus.opts.Name, Groups: l.groups, Leaving: l.leaving})
+	v, err := json.Marshal(memberValue{Name: l.bus.opts.Name, Groups: l.groups, Leaving: l.leaving})
+	if err != nil {
+		panic(fmt.Sprintf("natsbus: strings do not marshal: %v", err))
+	}
 	return v
 }
 

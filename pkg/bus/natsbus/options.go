@@ -59,7 +59,8 @@ type Options struct {
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (o Options) complete() (Options, error) {
+// complete fills in the defaults and checks what is given.
+func complete(o Options) (Options, error) {
 	setDefault(&o.URL, nats.DefaultURL)
 	setDefault(&o.Name, "timerbus")
 	setDefault(&o.Prefix, "timerbus")

@@ -132,8 +132,7 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			if restart {
 				continue // from before the restart
 			}
-			d, err := o.accept(ctx, m)
-			if d != nil || err != nil {
+			if d, ok, err := o.accept(ctx, m); ok || err != nil {
 				return d, err
 			}
 		case <-timer:
@@ -161,42 +160,42 @@ func (o *orderedSource) restarting() (bool, time.Time) {
 }
 
 // accept makes a delivery of a message, or reads again from where it should have been.
-func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (*bus.Delivery, error) {
+func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Delivery, ok bool, err error) {
 	data, err := o.pull.sort(m)
 	if err != nil {
-		return nil, o.reread(ctx, err)
+		return nil, false, o.reread(ctx, err)
 	}
 	if !data {
-		return nil, nil
+		return nil, false, nil
 	}
 	meta, err := m.Metadata()
 	if err != nil {
-		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
+		return nil, false, fmt.Errorf("message on %s: %w", m.Subject, err)
 	}
 	if meta.Sequence.Consumer != o.sequence+1 {
-		return nil, o.reread(ctx, fmt.Errorf("message %d of the consumer came after %d", meta.Sequence.Consumer, o.sequence))
+		return nil, false, o.reread(ctx, fmt.Errorf("message %d of the consumer came after %d", meta.Sequence.Consumer, o.sequence))
 	}
 	o.sequence = meta.Sequence.Consumer
 	o.mu.Lock()
 	if o.restart { // a Nack came in between: this message will be read again, in its turn
 		o.mu.Unlock()
-		return nil, nil
+		return nil, false, nil
 	}
 	slot, ok := o.window.Push(int64(meta.Sequence.Stream))
 	o.mu.Unlock()
 	if !ok {
 		// More was asked for than the window's span takes: read it again when there is room.
-		return nil, o.reread(ctx, nil)
+		return nil, false, o.reread(ctx, nil)
 	}
 	o.last = int64(meta.Sequence.Stream)
-	d := &orderedDelivery{source: o, slot: slot}
-	d.Delivery = bus.Delivery{
+	out := &orderedDelivery{source: o, slot: slot}
+	out.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
 		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.Incarnation, Offset: o.last},
 		Time:     meta.Timestamp,
-		Acker:    d,
+		Acker:    out,
 	}
-	return &d.Delivery, nil
+	return &out.Delivery, true, nil
 }
 
 // reread makes a new consumer after the last delivery.

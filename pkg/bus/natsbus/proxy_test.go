@@ -1,7 +1,6 @@
 package natsbus_test
 
 import (
-	"io"
 	"net"
 	"sync"
 )
@@ -78,9 +77,6 @@ func (p *proxy) copy(to, from net.Conn) {
 			}
 		}
 		if err != nil {
-			if err != io.EOF {
-				return
-			}
 			return
 		}
 	}

@@ -1,7 +1,6 @@
 package natsbus
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -74,14 +73,8 @@ func (p *puller) ask(inFlight int) error {
 	if room <= 0 || (p.asked > 0 && room < (p.limit+3)/4) {
 		return nil
 	}
-	body, err := json.Marshal(struct {
-		Batch     int           `json:"batch"`
-		Expires   time.Duration `json:"expires"`
-		Heartbeat time.Duration `json:"idle_heartbeat"`
-	}{room, p.expires, p.expires * 2 / 5})
-	if err != nil {
-		return fmt.Errorf("encode pull request: %w", err)
-	}
+	body := fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d}`,
+		room, p.expires.Nanoseconds(), (p.expires * 2 / 5).Nanoseconds())
 	if err := p.nc.PublishRequest(p.request, p.inbox, body); err != nil {
 		return fmt.Errorf("request messages: %w", err)
 	}

@@ -17,9 +17,7 @@ import (
 // lease: the server's shared consumer gives each message to one member.
 func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	for ctx.Err() == nil {
-		s := &session{bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx)}
-		s.ctx, s.cancel = context.WithCancelCause(s.base)
-		s.source = newQueueSource(s)
+		s := newQueueSession(ctx, b, spec, open)
 		unlink := context.AfterFunc(ctx, func() { s.end(bus.ErrStopping) })
 		s.run()
 		unlink()
@@ -29,6 +27,13 @@ func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		s.resting(ctx)
 	}
 	return nil
+}
+
+func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSession) *session {
+	s := &session{bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx)}
+	s.ctx, s.cancel = context.WithCancelCause(s.base)
+	s.source = newQueueSource(s)
+	return s
 }
 
 // queueSource takes messages from the group's shared consumer.

@@ -90,6 +90,7 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		cfg.PersistMode = b.asyncMode()
 	case bus.Results:
 		cfg.PersistMode = b.asyncMode()
+	default:
 	}
 	cfg.Duplicates = min(cfg.Duplicates, cfg.MaxAge)
 	return cfg

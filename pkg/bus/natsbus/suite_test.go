@@ -23,17 +23,17 @@ func testLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-func startServer(t testing.TB, opts embedded.Options) *embedded.Server {
-	t.Helper()
+func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
+	tb.Helper()
 	opts.Logger = testLog()
 	if opts.Dir == "" {
-		opts.Dir = t.TempDir()
+		opts.Dir = tb.TempDir()
 	}
-	s, err := embedded.Start(t.Context(), opts)
+	s, err := embedded.Start(tb.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 

@@ -67,7 +67,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		DontListen:        opts.Listen == "",
 	}
 	if opts.Listen != "" {
-		if err := listen(config, opts.Listen); err != nil {
+		if err := listen(ctx, config, opts.Listen); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 
 // listen fills in the address. It is tried out first, since the server reports a taken port by its
 // log only.
-func listen(config *server.Options, address string) error {
+func listen(ctx context.Context, config *server.Options, address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("start NATS: address %q: want host:port: %w", address, err)
@@ -104,7 +104,7 @@ func listen(config *server.Options, address string) error {
 	if err != nil || number < 0 || number > 65535 {
 		return fmt.Errorf("start NATS: address %q: port %q: want 0 to 65535", address, port)
 	}
-	try, err := net.Listen("tcp", address)
+	try, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("start NATS on %s: %w", address, err)
 	}
