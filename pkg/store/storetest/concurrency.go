@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -32,10 +33,15 @@ const racers = 6
 func (w *world) race(run func(r int, s store.Store)) {
 	w.t.Helper()
 	handles := w.handles(racers)
+	start := make(chan struct{})
 	var group sync.WaitGroup
 	for r, s := range handles {
-		group.Go(func() { run(r, s) })
+		group.Go(func() {
+			<-start
+			run(r, s)
+		})
 	}
+	close(start)
 	group.Wait()
 }
 
@@ -140,7 +146,7 @@ func raceClaim(w *world) {
 // raceAdvance: racers take the shard over and advance it, again and again. What a claim found as the
 // watermark may then change by this claim only, so each owner's view must follow from the one before.
 func raceAdvance(w *world) {
-	const rounds = 20
+	const rounds = 40
 	id := w.ns.Shards.Base
 	type tenure struct {
 		claimed store.Claimed
@@ -161,6 +167,7 @@ func raceAdvance(w *world) {
 			}
 			mine := tenure{claimed: got[0], reached: got[0].Watermark}
 			for step := range 3 {
+				runtime.Gosched() // an engine that never waits would let nobody in between
 				// Later claims aim higher, so that a late one of an older claim would show.
 				to := store.Key{DueAt: w.now + timer.Millis(mine.claimed.Claim.Version)*10 + timer.Millis(step)}
 				out, err := s.Advance(w.ctx, w.now, []store.Advance{{Claim: mine.claimed.Claim, Watermark: to}})

@@ -9,6 +9,9 @@ import (
 // diff names what differs between two values of one type, or returns "". Payloads are compared byte
 // for byte, and nil is not empty: none is stored as none.
 func diff(got, want any) string {
+	if reflect.DeepEqual(got, want) {
+		return ""
+	}
 	var out []string
 	walk(&out, "", reflect.ValueOf(got), reflect.ValueOf(want))
 	return strings.Join(out, "; ")
@@ -56,15 +59,54 @@ func walk(out *[]string, path string, got, want reflect.Value) {
 
 func show(v reflect.Value) string {
 	const most = 300
-	if !v.IsValid() {
-		return "nothing"
-	}
-	s := fmt.Sprintf("%+v", v.Interface())
-	if b, ok := v.Interface().([]byte); ok && b != nil {
-		s = fmt.Sprintf("%q", b)
-	}
+	s := describe(v)
 	if len(s) > most {
 		s = s[:most] + "…"
 	}
 	return s
+}
+
+// describe is %+v without what nobody reads: zero fields, addresses, payloads at length.
+func describe(v reflect.Value) string {
+	if !v.IsValid() {
+		return "nothing"
+	}
+	if s, ok := v.Interface().(fmt.Stringer); ok && v.Kind() != reflect.Pointer {
+		return s.String()
+	}
+	var parts []string
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return "none"
+		}
+		return describe(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); !f.IsZero() {
+				parts = append(parts, v.Type().Field(i).Name+":"+describe(f))
+			}
+		}
+		return v.Type().Name() + "{" + strings.Join(parts, " ") + "}"
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			const most = 40
+			b := v.Bytes()
+			if b == nil {
+				return "none"
+			}
+			if len(b) > most {
+				return fmt.Sprintf("%q… (%d bytes)", b[:most], len(b))
+			}
+			return fmt.Sprintf("%q", b)
+		}
+		for i := range v.Len() {
+			parts = append(parts, describe(v.Index(i)))
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	case reflect.String:
+		return fmt.Sprintf("%q", v.String())
+	default:
+		return fmt.Sprintf("%+v", v.Interface())
+	}
 }

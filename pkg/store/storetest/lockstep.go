@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -69,7 +70,7 @@ type lockstep struct {
 	spaces    []store.Namespace
 	names     []string
 	step      int
-	log       []string // what was done, newest last
+	log       []note // what was done lately, newest last
 
 	claims    map[shard.ID][]claimPair // oldest first
 	revisions map[timer.UUID][]timer.Revision
@@ -112,7 +113,7 @@ func (l *lockstep) act() {
 	actions := []struct {
 		name   string
 		weight int
-		run    func() any
+		run    func()
 	}{
 		{"write", 28, l.write},
 		{"write at", 5, l.writeAt},
@@ -136,9 +137,8 @@ func (l *lockstep) act() {
 	pick := l.random.IntN(sum)
 	for _, a := range actions {
 		if pick < a.weight {
-			l.log = append(l.log, fmt.Sprintf("%d %s at %d", l.step, a.name, l.now-start))
-			what := a.run()
-			l.log[len(l.log)-1] += fmt.Sprintf(": %+v", what)
+			l.note(a.name)
+			a.run()
 			return
 		}
 		pick -= a.weight
@@ -158,23 +158,38 @@ func (l *lockstep) tick() {
 	}
 }
 
+// note is one step as the log tells it: only a failure turns it into text.
+type note struct {
+	step  int
+	now   timer.Millis
+	what  string
+	asked []any
+}
+
+// note begins a step in the log.
+func (l *lockstep) note(what string) {
+	const most = 12
+	l.log = append(l.log, note{step: l.step, now: l.now, what: what})
+	l.log = l.log[max(0, len(l.log)-most):]
+}
+
+// asked says what both sides are asked in this step.
+func (l *lockstep) asked(what ...any) {
+	if len(l.log) > 0 {
+		l.log[len(l.log)-1].asked = what
+	}
+}
+
 // same compares the two answers.
 func (l *lockstep) same(what string, engine, reference any) {
 	l.t.Helper()
 	if d := diff(engine, reference); d != "" {
-		recent := l.log[max(0, len(l.log)-12):]
-		l.t.Fatalf("step %d: %s: the engine differs from the reference: %s\nthe last steps:\n%s",
-			l.step, what, d, lines(recent))
+		var recent []byte
+		for _, n := range l.log {
+			recent = fmt.Appendf(recent, "%d %s at %s: %s\n", n.step, n.what, n.now, describe(reflect.ValueOf(n.asked)))
+		}
+		l.t.Fatalf("step %d: %s: the engine differs from the reference: %s\nthe last steps:\n%s", l.step, what, d, recent)
 	}
-}
-
-func lines(entries []string) string {
-	var out []byte
-	for _, e := range entries {
-		out = append(out, e...)
-		out = append(out, '\n')
-	}
-	return string(out)
 }
 
 // kindOf is what of an error is the contract's.

@@ -1,0 +1,333 @@
+package storetest
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// --- namespaces that see each other
+
+// everywhere is a block that takes in every namespace of a subtest.
+var everywhere = shard.Block{Base: 0, Count: 1 << 16}
+
+// sharedList lists the timers of all namespaces.
+type sharedList struct{ broken }
+
+func (b *sharedList) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	q.Namespace.Shards = everywhere
+	return b.Store.List(ctx, now, q)
+}
+
+func TestSuiteCatchesNamespacesThatSeeEachOther(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sharedList{broken{Store: s}} },
+		"Isolation/ListShowsItsOwnNamespace", "Isolation/EveryWriteLeavesTheOtherNamespaceAsItWas")
+}
+
+// sameBlock starts every namespace at shard 0, as designs do that number shards per namespace.
+type sameBlock struct{ broken }
+
+func (b *sameBlock) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	out, err := b.Store.CreateNamespace(ctx, ns)
+	out.Shards.Base = 0
+	return out, err
+}
+
+func TestSuiteCatchesNamespacesThatShareShards(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sameBlock{broken{Store: s}} },
+		"Namespaces/BlocksNeverOverlap", "Isolation/ListShowsItsOwnNamespace")
+}
+
+// sharedIDs keeps rows by id alone: each namespace's timer is the other's.
+type sharedIDs struct {
+	broken
+
+	ids map[timer.UUID]string
+}
+
+func (b *sharedIDs) shared(ref store.Ref) store.Ref {
+	if id, ok := b.ids[ref.UUID]; ok {
+		return store.Ref{UUID: timer.UUIDOf("", id)}
+	}
+	return ref
+}
+
+func (b *sharedIDs) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		switch o := op.(type) {
+		case store.Put:
+			b.ids[o.Ref.UUID] = o.ID
+			o.Ref = b.shared(o.Ref)
+			ops[i] = o
+		case store.Update:
+			o.Ref = b.shared(o.Ref)
+			ops[i] = o
+		case store.Delete:
+			o.Ref = b.shared(o.Ref)
+			ops[i] = o
+		}
+	}
+	return b.Store.Write(ctx, now, ops)
+}
+
+func (b *sharedIDs) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Store.Get(ctx, now, b.shared(ref))
+}
+
+func TestSuiteCatchesTimersKeptByIDAlone(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &sharedIDs{broken{Store: s}, map[timer.UUID]string{}}
+	}, "Isolation/TheSameIdsInTwoNamespacesNeverMeet")
+}
+
+// sharedNotices tells everyone of every dead timer.
+type sharedNotices struct{ broken }
+
+func (b *sharedNotices) Unannounced(ctx context.Context, _ []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+	return b.Store.Unannounced(ctx, everywhere.In(0, 1), before, limit)
+}
+
+func TestSuiteCatchesNoticesOfOtherNamespaces(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sharedNotices{broken{Store: s}} },
+		"Unannounced/OnlyTheShardsAsked", "Isolation/NoticesAreOfTheShardsAsked")
+}
+
+// --- other holes seen in designs of this kind
+
+// rewrite changes operations on their way in.
+type rewrite struct {
+	broken
+
+	change func(b *broken, ctx context.Context, now timer.Millis, op store.Op) store.Op
+	when   func(now timer.Millis) timer.Millis
+}
+
+func rewriting(change func(b *broken, ctx context.Context, now timer.Millis, op store.Op) store.Op) func(*memstore.Store) store.Store {
+	return func(s *memstore.Store) store.Store { return &rewrite{broken: broken{Store: s}, change: change} }
+}
+
+func (b *rewrite) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ops = slices.Clone(ops)
+	for i := range ops {
+		if b.change != nil {
+			ops[i] = b.change(&b.broken, ctx, now, ops[i])
+		}
+	}
+	if b.when != nil {
+		now = b.when(now)
+	}
+	return b.Store.Write(ctx, now, ops)
+}
+
+func TestSuiteCatchesUpdatesThatBlankFields(t *testing.T) {
+	catches(t, rewriting(func(_ *broken, _ context.Context, _ timer.Millis, op store.Op) store.Op {
+		if u, ok := op.(store.Update); ok && u.Patch.Payload == nil {
+			u.Patch.Payload = new([]byte)
+			return u
+		}
+		return op
+	}), "Update/AnEmptyPatchStartsANewGenerationAndKeepsTheRest", "Update/EachFieldByItself", "Concurrency/UpdatesOfDifferentFieldsAllSurvive")
+}
+
+func TestSuiteCatchesCreatesThatFireAgain(t *testing.T) {
+	catches(t, rewriting(func(b *broken, ctx context.Context, _ timer.Millis, op store.Op) store.Op {
+		if p, ok := op.(store.Put); ok {
+			if _, live := b.current(ctx, p.Ref); !live {
+				p.OnConflict = store.Replace // history is not looked at
+			}
+			return p
+		}
+		return op
+	}), "Put/KeepCountsFinishedTimersUntilTheyExpire", "Put/FailCountsFinishedTimersUntilTheyExpire")
+}
+
+func TestSuiteCatchesAPutThatSilencesADeath(t *testing.T) {
+	catches(t, rewriting(func(b *broken, ctx context.Context, _ timer.Millis, op store.Op) store.Op {
+		p, ok := op.(store.Put)
+		if !ok {
+			return op
+		}
+		notices, err := b.Unannounced(ctx, []shard.ID{p.Ref.Shard}, timer.MaxMillis, 1000)
+		if err != nil {
+			return op
+		}
+		for _, n := range notices {
+			if n.Mark.Ref == p.Ref {
+				_ = b.Announced(ctx, []store.Mark{n.Mark})
+			}
+		}
+		return op
+	}), "I14_PutRearmAndPurgeLeaveADeadMark")
+}
+
+func TestSuiteCatchesAnEngineThatReadsItsClock(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &rewrite{broken: broken{Store: s}, when: func(timer.Millis) timer.Millis { return timer.SystemClock() }}
+	}, "Common/TheTimeIsTheCallers", "Common/EveryWriteSetsUpdatedAt")
+}
+
+// eagerCount counts a start whatever revision was asked for.
+type eagerCount struct{ broken }
+
+func (b *eagerCount) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	checks = slices.Clone(checks)
+	for i := range checks {
+		if row, ok := b.current(ctx, checks[i].Ref); ok {
+			checks[i].Revision = row.Revision
+		}
+	}
+	return b.Store.Current(ctx, checks)
+}
+
+func TestSuiteCatchesStartsCountedWithoutTheRevision(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &eagerCount{broken{Store: s}} },
+		"I13_CountStartNeedsTheRevision")
+}
+
+// movingCount is a start count that counts as a write of the row.
+type movingCount struct{ broken }
+
+func (b *movingCount) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Current(ctx, checks)
+	for i := range out {
+		if t := out[i].Timer; out[i].Counted {
+			_, err := b.Finish(ctx, t.UpdatedAt+1, []store.Finish{{
+				Ref: checks[i].Ref, Kind: store.FinishPostponed, If: store.Guard{Revision: t.Revision}, Next: t.Revision, NextAt: t.DueAt,
+			}})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesAStartCountThatTouchesUpdatedAt(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &movingCount{broken{Store: s}} },
+		"I13_CountStartGrowsStartsAndNothingElse")
+}
+
+// blindPosition moves a position from wherever it is.
+type blindPosition struct{ broken }
+
+func (b *blindPosition) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m store.Move) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	from, err := b.Position(ctx, m.Topic, m.Partition)
+	if err != nil {
+		return nil, err
+	}
+	m.From = from
+	return b.Store.WriteAt(ctx, now, ops, m)
+}
+
+func TestSuiteCatchesAPositionWithoutCompareAndSet(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &blindPosition{broken{Store: s}} },
+		"Positions/AnotherStoredPositionWritesNothing", "Positions/OfManyThatMoveFromTheSamePlaceOneWins")
+}
+
+// halfPosition writes the operations in a transaction of their own.
+type halfPosition struct{ broken }
+
+func (b *halfPosition) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m store.Move) ([]store.Written, error) {
+	out, err := b.Write(ctx, now, ops)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.Store.WriteAt(ctx, now, nil, m); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func TestSuiteCatchesAPositionBesideItsBatch(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &halfPosition{broken{Store: s}} },
+		"Positions/AnotherStoredPositionWritesNothing")
+}
+
+// offsetPages numbers the timers of a list by due time, and pages by number.
+type offsetPages struct{ broken }
+
+func (b *offsetPages) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	var from uint64
+	if len(q.After) == 8 {
+		from = binary.BigEndian.Uint64(q.After)
+	} else if len(q.After) != 0 {
+		return store.Page{}, store.ErrInvalid
+	}
+	limit := q.Limit
+	q.After, q.Limit = nil, 1000
+	page, err := b.Store.List(ctx, now, q)
+	if err != nil {
+		return store.Page{}, err
+	}
+	slices.SortStableFunc(page.Timers, func(a, b timer.Timer) int { return int(a.DueAt - b.DueAt) })
+	page.Timers = page.Timers[min(from, uint64(len(page.Timers))):]
+	page.Next = nil
+	if len(page.Timers) > limit {
+		page.Timers = page.Timers[:limit]
+		page.Next = binary.BigEndian.AppendUint64(nil, from+uint64(limit))
+	}
+	return page, nil
+}
+
+func TestSuiteCatchesPagesByNumber(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &offsetPages{broken{Store: s}} },
+		"List/AWalkIsStableWhileTimersComeAndGo")
+}
+
+// greedyPurge takes marks off what expired, so that its purge is complete.
+type greedyPurge struct{ broken }
+
+func (b *greedyPurge) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
+	notices, err := b.Unannounced(ctx, everywhere.In(0, 1), timer.MaxMillis, 1000)
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range notices {
+		if err := b.Announced(ctx, []store.Mark{n.Mark}); err != nil {
+			return 0, err
+		}
+	}
+	return b.Store.Purge(ctx, now, limit)
+}
+
+func TestSuiteCatchesAPurgeOfUnannouncedDeaths(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &greedyPurge{broken{Store: s}} },
+		"Purge/LeavesMarkedRows", "I14_PutRearmAndPurgeLeaveADeadMark")
+}
+
+// sharedPayload answers with the caller's own bytes.
+type sharedPayload struct{ broken }
+
+func (b *sharedPayload) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	out, err := b.Store.Write(ctx, now, ops)
+	for i := range out {
+		if put, ok := ops[i].(store.Put); ok && out[i].Err == nil && !out[i].Kept {
+			out[i].Timer.Payload = put.Spec.Payload
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesSharedMemory(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sharedPayload{broken{Store: s}} },
+		"Common/NothingPassedInIsKeptOrChanged")
+}

@@ -1,0 +1,506 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The stores below are right but for one thing each, which some design of this kind got wrong. The
+// suite must fail on every one of them.
+
+// broken is what they are built on: a store that is right, and a lock for what they remember.
+type broken struct {
+	*memstore.Store
+
+	mu sync.Mutex
+}
+
+// current is the row as it stands, asked without what the broken store does to Current.
+func (b *broken) current(ctx context.Context, ref store.Ref) (timer.Timer, bool) {
+	out, err := b.Store.Current(ctx, []store.Check{{Ref: ref}})
+	if err != nil {
+		return timer.Timer{}, false
+	}
+	return out[0].Timer, out[0].Found
+}
+
+// rowsOf lists a shard's live rows.
+func (b *broken) rowsOf(ctx context.Context, now timer.Millis, id shard.ID) []timer.Timer {
+	q := store.ListQuery{Namespace: store.Namespace{Shards: shard.Block{Base: id, Count: 1}}, Limit: 1000}
+	page, err := b.List(ctx, now, q)
+	if err != nil {
+		return nil
+	}
+	return page.Timers
+}
+
+// --- counter revisions
+
+// counterRevisions numbers a row's states 1, 2, 3, …, and begins anew with every row.
+type counterRevisions struct{ broken }
+
+func (b *counterRevisions) following(ctx context.Context, ref store.Ref) timer.Revision {
+	row, _ := b.current(ctx, ref)
+	return row.Revision + 1
+}
+
+func (b *counterRevisions) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []store.Written
+	for _, op := range ops {
+		switch o := op.(type) {
+		case store.Put:
+			o.Revision = b.following(ctx, o.Ref)
+			op = o
+		case store.Update:
+			o.Revision = b.following(ctx, o.Ref)
+			op = o
+		}
+		out, err := b.Store.Write(ctx, now, []store.Op{op})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, out...)
+	}
+	return all, nil
+}
+
+func TestSuiteCatchesCounterRevisions(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &counterRevisions{broken{Store: s}} },
+		"I3_RevisionsAreTheCallersAndNeverRepeat")
+}
+
+// --- a sweep by cursor
+
+// cursorSweep goes on where it left off, so that nothing that comes in behind is ever swept.
+type cursorSweep struct {
+	broken
+
+	cursors map[shard.ID]store.Key
+}
+
+func (b *cursorSweep) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		r := &q.Shards[i]
+		if at, ok := b.cursors[r.Claim.Shard]; ok && at.After(r.From) {
+			r.From = at
+		}
+	}
+	out, err := b.Store.Overdue(ctx, q)
+	for i := range out {
+		if n := len(out[i].Rows); n > 0 {
+			b.cursors[q.Shards[i].Claim.Shard] = out[i].Rows[n-1].Key()
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesACursorBasedSweep(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &cursorSweep{broken{Store: s}, map[shard.ID]store.Key{}}
+	}, "I4_TheSweepKeepsNoCursor")
+}
+
+// sweepFromWatermark looks only at what lies beyond the watermark, as if it were the truth.
+type sweepFromWatermark struct {
+	broken
+
+	watermarks map[shard.ID]store.Key
+}
+
+func (b *sweepFromWatermark) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	errs, err := b.Store.Advance(ctx, now, items)
+	for i := range errs {
+		if w := items[i].Watermark; errs[i] == nil && w.After(b.watermarks[items[i].Claim.Shard]) {
+			b.watermarks[items[i].Claim.Shard] = w
+		}
+	}
+	return errs, err
+}
+
+func (b *sweepFromWatermark) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		if at := b.watermarks[q.Shards[i].Claim.Shard]; at.After(q.Shards[i].From) {
+			q.Shards[i].From = at
+		}
+	}
+	return b.Store.Overdue(ctx, q)
+}
+
+func TestSuiteCatchesASweepThatTrustsTheWatermark(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &sweepFromWatermark{broken{Store: s}, map[shard.ID]store.Key{}}
+	}, "I4_TheSweepFindsWhatLiesBehindTheWatermark", "Advance/RemovesNoRow")
+}
+
+// --- fences that do not hold
+
+// unfenced lets a statement pass under any claim, by putting the newest one in its place.
+type unfenced struct {
+	broken
+
+	newest  map[shard.ID]store.Claim
+	pardons func(given, newest store.Claim) bool
+	advance bool // else: Due and Overdue
+}
+
+func unfencedBy(advance bool, pardons func(given, newest store.Claim) bool) func(*memstore.Store) store.Store {
+	return func(s *memstore.Store) store.Store {
+		return &unfenced{
+			broken: broken{Store: s}, newest: map[shard.ID]store.Claim{}, pardons: pardons, advance: advance,
+		}
+	}
+}
+
+func (b *unfenced) Claim(ctx context.Context, now timer.Millis, o store.Owner, ids []shard.ID) ([]store.Claimed, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Claim(ctx, now, o, ids)
+	for _, c := range out {
+		b.newest[c.Claim.Shard] = c.Claim
+	}
+	return out, err
+}
+
+func (b *unfenced) pardon(c store.Claim) store.Claim {
+	if newest, ok := b.newest[c.Shard]; ok && b.pardons(c, newest) {
+		return newest
+	}
+	return c
+}
+
+func (b *unfenced) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items = slices.Clone(items)
+	for i := range items {
+		if b.advance {
+			items[i].Claim = b.pardon(items[i].Claim)
+		}
+	}
+	return b.Store.Advance(ctx, now, items)
+}
+
+func (b *unfenced) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		if !b.advance {
+			q.Shards[i].Claim = b.pardon(q.Shards[i].Claim)
+		}
+	}
+	return b.Store.Due(ctx, q)
+}
+
+func TestSuiteCatchesAnUnfencedAdvance(t *testing.T) {
+	catches(t, unfencedBy(true, func(_, _ store.Claim) bool { return true }),
+		"I5_OnlyTheNewestClaimMovesTheShardOrLearnsOfIt")
+}
+
+// lateFence asks whether the claim holds, and writes afterwards: a SELECT before an UPDATE.
+type lateFence struct{ unfenced }
+
+func (b *lateFence) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	asked := slices.Clone(items)
+	for i := range asked {
+		asked[i].Watermark = store.MinKey()
+	}
+	errs, err := b.Store.Advance(ctx, now, asked)
+	for range 3 {
+		runtime.Gosched() // the time between two statements
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range errs {
+		if errs[i] == nil {
+			late := items[i]
+			late.Claim = b.newest[late.Claim.Shard]
+			if _, err := b.Store.Advance(ctx, now, []store.Advance{late}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return errs, err
+}
+
+func TestSuiteCatchesAFenceReadBeforeTheWrite(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &lateFence{unfenced{
+			broken: broken{Store: s}, newest: map[shard.ID]store.Claim{},
+			pardons: func(_, _ store.Claim) bool { return false },
+		}}
+	}, "I5_NoAdvanceLandsAfterATakeOver")
+}
+
+func TestSuiteCatchesAnUnfencedRead(t *testing.T) {
+	catches(t, unfencedBy(false, func(_, _ store.Claim) bool { return true }),
+		"I5_OnlyTheNewestClaimMovesTheShardOrLearnsOfIt", "I5_AFencedItemLeavesTheOthersAlone")
+}
+
+func TestSuiteCatchesAFenceByVersionOnly(t *testing.T) {
+	catches(t, unfencedBy(true, func(given, newest store.Claim) bool { return given.Version == newest.Version }),
+		"I5_AClaimComparesVersionAndOwner")
+}
+
+func TestSuiteCatchesAFenceByOwnerOnly(t *testing.T) {
+	catches(t, unfencedBy(true, func(given, newest store.Claim) bool { return given.Owner == newest.Owner }),
+		"I5_AClaimComparesVersionAndOwner", "I5_OnlyTheNewestClaimMovesTheShardOrLearnsOfIt")
+}
+
+// openRelease answers a release and goes on admitting the claim.
+type openRelease struct{ broken }
+
+func (b *openRelease) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
+	// An advance to nowhere asks the fence the same question.
+	asked := make([]store.Advance, len(items))
+	for i := range items {
+		asked[i] = store.Advance{Claim: items[i].Claim, Watermark: store.MinKey()}
+	}
+	return b.Advance(ctx, now, asked)
+}
+
+func TestSuiteCatchesAReleaseThatDoesNotFence(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &openRelease{broken{Store: s}} },
+		"I5_AReleasedClaimIsFencedToo", "Release/RaisesPublishedAndNeverLowersIt")
+}
+
+// --- Finish without compare-and-set
+
+// blindFinish writes whatever row there is.
+type blindFinish struct{ broken }
+
+func (b *blindFinish) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]error, len(items))
+	for i, f := range items {
+		if row, ok := b.current(ctx, f.Ref); ok {
+			f.If = store.Guard{Revision: row.Revision}
+		}
+		errs, err := b.Store.Finish(ctx, now, []store.Finish{f})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = errs[0]
+	}
+	return out, nil
+}
+
+func TestSuiteCatchesAFinishWithoutCompareAndSet(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &blindFinish{broken{Store: s}} },
+		"I2_ARowThatMovedOnIsNotWritten", "I2_DoneWritesNothingWhereTheGuardFails", "I2_OfManyFinishesAtOnceOneWins",
+		"I2_OfTwoInOneBatchTheFirstWins")
+}
+
+// looseGuard takes a guard by revision for one by generation.
+type looseGuard struct{ broken }
+
+func (b *looseGuard) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items = slices.Clone(items)
+	for i := range items {
+		row, ok := b.current(ctx, items[i].Ref)
+		if ok && row.Generation != timer.Generation(row.Revision) && items[i].If.Revision != 0 {
+			items[i].If = store.Guard{Generation: row.Generation}
+		}
+	}
+	return b.Store.Finish(ctx, now, items)
+}
+
+func TestSuiteCatchesAGuardThatForgetsTheRevision(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &looseGuard{broken{Store: s}} },
+		"I2_ARowThatMovedOnIsNotWritten", "I2_RetryWritesNothingWhereTheGuardFails")
+}
+
+// --- range deletes
+
+// rangeAdvance tidies up the rows that the watermark has passed.
+type rangeAdvance struct{ broken }
+
+func (b *rangeAdvance) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	errs, err := b.Store.Advance(ctx, now, items)
+	for i := range errs {
+		id := items[i].Claim.Shard
+		for _, t := range b.rowsOf(ctx, now, id) {
+			if key := (store.Key{DueAt: t.DueAt, UUID: t.UUID}); errs[i] == nil && !key.After(items[i].Watermark) {
+				_, _ = b.Write(ctx, now, []store.Op{store.Delete{Ref: store.Ref{Shard: id, UUID: t.UUID}}})
+			}
+		}
+	}
+	return errs, err
+}
+
+func TestSuiteCatchesARangeDeleteUpToTheWatermark(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &rangeAdvance{broken{Store: s}} },
+		"Advance/RemovesNoRow")
+}
+
+// rangeFinish removes a batch of done rows as one range of due times.
+type rangeFinish struct{ broken }
+
+func (b *rangeFinish) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	first, last := map[shard.ID]timer.Millis{}, map[shard.ID]timer.Millis{}
+	for _, f := range items {
+		id := f.Ref.Shard
+		if row, ok := b.current(ctx, f.Ref); ok && f.Kind == store.FinishDone && f.If.Holds(&row) {
+			if at, ok := first[id]; !ok || row.DueAt < at {
+				first[id] = row.DueAt
+			}
+			if at, ok := last[id]; !ok || row.DueAt > at {
+				last[id] = row.DueAt
+			}
+		}
+	}
+	errs, err := b.Store.Finish(ctx, now, items)
+	for id, from := range first {
+		for _, t := range b.rowsOf(ctx, now, id) {
+			if from <= t.DueAt && t.DueAt <= last[id] {
+				_, _ = b.Write(ctx, now, []store.Op{store.Delete{Ref: store.Ref{Shard: id, UUID: t.UUID}}})
+			}
+		}
+	}
+	return errs, err
+}
+
+func TestSuiteCatchesARangeDeleteOfDueRows(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &rangeFinish{broken{Store: s}} },
+		"I2_FinishRemovesOnlyItsRow")
+}
+
+// --- orders
+
+// reordered sorts Due's rows in another way.
+type reordered struct {
+	broken
+
+	compare func(a, b store.DueRow) int
+}
+
+func reorderedBy(compare func(a, b store.DueRow) int) func(*memstore.Store) store.Store {
+	return func(s *memstore.Store) store.Store { return &reordered{broken{Store: s}, compare} }
+}
+
+func (b *reordered) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	out, err := b.Store.Due(ctx, q)
+	for i := range out {
+		slices.SortStableFunc(out[i].Rows, b.compare)
+	}
+	return out, err
+}
+
+func TestSuiteCatchesAnUnorderedDue(t *testing.T) {
+	catches(t, reorderedBy(func(a, b store.DueRow) int { return bytes.Compare(b.Ref.UUID[8:], a.Ref.UUID[8:]) }),
+		"Due/RowsComeByKey")
+}
+
+func TestSuiteCatchesUUIDsOrderedAsSignedBytes(t *testing.T) {
+	catches(t, reorderedBy(func(a, b store.DueRow) int {
+		if a.DueAt != b.DueAt {
+			return int(a.DueAt - b.DueAt)
+		}
+		return int(int8(a.Ref.UUID[0])) - int(int8(b.Ref.UUID[0]))
+	}), "Due/RowsComeByKey")
+}
+
+// --- due times in the past
+
+// pastDue leaves a put's due_at at its executeAt, however long ago that is.
+type pastDue struct {
+	broken
+
+	due map[timer.Revision]timer.Millis
+}
+
+func (b *pastDue) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Write(ctx, now, ops)
+	for i := range out {
+		if put, ok := ops[i].(store.Put); ok && put.Spec.ExecuteAt < now {
+			b.due[put.Revision] = put.Spec.ExecuteAt
+		}
+		b.tell(&out[i].Timer)
+	}
+	return out, err
+}
+
+func (b *pastDue) tell(t *timer.Timer) {
+	if at, ok := b.due[t.Revision]; ok {
+		t.DueAt = at
+	}
+}
+
+func (b *pastDue) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Current(ctx, checks)
+	for i := range out {
+		b.tell(&out[i].Timer)
+	}
+	return out, err
+}
+
+func TestSuiteCatchesADueTimeInThePast(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &pastDue{broken{Store: s}, map[timer.Revision]timer.Millis{}}
+	}, "I6_NoWriteIsDueBeforeThePresentOrItsExecuteAt", "Put/APastExecuteAtIsKeptAndDueNow")
+}
+
+// --- a watermark that goes back
+
+// lastAdvance keeps the last watermark written, not the largest.
+type lastAdvance struct {
+	broken
+
+	last map[shard.ID]store.Key
+}
+
+func (b *lastAdvance) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	errs, err := b.Store.Advance(ctx, now, items)
+	for i := range errs {
+		if errs[i] == nil {
+			b.last[items[i].Claim.Shard] = items[i].Watermark
+		}
+	}
+	return errs, err
+}
+
+func (b *lastAdvance) Claim(ctx context.Context, now timer.Millis, o store.Owner, ids []shard.ID) ([]store.Claimed, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Claim(ctx, now, o, ids)
+	for i := range out {
+		if at, ok := b.last[out[i].Claim.Shard]; ok {
+			out[i].Watermark = at
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesAWatermarkThatGoesBack(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &lastAdvance{broken{Store: s}, map[shard.ID]store.Key{}}
+	}, "I6_TheWatermarkNeverGoesBack")
+}
