@@ -28,7 +28,11 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	o.cancel()
 	o.metrics.hide(&o.shown)
 	o.metrics.partitions.Dec()
-	o.log.Info("partition closed", "cause", cause)
+	if errors.Is(cause, bus.ErrLost) {
+		o.log.Warn("partition lost", "cause", cause)
+	} else {
+		o.log.Debug("partition closed", "cause", cause)
+	}
 	return err
 }
 
