@@ -46,6 +46,7 @@ var rules = []rule{
 
 	// Programs put the parts together, and get their engines from pkg/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
+	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs, why: "end-to-end tests see what a program sees"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks see what a program sees"},
 	{unit: "tools/...", why: "tools serve the build and stand apart from the product"},
@@ -54,7 +55,7 @@ var rules = []rule{
 const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
-	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/natsbus"
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/natsbus/..."
 	programs  = contracts + " pkg/backend pkg/runtime/... pkg/client/... pkg/api/... schemas services/*"
 )
 
@@ -132,6 +133,8 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "cmd/timerbus", to: "pkg/backend", allowed: true},
 		{from: "cmd/timerbus", to: "pkg/store/sqlitestore"},
 		{from: "e2e/demo", to: "pkg/client", allowed: true},
+		{from: "e2e/sim", to: "pkg/store/memstore", allowed: true},
+		{from: "e2e/sim", to: "pkg/store/sqlitestore"},
 		{from: "e2e", to: "pkg/bus/natsbus", inTest: true},
 		{from: "pkg/backend", to: "cmd/timerbus"},
 
