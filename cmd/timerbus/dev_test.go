@@ -53,7 +53,7 @@ func TestNewcomer(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("the banner's curl: %d %s", status, answer)
 	}
-	got := command(t, "timer", "create", "soon", "--in", "100ms", "--callback", callback, "--payload", `"x"`, "--initial-interval", "50ms")
+	got := command(t, "timer", "create", "soon", "--in", "100ms", "--callback-url", callback, "--payload", `"x"`, "--initial-interval", "50ms")
 	if got.code != exitOK {
 		t.Fatal(got.stderr)
 	}

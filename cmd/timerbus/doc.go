@@ -5,6 +5,6 @@
 // services, and pkg/client for the commands. It never talks to a store, a bus or NATS itself.
 //
 // Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go,
-// watch.go and banner.go; receive.go and answer.go; timer.go, namespace.go, retryflags.go and
-// output.go.
+// watch.go and banner.go; receive.go and answer.go; timer.go, timerwrite.go, timerlist.go and
+// namespace.go with retryflags.go, remote.go, args.go and output.go.
 package main

@@ -147,10 +147,7 @@ func serverPart(server *http.Server, l net.Listener) runtime.Part {
 	return runtime.Part{
 		Name: "http",
 		Run: func(context.Context) error {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				return err
-			}
-			return nil
+			return ended(server.Serve(l))
 		},
 		Stop: func(ctx context.Context) error {
 			err := server.Shutdown(ctx)

@@ -73,11 +73,18 @@ func (p *program) receive(ctx context.Context, r *receiver, listen string) error
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	err = server.Shutdown(stopping)
-	<-served
+	err = errors.Join(server.Shutdown(stopping), ended(<-served))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(p.stderr, "%d callbacks received, the latest %s late\n", r.count, lateness(r.worst))
+	return err
+}
+
+// ended is Serve's error, unless it says that the server was shut down.
+func ended(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
 	return err
 }
 
@@ -98,9 +105,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	at := r.clock()
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxCallback))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
 		status := http.StatusBadRequest
-		if errors.As(err, &tooLarge) {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
 		http.Error(w, err.Error(), status)
@@ -127,7 +133,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(answer); err != nil {
-		r.note("the answer to %s was not taken: %v", d.TimerID, err)
+		r.notef("the answer to %s was not taken: %v", d.TimerID, err)
 	}
 }
 
@@ -140,8 +146,9 @@ func (r *receiver) print(c *received, d *event.Delivery) {
 	if r.json {
 		enc := json.NewEncoder(r.out)
 		enc.SetEscapeHTML(false)
-		// A terminal that went away; the callback is answered all the same.
-		_ = enc.Encode(c)
+		if err := enc.Encode(c); err != nil {
+			fmt.Fprintf(r.out, "{\"error\":%q}\n", err)
+		}
 		return
 	}
 	line := fmt.Sprintf("%s  %-20s attempt %d  %9s late  %s  %s → %d %s",
@@ -155,11 +162,11 @@ func (r *receiver) foreign(at timer.Millis, request *http.Request, body []byte) 
 	if r.json {
 		return
 	}
-	r.note("%s  %s %s is not a Timerbus callback: %s", at.Time().Format("15:04:05.000"),
+	r.notef("%s  %s %s is not a Timerbus callback: %s", at.Time().Format("15:04:05.000"),
 		request.Method, short(request.URL.Path, 80), strconv.Quote(short(string(body), 80)))
 }
 
-func (r *receiver) note(format string, values ...any) {
+func (r *receiver) notef(format string, values ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintln(r.out, printable(fmt.Sprintf(format, values...)))

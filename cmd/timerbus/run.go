@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -45,8 +46,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	fmt.Fprintf(stderr, "timerbus: %v\n", err)
-	var usage usageError
-	if p.entered && !errors.As(err, &usage) {
+	if _, usage := errors.AsType[usageError](err); p.entered && !usage {
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			fmt.Fprintln(stderr, "Nobody listens there: start `timerbus dev`, or name the service with --url or TIMERBUS_URL.")
 		}
@@ -98,14 +98,11 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 }
 
 func names(commands []*cobra.Command) string {
-	var list string
-	for i, c := range commands {
-		if i > 0 {
-			list += ", "
-		}
-		list += c.Name()
+	list := make([]string, 0, len(commands))
+	for _, c := range commands {
+		list = append(list, c.Name())
 	}
-	return list
+	return strings.Join(list, ", ")
 }
 
 func (p *program) versionCommand() *cobra.Command {

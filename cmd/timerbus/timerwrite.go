@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// timerFlags are the fields of a timer.
+type timerFlags struct {
+	at, in, callback, payload, deliver, correlationID string
+	timeout                                           time.Duration
+	retry                                             retryFlags
+}
+
+func (f *timerFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
+	c.Flags().StringVar(&f.in, "in", "", "when to fire, from now, such as 15m")
+	c.Flags().StringVar(&f.callback, "callback-url", "", "URL to call")
+	c.Flags().StringVar(&f.payload, "payload", "", "JSON to deliver; @file reads a file, - reads the input")
+	c.Flags().StringVar(&f.deliver, "deliver", "", "callback, event or both (default: callback if there is a URL, else event)")
+	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
+	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
+	f.retry.add(c)
+}
+
+func (f *timerFlags) instant() (client.Instant, error) {
+	if f.at == "" {
+		return client.Instant{}, nil
+	}
+	at, err := timer.ParseMillis(f.at)
+	if err != nil {
+		return client.Instant{}, usagef("--at: %w", err)
+	}
+	return client.At(at.Time()), nil
+}
+
+// payloadJSON reads what --payload names.
+func (t *timerCommands) payloadJSON(given string) (json.RawMessage, error) {
+	raw := []byte(given)
+	var err error
+	switch {
+	case given == "":
+		return nil, nil
+	case given == "-":
+		raw, err = io.ReadAll(io.LimitReader(t.stdin, timer.MaxPayload+1))
+	case strings.HasPrefix(given, "@"):
+		raw, err = os.ReadFile(given[1:])
+	}
+	if err != nil {
+		return nil, usagef("--payload: %w", err)
+	}
+	if !json.Valid(raw) {
+		return nil, usagef(`--payload: %q is not accepted: want JSON, such as '{"order":17}' or '"text"'`, short(string(raw), 80))
+	}
+	return raw, nil
+}
+
+func (t *timerCommands) create() *cobra.Command {
+	var f timerFlags
+	var onConflict string
+	c := &cobra.Command{
+		Use: "create ID (--in DURATION | --at TIME)", Short: "Create a timer, or replace the one with its id",
+		Example: `  timerbus timer create order-17 --in 15m --callback-url https://shop.example/expire --payload '{"order":17}'`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := one(c, "at", "in"); err != nil {
+				return err
+			}
+			api, err := t.client()
+			if err != nil {
+				return err
+			}
+			request := client.CreateTimerRequest{
+				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
+				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
+			}
+			if request.ExecuteAt, err = f.instant(); err != nil {
+				return err
+			}
+			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
+				return err
+			}
+			if c.Flags().Changed("callback-timeout") {
+				request.CallbackTimeout = f.timeout.String()
+			}
+			request.RetryPolicy, _ = f.retry.input(c)
+			written, err := api.CreateTimer(c.Context(), request)
+			return t.wrote("created", written, err)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&onConflict, "on-conflict", "", "replace, keep or fail (default replace)")
+	return t.identified(c)
+}
+
+// clearable are the fields that --clear knows, and the flags they exclude.
+func clearable() []string {
+	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "payload", "retry"}
+}
+
+func (t *timerCommands) update() *cobra.Command {
+	var f timerFlags
+	var cleared []string
+	var ifGeneration string
+	c := &cobra.Command{
+		Use: "update ID", Short: "Change fields of a timer; the others are kept",
+		Example: `  timerbus timer update order-17 --in 1h --clear payload,retry`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := atMostOne(c, "at", "in"); err != nil {
+				return err
+			}
+			api, err := t.client()
+			if err != nil {
+				return err
+			}
+			request := client.UpdateTimerRequest{Namespace: t.namespace, TimerID: t.id, ExecuteIn: f.in, IfGeneration: ifGeneration}
+			if request.ExecuteAt, err = f.instant(); err != nil {
+				return err
+			}
+			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
+				return err
+			}
+			f.changes(c, &request)
+			if err := clearFields(c, cleared, &request); err != nil {
+				return err
+			}
+			written, err := api.UpdateTimer(c.Context(), request)
+			return t.wrote("updated", written, err)
+		},
+	}
+	f.add(c)
+	c.Flags().StringSliceVar(&cleared, "clear", nil, "set back to the default: "+strings.Join(clearable(), ", "))
+	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
+	return t.identified(c)
+}
+
+// changes takes over the flags that were given.
+func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerRequest) {
+	if c.Flags().Changed("callback-url") {
+		request.CallbackURL = client.Set(f.callback)
+	}
+	if c.Flags().Changed("deliver") {
+		request.Deliver = client.Set(client.Deliver(f.deliver))
+	}
+	if c.Flags().Changed("correlation-id") {
+		request.CorrelationID = client.Set(f.correlationID)
+	}
+	if c.Flags().Changed("callback-timeout") {
+		request.CallbackTimeout = client.Set(f.timeout.String())
+	}
+	if policy, given := f.retry.input(c); given {
+		request.RetryPolicy = client.Set(policy)
+	}
+}
+
+func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerRequest) error {
+	for _, field := range fields {
+		switch field {
+		case "callback-url":
+			request.CallbackURL = client.Clear[string]()
+		case "callback-timeout":
+			request.CallbackTimeout = client.Clear[string]()
+		case "correlation-id":
+			request.CorrelationID = client.Clear[string]()
+		case "deliver":
+			request.Deliver = client.Clear[client.Deliver]()
+		case "payload":
+			request.Payload = json.RawMessage("null")
+		case "retry":
+			if !request.RetryPolicy.IsZero() {
+				return usagef("--clear retry and the flags of a retry policy exclude each other")
+			}
+			request.RetryPolicy = client.Clear[client.RetryPolicyInput]()
+		default:
+			return usagef("--clear: %q is not accepted: want some of %s", field, strings.Join(clearable(), ", "))
+		}
+		if c.Flags().Changed(field) {
+			return usagef("--clear %s and --%s exclude each other", field, field)
+		}
+	}
+	return nil
+}
+
+// wrote reports a create or update.
+func (t *timerCommands) wrote(verb string, w client.Written, err error) error {
+	if err != nil {
+		return err
+	}
+	if t.json {
+		return printJSON(t.stdout, w.Timer)
+	}
+	_, err = fmt.Fprintf(t.stdout, "%s %s in namespace %s: fires %s\n",
+		verb, printable(w.ID), w.Namespace, when(w.ExecuteAt, time.Now()))
+	if err == nil && !w.InTime {
+		_, err = fmt.Fprintln(t.stdout, "its earlier delivery may have gone out")
+	}
+	return err
+}
