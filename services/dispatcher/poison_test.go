@@ -154,6 +154,38 @@ func TestI13_ALongSuspectHoldsNobodyUp(t *testing.T) {
 	})
 }
 
+func TestI13_SuspectsNearTheirLastStartAreApartFromEachOtherEvenLeased(t *testing.T) {
+	for starts, want := range map[int]int{2: 3, 3: 1, 4: 1} {
+		inWorld(t, func(w *world) {
+			running, most := 0, 0
+			w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+				w.mu.Lock()
+				running++
+				most = max(most, running)
+				w.mu.Unlock()
+				a := after(ctx, 20*time.Second, 200)
+				w.mu.Lock()
+				running--
+				w.mu.Unlock()
+				return a
+			}
+			n := w.start()
+			for _, id := range []string{"a", "b", "c"} {
+				w.put(id, 0, nil)
+				w.count(id, starts)
+			}
+			w.pass(3 * time.Minute)
+			if most != want {
+				t.Errorf("with %d starts, %d ran at once, want %d", starts, most, want)
+			}
+			for _, id := range []string{"a", "b", "c"} {
+				w.wantStatus(id, timer.StatusDone)
+			}
+			n.end()
+		})
+	}
+}
+
 // count adds starts to a row.
 func (w *world) count(id string, starts int) {
 	w.t.Helper()

@@ -86,6 +86,24 @@ func TestI2_FailureIsGuardedByTheLeasesRevision(t *testing.T) {
 		"not applied, answer lost": func(f *faulty) {
 			f.set(once(store.FinishLeased, store.ErrOutcomeUnknown), nil)
 		},
+		"applied late, after the row was read": func(f *faulty) {
+			var late []store.Finish
+			refuse := once(store.FinishLeased, store.ErrOutcomeUnknown)
+			f.set(func(op string, items []store.Finish) error {
+				err := refuse(op, items)
+				if err != nil {
+					late = slices.Clone(items)
+				}
+				return err
+			}, func(op string, _ []store.Finish) error {
+				if op == "current" && late != nil {
+					_, err := f.Store.Finish(context.Background(), timer.SystemClock(), late)
+					late = nil
+					return err
+				}
+				return nil
+			})
+		},
 		"refused": func(f *faulty) {
 			f.set(once(store.FinishLeased, store.ErrUnavailable), nil)
 		},

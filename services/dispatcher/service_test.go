@@ -146,6 +146,42 @@ func TestBothRepeatsTheEventWithEveryAttempt(t *testing.T) {
 	})
 }
 
+func TestWhatIsDueSoonIsHinted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+			switch c.id {
+			case "failing":
+				return dispatcher.Answer{Status: 500}
+			case "long":
+				return after(ctx, 20*time.Second, 200)
+			case "again":
+				return again(30 * time.Second)(c)
+			default:
+				return again(time.Hour)(c)
+			}
+		}
+		n := w.start()
+		for _, id := range []string{"failing", "long", "again", "much later"} {
+			w.put(id, 0, nil)
+		}
+		w.pass(time.Second)
+		w.wantHint("failing")
+		w.wantHint("again")
+		w.pass(2 * time.Second)
+		w.wantHint("long")
+		w.pass(5 * time.Second)
+		w.wantHint("long") // the renewed lease
+		w.mu.Lock()
+		for _, h := range w.hints {
+			if h.UUID == timer.UUIDOf("n", "much later") {
+				t.Errorf("hinted beyond the window: %+v", h)
+			}
+		}
+		w.mu.Unlock()
+		n.end()
+	})
+}
+
 func TestMalformedEventsAreDropped(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()

@@ -47,6 +47,7 @@ type world struct {
 	calls []call
 	trace []string
 	heard []heard
+	hints []event.Hint
 	// answer is what the receiver does; nil: 200.
 	answer func(ctx context.Context, c call) dispatcher.Answer
 }
@@ -101,6 +102,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		for _, topic := range []bus.Topic{bus.Fired, bus.Results, bus.Dead} {
 			listeners.Go(func() { w.listen(ctx, topic) })
 		}
+		listeners.Go(func() { w.takeHints(ctx) })
 		t.Cleanup(func() { cancel(); listeners.Wait() })
 		synctest.Wait()
 		test(w)
@@ -151,6 +153,54 @@ func (l *listener) Deliver(_ context.Context, d *bus.Delivery) error {
 }
 
 func (l *listener) Close(context.Context, error) error { return nil }
+
+func (w *world) takeHints(ctx context.Context) {
+	spec := bus.Spec{Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live}
+	if err := w.client.Consume(ctx, spec, func(_ context.Context, p shard.Partition) (bus.Session, error) {
+		return &hinted{w, p}, nil
+	}); err != nil {
+		w.t.Errorf("listen to hints: %v", err)
+	}
+}
+
+type hinted struct {
+	*world
+	p shard.Partition
+}
+
+func (l *hinted) Deliver(_ context.Context, d *bus.Delivery) error {
+	h, err := event.UnmarshalHint(d.Body)
+	if err != nil || shard.PartitionOf(h.Shard, partitions) != l.p {
+		l.t.Errorf("partition %d got the hint %+v: %v", l.p, h, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hints = append(l.hints, h)
+	return nil
+}
+
+func (l *hinted) Close(context.Context, error) error { return nil }
+
+// wantHint asks that the timer's present state is what was hinted last of it.
+func (w *world) wantHint(id string) {
+	w.t.Helper()
+	now := w.get(id)
+	want := event.Hint{
+		Shard: w.ref(id).Shard, UUID: now.UUID, Revision: now.Revision, Generation: now.Generation,
+		Attempt: now.Attempts + 1, DueAt: now.DueAt, UpdatedAt: now.UpdatedAt,
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var last event.Hint
+	for _, h := range w.hints {
+		if h.UUID == now.UUID {
+			last = h
+		}
+	}
+	if last != want {
+		w.t.Fatalf("%s: hinted\n%+v, the row is\n%+v", id, last, want)
+	}
+}
 
 // events lists the types of the public events about a timer so far, by time; those of one instant come
 // over different topics and are put in the order of the topics.
