@@ -4,5 +4,5 @@
 // It owns the server's configuration and life. It imports nats-server and nothing of this module; it
 // never looks at streams, which are natsbus's.
 //
-// Read embedded.go, then logger.go.
+// Read embedded.go, then tend.go (what happens after a write error), then logger.go.
 package embedded

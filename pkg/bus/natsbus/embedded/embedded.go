@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -36,10 +37,17 @@ const MaxPayload = 1<<20 + 64<<10
 // startWait bounds how long recovery of the streams may take.
 const startWait = time.Minute
 
-// Server is a running server.
+// Server is a running server. After a write error, which leaves JetStream's streams refusing every
+// message for the rest of the server's life, it starts anew by itself once there is room again.
 type Server struct {
+	config *server.Options
+	log    *logger
+	lock   *os.File
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+
+	mu    sync.Mutex
 	inner *server.Server
-	lock  *os.File
 }
 
 // Start starts a server and waits until it takes connections, or ctx ends.
@@ -75,22 +83,45 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := server.NewServer(config)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start NATS: %w", err), lock.Close())
+	s := &Server{config: config, log: newLogger(log), lock: lock}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	logger := &logger{log: log.With("component", "nats")}
-	inner.SetLoggerV2(logger, false, false, false)
+	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
+		config.Port = addr.Port // a port that was chosen stays the same when the server starts anew
+	}
+	tending, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.done.Go(func() { s.tend(tending) })
+	return s, nil
+}
+
+// start starts the inner server and waits until it takes connections.
+func (s *Server) start(ctx context.Context) error {
+	inner, err := server.NewServer(s.config.Clone())
+	if err != nil {
+		return fmt.Errorf("start NATS: %w", err)
+	}
+	inner.SetLoggerV2(s.log, false, false, false)
 	inner.Start()
-	s := &Server{inner: inner, lock: lock}
-	if err := s.ready(ctx, opts.Listen != ""); err != nil {
-		s.Close()
-		if cause := logger.lastError(); cause != "" {
+	if err := ready(ctx, inner, !s.config.DontListen); err != nil {
+		inner.Shutdown()
+		inner.WaitForShutdown()
+		if cause := s.log.lastError(); cause != "" {
 			err = fmt.Errorf("%w: %s", err, cause)
 		}
-		return nil, err
+		return err
 	}
-	return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inner = inner
+	return nil
+}
+
+func (s *Server) current() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inner
 }
 
 // listen fills in the address. It is tried out first, since the server reports a taken port by its
@@ -135,14 +166,14 @@ func lockDir(dir string) (*os.File, error) {
 }
 
 // ready polls, because the server offers no signal that can be waited for together with ctx.
-func (s *Server) ready(ctx context.Context, listens bool) error {
+func ready(ctx context.Context, inner *server.Server, listens bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	for {
-		if (s.inner.ReadyForConnections(10*time.Millisecond) || (!listens && s.inner.Running())) && s.inner.JetStreamEnabled() {
+		if (inner.ReadyForConnections(10*time.Millisecond) || (!listens && inner.Running())) && inner.JetStreamEnabled() {
 			return nil
 		}
-		if !s.inner.Running() {
+		if !inner.Running() {
 			return errors.New("start NATS: the server gave up")
 		}
 		if ctx.Err() != nil {
@@ -153,7 +184,7 @@ func (s *Server) ready(ctx context.Context, listens bool) error {
 
 // InProcessConn connects without a socket; it makes the Server a nats.InProcessConnProvider.
 func (s *Server) InProcessConn() (net.Conn, error) {
-	conn, err := s.inner.InProcessConn()
+	conn, err := s.current().InProcessConn()
 	if err != nil {
 		return nil, fmt.Errorf("connect in process: %w", err)
 	}
@@ -162,7 +193,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 
 // URL is the address for clients; empty if the server does not listen.
 func (s *Server) URL() string {
-	if addr, ok := s.inner.Addr().(*net.TCPAddr); ok {
+	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
 		return "nats://" + addr.String()
 	}
 	return ""
@@ -171,7 +202,9 @@ func (s *Server) URL() string {
 // Close stops the server, waits for it and frees the folder. Close clients first: they would try to
 // reconnect.
 func (s *Server) Close() {
-	s.inner.Shutdown()
-	s.inner.WaitForShutdown()
+	s.stop()
+	s.done.Wait()
+	s.current().Shutdown()
+	s.current().WaitForShutdown()
 	_ = s.lock.Close() // the lock goes with the descriptor in any case
 }

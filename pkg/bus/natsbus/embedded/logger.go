@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 )
 
@@ -11,9 +12,15 @@ import (
 // attribute under a constant message.
 type logger struct {
 	log *slog.Logger
+	// broken gets a token when a stream could not be written. The server tells nobody but its log.
+	broken chan struct{}
 
 	mu   sync.Mutex
 	last string
+}
+
+func newLogger(log *slog.Logger) *logger {
+	return &logger{log: log.With("component", "nats"), broken: make(chan struct{}, 1)}
 }
 
 func (l *logger) write(level slog.Level, format string, args []any) {
@@ -22,11 +29,22 @@ func (l *logger) write(level slog.Level, format string, args []any) {
 	}
 }
 
+// writeError is in what the server logs when a stream's files could not be written: after a full
+// disk, a failed fsync, a folder that became read-only.
+const writeError = "ritical write error"
+
 // fail remembers the line too: a server that does not start says why in its log only.
 func (l *logger) fail(format string, args []any) {
+	line := fmt.Sprintf(format, args...)
 	l.mu.Lock()
-	l.last = fmt.Sprintf(format, args...)
+	l.last = line
 	l.mu.Unlock()
+	if strings.Contains(line, writeError) {
+		select {
+		case l.broken <- struct{}{}:
+		default:
+		}
+	}
 	l.write(slog.LevelError, format, args)
 }
 
