@@ -1,0 +1,69 @@
+package faultstore
+
+import (
+	"context"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Wrap puts the plan's faults in the way of a store. What it returns has the rare powers that the
+// store has, through faults as well, and no others: store.As finds an interface by its methods, so
+// there is a type for each set of powers.
+func (f *Faults) Wrap(inner store.Store) store.Store {
+	s := &faulty{inner: inner, faults: f}
+	p, positions := store.As[store.Positions](inner)
+	c, census := store.As[store.Census](inner)
+	withPositions := &faultyPositions{s, p}
+	withCensus := &faultyCensus{s, c}
+	switch {
+	case positions && census:
+		return &struct {
+			*faulty
+			store.Positions
+			store.Census
+		}{s, withPositions, withCensus}
+	case positions:
+		return &struct {
+			*faulty
+			store.Positions
+		}{s, withPositions}
+	case census:
+		return &struct {
+			*faulty
+			store.Census
+		}{s, withCensus}
+	default:
+		return s
+	}
+}
+
+type faultyPositions struct {
+	s     *faulty
+	inner store.Positions
+}
+
+// WriteAt implements store.Positions. It is all or nothing, so FailPartly applies nothing.
+func (p *faultyPositions) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
+	ops = copied(ops)
+	return write(ctx, p.s, "WriteAt", func(ctx context.Context) ([]store.Written, error) {
+		return p.inner.WriteAt(ctx, now, ops, move)
+	})
+}
+
+// Position implements store.Positions.
+func (p *faultyPositions) Position(ctx context.Context, topic string, partition int) (store.Position, error) {
+	return read(ctx, p.s, "Position", func(ctx context.Context) (store.Position, error) {
+		return p.inner.Position(ctx, topic, partition)
+	})
+}
+
+type faultyCensus struct {
+	s     *faulty
+	inner store.Census
+}
+
+// Count implements store.Census.
+func (c *faultyCensus) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
+	return read(ctx, c.s, "Count", func(ctx context.Context) (store.Counts, error) { return c.inner.Count(ctx, now) })
+}

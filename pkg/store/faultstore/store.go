@@ -1,0 +1,208 @@
+package faultstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// faulty is the decorator. Its methods say of each call whether it writes, and whether it is a batch.
+type faulty struct {
+	inner  store.Store
+	faults *Faults
+}
+
+// Unwrap implements what store.As looks for.
+func (s *faulty) Unwrap() store.Store { return s.inner }
+
+// Close goes straight through.
+func (s *faulty) Close() error { return s.inner.Close() }
+
+func read[T any](ctx context.Context, s *faulty, method string, do func(ctx context.Context) (T, error)) (T, error) {
+	return through(ctx, s.faults, call[T]{method: method, do: do})
+}
+
+func write[T any](ctx context.Context, s *faulty, method string, do func(ctx context.Context) (T, error)) (T, error) {
+	return through(ctx, s.faults, call[T]{method: method, writes: true, do: do})
+}
+
+// batch is a write of independent items. It may be applied after it was answered, when the slice is
+// the caller's again.
+func batch[I, T any](
+	ctx context.Context, s *faulty, method string, items []I, do func(ctx context.Context, items []I) (T, error),
+) (T, error) {
+	if len(items) == 0 {
+		return do(ctx, items)
+	}
+	own := slices.Clone(items)
+	return through(ctx, s.faults, call[T]{
+		method: method,
+		writes: true,
+		do:     func(ctx context.Context) (T, error) { return do(ctx, own) },
+		partly: func(ctx context.Context) (T, error) { return do(ctx, own[:len(own)/2]) },
+	})
+}
+
+// Write implements store.Timers.
+func (s *faulty) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	return batch(ctx, s, "Write", copied(ops), func(ctx context.Context, ops []store.Op) ([]store.Written, error) {
+		return s.inner.Write(ctx, now, ops)
+	})
+}
+
+// copied gives operations payloads of their own.
+func copied(ops []store.Op) []store.Op {
+	out := slices.Clone(ops)
+	for i, op := range out {
+		switch o := op.(type) {
+		case store.Put:
+			o.Spec.Payload = slices.Clone(o.Spec.Payload)
+			out[i] = o
+		case store.Update:
+			if o.Patch.Payload != nil {
+				o.Patch.Payload = new(slices.Clone(*o.Patch.Payload))
+				out[i] = o
+			}
+		}
+	}
+	return out
+}
+
+// Get implements store.Timers.
+func (s *faulty) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
+	return read(ctx, s, "Get", func(ctx context.Context) (timer.Timer, error) { return s.inner.Get(ctx, now, ref) })
+}
+
+// List implements store.Timers.
+func (s *faulty) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	return read(ctx, s, "List", func(ctx context.Context) (store.Page, error) { return s.inner.List(ctx, now, q) })
+}
+
+// History implements store.Timers.
+func (s *faulty) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
+	return read(ctx, s, "History", func(ctx context.Context) ([]store.HistoryEntry, error) {
+		return s.inner.History(ctx, now, ref, limit)
+	})
+}
+
+// Claim implements store.Shards.
+func (s *faulty) Claim(ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID) ([]store.Claimed, error) {
+	return batch(ctx, s, "Claim", shards, func(ctx context.Context, shards []shard.ID) ([]store.Claimed, error) {
+		return s.inner.Claim(ctx, now, owner, shards)
+	})
+}
+
+// Release implements store.Shards.
+func (s *faulty) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
+	return batch(ctx, s, "Release", items, func(ctx context.Context, items []store.Release) ([]error, error) {
+		return s.inner.Release(ctx, now, items)
+	})
+}
+
+// Due implements store.Shards.
+func (s *faulty) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	if len(q.Shards) == 0 {
+		return s.inner.Due(ctx, q)
+	}
+	return read(ctx, s, "Due", func(ctx context.Context) ([]store.DueShard, error) { return s.inner.Due(ctx, q) })
+}
+
+// Overdue implements store.Shards.
+func (s *faulty) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	if len(q.Shards) == 0 {
+		return s.inner.Overdue(ctx, q)
+	}
+	return read(ctx, s, "Overdue", func(ctx context.Context) ([]store.OverdueShard, error) { return s.inner.Overdue(ctx, q) })
+}
+
+// Advance implements store.Shards.
+func (s *faulty) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	return batch(ctx, s, "Advance", items, func(ctx context.Context, items []store.Advance) ([]error, error) {
+		return s.inner.Advance(ctx, now, items)
+	})
+}
+
+// Unannounced implements store.Shards.
+func (s *faulty) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+	if len(shards) == 0 {
+		return s.inner.Unannounced(ctx, shards, before, limit)
+	}
+	return read(ctx, s, "Unannounced", func(ctx context.Context) ([]store.Notice, error) {
+		return s.inner.Unannounced(ctx, shards, before, limit)
+	})
+}
+
+// Announced implements store.Shards.
+func (s *faulty) Announced(ctx context.Context, marks []store.Mark) error {
+	_, err := batch(ctx, s, "Announced", marks, func(ctx context.Context, marks []store.Mark) (struct{}, error) {
+		return struct{}{}, s.inner.Announced(ctx, marks)
+	})
+	return err
+}
+
+// Current implements store.Outcomes. It writes where it counts starts.
+func (s *faulty) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	if slices.ContainsFunc(checks, func(c store.Check) bool { return c.CountStart }) {
+		return batch(ctx, s, "Current", checks, s.inner.Current)
+	}
+	if len(checks) == 0 {
+		return s.inner.Current(ctx, checks)
+	}
+	return read(ctx, s, "Current", func(ctx context.Context) ([]store.Checked, error) { return s.inner.Current(ctx, checks) })
+}
+
+// Finish implements store.Outcomes.
+func (s *faulty) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	return batch(ctx, s, "Finish", items, func(ctx context.Context, items []store.Finish) ([]error, error) {
+		return s.inner.Finish(ctx, now, items)
+	})
+}
+
+// Rearm implements store.Outcomes.
+func (s *faulty) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
+	return batch(ctx, s, "Rearm", items, func(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
+		return s.inner.Rearm(ctx, now, items)
+	})
+}
+
+// Purge implements store.Outcomes.
+func (s *faulty) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
+	return write(ctx, s, "Purge", func(ctx context.Context) (int, error) { return s.inner.Purge(ctx, now, limit) })
+}
+
+// CreateNamespace implements store.Namespaces.
+func (s *faulty) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	return write(ctx, s, "CreateNamespace", func(ctx context.Context) (store.Namespace, error) {
+		return s.inner.CreateNamespace(ctx, ns)
+	})
+}
+
+// GetNamespace implements store.Namespaces.
+func (s *faulty) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	return read(ctx, s, "GetNamespace", func(ctx context.Context) (store.Namespace, error) { return s.inner.GetNamespace(ctx, name) })
+}
+
+// ListNamespaces implements store.Namespaces.
+func (s *faulty) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	return read(ctx, s, "ListNamespaces", s.inner.ListNamespaces)
+}
+
+// UpdateNamespace implements store.Namespaces.
+func (s *faulty) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	return write(ctx, s, "UpdateNamespace", func(ctx context.Context) (store.Namespace, error) {
+		return s.inner.UpdateNamespace(ctx, ns)
+	})
+}
+
+// Init implements store.Cluster.
+func (s *faulty) Init(ctx context.Context, want store.Identity) (store.Identity, error) {
+	return write(ctx, s, "Init", func(ctx context.Context) (store.Identity, error) { return s.inner.Init(ctx, want) })
+}
+
+// Ping implements store.Cluster.
+func (s *faulty) Ping(ctx context.Context) (timer.Millis, error) {
+	return read(ctx, s, "Ping", s.inner.Ping)
+}
