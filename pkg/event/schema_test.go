@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"net/url"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -300,6 +302,25 @@ func TestSchemasSayWhatTheyAre(t *testing.T) {
 		}
 		if doc.Schema != "https://json-schema.org/draft/2020-12/schema" || doc.Title == "" || doc.Description == "" {
 			t.Errorf("%s: $schema %q, title %q, description %q", file, doc.Schema, doc.Title, doc.Description)
+		}
+	}
+}
+
+// The examples of docs/events.md, in their order.
+func TestDocumentedExamplesFollowTheirSchemas(t *testing.T) {
+	c := newCompiler(t)
+	text, err := os.ReadFile("../../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```json\n(.*?)\n```|nats [^']*req timerbus.commands '(.*?)'\n").FindAllSubmatch(text, -1)
+	want := []string{"cloudevent", "cloudevent", "answer", "delivery", "result", "notice"}
+	if len(blocks) != len(want) {
+		t.Fatalf("%d examples, want %d: %v", len(blocks), len(want), want)
+	}
+	for i, name := range want {
+		if err := c.schema(t, name).Validate(parse(t, slices.Concat(blocks[i][1], blocks[i][2]))); err != nil {
+			t.Errorf("example %d: %v", i+1, err)
 		}
 	}
 }
