@@ -1,0 +1,165 @@
+//go:build unix
+
+package sqlitestore
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// fillUp writes until there is no room, and returns what was acknowledged and what was not.
+func fillUp(t *testing.T, s *Store) (done []store.Put, refused store.Put) {
+	t.Helper()
+	body := []byte(`"` + strings.Repeat("x", 50<<10) + `"`)
+	for i := range 10_000 {
+		p := putOf(fmt.Sprint("filler-", i), now)
+		p.Spec.Payload = body
+		written, err := s.Write(t.Context(), now, []store.Op{p})
+		if err != nil {
+			if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrOutcomeUnknown) {
+				t.Fatalf("got %v, want ErrUnavailable", err)
+			}
+			return done, p
+		}
+		if written[0].Err != nil {
+			t.Fatal(written[0].Err)
+		}
+		done = append(done, p)
+	}
+	t.Fatal("there is room without end")
+	return nil, refused
+}
+
+func afterFull(t *testing.T, s *Store, done []store.Put, refused store.Put) {
+	t.Helper()
+	for _, p := range done {
+		if !exists(t, s, p) {
+			t.Fatalf("acknowledged timer %s is lost", p.ID)
+		}
+	}
+	if exists(t, s, refused) {
+		t.Error("a refused timer is there")
+	}
+}
+
+// TestNoRoomInTheDatabase: the file may not grow, as on a full disk.
+func TestNoRoomInTheDatabase(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	execute(t, s, "PRAGMA max_page_count = 100")
+	done, refused := fillUp(t, s)
+	afterFull(t, s, done, refused)
+
+	// A delete needs no room, and makes some.
+	if w, err := s.Write(t.Context(), now, []store.Op{store.Delete{Ref: done[0].Ref}}); err != nil || w[0].Err != nil {
+		t.Errorf("delete on a full disk: %v, %v", err, w)
+	}
+	mustWrite(t, s, refused)
+	execute(t, s, "PRAGMA max_page_count = 1000000")
+	mustWrite(t, s, putOf("more", now))
+	afterFull(t, s, append(done[1:], refused), done[0])
+}
+
+// TestNoRoomForTheLog: the write-ahead log may not grow, so that it is COMMIT that fails.
+func TestNoRoomForTheLog(t *testing.T) {
+	folder := t.TempDir()
+	s := openFolder(t, Options{Folder: folder})
+	mustWrite(t, s, putOf("first", now))
+
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	tight := was
+	tight.Cur = 1 << 20
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &tight); err != nil {
+		t.Fatal(err)
+	}
+	done, refused := fillUp(t, s)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	afterFull(t, s, done, refused)
+	mustWrite(t, s, refused)
+
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openFolder(t, Options{Folder: folder})
+	for _, p := range append(done, refused) {
+		if !exists(t, s, p) {
+			t.Errorf("acknowledged timer %s is lost after opening again", p.ID)
+		}
+	}
+}
+
+// victimFolder tells a child process of TestKilled where to write.
+const victimFolder = "SQLITESTORE_VICTIM_FOLDER"
+
+// TestVictim is not a test but the process that TestKilled kills: it writes, and prints what was
+// acknowledged, until it dies.
+func TestVictim(t *testing.T) {
+	folder := os.Getenv(victimFolder)
+	if folder == "" {
+		return
+	}
+	s := openFolder(t, Options{Folder: folder})
+	for i := 0; ; i++ {
+		id := fmt.Sprint("victim-", i)
+		mustWrite(t, s, putOf(id, now))
+		fmt.Println("acknowledged", id)
+	}
+}
+
+// TestKilled: a process that is killed gives the folder back and loses nothing it acknowledged.
+func TestKilled(t *testing.T) {
+	folder := t.TempDir()
+	victim := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$")
+	victim.Env = append(os.Environ(), victimFolder+"="+folder)
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var acknowledged []string
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if id, ok := strings.CutPrefix(lines.Text(), "acknowledged "); ok {
+			acknowledged = append(acknowledged, id)
+		}
+		if len(acknowledged) == 200 {
+			if _, err := Open(t.Context(), Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "in use") {
+				t.Errorf("open beside the living process: %v", err)
+			}
+			if err := victim.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = victim.Wait() // killed
+	if len(acknowledged) < 200 {
+		t.Fatalf("the process ended by itself after %d writes", len(acknowledged))
+	}
+	if info, err := os.Stat(filepath.Join(folder, databaseName+"-wal")); err != nil || info.Size() == 0 {
+		t.Errorf("no log is left to recover: %v", err)
+	}
+	s := openFolder(t, Options{Folder: folder})
+	for _, id := range acknowledged {
+		if !exists(t, s, putOf(id, now)) {
+			t.Errorf("acknowledged timer %s is lost", id)
+		}
+	}
+}

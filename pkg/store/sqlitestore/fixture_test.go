@@ -1,0 +1,84 @@
+package sqlitestore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const now = timer.Millis(1_800_000_000_000)
+
+var block = shard.Block{Base: 0, Count: 16}
+
+func openFolder(t testing.TB, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// execute runs a statement in a transaction of the writer.
+func execute(t testing.TB, s *Store, statement string) {
+	t.Helper()
+	err := s.write(t.Context(), "execute", 1, 0, func(c *conn) error {
+		_, err := c.exec(statement)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putOf makes a create whose revision is made from its id, so that one id always has the same one.
+func putOf(id string, executeAt timer.Millis) store.Put {
+	uuid := timer.UUIDOf("default", id)
+	revision := timer.Revision(1)
+	for _, b := range uuid[:7] {
+		revision = revision<<8 | timer.Revision(b)
+	}
+	return store.Put{
+		Ref:       store.Ref{Shard: block.Place(id), UUID: uuid},
+		Namespace: "default",
+		ID:        id,
+		Revision:  revision,
+		Spec: timer.Spec{
+			ExecuteAt:       executeAt,
+			CallbackURL:     "http://127.0.0.1:9000/",
+			CallbackTimeout: timer.DefaultCallbackTimeout,
+			Retry:           timer.DefaultRetryPolicy(),
+			Payload:         []byte(`{"n":1}`),
+		},
+	}
+}
+
+func finishOf(p store.Put, kind store.FinishKind) store.Finish {
+	return store.Finish{
+		Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: kind,
+		If:   store.Guard{Generation: timer.Generation(p.Revision)},
+		Next: p.Revision + 1, NextAt: now + 1000,
+		Record: store.Record{Attempt: 1, StartedAt: now, FinishedAt: now, StatusCode: 200, KeepFor: time.Hour},
+	}
+}
+
+func mustWrite(t testing.TB, s *Store, ops ...store.Op) {
+	t.Helper()
+	written, err := s.Write(t.Context(), now, ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range written {
+		if w.Err != nil {
+			t.Fatalf("operation %d: %v", i, w.Err)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package sqlitestore
+
+import (
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// plan is a statement and how SQLite must run it.
+type plan struct {
+	name, query string
+	// through are index searches that must be in the plan.
+	through []string
+	// mayScan and maySort say why a scan of a big table, or a sort, is right here.
+	mayScan, maySort string
+}
+
+const (
+	throughKey        = "timers_key (shard=? AND uuid=?)"
+	throughDue        = "timers_due (shard=? AND (due_at,uuid)>(?,?))"
+	throughHistoryKey = "history_key (shard=? AND uuid=?)"
+	oneTimersHistory  = "sorts the history of one timer"
+)
+
+func plans() []plan {
+	listing := func(finished, byCorrelation bool) walk { return walks[way{finished, byCorrelation}] }
+	all := []plan{
+		{name: "Put: the row in the way", query: selectLive, through: []string{throughKey}},
+		{name: "Put: replace", query: replaceLive, through: []string{throughKey}},
+		{name: "Delete", query: deleteAny, through: []string{throughKey}},
+		{name: "Delete of a generation", query: deleteGeneration, through: []string{throughKey}},
+		{name: "Get of a finished timer", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
+		{name: "History", query: selectHistory, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
+		{name: "List", query: listing(false, false).page, through: []string{"timers_key ((shard,uuid)>(?,?)"}},
+		{name: "List: bound", query: listing(false, false).last, through: []string{"COVERING INDEX timers_key"}},
+		{name: "List by correlation", query: listing(false, true).page, through: []string{"timers_correlation (correlation_id=?"}},
+		{name: "List by correlation: bound", query: listing(false, true).last, through: []string{"COVERING INDEX timers_correlation"}},
+		{name: "List by made correlation", query: listing(false, true).made, through: []string{throughKey}},
+		{name: "List finished", query: listing(true, false).page, through: []string{"history_key ((shard,uuid,generation,attempt)>"}},
+		{name: "List finished: bound", query: listing(true, false).last, through: []string{"COVERING INDEX history_key"}},
+		{name: "List finished by correlation", query: listing(true, true).page, through: []string{"history_correlation (correlation_id=?"}},
+		{name: "List finished by correlation: bound", query: listing(true, true).last, through: []string{"history_correlation"}},
+		{name: "List finished by made correlation", query: listing(true, true).made, through: []string{throughHistoryKey}},
+		{name: "Due and Overdue: rows", query: selectDue, through: []string{throughDue}},
+		{name: "Unannounced: parked", query: selectParkedMarks, through: []string{"timers_marked (marked_at>? AND marked_at<?)"}},
+		{name: "Unannounced: dead", query: selectDeadMarks, through: []string{"history_marked (marked_at>? AND marked_at<?)"}},
+		{name: "Announced: parked", query: unmarkParked, through: []string{throughKey}},
+		{name: "Announced: dead", query: unmarkDead, through: []string{"history_key (shard=? AND uuid=? AND generation=? AND attempt=?)"}},
+		{name: "Current: count a start", query: countStart, through: []string{throughKey}},
+		{name: "Finish: why it missed", query: selectStanding, through: []string{throughKey}},
+		{name: "Purge", query: deleteExpired, through: []string{"history_expiry (expires_at<?)"}},
+		{name: "Claim", query: upsertClaim},
+		{name: "Release", query: releaseClaim},
+		{name: "Advance", query: advanceWatermark},
+		{name: "Count pending", query: countPending, through: []string{"INDEX timers_due"}, mayScan: "counts an index; no column is read, so the rows are not looked up"},
+		{name: "Count parked", query: countParked, through: []string{"timers_parked"}, mayScan: "scans an index of parked rows"},
+		{name: "Count overdue", query: countOverdue, through: []string{"timers_due (shard=? AND due_at<?)", "timers_due (shard>?)"}},
+	}
+	for _, size := range valuesSizes {
+		all = append(all,
+			plan{name: fmt.Sprintf("Due and Overdue: first look, %d", size), query: selectFirstOf[size], through: []string{throughDue}},
+			plan{name: fmt.Sprintf("Current, %d", size), query: selectCurrentOf[size], through: []string{throughKey}})
+	}
+	for statement, both := range guardedBy {
+		verb := strings.Join(strings.Fields(statement)[:5], " ")
+		all = append(all,
+			plan{name: "Finish by generation: " + verb, query: both.generation, through: []string{throughKey}},
+			plan{name: "Finish by revision: " + verb, query: both.revision, through: []string{throughKey}})
+	}
+	return all
+}
+
+var (
+	bigScan = regexp.MustCompile(`SCAN (t\b|n\b|timers|history|shards|s\b)`)
+	sorts   = regexp.MustCompile(`USE TEMP B-TREE`)
+)
+
+func TestPlans(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	seed(t, s, 12_000)
+	for _, analyzed := range []bool{false, true} {
+		if analyzed {
+			execute(t, s, "ANALYZE")
+		}
+		for _, p := range plans() {
+			t.Run(fmt.Sprintf("%s/analyzed=%t", p.name, analyzed), func(t *testing.T) { p.check(t, explain(t, s, p.query)) })
+		}
+	}
+}
+
+func (p plan) check(t *testing.T, steps string) {
+	t.Helper()
+	if p.mayScan == "" && bigScan.MatchString(steps) {
+		t.Errorf("scans a table:\n%s", steps)
+	}
+	if p.maySort == "" && sorts.MatchString(steps) {
+		t.Errorf("sorts:\n%s", steps)
+	}
+	for _, want := range p.through {
+		if !strings.Contains(steps, want) {
+			t.Errorf("does not go through %s:\n%s", want, steps)
+		}
+	}
+}
+
+// TestPlansAreRead shows that check can fail.
+func TestPlansAreRead(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	if steps := explain(t, s, "SELECT * FROM timers WHERE updated_at > ? ORDER BY updated_at"); !bigScan.MatchString(steps) || !sorts.MatchString(steps) {
+		t.Errorf("a scan and a sort are not seen in:\n%s", steps)
+	}
+}
+
+func explain(t *testing.T, s *Store, query string) string {
+	t.Helper()
+	var steps strings.Builder
+	err := s.read(t.Context(), "explain", func(c *conn) error {
+		return c.each(func(rows *sql.Rows) error {
+			var id, parent, unused int
+			var detail string
+			err := rows.Scan(&id, &parent, &unused, &detail)
+			fmt.Fprintln(&steps, detail)
+			return err
+		}, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps.String()
+}
+
+// seed writes n timers, of which a tenth each is parked, done and dead.
+func seed(t testing.TB, s *Store, n int) {
+	t.Helper()
+	var ops []store.Op
+	var items []store.Finish
+	for i := range n {
+		p := putOf(fmt.Sprint("seed-", i), now+timer.Millis(i%997))
+		if i%7 == 0 {
+			p.Spec.CorrelationID = fmt.Sprint("correlation-", i%11)
+		}
+		ops = append(ops, p)
+		kinds := [...]store.FinishKind{store.FinishDone, store.FinishDead, store.FinishParked}
+		if i%10 < len(kinds) {
+			items = append(items, finishOf(p, kinds[i%10]))
+		}
+	}
+	if _, err := s.Write(t.Context(), now, ops); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Finish(t.Context(), now, items); err != nil {
+		t.Fatal(err)
+	}
+}

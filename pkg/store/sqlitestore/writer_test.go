@@ -1,0 +1,289 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// gate is a request that keeps the writer in its transaction until it is opened.
+type gate struct {
+	entered, open chan struct{}
+	done          chan error
+}
+
+func shut(t *testing.T, s *Store) *gate {
+	t.Helper()
+	g := &gate{entered: make(chan struct{}), open: make(chan struct{}), done: make(chan error, 1)}
+	ctx := t.Context()
+	go func() {
+		g.done <- s.write(ctx, "gate", 1, 0, func(*conn) error {
+			close(g.entered)
+			<-g.open
+			return nil
+		})
+	}()
+	return g
+}
+
+func (g *gate) release(t *testing.T) {
+	t.Helper()
+	close(g.open)
+	if err := <-g.done; err != nil {
+		t.Errorf("gate: %v", err)
+	}
+}
+
+// send starts a write and returns when it waits in the queue, as the n-th there.
+func send(ctx context.Context, s *Store, n int, apply func(*conn) error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- s.write(ctx, "send", 1, 0, apply) }()
+	for len(s.writer.queue) < n {
+		time.Sleep(time.Millisecond) // a channel's length cannot be waited for
+	}
+	return done
+}
+
+func putting(p store.Put) func(*conn) error {
+	return func(c *conn) error {
+		_, err := c.put(now, &p)
+		return err
+	}
+}
+
+func exists(t *testing.T, s *Store, p store.Put) bool {
+	t.Helper()
+	_, err := s.Get(t.Context(), now, p.Ref)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestWhatGathersIsOneTransaction(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	g := shut(t, s)
+	<-g.entered
+	a, b := putOf("a", now), putOf("b", now)
+	var together bool
+	first := send(t.Context(), s, 1, putting(a))
+	second := send(t.Context(), s, 2, func(c *conn) error {
+		// Nothing but this very transaction can see the first put now.
+		_, inside, err := c.timer(selectLive, a.Ref.Shard, a.Ref.UUID[:])
+		together = inside && !exists(t, s, a)
+		return errors.Join(err, putting(b)(c))
+	})
+	g.release(t)
+	if err := errors.Join(<-first, <-second); err != nil {
+		t.Fatal(err)
+	}
+	if !together {
+		t.Error("the two requests were committed apart")
+	}
+	if !exists(t, s, a) || !exists(t, s, b) {
+		t.Error("an answered put is not there")
+	}
+}
+
+func TestOneFailureDoesNotTakeTheOthersWithIt(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	g := shut(t, s)
+	<-g.entered
+	a, b := putOf("a", now), putOf("b", now)
+	first := send(t.Context(), s, 1, putting(a))
+	bad := send(t.Context(), s, 2, func(c *conn) error {
+		if err := putting(b)(c); err != nil {
+			return err
+		}
+		_, err := c.exec("INSERT INTO positions VALUES (NULL, NULL, NULL, NULL, NULL)")
+		return err
+	})
+	g.release(t)
+	if err := <-first; err != nil {
+		t.Errorf("the good request: %v", err)
+	}
+	if err := <-bad; !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("the bad request: got %v, want ErrInvalid", err)
+	}
+	if !exists(t, s, a) {
+		t.Error("the good request is lost")
+	}
+	if exists(t, s, b) {
+		t.Error("half of the bad request is there")
+	}
+}
+
+func TestGivenUpBeforeItIsTaken(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	g := shut(t, s)
+	<-g.entered
+	ctx, cancel := context.WithCancel(t.Context())
+	p := putOf("a", now)
+	done := send(ctx, s, 1, putting(p))
+	cancel()
+	err := <-done
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrOutcomeUnknown) {
+		t.Errorf("got %v, want context.Canceled and ErrUnavailable", err)
+	}
+	g.release(t)
+	mustWrite(t, s, putOf("b", now)) // the writer has passed it
+	if exists(t, s, p) {
+		t.Error("it was written all the same")
+	}
+}
+
+func TestGivenUpAfterItIsTaken(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	g := shut(t, s)
+	<-g.entered
+	ctx, cancel := context.WithCancel(t.Context())
+	p := putOf("a", now)
+	applied, open := make(chan struct{}), make(chan struct{})
+	given := send(ctx, s, 1, putting(p))
+	last := send(t.Context(), s, 2, func(*conn) error {
+		close(applied) // the first one has been, in the same transaction
+		<-open
+		return nil
+	})
+	g.release(t)
+	<-applied
+	cancel()
+	if err := <-given; !errors.Is(err, store.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want ErrOutcomeUnknown and context.Canceled", err)
+	}
+	close(open)
+	if err := <-last; err != nil {
+		t.Fatal(err)
+	}
+	if !exists(t, s, p) {
+		t.Error("the transaction that went on is not there")
+	}
+}
+
+func TestGatherStopsAtItsBounds(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		rows, bytes, got int
+	}{
+		{"rows", 40, 1, 2},
+		{"bytes", 1, 400, 2},
+		{"neither", 10, 10, 5},
+		{"one alone may be larger", 1000, 1000, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &writer{queue: make(chan *request, 8), groupRows: 100, groupBytes: 1000}
+			for range 4 {
+				w.queue <- &request{rows: c.rows, bytes: c.bytes}
+			}
+			group, held := w.gather(&request{rows: c.rows, bytes: c.bytes})
+			if len(group) != c.got {
+				t.Errorf("gathered %d, want %d", len(group), c.got)
+			}
+			if (held != nil) != (c.got < 5) || len(group)+len(w.queue)+btoi(held != nil) != 5 {
+				t.Errorf("of 5, %d gathered, %d left, held: %t", len(group), len(w.queue), held != nil)
+			}
+		})
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestCommitOfUnknownOutcome makes COMMIT fail with an error that says nothing about what is on disk, by
+// way of a constraint that is checked only then.
+func TestCommitOfUnknownOutcome(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	execute(t, s, "CREATE TABLE parent (id INTEGER PRIMARY KEY)")
+	execute(t, s, "CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
+	if _, err := s.writer.conn.exec("PRAGMA foreign_keys = 1"); err != nil { // the writer is idle
+		t.Fatal(err)
+	}
+	err := s.write(t.Context(), "orphan", 1, 0, func(c *conn) error {
+		_, err := c.exec("INSERT INTO child VALUES (1)")
+		return err
+	})
+	if !errors.Is(err, store.ErrOutcomeUnknown) {
+		t.Fatalf("got %v, want ErrOutcomeUnknown", err)
+	}
+	p := putOf("a", now)
+	mustWrite(t, s, p)
+	if !exists(t, s, p) {
+		t.Error("the write after it is not there")
+	}
+}
+
+func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
+	const limit = 17 << 20
+	folder := t.TempDir()
+	s := openFolder(t, Options{Folder: folder, WALMiB: limit >> 20})
+	wal := filepath.Join(folder, databaseName+"-wal")
+	size := func() int64 {
+		info, err := os.Stat(wal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	// One read that holds the log from its beginning.
+	mustWrite(t, s, putOf("first", now))
+	reading, finish, read := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	ctx := t.Context()
+	go func() {
+		read <- s.read(ctx, "long read", func(c *conn) error {
+			return c.snapshot(func() error {
+				if _, _, err := c.timer(selectLive, 0, []byte{}); err != nil {
+					return err
+				}
+				close(reading)
+				<-finish
+				return nil
+			})
+		})
+	}()
+	<-reading
+	body := append(append([]byte{'"'}, make([]byte, 90<<10)...), '"')
+	for i := range body[1 : len(body)-1] {
+		body[1+i] = 'x'
+	}
+	for i := 0; size() <= limit; i++ {
+		p := putOf(fmt.Sprint("big-", i), now)
+		p.Spec.Payload = body
+		mustWrite(t, s, p)
+	}
+	close(finish) // the writer waits for the readers now
+	if err := <-read; err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, s, putOf("last", now))
+	if got := size(); got > limit {
+		t.Errorf("the log still has %d bytes", got)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s := openFolder(t, Options{Folder: t.TempDir()})
+	g := shut(t, s)
+	<-g.entered
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	g.release(t) // Close waits for it
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write(t.Context(), now, []store.Op{putOf("a", now)}); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("write: got %v, want ErrClosed", err)
+	}
+	if _, err := s.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("ping: got %v, want ErrClosed", err)
+	}
+}
