@@ -57,7 +57,7 @@ func (s *Server) restart(ctx context.Context) error {
 // probe writes as much as must be free, and removes it.
 func (s *Server) probe() error {
 	name := filepath.Join(s.config.StoreDir, "timerbus-room")
-	f, err := os.Create(name) //nolint:gosec // the folder is ours
+	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("try to write: %w", err)
 	}
