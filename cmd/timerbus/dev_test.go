@@ -80,6 +80,30 @@ func TestNewcomer(t *testing.T) {
 	}
 }
 
+func TestNoTimeToDrain(t *testing.T) {
+	hermetic(t)
+	b, _ := dev(t, t.TempDir(), "--drain-timeout", "0s")
+	if code := b.stop(t); code != exitFailure || !strings.Contains(b.stderr.String(), "not stopped within the drain timeout") {
+		t.Errorf("exit code %d: %s", code, b.stderr)
+	}
+}
+
+func TestSettingsFromAFile(t *testing.T) {
+	hermetic(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "timerbus.yaml")
+	if err := os.WriteFile(file, []byte("partitions: 3\nlog-format: text\nlog-level: debug\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TIMERBUS_CONFIG", file)
+	b, _ := dev(t, filepath.Join(folder, "data"))
+	b.see(t, b.stderr, `DEBUG partition opened .*partition=2`)
+	b.stop(t)
+	if !strings.Contains(b.stderr.String(), "DEBUG part stopped") || strings.Contains(b.stderr.String(), "partition=3") {
+		t.Errorf("log: %s", b.stderr)
+	}
+}
+
 func TestTokenGuardsTheAPI(t *testing.T) {
 	hermetic(t)
 	t.Setenv("TIMERBUS_TOKEN", "secret")

@@ -44,7 +44,13 @@ func (p *program) serve(ctx context.Context, config *runtime.Config, logger *slo
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() {
+		// What was left behind may hold on to the backend for ever. The process ends, and everything
+		// is as after a crash, which it is made for.
+		if !errors.Is(err, runtime.ErrNotDrained) {
+			err = errors.Join(err, b.Close())
+		}
+	}()
 	if err := ensureNamespace(ctx, b.Store); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func TestEverySettingIsDocumented(t *testing.T) {
 		if s.Default == "" {
 			shown = "none"
 		}
-		row := fmt.Sprintf("| `--%s` | `%s` | %s | ", s.Name, s.Env, shown)
+		row := fmt.Sprintf("| `--%s` | %#q | %s | ", s.Name, s.Env, shown)
 		if !strings.Contains(string(raw), row) {
 			t.Errorf("no row begins with %s", row)
 		}
