@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,8 +78,12 @@ func (s *session) fail(what string, err error) {
 	ending := s.cause != nil
 	s.broken = s.broken || !ending
 	s.mu.Unlock()
+	level := slog.LevelWarn
+	if errors.Is(err, errLinkChanged) {
+		level = slog.LevelDebug // the connection's own line is enough
+	}
 	if !ending {
-		s.bus.log.Warn("session failed", "topic", s.spec.Topic, "partition", int(s.partition), "in", what, "error", err)
+		s.bus.log.Log(s.base, level, "session failed", "topic", s.spec.Topic, "partition", int(s.partition), "in", what, "error", err)
 	}
 	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
 }
@@ -199,8 +204,8 @@ func (h *holding) release(ctx context.Context) error {
 	return h.put(ctx, r)
 }
 
-// releasing is common to both modes: a lost session leaves the record to whoever takes it, unless it
-// was its own fault while the lease goes on.
+// releases reports whether the session is to free its record. After a loss whoever takes the record
+// does that, unless the loss was the session's own fault and the lease goes on.
 func (s *session) releases() bool {
 	return s.term.valid() && s.bus.nc.IsConnected()
 }
