@@ -41,10 +41,10 @@ func (w *world) chaos(seed uint64) {
 		}
 	}
 	fault := func(string, []store.Finish) error {
-		switch {
-		case one(10):
+		switch random() % 10 {
+		case 0:
 			return store.ErrUnavailable
-		case one(10):
+		case 1:
 			return store.ErrOutcomeUnknown
 		default:
 			return nil
@@ -74,7 +74,7 @@ func (w *world) chaos(seed uint64) {
 	for i := range timers {
 		w.put(fmt.Sprint(i), time.Duration(random()%60000)*time.Millisecond, func(s *timer.Spec) {
 			s.Deliver = []timer.Deliver{timer.DeliverCallback, timer.DeliverCallback, timer.DeliverBoth, timer.DeliverEvent}[i%4]
-			s.Retry.MaxAttempts, s.Retry.InitialInterval = 1000, time.Second
+			s.Retry.MaxAttempts, s.Retry.InitialInterval, s.Retry.MaxInterval = 1000, time.Second, 5*time.Second
 			s.CallbackTimeout = timer.MaxCallbackTimeout
 		})
 	}
