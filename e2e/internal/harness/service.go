@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -99,7 +101,7 @@ func (s *Service) Launch() error {
 	}
 	args := append([]string{"dev", "--listen", s.Listen, "--nats-listen", s.NATS, "--data", s.Data}, s.args...)
 	command := exec.Command(s.binary, args...)
-	command.Env = append(os.Environ(), s.env...)
+	command.Env = append(strangers(os.Environ()), s.env...)
 	command.Stdout, command.Stderr = &s.log, &s.log
 	command.SysProcAttr = ownGroup()
 	if err := command.Start(); err != nil {
@@ -113,6 +115,12 @@ func (s *Service) Launch() error {
 	}()
 	s.run = r
 	return nil
+}
+
+// strangers leaves out what is meant for Timerbus: a test's own settings are none of the service's, and a
+// developer's none of the test's.
+func strangers(environ []string) []string {
+	return slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TIMERBUS_") })
 }
 
 func (r *run) over() bool {

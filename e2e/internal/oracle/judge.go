@@ -17,7 +17,7 @@ const (
 	Again
 )
 
-// Delivery is one callback as it arrived, with the answer it is about to get.
+// Delivery is one callback, or fired event, as it arrived.
 type Delivery struct {
 	Timer     string
 	Token     string // out of the payload
@@ -25,12 +25,9 @@ type Delivery struct {
 	Attempt   int
 	ExecuteAt time.Time // as the body says
 	At        time.Time // when it arrived
-	Verdict   Verdict
-	NextAt    time.Time
 }
 
-// Delivered judges a delivery. It is told before the answer goes out: what was answered before a kill
-// must be known even if nobody heard it.
+// Delivered judges a delivery when it has arrived.
 func (o *Oracle) Delivered(d *Delivery) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,8 +45,40 @@ func (o *Oracle) Delivered(d *Delivery) {
 	}
 	o.judgeTime(w, d)
 	o.judgeOrder(w, d)
-	o.judgeRepetition(w, d)
-	o.conclude(w, d)
+	l := o.judgeRepetition(w, d)
+	if len(l.attempts) == 0 && d.Attempt == 1 && !o.down && d.ExecuteAt.After(o.restarted) {
+		o.counts.MaxLateness = max(o.counts.MaxLateness, d.At.Sub(d.ExecuteAt))
+	}
+	l.attempts[d.Attempt] = true
+}
+
+// Answered is told when a delivery's answer is about to go out to a caller who still waits for it; next
+// is the time that Again asks for. A delivery that is never answered so stays owed: that it arrived is
+// not enough, for its caller may have died over it.
+func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.tokens[d.Token]
+	if w == nil || v == Failed {
+		return
+	}
+	if l := w.life(d.WebhookID); l != nil {
+		l.over = true
+		l.again = l.again || v == Again
+	}
+	if v == Again {
+		w.asked[next.UnixMilli()] = true
+		return
+	}
+	if w.done {
+		return
+	}
+	w.done = true
+	o.counts.Fired++
+	if !o.restarted.IsZero() && d.ExecuteAt.Before(o.restarted) && d.At.After(o.restarted) {
+		o.counts.Recovered++
+		o.counts.MaxRecovery = max(o.counts.MaxRecovery, d.At.Sub(o.restarted))
+	}
 }
 
 // judgeTime: nothing before its time. The body's time must be one that was asked for, else "early"
@@ -83,15 +112,12 @@ func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
 
 // judgeRepetition: a webhook-id that was delivered before is a duplicate unless this is its next
 // attempt; a new one needs a reschedule by the answer to the one before.
-func (o *Oracle) judgeRepetition(w *Write, d *Delivery) {
-	for _, l := range w.lives {
-		if l.id != d.WebhookID {
-			continue
-		}
+func (o *Oracle) judgeRepetition(w *Write, d *Delivery) *life {
+	if l := w.life(d.WebhookID); l != nil {
 		if l.over || l.attempts[d.Attempt] {
 			o.counts.Duplicates++
 		}
-		return
+		return l
 	}
 	for _, l := range w.lives {
 		if !l.again {
@@ -99,38 +125,18 @@ func (o *Oracle) judgeRepetition(w *Write, d *Delivery) {
 			break
 		}
 	}
-	w.lives = append(w.lives, &life{id: d.WebhookID, attempts: map[int]bool{}})
+	l := &life{id: d.WebhookID, attempts: map[int]bool{}}
+	w.lives = append(w.lives, l)
+	return l
 }
 
-func (o *Oracle) conclude(w *Write, d *Delivery) {
-	var l *life
-	for _, l = range w.lives {
-		if l.id == d.WebhookID {
-			break
+func (w *Write) life(webhookID string) *life {
+	for _, l := range w.lives {
+		if l.id == webhookID {
+			return l
 		}
 	}
-	first := len(l.attempts) == 0
-	l.attempts[d.Attempt] = true
-	if first && d.Attempt == 1 && !o.down && d.ExecuteAt.After(o.restarted) {
-		o.counts.MaxLateness = max(o.counts.MaxLateness, d.At.Sub(d.ExecuteAt))
-	}
-	switch d.Verdict {
-	case Failed:
-		return
-	case Again:
-		l.again = true
-		w.asked[d.NextAt.UnixMilli()] = true
-	case Done:
-		if w.done.IsZero() {
-			w.done = d.At
-			o.counts.Fired++
-			if !o.restarted.IsZero() && d.ExecuteAt.Before(o.restarted) && d.At.After(o.restarted) {
-				o.counts.Recovered++
-				o.counts.MaxRecovery = max(o.counts.MaxRecovery, d.At.Sub(o.restarted))
-			}
-		}
-	}
-	l.over = true
+	return nil
 }
 
 // maxKept bounds how many violations are told in words.

@@ -52,7 +52,7 @@ type Write struct {
 
 	lives []*life        // in the order in which they were first delivered
 	asked map[int64]bool // times that answers rescheduled it to, in Unix milliseconds
-	done  time.Time      // when a delivery was first answered as done
+	done  bool           // a delivery was answered as done
 }
 
 // life is what was delivered under one webhook-id.

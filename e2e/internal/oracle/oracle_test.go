@@ -19,32 +19,45 @@ type story struct{ *oracle.Oracle }
 func (s *story) create() { s.Creating("t", "1", at(10)).Applied(true, at(0)) }
 
 // deliver is a delivery answered as done, with changes.
-func (s *story) deliver(seconds float64, changes ...func(*oracle.Delivery)) {
-	d := &oracle.Delivery{
-		Timer: "t", Token: "1", WebhookID: "u_1", Attempt: 1, ExecuteAt: at(10), At: at(seconds), Verdict: oracle.Done,
-	}
+func (s *story) deliver(seconds float64, changes ...func(*delivery)) {
+	d := &delivery{verdict: oracle.Done, Delivery: oracle.Delivery{
+		Timer: "t", Token: "1", WebhookID: "u_1", Attempt: 1, ExecuteAt: at(10), At: at(seconds),
+	}}
 	for _, change := range changes {
 		change(d)
 	}
-	s.Delivered(d)
+	s.Delivered(&d.Delivery)
+	if !d.unanswered {
+		s.Answered(&d.Delivery, d.verdict, d.next)
+	}
 }
 
-func failed(d *oracle.Delivery) { d.Verdict = oracle.Failed }
+type delivery struct {
+	oracle.Delivery
 
-func attempt(n int) func(*oracle.Delivery) { return func(d *oracle.Delivery) { d.Attempt = n } }
-
-func webhookID(id string) func(*oracle.Delivery) {
-	return func(d *oracle.Delivery) { d.WebhookID = id }
+	verdict    oracle.Verdict
+	next       time.Time
+	unanswered bool
 }
 
-func token(s string) func(*oracle.Delivery) { return func(d *oracle.Delivery) { d.Token = s } }
+func failed(d *delivery) { d.verdict = oracle.Failed }
 
-func askedFor(seconds float64) func(*oracle.Delivery) {
-	return func(d *oracle.Delivery) { d.ExecuteAt = at(seconds) }
+func unanswered(d *delivery) { d.unanswered = true }
+
+func attempt(n int) func(*delivery) { return func(d *delivery) { d.Attempt = n } }
+
+func webhookID(id string) func(*delivery) {
+	return func(d *delivery) { d.WebhookID = id }
 }
 
-func again(seconds float64) func(*oracle.Delivery) {
-	return func(d *oracle.Delivery) { d.Verdict, d.NextAt = oracle.Again, at(seconds) }
+func token(s string) func(*delivery) { return func(d *delivery) { d.Token = s } }
+
+func askedFor(seconds float64) func(*delivery) {
+	return func(d *delivery) { d.ExecuteAt = at(seconds) }
+}
+
+func again(seconds float64) func(*delivery) {
+	return func(d *delivery) { d.verdict, d.next = oracle.Again, at(seconds) }
 }
 
 // bad picks the counts of violations, and duplicates.
@@ -69,8 +82,13 @@ func TestEveryViolationIsCounted(t *testing.T) {
 	}{
 		"in order": {tell: func(s *story) { s.create(); s.deliver(10.1) }},
 
-		"lost":       {tell: func(s *story) { s.create() }, want: oracle.Report{Lost: 1}},
-		"only tried": {tell: func(s *story) { s.create(); s.deliver(10.1, failed) }, want: oracle.Report{Lost: 1}},
+		"lost":         {tell: func(s *story) { s.create() }, want: oracle.Report{Lost: 1}},
+		"only tried":   {tell: func(s *story) { s.create(); s.deliver(10.1, failed) }, want: oracle.Report{Lost: 1}},
+		"died over it": {tell: func(s *story) { s.create(); s.deliver(10.1, unanswered) }, want: oracle.Report{Lost: 1}},
+		"came again after": {
+			tell: func(s *story) { s.create(); s.deliver(10.1, unanswered); s.deliver(14) },
+			want: oracle.Report{Duplicates: 1},
+		},
 		"lost after a reschedule": {
 			tell: func(s *story) { s.create(); s.deliver(10.1, again(12)) },
 			want: oracle.Report{Lost: 1},
@@ -204,7 +222,7 @@ func TestRecoveryIsMeasuredFromTheRestart(t *testing.T) {
 	s.Creating("u", "2", at(40)).Applied(true, at(0))
 	s.Restarted(at(30))
 	s.deliver(33.5)
-	s.deliver(40.25, token("2"), webhookID("w_2"), askedFor(40), func(d *oracle.Delivery) { d.Timer = "u" })
+	s.deliver(40.25, token("2"), webhookID("w_2"), askedFor(40), func(d *delivery) { d.Timer = "u" })
 	r := s.Report(at(100))
 	if r.Recovered != 1 || r.MaxRecovery != 3500*time.Millisecond {
 		t.Errorf("recovered %d within %v, want 1 within 3.5s", r.Recovered, r.MaxRecovery)

@@ -74,7 +74,7 @@ func (h *history) debt() (Debt, bool) {
 		if w.state == refused {
 			continue
 		}
-		if w.remove || !w.done.IsZero() {
+		if w.remove || w.done {
 			return d, false
 		}
 		d.DueAt = latest(d.DueAt, w.due())

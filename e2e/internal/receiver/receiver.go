@@ -41,6 +41,8 @@ type Answer struct {
 	Body   string
 	// Delay is waited before answering.
 	Delay time.Duration
+	// Before, if set, is called when the answer is about to go out and the caller still waits.
+	Before func()
 	// Hang gives no answer until the caller gives up; Cut closes the connection instead of answering.
 	Hang, Cut bool
 }
@@ -186,6 +188,12 @@ func (a Answer) write(w http.ResponseWriter, request *http.Request) error {
 		case <-gone:
 			return errCut
 		}
+	}
+	if a.Before != nil {
+		if request.Context().Err() != nil {
+			return errCut
+		}
+		a.Before()
 	}
 	for name, value := range a.Header {
 		w.Header().Set(name, value)

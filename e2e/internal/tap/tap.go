@@ -6,7 +6,6 @@ package tap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,7 +48,7 @@ func Connect(url string, options ...nats.Option) (*Tap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", url, err)
 	}
-	js, err := jetstream.New(nc)
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncTimeout(2*time.Second))
 	if err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("connect to %s: %w", url, err)
@@ -153,8 +152,29 @@ func (t *Tap) PublishRaw(ctx context.Context, subject string, headers map[string
 	return nil
 }
 
-// Taken reports whether the bus may have a message in spite of Publish's error.
-func Taken(err error) bool {
-	return !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, jetstream.ErrNoStreamResponse) &&
-		!errors.Is(err, nats.ErrConnectionReconnecting) && !errors.Is(err, nats.ErrDisconnected)
+// PublishSoon publishes an event without waiting; the channel gets the answer, nil once the bus has it.
+func (t *Tap) PublishSoon(subject string, e *event.CloudEvent) <-chan error {
+	answer := make(chan error, 1)
+	m := nats.NewMsg(subject)
+	headers, body, err := e.Encode(event.Structured)
+	if err == nil {
+		m.Data = body
+		for name, value := range headers {
+			m.Header[name] = []string{value}
+		}
+		var ack jetstream.PubAckFuture
+		if ack, err = t.js.PublishMsgAsync(m, jetstream.WithRetryAttempts(0)); err == nil {
+			go func() {
+				select {
+				case <-ack.Ok():
+					answer <- nil
+				case err := <-ack.Err():
+					answer <- err
+				}
+			}()
+			return answer
+		}
+	}
+	answer <- err
+	return answer
 }

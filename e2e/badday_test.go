@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/e2e/internal/harness"
+)
+
+// refusesToStart launches a service that cannot work, and checks that it says why in one clear line and
+// leaves.
+func refusesToStart(t *testing.T, s *harness.Service, says ...string) {
+	t.Helper()
+	if err := s.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	code, err := s.Exit(within(t, patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(s.Log()), "\n")
+	last := lines[len(lines)-1]
+	if code != 1 || !strings.HasPrefix(last, "timerbus: ") {
+		t.Errorf("exit code %d, last line %q; want 1 and a line for people", code, last)
+	}
+	for _, want := range says {
+		if !strings.Contains(last, want) {
+			t.Errorf("the last line is %q, want it to say %q", last, want)
+		}
+	}
+	if strings.Contains(s.Log(), "panic") || strings.Contains(s.Log(), "goroutine ") {
+		t.Errorf("it shows a stack:\n%s", s.Log())
+	}
+}
+
+// TestPortTaken: the line names the flag and the address.
+func TestPortTaken(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	t.Run("http", func(t *testing.T) {
+		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses(taken, "")), "--listen", taken, "taken")
+	})
+	t.Run("nats", func(t *testing.T) {
+		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses("", taken)), "--nats-listen", taken, "taken")
+	})
+}
+
+// TestDataFolderInUse: a second process leaves the folder alone, and the first does not notice.
+func TestDataFolderInUse(t *testing.T) {
+	t.Parallel()
+	w := startOwn(t)
+	refusesToStart(t, newService(t, w.Data), w.Data, "in use")
+	w.create(t, "still", 0)
+	w.calls(t, "still", 1)
+}
+
+// TestUnusableDataFolder: paths where nothing can be written, whoever asks (tests may run as root, for
+// whom permissions say nothing).
+func TestUnusableDataFolder(t *testing.T) {
+	t.Parallel()
+	t.Run("below a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refusesToStart(t, newService(t, filepath.Join(file, "data")), filepath.Join(file, "data"))
+	})
+	t.Run("a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refusesToStart(t, newService(t, file), file)
+	})
+	t.Run("a folder in the database's place", func(t *testing.T) {
+		data := t.TempDir()
+		if err := os.Mkdir(filepath.Join(data, "timerbus.db"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		refusesToStart(t, newService(t, data), data)
+	})
+	t.Run("another file in the database's place", func(t *testing.T) {
+		data := t.TempDir()
+		if err := os.WriteFile(filepath.Join(data, "timerbus.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refusesToStart(t, newService(t, data), data)
+	})
+}

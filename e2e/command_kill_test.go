@@ -1,0 +1,229 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+// stream is a publisher of commands whose second application would show.
+type stream struct {
+	w       *world
+	version string // of one run, so that ids do not meet
+
+	mu   sync.Mutex
+	sent []sentCommand
+}
+
+type sentCommand struct {
+	id, verb, timer string
+	// safe: the bus has it. Others it perhaps has.
+	safe bool
+}
+
+// next is the n-th command. Three kinds take turns:
+//
+//	once     a create that refuses to replace: applied twice, it is refused the second time
+//	same     a create of one and the same timer with a rising payload: applied twice, it would throw
+//	         the timer back behind its successors, and make a second generation
+//	gone     a create and the delete of what it made: applied twice, the delete finds nothing
+func (s *stream) next(n int) *event.CloudEvent {
+	id := fmt.Sprintf("c-%05d", n)
+	switch n % 4 {
+	case 0:
+		return s.w.command(id, "create", fmt.Sprintf(`{"namespace":"NS","id":"once-%d","executeIn":"1h","onConflict":"fail"}`, n))
+	case 1:
+		return s.w.command(id, "create", fmt.Sprintf(`{"namespace":"NS","id":"same","executeIn":"1h","payload":%d}`, n))
+	case 2:
+		return s.w.command(id, "create", fmt.Sprintf(`{"namespace":"NS","id":"gone-%d","executeIn":"1h"}`, n))
+	default:
+		return s.w.command(id, "delete", fmt.Sprintf(`{"namespace":"NS","id":"gone-%d"}`, n-1))
+	}
+}
+
+// run publishes until ctx ends. What the bus did not acknowledge is not repeated: whether it has it is
+// one of the questions.
+func (s *stream) run(ctx context.Context) error {
+	const burst = 64
+	for ctx.Err() == nil {
+		var acks [burst]<-chan error
+		s.mu.Lock()
+		first := len(s.sent)
+		for i := range burst {
+			e := s.next(first + i)
+			acks[i] = s.w.tap.PublishSoon(tap.Commands, e)
+			s.sent = append(s.sent, sentCommand{id: e.ID, verb: strings.TrimPrefix(e.Type, "timerbus.timer.")})
+		}
+		s.mu.Unlock()
+		broken := false
+		for i := range burst {
+			err := <-acks[i]
+			broken = broken || err != nil
+			s.mu.Lock()
+			s.sent[first+i].safe = err == nil
+			s.mu.Unlock()
+		}
+		if broken {
+			pause(ctx, 50*time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// TestCommandsAcrossKills kills the process again and again in the middle of a stream of commands,
+// between the commit of a batch and its acknowledgement more often than not. Every command that the bus
+// acknowledged is answered; none is applied twice, whatever was delivered again.
+func TestCommandsAcrossKills(t *testing.T) {
+	t.Parallel()
+	w := startOwn(t)
+	s := &stream{w: w}
+	ctx, stop := context.WithCancel(t.Context())
+	var publishing sync.WaitGroup
+	publishing.Go(func() {
+		if err := s.run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	defer publishing.Wait()
+	defer stop()
+	// A few rounds, and more if no kill fell where it should.
+	for round := 1; round <= 5 || round <= 25 && !s.replayed(t); round++ {
+		results := w.listen(t, tap.Results)
+		await(t, results, 100+rand.IntN(300), func(m tap.Message) bool { return m.Event.Type == event.TypeApplied })
+		if err := w.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Start(within(t, patience)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	publishing.Wait()
+	// The last one of this stream is answered when all before it are.
+	fence := w.command("fence", "create", `{"namespace":"NS","id":"fence","executeIn":"1h"}`)
+	results := w.listen(t, tap.Results)
+	if err := w.tap.Publish(within(t, patience), tap.Commands, fence, event.Structured); err != nil {
+		t.Fatal(err)
+	}
+	await(t, results, 1, answerTo(fence.ID))
+	s.judge(t)
+}
+
+// replayed reports whether a command was delivered again that had been committed.
+func (s *stream) replayed(t *testing.T) bool {
+	t.Helper()
+	all, err := s.w.tap.ReadAll(within(t, patience), tap.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(m tap.Message) bool {
+		return m.Event.Type == event.TypeApplied && data[event.Answer](t, &m).Earlier
+	})
+}
+
+// judge reads all answers that the topics hold.
+func (s *stream) judge(t *testing.T) {
+	t.Helper()
+	answers := map[string][]event.Answer{}
+	for _, subject := range []string{tap.Results, tap.Dead} {
+		all, err := s.w.tap.ReadAll(within(t, patience), subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if m.Event.Type != event.TypeApplied && m.Event.Type != event.TypeRefused {
+				continue
+			}
+			a := data[event.Answer](t, &m)
+			answers[a.CommandID] = append(answers[a.CommandID], a)
+		}
+	}
+	var safe, applied, earlier, twice, silent, refused int
+	latest := -1
+	for n, c := range s.sent {
+		firsts := 0
+		for _, a := range answers[c.id] {
+			switch {
+			case a.Error != "" && !s.perhapsNothing(n):
+				refused++
+				t.Errorf("command %s (%s) was refused: %s", c.id, c.verb, a.Message)
+			case a.Error != "":
+			case a.Earlier:
+				earlier++
+			default:
+				firsts++
+				applied++
+			}
+		}
+		if firsts > 1 {
+			twice++
+			t.Errorf("command %s (%s) was answered as applied %d times", c.id, c.verb, firsts)
+		}
+		if c.safe {
+			safe++
+			if len(answers[c.id]) == 0 {
+				silent++
+			}
+		}
+		if n%4 == 1 && len(answers[c.id]) > 0 {
+			latest = n
+		}
+	}
+	if earlier == 0 {
+		t.Error("no kill fell between a commit and its acknowledgement: this proves nothing")
+	}
+	if silent > 0 {
+		t.Errorf("%d of %d commands that the bus had acknowledged were never answered", silent, safe)
+	}
+	t.Logf("%d commands sent, %d acknowledged by the bus, %d answered as applied, %d as applied earlier, %d applied twice, %d refused, %d not answered",
+		len(s.sent), safe, applied, earlier, twice, refused, silent)
+	same, err := s.w.api.GetTimer(t.Context(), s.w.selection("same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := strconv.Atoi(string(same.Payload)); err != nil || got != latest {
+		t.Errorf("the timer of all has payload %s, the latest that was applied is %d", same.Payload, latest)
+	}
+	s.checkLeft(t, answers)
+}
+
+// perhapsNothing: a delete may find nothing if the bus perhaps never had the create before it.
+func (s *stream) perhapsNothing(n int) bool { return n%4 == 3 && !s.sent[n-1].safe }
+
+// checkLeft: of the timers made once all are there, of those deleted none.
+func (s *stream) checkLeft(t *testing.T, answers map[string][]event.Answer) {
+	t.Helper()
+	there := map[string]bool{}
+	for timer, err := range s.w.api.AllTimers(t.Context(), client.ListTimersRequest{Namespace: s.w.namespace, Limit: 1000}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		there[timer.ID] = true
+	}
+	var missing, left int
+	for n, c := range s.sent {
+		switch id := fmt.Sprintf("once-%d", n); n % 4 {
+		case 0:
+			if c.safe && !there[id] {
+				missing++
+			}
+		case 3:
+			if id := fmt.Sprintf("gone-%d", n-1); c.safe && there[id] && len(answers[c.id]) > 0 {
+				left++
+			}
+		}
+	}
+	if missing > 0 || left > 0 {
+		t.Errorf("%d timers are missing, %d are left that were deleted", missing, left)
+	}
+}

@@ -1,0 +1,66 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// limitFiles bounds how long any file of the process may become, in bytes; nothing can then be written
+// beyond, as on a full disk. It is Linux's way of doing that to a running process.
+func limitFiles(t *testing.T, w *world, bytes uint64) {
+	t.Helper()
+	var now unix.Rlimit
+	if err := unix.Prlimit(w.PID(), unix.RLIMIT_FSIZE, nil, &now); err != nil {
+		t.Fatal(err)
+	}
+	limit := unix.Rlimit{Cur: min(bytes, now.Max), Max: now.Max}
+	if err := unix.Prlimit(w.PID(), unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDiskFull takes away all room under load. Nobody is told of a success that is none, the log says
+// what is wrong, and when there is room again the service goes on by itself: every acknowledged timer
+// fires.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	w := startOwn(t)
+	l := newLoad(t, w)
+	stop := l.start(t.Context(), 4)
+	pause(t.Context(), time.Second)
+	l.Killed() // for the oracle it is away like after a kill
+	limitFiles(t, w, 1)
+	r := w.post(t, "timers/create", `{"id":"no room","executeIn":"1h"}`)
+	if r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout {
+		t.Errorf("without room a create is answered %d %s, want 503 or 504", r.status, r.body)
+	}
+	pause(t.Context(), 4*time.Second)
+	if !w.Running() {
+		t.Fatal("the process has ended")
+	}
+	// What is said must be of use to whoever has to make room.
+	if log := w.Log(); !strings.Contains(log, "full") && !strings.Contains(log, "too large") && !strings.Contains(log, "no space") {
+		t.Error("the log does not tell that there is no room")
+	}
+	limitFiles(t, w, unix.RLIM_INFINITY)
+	if err := w.Ready(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	// It takes writes again, soon.
+	back := time.Now()
+	for w.post(t, "timers/create", `{"id":"room","executeIn":"1h"}`).status != http.StatusOK {
+		if time.Since(back) > 10*time.Second {
+			t.Fatal("10 s after there was room again, creates are still refused")
+		}
+		pause(t.Context(), 100*time.Millisecond)
+	}
+	l.Restarted(time.Now())
+	pause(t.Context(), time.Second)
+	stop()
+	l.settle(within(t, time.Minute), t, w.tap, time.Now(), killGrace)
+	checkPromises(t, l, "5 s without room")
+}

@@ -1,0 +1,246 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/e2e/internal/oracle"
+	"github.com/timerbus/timerbus/e2e/internal/receiver"
+	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+// cargo is the payload of a timer under load: who sent it, and how its callback is to be answered. The
+// receiver keeps nothing, so a kill cannot confuse it.
+type cargo struct {
+	Token string `json:"token"`
+	Plan  string `json:"plan"`
+	// First is the executeAt of the write: a delivery for another time was rescheduled.
+	First  time.Time     `json:"first"`
+	Takes  time.Duration `json:"takes,omitempty"`
+	Filler string        `json:"filler,omitempty"`
+}
+
+const (
+	planDone  = "done"  // answered at once
+	planSlow  = "slow"  // answered after Takes
+	planFail  = "fail"  // 500 at the first attempt
+	planAgain = "again" // rescheduled once
+	planEvent = "event" // no callback
+)
+
+// span is how far ahead timers are set.
+const span = 6 * time.Second
+
+// load is clients who create, change and delete timers, and an oracle who watches.
+type load struct {
+	*oracle.Oracle
+
+	api       *client.Client
+	namespace string
+	receiver  *receiver.Receiver
+	serial    atomic.Int64
+	// long allows callbacks that are leased. After a kill they come again only when the lease is over.
+	long atomic.Bool
+	// heard is how many fired events the oracle was told of.
+	heard int
+}
+
+func newLoad(t *testing.T, w *world) *load {
+	t.Helper()
+	l := &load{Oracle: oracle.New(), api: w.api, namespace: w.namespace}
+	var err error
+	if l.receiver, err = receiver.Start(l.answer); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.receiver.Close() })
+	return l
+}
+
+// start begins the load of some clients; stop ends it and waits for their last answers.
+func (l *load) start(ctx context.Context, clients int) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() { l.run(ctx) })
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
+}
+
+// run is one client. Its timers are its own, so their writes follow one another.
+func (l *load) run(ctx context.Context) {
+	var mine []string
+	for ctx.Err() == nil {
+		var reached bool
+		switch n := rand.IntN(100); {
+		case n < 60 || len(mine) == 0:
+			id := fmt.Sprintf("load-%d", l.serial.Add(1))
+			mine = append(mine, id)
+			reached = l.set(id, true)
+		case n < 68: // replace
+			reached = l.set(pick(mine), true)
+		case n < 84:
+			reached = l.set(pick(mine), false)
+		default:
+			reached = l.remove(pick(mine))
+		}
+		mine = mine[max(0, len(mine)-40):] // older ones have fired
+		if !reached {
+			pause(ctx, 50*time.Millisecond)
+		}
+		pause(ctx, time.Duration(rand.IntN(20))*time.Millisecond)
+	}
+}
+
+func pick(ids []string) string { return ids[rand.IntN(len(ids))] }
+
+// patient outlives any answer: every write is seen to its end, whatever becomes of the load.
+const patient = 20 * time.Second
+
+// set creates or updates a timer; reached is false if nobody was there.
+func (l *load) set(id string, create bool) (reached bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	at := time.Now().UTC().Add(rand.N(span)).Truncate(time.Millisecond)
+	c := cargo{Token: fmt.Sprintf("%s#%d", id, l.serial.Add(1)), Plan: planDone, First: at}
+	switch n := rand.IntN(100); {
+	case n < 3 && l.long.Load():
+		c.Plan, c.Takes = planSlow, 3*time.Second+rand.N(3*time.Second)
+	case n < 10:
+		c.Plan, c.Takes = planSlow, 200*time.Millisecond+rand.N(time.Second)
+	case n < 25:
+		c.Plan = planFail
+	case n < 40:
+		c.Plan = planAgain
+	case n < 50:
+		c.Plan = planEvent
+	case n < 60:
+		c.Filler = strings.Repeat("x", 4<<10)
+	}
+	payload, _ := json.Marshal(c)
+	url, way := l.receiver.URL, client.DeliverCallback
+	if c.Plan == planEvent {
+		way = client.DeliverEvent
+	}
+	if create {
+		w := l.Creating(id, c.Token, at)
+		written, err := l.api.CreateTimer(ctx, client.CreateTimerRequest{
+			Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), CallbackURL: url, Deliver: way, Payload: payload, RetryPolicy: quick(10),
+		})
+		return conclude(w, written.InTime, err)
+	}
+	w := l.Updating(id, c.Token, at)
+	written, err := l.api.UpdateTimer(ctx, client.UpdateTimerRequest{
+		Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), Deliver: client.Set(way), Payload: payload,
+	})
+	return conclude(w, written.InTime, err)
+}
+
+func (l *load) remove(id string) (reached bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	w := l.Deleting(id)
+	inTime, err := l.api.DeleteTimer(ctx, client.DeleteTimerRequest{Namespace: l.namespace, ID: id})
+	return conclude(w, inTime, err)
+}
+
+// conclude tells the oracle what the client learned. Where it learned nothing, nothing is told.
+func conclude(w *oracle.Write, inTime bool, err error) (reached bool) {
+	var answered *client.Error
+	var dial *net.OpError
+	switch {
+	case err == nil:
+		w.Applied(inTime, time.Now())
+		return true
+	case errors.As(err, &answered):
+		if answered.Code != client.CodeOutcomeUnknown && answered.Code != client.CodeInternal && answered.Code != "" {
+			w.Refused()
+		}
+		return true
+	case errors.As(err, &dial) && dial.Op == "dial":
+		w.Refused()
+		return false
+	default:
+		return false
+	}
+}
+
+// answer is the receiver's script.
+func (l *load) answer(call receiver.Call) receiver.Answer {
+	d, c := delivered(call.Delivery, call.WebhookID, call.At)
+	l.Delivered(d)
+	a := receiver.Answer{Delay: c.Takes}
+	verdict, next := oracle.Done, time.Time{}
+	switch {
+	case c.Plan == planFail && call.Attempt == 1:
+		a.Status, verdict = 500, oracle.Failed
+	case c.Plan == planAgain && d.ExecuteAt.Equal(c.First):
+		verdict, next = oracle.Again, time.Now().UTC().Add(300*time.Millisecond).Truncate(time.Millisecond)
+		a.Body = fmt.Sprintf(`{"ok":true,"nextExecuteAt":%q}`, next.Format(time.RFC3339Nano))
+	}
+	a.Before = func() { l.Answered(d, verdict, next) }
+	return a
+}
+
+func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delivery, cargo) {
+	var c cargo
+	_ = json.Unmarshal(d.Payload, &c) // without a token the oracle complains
+	return &oracle.Delivery{
+		Timer: d.TimerID, Token: c.Token, WebhookID: webhookID, Attempt: int(d.Attempt), ExecuteAt: d.ExecuteAt.Time(), At: at,
+	}, c
+}
+
+// hear tells the oracle of fired events that it does not know yet.
+func (l *load) hear(ctx context.Context, from *tap.Tap) error {
+	all, err := from.ReadAll(ctx, tap.Fired)
+	if err != nil {
+		return err
+	}
+	for _, m := range all[min(l.heard, len(all)):] {
+		l.heard++
+		var e event.Delivery
+		if m.Err != nil || json.Unmarshal(m.Event.Data, &e) != nil || e.Namespace != l.namespace {
+			continue
+		}
+		// When it was read says nothing; when it left does.
+		d, _ := delivered(e, m.Event.ID, m.Event.Time.Time())
+		l.Delivered(d)
+		l.Answered(d, oracle.Done, time.Time{})
+	}
+	return nil
+}
+
+// settle waits until nothing is owed, and until everything that was ever asked for would have come.
+// Nothing may be owed for longer than grace after both its time and since.
+func (l *load) settle(ctx context.Context, t *testing.T, from *tap.Tap, since time.Time, grace time.Duration) {
+	t.Helper()
+	for ctx.Err() == nil {
+		if err := l.hear(ctx, from); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		owed := l.Owed()
+		inTime := slices.ContainsFunc(owed, func(d oracle.Debt) bool { return now.Before(d.DueAt.Add(grace)) })
+		if len(owed) > 0 && !inTime && now.After(since.Add(grace)) {
+			return // what is still owed is lost
+		}
+		if len(owed) == 0 && now.After(l.Horizon().Add(500*time.Millisecond)) {
+			return
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+}
