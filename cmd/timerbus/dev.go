@@ -68,10 +68,10 @@ func exposed(config *runtime.Config) error {
 		return usagef("--listen %s: others could reach the API without a token; set TIMERBUS_TOKEN, "+
 			"or listen on 127.0.0.1, or say --insecure if that is meant", config.Listen)
 	}
-	// The embedded server knows no token, and its command topic can do what the API can.
-	if config.NATSListen != "" && !runtime.Loopback(config.NATSListen) {
-		return usagef("--nats-listen %s: others could set timers and read events, for the NATS server asks for no token; "+
-			"listen on 127.0.0.1, or on nothing (--nats-listen \"\"), or say --insecure if that is meant", config.NATSListen)
+	// Its command topic can do what the API can.
+	if config.NATSListen != "" && !runtime.Loopback(config.NATSListen) && config.Token == "" {
+		return usagef("--nats-listen %s: others could set timers and read events without a token; set TIMERBUS_TOKEN, "+
+			"or listen on 127.0.0.1, or on nothing (--nats-listen \"\"), or say --insecure if that is meant", config.NATSListen)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func openBackend(ctx context.Context, config *runtime.Config, logger *slog.Logge
 		StoreURL: backend.FolderURL("sqlite", filepath.Clean(config.Data), nil),
 		BusURL:   backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), listen),
 		// The folder remembers the count; asking for another one is an error that names it.
-		Partitions: config.Partitions,
+		Partitions: config.Partitions, BusToken: config.Token,
 		Clock:      timer.SystemClock, Random: rand.Uint64, Logger: logger,
 	})
 	switch {

@@ -30,6 +30,8 @@ type Options struct {
 	Partitions int
 	// Prefix keeps clusters on one bus apart. Default "timerbus".
 	Prefix string
+	// BusToken is what an embedded bus asks of whoever connects from outside; empty: nothing.
+	BusToken string
 	// Clock tells the present, Random gives random bits for the cluster's id.
 	Clock  timer.Clock
 	Random func() uint64

@@ -45,7 +45,9 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 	if len(query) > 0 {
 		return notAccepted("bus", o.BusURL, acceptedBuses)
 	}
-	server, err := embedded.Start(ctx, embedded.Options{Dir: path, Listen: listen, Logger: o.Logger})
+	server, err := embedded.Start(ctx, embedded.Options{
+		Dir: path, Listen: listen, Token: o.BusToken, Logger: o.Logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 		return nil
 	})
 	b.BusAddress = server.URL()
-	return b.connect(ctx, o, natsbus.Options{InProcess: server})
+	return b.connect(ctx, o, natsbus.Options{InProcess: server, Token: o.BusToken})
 }
 
 func (b *Backend) connect(ctx context.Context, o *Options, options natsbus.Options) error {

@@ -25,7 +25,7 @@ type Config struct {
 	// NATS.
 	Token string `koanf:"token" usage:"token that HTTP clients must present (better given as TIMERBUS_TOKEN)"`
 	// Insecure allows HTTP beyond this machine without a token, and NATS beyond this machine.
-	Insecure bool `koanf:"insecure" usage:"allow HTTP without a token, and NATS, beyond this machine"`
+	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
 	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the

@@ -105,6 +105,9 @@ func (b *Bus) connection() []nats.Option {
 	if b.opts.InProcess != nil {
 		options = append(options, nats.InProcessServer(b.opts.InProcess))
 	}
+	if b.opts.Token != "" {
+		options = append(options, nats.Token(b.opts.Token))
+	}
 	return append(options, b.opts.Connection...)
 }
 

@@ -17,7 +17,9 @@ type Options struct {
 	URL string
 	// InProcess connects without a socket; then URL is ignored.
 	InProcess nats.InProcessConnProvider
-	// Connection is passed to nats.Connect, for credentials and TLS.
+	// Token is given to a server that asks for one.
+	Token string
+	// Connection is passed to nats.Connect, for other credentials and TLS.
 	Connection []nats.Option
 	// Name shows in the server's connection list. Default "timerbus".
 	Name string

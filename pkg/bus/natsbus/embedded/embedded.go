@@ -25,6 +25,9 @@ type Options struct {
 	// the default persist mode is fsynced before it is acknowledged; natsbus makes the streams that
 	// can do without it asynchronous, so only commands, fired and dead events pay (0.2 ms each).
 	NoSync bool
+	// Token is asked of every client, of those in the process too; natsbus.Options.Token gives it. Empty:
+	// whoever connects may do everything.
+	Token string
 	// Name shows in the server's logs and to clients. Default "timerbus".
 	Name string
 	// Logger gets the server's log. Default: nothing.
@@ -64,9 +67,10 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		name = "timerbus"
 	}
 	config := &server.Options{
-		ServerName: name,
-		JetStream:  true,
-		StoreDir:   opts.Dir,
+		ServerName:    name,
+		Authorization: opts.Token,
+		JetStream:     true,
+		StoreDir:      opts.Dir,
 		// Without a figure of its own the server refuses streams whose limits exceed the free disk.
 		JetStreamMaxStore: 1 << 50,
 		SyncAlways:        !opts.NoSync,

@@ -93,3 +93,26 @@ func TestWithoutListeningOnlyThisProcessConnects(t *testing.T) {
 	}
 	nc.Close()
 }
+
+func TestTokenIsAskedOfEveryClient(t *testing.T) {
+	s, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for name, options := range map[string][]nats.Option{
+		"no token":      nil,
+		"another token": {nats.Token("guess")},
+		"in process":    {nats.InProcessServer(s)},
+	} {
+		if nc, err := nats.Connect(s.URL(), options...); err == nil {
+			nc.Close()
+			t.Errorf("%s: let in", name)
+		}
+	}
+	nc, err := nats.Connect(s.URL(), nats.Token("secret"))
+	if err != nil {
+		t.Fatalf("with the token: %v", err)
+	}
+	nc.Close()
+}
