@@ -2,6 +2,7 @@ package timer
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (m *Millis) UnmarshalText(text []byte) error {
 func ParseMillis(s string) (Millis, error) {
 	const want = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
 	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
+	if err != nil || !strict(s) {
 		return 0, Invalid("time", s, want)
 	}
 	m := FromTime(t)
@@ -82,4 +83,18 @@ func ParseMillis(s string) (Millis, error) {
 		return 0, Invalid("time", s, want)
 	}
 	return m, nil
+}
+
+// strict refuses what time.Parse takes for RFC 3339 and is not: an hour of one digit, a comma before
+// the fraction, an offset of a day or with 60 minutes. Its argument has passed time.Parse.
+func strict(s string) bool {
+	const shortest, offset = len("2006-01-02T15:04:05Z"), len("+07:00")
+	if len(s) < shortest || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
+		return false
+	}
+	if s[len(s)-1] == 'Z' {
+		return true
+	}
+	zone := s[len(s)-offset:]
+	return zone[1:3] < "24" && zone[4:6] < "60"
 }
