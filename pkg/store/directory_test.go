@@ -1,0 +1,200 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// shelf is a source of namespaces that counts what it is asked.
+type shelf struct {
+	store.Namespaces // the rest is not called
+
+	mu          sync.Mutex
+	all         []store.Namespace
+	gets, lists int
+	failure     error
+}
+
+func (s *shelf) GetNamespace(_ context.Context, name string) (store.Namespace, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gets++
+	if s.failure != nil {
+		return store.Namespace{}, s.failure
+	}
+	for _, ns := range s.all {
+		if ns.Name == name {
+			return ns, nil
+		}
+	}
+	return store.Namespace{}, fmt.Errorf("get namespace %q: %w", name, store.ErrNotFound)
+}
+
+func (s *shelf) ListNamespaces(context.Context) ([]store.Namespace, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists++
+	if s.failure != nil {
+		return nil, s.failure
+	}
+	return slices.Clone(s.all), nil
+}
+
+func namespace(name string, base shard.ID, count int) store.Namespace {
+	return store.Namespace{Name: name, Shards: shard.Block{Base: base, Count: count}}
+}
+
+// by name, as a store lists them; the blocks are in another order.
+func newShelf() *shelf {
+	return &shelf{all: []store.Namespace{namespace("a", 30, 5), namespace("b", 0, 10), namespace("c", 10, 20)}}
+}
+
+func names(all []store.Namespace) []string {
+	var out []string
+	for _, ns := range all {
+		out = append(out, ns.Name)
+	}
+	return out
+}
+
+func TestDirectoryRefresh(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	if len(d.All()) != 0 {
+		t.Errorf("before the first refresh there is %v", d.All())
+	}
+	if _, ok := d.OfShard(0); ok {
+		t.Error("before the first refresh a shard has a namespace")
+	}
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(d.All()); !slices.Equal(got, []string{"b", "c", "a"}) {
+		t.Errorf("by block: %v", got)
+	}
+	// What the source forgot is forgotten; what it cannot tell now is not.
+	source.all = source.all[1:]
+	source.failure = store.ErrUnavailable
+	if err := d.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("refresh: %v", err)
+	}
+	if len(d.All()) != 3 {
+		t.Errorf("a failed refresh left %v", names(d.All()))
+	}
+	source.failure = nil
+	if err := d.Refresh(t.Context()); err != nil || len(d.All()) != 2 {
+		t.Errorf("refresh: %v, %v", names(d.All()), err)
+	}
+}
+
+func TestDirectoryOfShard(t *testing.T) {
+	d := store.NewDirectory(newShelf())
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A gap, as a namespace makes that this directory has not heard of.
+	d.Learn(namespace("far", 100, 1))
+	for id, want := range map[shard.ID]string{
+		0: "b", 9: "b", 10: "c", 29: "c", 30: "a", 34: "a", 35: "", 99: "", 100: "far", 101: "", 4_294_967_295: "",
+	} {
+		got, ok := d.OfShard(id)
+		if ok != (want != "") || got.Name != want {
+			t.Errorf("shard %s belongs to %q (%t), want %q", id, got.Name, ok, want)
+		}
+	}
+}
+
+func TestDirectoryLookup(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	for range 3 {
+		ns, err := d.Lookup(t.Context(), "c")
+		if err != nil || ns.Name != "c" {
+			t.Fatalf("lookup: %+v, %v", ns, err)
+		}
+	}
+	if source.gets != 1 {
+		t.Errorf("the source was asked %d times for one name", source.gets)
+	}
+	if ns, ok := d.OfShard(15); !ok || ns.Name != "c" {
+		t.Errorf("what was looked up is not found by its shard: %+v, %t", ns, ok)
+	}
+	// An unknown name is asked for every time: it may be there by now.
+	for range 2 {
+		if _, err := d.Lookup(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("lookup of nobody: %v", err)
+		}
+	}
+	source.all = append(source.all, namespace("nobody", 50, 1))
+	if ns, err := d.Lookup(t.Context(), "nobody"); err != nil || ns.Shards.Base != 50 {
+		t.Errorf("lookup of a new namespace: %+v, %v", ns, err)
+	}
+	source.failure = store.ErrUnavailable
+	if _, err := d.Lookup(t.Context(), "c"); err != nil {
+		t.Errorf("a known name needs no database: %v", err)
+	}
+	if _, err := d.Lookup(t.Context(), "other"); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("lookup without a database: %v", err)
+	}
+}
+
+func TestDirectoryLearn(t *testing.T) {
+	d := store.NewDirectory(newShelf())
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := d.All()
+	d.Learn(namespace("d", 35, 1))
+	changed := namespace("c", 10, 20)
+	changed.Settings.HistoryRetention = store.MaxHistoryRetention
+	d.Learn(changed)
+	if got := names(d.All()); !slices.Equal(got, []string{"b", "c", "a", "d"}) {
+		t.Errorf("by block: %v", got)
+	}
+	if ns, _ := d.OfShard(10); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
+		t.Errorf("the shard's namespace has the old settings: %+v", ns)
+	}
+	if ns, _ := d.Lookup(t.Context(), "c"); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
+		t.Errorf("the name has the old settings: %+v", ns)
+	}
+	// A slice that was handed out stays as it was.
+	if len(before) != 3 || before[1].Settings.HistoryRetention != 0 {
+		t.Errorf("what All had returned was changed: %+v", before)
+	}
+}
+
+func TestDirectoryFromManyGoroutines(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() {
+			for i := range 200 {
+				d.Learn(namespace(fmt.Sprintf("%d/%d", g, i), shard.ID(1000+g*1000+i), 1))
+				d.OfShard(shard.ID(i))
+				for _, ns := range d.All() {
+					_ = ns.Name
+				}
+				if _, err := d.Lookup(t.Context(), "b"); err != nil {
+					t.Errorf("lookup: %v", err)
+				}
+				if i%50 == 0 {
+					if err := d.Refresh(t.Context()); err != nil {
+						t.Errorf("refresh: %v", err)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	if !slices.IsSortedFunc(d.All(), func(a, b store.Namespace) int { return int(a.Shards.Base) - int(b.Shards.Base) }) {
+		t.Error("the blocks are out of order")
+	}
+}
