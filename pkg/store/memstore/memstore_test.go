@@ -12,24 +12,24 @@ import (
 // all closed stays, which stands for durability here.
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
-		New: func(t testing.TB) storetest.Subject {
+		New: func(tb testing.TB) storetest.Subject {
 			db := NewDatabase()
-			t.Cleanup(func() { db.checkIndexes(t) })
+			tb.Cleanup(func() { db.checkIndexes(tb) })
 			var open []*Store
 			handle := func(testing.TB) store.Store {
 				open = append(open, db.Open())
 				return open[len(open)-1]
 			}
 			return storetest.Subject{
-				Store:   handle(t),
+				Store:   handle(tb),
 				Another: handle,
-				Reopen: func(t testing.TB) store.Store {
+				Reopen: func(tb testing.TB) store.Store {
 					for _, s := range open {
 						if err := s.Close(); err != nil {
-							t.Fatal(err)
+							tb.Fatal(err)
 						}
 					}
-					return handle(t)
+					return handle(tb)
 				},
 			}
 		},
@@ -38,17 +38,17 @@ func TestStore(t *testing.T) {
 }
 
 // checkIndexes compares what is kept twice.
-func (db *Database) checkIndexes(t testing.TB) {
-	t.Helper()
+func (db *Database) checkIndexes(tb testing.TB) {
+	tb.Helper()
 	unmarked := 0
 	for id, sh := range db.shards {
 		due, marks := 0, 0
 		for uuid, r := range sh.rows.all() {
 			if r.timer.UUID != uuid {
-				t.Errorf("row %s lies at %s", r.timer.UUID, uuid)
+				tb.Errorf("row %s lies at %s", r.timer.UUID, uuid)
 			}
 			if indexed, _ := sh.due.get(r.key()); r.parked() == (indexed == r) {
-				t.Errorf("row %s is %s; it is among the due rows: %t", uuid, r.timer.Status, indexed == r)
+				tb.Errorf("row %s is %s; it is among the due rows: %t", uuid, r.timer.Status, indexed == r)
 			}
 			if !r.parked() {
 				due++
@@ -56,33 +56,33 @@ func (db *Database) checkIndexes(t testing.TB) {
 			if r.mark.set {
 				marks++
 				if on, _ := sh.marks.get(r.markKey()); on.parked != r {
-					t.Errorf("the mark of row %s is not indexed", uuid)
+					tb.Errorf("the mark of row %s is not indexed", uuid)
 				}
 			}
 		}
 		for key, h := range sh.history.all() {
 			if h.key() != key || sh.byAttempt[h.attemptKey()] != h {
-				t.Errorf("history %+v is not found by its attempt", key)
+				tb.Errorf("history %+v is not found by its attempt", key)
 			}
 			switch on, _ := sh.marks.get(h.markKey()); {
 			case h.mark.set && on.dead != h:
-				t.Errorf("the mark of %+v is not indexed", key)
+				tb.Errorf("the mark of %+v is not indexed", key)
 			case h.mark.set:
 				marks++
 			default:
 				unmarked++
 				if indexed, _ := db.expiry.get(h.expiryKey()); indexed != h {
-					t.Errorf("history %+v never expires", key)
+					tb.Errorf("history %+v never expires", key)
 				}
 			}
 		}
 		if due != sh.due.len || marks != sh.marks.len || sh.history.len != len(sh.byAttempt) {
-			t.Errorf("shard %s: %d of %d due, %d of %d marks, %d of %d attempts",
+			tb.Errorf("shard %s: %d of %d due, %d of %d marks, %d of %d attempts",
 				id, due, sh.due.len, marks, sh.marks.len, sh.history.len, len(sh.byAttempt))
 		}
 	}
 	if unmarked != db.expiry.len {
-		t.Errorf("%d history rows without a mark, %d that expire", unmarked, db.expiry.len)
+		tb.Errorf("%d history rows without a mark, %d that expire", unmarked, db.expiry.len)
 	}
 }
 

@@ -71,7 +71,7 @@ func describe(v reflect.Value) string {
 	if !v.IsValid() {
 		return "nothing"
 	}
-	if s, ok := v.Interface().(fmt.Stringer); ok && v.Kind() != reflect.Pointer {
+	if s, ok := reflect.TypeAssert[fmt.Stringer](v); ok && v.Kind() != reflect.Pointer {
 		return s.String()
 	}
 	var parts []string

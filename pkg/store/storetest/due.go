@@ -39,8 +39,20 @@ func (w *world) unsorted(id shard.ID) []timer.UUID {
 		first, last byte
 	}
 	want := []row{
-		{0, 0x00, 1}, {0, 0x7f, 0xff}, {0, 0x80, 0}, {0, 0x80, 1}, {0, 0x80, 0x7f}, {0, 0x80, 0x80}, {0, 0xff, 0},
-		{1, 0x01, 0}, {1, 0xfe, 0}, {2, 0x00, 0}, {2, 0x0a, 0}, {2, 0xa0, 0}, {minute, 0, 7}, {hour, 0xff, 0xff},
+		{0, 0x00, 1},
+		{0, 0x7f, 0xff},
+		{0, 0x80, 0},
+		{0, 0x80, 1},
+		{0, 0x80, 0x7f},
+		{0, 0x80, 0x80},
+		{0, 0xff, 0},
+		{1, 0x01, 0},
+		{1, 0xfe, 0},
+		{2, 0x00, 0},
+		{2, 0x0a, 0},
+		{2, 0xa0, 0},
+		{minute, 0, 7},
+		{hour, 0xff, 0xff},
 	}
 	for _, i := range []int{5, 0, 13, 9, 2, 7, 11, 4, 12, 1, 8, 6, 3, 10} {
 		w.putAt(place(id, want[i].first, want[i].last), w.now+want[i].at)

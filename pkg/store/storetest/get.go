@@ -88,7 +88,7 @@ func getLastOutcome(w *world) {
 		w.now += minute
 		w.end(&t, kind)
 		got := w.mustGet(ref)
-		if got.Generation != t.Generation || got.Status.Finished() == false || got.Attempts != 2 {
+		if got.Generation != t.Generation || !got.Status.Finished() || got.Attempts != 2 {
 			w.t.Fatalf("life %d: get shows %s of generation %s, attempt %d; want the end of generation %s",
 				i, got.Status, got.Generation, got.Attempts, t.Generation)
 		}

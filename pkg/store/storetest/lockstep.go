@@ -16,7 +16,8 @@ import (
 
 // Lockstep drives the engine and the reference with the same random calls and compares every answer.
 // The other subtests say what must hold; this one finds what nobody thought of. Its seeds are fixed but
-// for one, which is new in every run; all are logged, and these replay one or go further:
+// for one, which is new in every run; all are logged, and the variables
+// below replay one of them, or go further.
 const (
 	seedVariable  = "TIMERBUS_LOCKSTEP_SEED"
 	stepsVariable = "TIMERBUS_LOCKSTEP_STEPS"

@@ -58,7 +58,7 @@ func putMakesTheRow(w *world) {
 
 func putInThePast(w *world) {
 	for _, ago := range []timer.Millis{0, 1, 365 * 24 * hour} {
-		got := w.put(fmt.Sprint(ago), w.now-ago)
+		got := w.put(ago.String(), w.now-ago)
 		if got.ExecuteAt != w.now-ago || got.DueAt != w.now {
 			w.t.Errorf("asked for %s at %s: executeAt %s, due %s", w.now-ago, w.now, got.ExecuteAt, got.DueAt)
 		}

@@ -26,7 +26,7 @@ type recorder struct {
 }
 
 // record runs one subtest to its end, in a goroutine of its own, because FailNow ends the goroutine.
-func record(t *testing.T, run func(t testing.TB)) *recorder {
+func record(t *testing.T, run func(tb testing.TB)) *recorder {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &recorder{TB: t, ctx: ctx}
@@ -126,7 +126,7 @@ func judge(t *testing.T, f Factory) verdict {
 		if strings.HasPrefix(test.name, "Lockstep/") && test.name != "Lockstep/Seed1" {
 			continue // one is enough here: what is right passes the others elsewhere
 		}
-		r := record(t, func(t testing.TB) { test.run(newWorld(t, f)) })
+		r := record(t, func(tb testing.TB) { test.run(newWorld(tb, f)) })
 		switch {
 		case r.failed:
 			v.failed = append(v.failed, test.name)

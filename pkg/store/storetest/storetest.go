@@ -13,10 +13,10 @@ import (
 type Factory struct {
 	// New makes an empty database and opens it. It is called once for each subtest, and closes with
 	// t.Cleanup what the subtest may have closed already.
-	New func(t testing.TB) Subject
+	New func(tb testing.TB) Subject
 	// Reference makes an empty store that is known to be right, in practice memstore's, for Lockstep
 	// to compare with.
-	Reference func(t testing.TB) store.Store
+	Reference func(tb testing.TB) store.Store
 	// Without says why the engine cannot have an ability. What is missing without a reason fails:
 	// nothing is skipped silently.
 	Without map[Ability]string
@@ -28,9 +28,9 @@ type Subject struct {
 	Store store.Store
 	// Another opens one more handle on the same database, as another process would. Subtests about
 	// concurrency and consistency spread over the handles.
-	Another func(t testing.TB) store.Store
+	Another func(tb testing.TB) store.Store
 	// Reopen closes all handles and opens the same data again.
-	Reopen func(t testing.TB) store.Store
+	Reopen func(tb testing.TB) store.Store
 }
 
 // Ability is what an engine may do without, if it says why.
@@ -87,7 +87,6 @@ func tests() []test {
 		clusterTests(),
 		concurrencyTests(),
 		lockstepTests(),
-		//LS
 	)
 }
 

@@ -39,9 +39,9 @@ const (
 	hour                = 60 * minute
 )
 
-func newWorld(t testing.TB, f Factory) *world {
-	t.Helper()
-	w := &world{t: t, ctx: t.Context(), factory: f, subject: f.New(t), now: start, last: 1 << 61}
+func newWorld(tb testing.TB, f Factory) *world {
+	tb.Helper()
+	w := &world{t: tb, ctx: tb.Context(), factory: f, subject: f.New(tb), now: start, last: 1 << 61}
 	w.store = w.subject.Store
 	w.ns = w.namespace("default", 4)
 	return w
