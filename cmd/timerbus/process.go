@@ -77,7 +77,7 @@ func openBackend(ctx context.Context, config *runtime.Config, logger *slog.Logge
 		BusURL:   backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), listen),
 		// The folder remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions, BusToken: config.Token,
-		Clock:      timer.SystemClock, Random: rand.Uint64, Logger: logger,
+		Clock: timer.SystemClock, Random: rand.Uint64, Logger: logger,
 	})
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
