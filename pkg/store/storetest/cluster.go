@@ -16,6 +16,7 @@ func clusterTests() []test {
 		{"Cluster/OfManyThatInitOneDecides", clusterInitRace},
 		{"Cluster/PingTellsTheDatabasesClock", clusterPing},
 		{"Cluster/AClosedHandleAnswersErrClosed", clusterClosed},
+		{"Cluster/CloseWaitsForRunningCalls", clusterCloseWaits},
 		{"Cluster/HandlesCloseApart", clusterCloseApart},
 		{"Cluster/EverythingSurvivesReopening", clusterReopen},
 		{"Census/CountsLiveRows", censusCounts},
@@ -109,6 +110,71 @@ func clusterClosed(w *world) {
 	}
 	if err := w.store.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 		w.t.Errorf("closing again: %v", err)
+	}
+}
+
+// clusterCloseWaits closes a handle under load: every call is answered or refused, and what was
+// answered stays.
+func clusterCloseWaits(w *world) {
+	const each = 200
+	ops := make([][]store.Op, racers)
+	for r := range ops {
+		for i := range each {
+			ops[r] = append(ops[r], w.putOp(fmt.Sprintf("%d/%d", r, i), w.now))
+		}
+	}
+	answered := make([]int, racers)
+	errs := make([]error, racers)
+	busy := make(chan struct{}, racers*each)
+	var group sync.WaitGroup
+	for r := range racers {
+		group.Go(func() {
+			sent := 0
+			defer func() { // whoever fails must not leave the suite waiting
+				for ; sent < each; sent++ {
+					busy <- struct{}{}
+				}
+			}()
+			for _, op := range ops[r] {
+				out, err := w.store.Write(w.ctx, w.now, []store.Op{op})
+				if errs[r] = err; err != nil {
+					return
+				}
+				answered[r]++
+				if errs[r] = out[0].Err; errs[r] != nil {
+					return
+				}
+				busy <- struct{}{}
+				sent++
+			}
+		})
+	}
+	for range racers * 2 { // all of them are at it, more or less
+		<-busy
+	}
+	w.check(w.store.Close(), "close")
+	_, err := w.store.Write(w.ctx, w.now, ops[0][:1])
+	w.wantErr(err, store.ErrClosed, "write after Close")
+	group.Wait()
+	for r, err := range errs {
+		if err != nil && !errors.Is(err, store.ErrClosed) {
+			w.t.Errorf("racer %d got %v, want ErrClosed", r, err)
+		}
+	}
+	switch {
+	case w.subject.Reopen != nil:
+		w.store = w.subject.Reopen(w.t)
+	case w.subject.Another != nil:
+		w.store = w.subject.Another(w.t)
+	default:
+		return
+	}
+	for r := range racers {
+		for i := range answered[r] {
+			if _, err := w.get(w.ref(fmt.Sprintf("%d/%d", r, i))); err != nil {
+				w.t.Fatalf("an answered write is gone: %v", err)
+			}
+		}
 	}
 }
 

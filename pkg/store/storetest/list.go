@@ -135,12 +135,15 @@ func listFinished(w *world) {
 		t = w.put("a", w.now)
 		w.now += minute
 		w.end(&t, store.FinishDone)
-		done = append(done, w.mustGet(w.ref("a")))
+		done = append(done, comparableTimer(w.mustGet(w.ref("a"))))
 	}
 	w.put("a", w.now) // lives again
 	for status, want := range map[timer.Status][]timer.Timer{timer.StatusDead: dead, timer.StatusDone: done} {
 		for _, limit := range []int{1, 2, 100} {
 			got := w.list(store.ListQuery{Status: status, Limit: limit})
+			for i := range got {
+				got[i] = comparableTimer(got[i])
+			}
 			slices.SortFunc(got, func(a, b timer.Timer) int { return int(a.UpdatedAt - b.UpdatedAt) })
 			w.equal(string(status), got, want)
 		}

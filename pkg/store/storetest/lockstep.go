@@ -217,14 +217,6 @@ func kindsOf(errs []error) []string {
 	return out
 }
 
-// comparableTimer leaves out what engines may leave out.
-func comparableTimer(t timer.Timer) timer.Timer {
-	if t.Status == timer.StatusDone {
-		t.Payload = nil
-	}
-	return t
-}
-
 type comparableWritten struct {
 	Err   string
 	Timer timer.Timer

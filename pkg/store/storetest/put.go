@@ -170,7 +170,7 @@ func putKeepsFinished(w *world) {
 		if !out.Kept || out.Prior != nil {
 			w.t.Errorf("kind %d: kept %t, prior %+v; want kept and no prior", kind, out.Kept, out.Prior)
 		}
-		w.equal("answer", out.Timer, finished)
+		w.equal("answer", comparableTimer(out.Timer), comparableTimer(finished))
 		w.wantNoRow(f.Ref)
 
 		w.now++
@@ -229,7 +229,7 @@ func putFailsOnFinished(w *world) {
 		w.now = f.Record.FinishedAt + millis(retention) - 1
 		out := w.write(op)
 		w.wantErr(out.Err, store.ErrExists, "put over a finished timer")
-		w.equal("answer", out.Timer, finished)
+		w.equal("answer", comparableTimer(out.Timer), comparableTimer(finished))
 		w.wantNoRow(f.Ref)
 
 		w.now++
