@@ -337,4 +337,3 @@ func raceRearm(w *world) {
 		}
 	}
 }
-
