@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// runClients starts a client for each timer, which sends that timer's operations one after another.
+func (w *World) runClients(ctx context.Context) {
+	byTimer := map[int][]Op{}
+	for _, o := range w.plan.Ops {
+		byTimer[o.Timer] = append(byTimer[o.Timer], o)
+	}
+	timers := make([]int, 0, len(byTimer))
+	for t := range byTimer {
+		timers = append(timers, t)
+	}
+	slices.Sort(timers)
+	for _, t := range timers {
+		w.clients.Go(func() {
+			for _, o := range byTimer[t] {
+				sleep(ctx, o.At-w.since())
+				if o.Topic {
+					w.command(ctx, &o)
+				} else {
+					w.request(ctx, &o)
+				}
+			}
+		})
+	}
+}
+
+func timerID(t int) string { return "timer-" + strconv.Itoa(t) }
+
+// executeAt is what the operation asks for, by the client's clock, which is true.
+func (w *World) executeAt(o *Op) timer.Millis { return timer.FromTime(w.start.Add(o.At + o.Soon)) }
+
+// body is the operation as the API takes it.
+func (w *World) body(o *Op) []byte {
+	fields := map[string]any{"namespace": namespace, "id": timerID(o.Timer)}
+	if o.Verb != Delete {
+		fields["executeAt"] = w.executeAt(o)
+		fields["payload"] = map[string]int{"op": o.ID}
+		fields["callbackTimeout"] = "10s"
+		fields["retryPolicy"] = map[string]any{
+			"maxAttempts": maxAttempts, "initialInterval": "1s", "backoffMultiplier": 2, "maxInterval": "4s",
+		}
+		if o.Event {
+			fields["deliver"] = "event"
+		} else {
+			fields["deliver"] = "callback"
+			fields["callbackUrl"] = "http://receiver.test/" + strconv.Itoa(o.ID)
+		}
+	}
+	b, err := json.Marshal(fields)
+	must(err)
+	return b
+}
+
+// maxAttempts is every timer's.
+const maxAttempts = 4
+
+// request sends the operation by HTTP and tells the oracle what came back.
+func (w *World) request(ctx context.Context, o *Op) {
+	l := w.nodes[o.Node].current()
+	if l == nil {
+		w.note("op %d  %s %s: %s is down", o.ID, o.Verb, timerID(o.Timer), w.nodes[o.Node])
+		w.oracle.answered(o, answer{refused: true})
+		return
+	}
+	w.oracle.sent(o)
+	w.note("op %d  %s %s due %v", o.ID, o.Verb, timerID(o.Timer), o.At+o.Soon)
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/timers/"+string(o.Verb), strings.NewReader(string(w.body(o))))
+	req.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	l.handler.ServeHTTP(rec, req)
+	a := answer{status: rec.Code, unknown: !l.alive() || rec.Code == http.StatusGatewayTimeout}
+	switch {
+	case a.unknown:
+	case rec.Code == http.StatusServiceUnavailable, rec.Code == http.StatusTooManyRequests:
+		a.refused = true
+	case rec.Code == http.StatusOK, rec.Code == http.StatusAccepted:
+		var t struct {
+			Generation string `json:"generation"`
+		}
+		if o.Verb != Delete {
+			must(json.Unmarshal(rec.Body.Bytes(), &t))
+			a.generation = t.Generation
+		}
+	case rec.Code == http.StatusNoContent, rec.Code == http.StatusNotFound:
+	default:
+		w.oracle.violate("answer", "op %d: status %d: %s", o.ID, rec.Code, rec.Body)
+	}
+	w.note("op %d  answered %d %+v", o.ID, rec.Code, a)
+	w.oracle.answered(o, a)
+}
+
+// command publishes the operation on the command topic. The bus does not fail those outside; what becomes
+// of the command is told on results or dead.
+func (w *World) command(ctx context.Context, o *Op) {
+	types := map[Verb]string{Create: event.TypeCreate, Update: event.TypeUpdate, Delete: event.TypeDelete}
+	e, err := event.New(types[o.Verb], "client", fmt.Sprintf("command-%d", o.ID), "", "", timer.SystemClock(), json.RawMessage(w.body(o)))
+	must(err)
+	headers, body, err := e.Encode(event.Structured)
+	must(err)
+	id := timerID(o.Timer)
+	w.oracle.sent(o)
+	w.note("op %d  command %s %s due %v", o.ID, o.Verb, id, o.At+o.Soon)
+	_, err = w.outside.Publish(ctx, bus.Commands, bus.Message{
+		Partition: shard.PartitionOf(w.block.Place(id), partitions), Key: event.Subject(namespace, id),
+		Headers: headers, Body: body,
+	})
+	must(err)
+}

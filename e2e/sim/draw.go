@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	ingests     = 2
+	dispatchers = 2
+	// partitions of the bus, and shards of the one namespace.
+	partitions = 4
+	// clockBound is how far two nodes' clocks may be apart.
+	clockBound = 250 * time.Millisecond
+	// length is when the last client and the last fault are done, nearly.
+	length = 90 * time.Second
+)
+
+// Draw makes the plan of a seed. Every fourth life has no faults, so that what only faults excuse is
+// seen.
+func Draw(seed uint64) Plan {
+	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
+	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: length}
+	for range ingests + p.Schedulers + dispatchers {
+		p.Offsets = append(p.Offsets, r.between(-clockBound/2, clockBound/2))
+	}
+	for timer := range 3 + r.IntN(12) {
+		p.Ops = append(p.Ops, r.life(timer)...)
+	}
+	if seed%16 == 1 {
+		r.poison(p.Ops)
+	}
+	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
+	for i := range p.Ops {
+		p.Ops[i].ID = i
+	}
+	if seed%4 != 0 {
+		for range 1 + r.IntN(16) {
+			p.Faults = append(p.Faults, r.fault(&p))
+		}
+		slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
+	}
+	return p
+}
+
+type dice struct{ *rand.Rand }
+
+func (r *dice) between(from, to time.Duration) time.Duration {
+	return (from + time.Duration(r.Int64N(int64(to-from)))).Truncate(time.Millisecond)
+}
+
+func (r *dice) chance(percent int) bool { return r.IntN(100) < percent }
+
+// life draws what clients do with one timer.
+func (r *dice) life(timer int) []Op {
+	at := r.between(0, length/2)
+	topic := r.chance(25)
+	op := func(verb Verb) Op {
+		o := Op{
+			At: at, Timer: timer, Verb: verb, Topic: topic, Node: r.IntN(ingests),
+			Soon: r.between(-2*time.Second, 30*time.Second), Event: r.chance(15),
+		}
+		if r.chance(30) {
+			o.Soon = r.between(0, 3*time.Second)
+		}
+		if verb != Delete && !o.Event {
+			o.Script = r.script()
+		}
+		return o
+	}
+	ops := []Op{op(Create)}
+	for r.chance(45) && len(ops) < 5 {
+		if r.chance(50) {
+			at += r.between(0, 2*time.Second)
+		} else {
+			at += r.between(0, 20*time.Second)
+		}
+		verbs := []Verb{Create, Update, Update, Delete}
+		ops = append(ops, op(verbs[r.IntN(len(verbs))]))
+	}
+	return ops
+}
+
+// script draws how the receiver answers.
+func (r *dice) script() [][]Step {
+	var script [][]Step
+	for {
+		var steps []Step
+		for len(steps) < 5 && r.chance(30) {
+			failures := []Answer{
+				AnswerNotOK, AnswerMalformed, AnswerError, AnswerBusy, AnswerRedirect, AnswerHang, AnswerRefuse,
+			}
+			steps = append(steps, r.step(failures[r.IntN(len(failures))]))
+		}
+		if r.chance(20) {
+			again := []Answer{AnswerAgain, AnswerNotAgain}
+			script = append(script, append(steps, r.step(again[r.IntN(2)])))
+			if len(script) < 3 {
+				continue
+			}
+			return script
+		}
+		last := []Answer{AnswerDone, AnswerDone, AnswerOK, AnswerText, AnswerGone, AnswerBad}
+		return append(script, append(steps, r.step(last[r.IntN(len(last))])))
+	}
+}
+
+func (r *dice) step(a Answer) Step {
+	s := Step{Answer: a, After: r.between(0, 200*time.Millisecond), Next: r.between(-time.Second, 10*time.Second)}
+	if r.chance(15) {
+		s.After = r.between(time.Second, 9*time.Second)
+	}
+	return s
+}
+
+// fault draws one stroke.
+func (r *dice) fault(p *Plan) Fault {
+	kinds := []FaultKind{
+		StoreFails, StoreUnknown, StoreUnknown, StoreUnknown, StoreHangs, StoreLate, StoreLate, BusFails, BusUnknown,
+		BusUnknown, HintsLost, HintsLost, HintsTwice, HintsDelayed, HintsDelayed, Redeliver, Redeliver, LoseQueue,
+		Revoke, Lose, Zombie, Zombie, CutOff, Crash, Crash, CrashAtCall, CrashAtCall, CrashAtCall,
+	}
+	nodes := ingests + p.Schedulers + dispatchers
+	f := Fault{
+		Kind: kinds[r.IntN(len(kinds))], Node: r.IntN(nodes), At: r.between(0, length*2/3),
+		For: r.between(100*time.Millisecond, 12*time.Second), Nth: r.call(), Count: 1 + r.IntN(3),
+		Partition: r.IntN(partitions), Delay: r.between(10*time.Millisecond, 8*time.Second),
+	}
+	if f.Kind == CrashAtCall {
+		f.Count = r.IntN(2)
+	}
+	return f
+}
+
+// call draws which call a fault strikes: mostly early ones, which every life makes.
+func (r *dice) call() int {
+	if r.chance(50) {
+		return 1 + r.IntN(20)
+	}
+	return 1 + r.IntN(200)
+}
+
+// poison makes one timer kill whoever delivers it.
+func (r *dice) poison(ops []Op) {
+	o := &ops[r.IntN(len(ops))]
+	if o.Verb == Delete {
+		return
+	}
+	o.Event = false
+	o.Script = [][]Step{make([]Step, maxAttempts)}
+	kill := Step{Answer: AnswerKill}
+	if r.chance(50) {
+		kill = Step{Answer: AnswerLeasedKill, After: 3 * time.Second}
+	}
+	for i := range o.Script[0] {
+		o.Script[0][i] = kill
+	}
+}

@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// strike lets a fault happen that has a time. Faults that wait for a call or a message are looked up when
+// it comes.
+func (w *World) strike(ctx context.Context, f Fault) {
+	act := w.stroke(f)
+	if act == nil {
+		return
+	}
+	w.others.Go(func() {
+		sleep(ctx, f.At)
+		if ctx.Err() != nil || w.isHealed() {
+			return
+		}
+		w.note("fault %s %+v", f.Kind, f)
+		act(ctx)
+	})
+}
+
+func (w *World) stroke(f Fault) func(context.Context) {
+	n := w.nodes[f.Node%len(w.nodes)]
+	switch f.Kind {
+	case Redeliver:
+		return func(context.Context) { w.broker.Redeliver(bus.Due, nil) }
+	case LoseQueue:
+		return func(context.Context) { w.broker.Purge(bus.Due) }
+	case Recreate:
+		return func(context.Context) { w.broker.Recreate(bus.Commands) }
+	case Revoke:
+		return func(context.Context) { w.eachGroup(f, w.broker.Revoke) }
+	case Lose:
+		return func(context.Context) { w.eachGroup(f, w.broker.Lose) }
+	case Zombie:
+		return func(ctx context.Context) {
+			l := n.current()
+			if l == nil {
+				return
+			}
+			l.member.Freeze()
+			sleep(ctx, f.For)
+			l.member.Thaw()
+		}
+	case CutOff:
+		return func(ctx context.Context) {
+			l := n.current()
+			if l == nil {
+				return
+			}
+			l.member.Disconnect()
+			sleep(ctx, f.For)
+			l.member.Connect()
+		}
+	case Crash:
+		return func(ctx context.Context) {
+			n.crash()
+			sleep(ctx, f.For)
+			if !w.isHealed() {
+				n.begin()
+			}
+		}
+	case StoreFails, StoreUnknown, StoreHangs, StoreLate, BusFails, BusUnknown, HintsLost, HintsTwice, HintsDelayed, CrashAtCall:
+	}
+	return nil
+}
+
+func (w *World) eachGroup(f Fault, do func(bus.Topic, string, shard.Partition)) {
+	p := shard.Partition(f.Partition % partitions)
+	do(bus.Shards, bus.GroupSchedulers, p)
+	do(bus.Commands, bus.GroupIngest, p)
+}
+
+// busFaults looks up what happens to each publication and hint.
+func (w *World) busFaults() membus.Faults {
+	return membus.Faults{Publish: w.publishFault, Hint: w.hintFate}
+}
+
+func (w *World) publishFault(by *membus.Member, _ bus.Topic, messages []bus.Message) membus.PublishFault {
+	n := w.nodeOf(by)
+	if n == nil {
+		return membus.PublishFault{}
+	}
+	n.mu.Lock()
+	n.publishes++
+	nth := n.publishes
+	n.mu.Unlock()
+	for _, f := range w.plan.Faults {
+		if f.Node%len(w.nodes) != n.index || nth < f.Nth || nth >= f.Nth+f.Count {
+			continue
+		}
+		switch f.Kind { //nolint:exhaustive // the others are no faults of publications.
+		case BusFails:
+			w.note("%s  publication %d is refused", n, nth)
+			return membus.PublishFault{Err: bus.ErrUnavailable}
+		case BusUnknown:
+			w.note("%s  publication %d: half of it is taken, the answer is lost", n, nth)
+			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: (len(messages) + 1) / 2}
+		}
+	}
+	return membus.PublishFault{}
+}
+
+func (w *World) hintFate(_ *membus.Member, m bus.Message) []time.Duration {
+	now := w.since()
+	fate := []time.Duration{0}
+	for _, f := range w.plan.Faults {
+		if now < f.At || now >= f.At+f.For {
+			continue
+		}
+		switch f.Kind { //nolint:exhaustive // the others are no faults of hints.
+		case HintsLost:
+			return nil
+		case HintsTwice:
+			fate = append(fate, f.Delay)
+		case HintsDelayed:
+			// By the message, so that hints overtake each other and a replay delays them alike.
+			fate = []time.Duration{f.Delay * time.Duration(checksum(m.Body)%8) / 8}
+		}
+	}
+	return fate
+}
+
+func checksum(b []byte) int {
+	sum := 0
+	for _, c := range b {
+		sum = (sum*31 + int(c)) & 0xffff
+	}
+	return sum
+}
+
+func (w *World) nodeOf(m *membus.Member) *node {
+	for _, n := range w.nodes {
+		if l := n.current(); l != nil && l.member == m {
+			return n
+		}
+	}
+	return nil
+}

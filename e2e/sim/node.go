@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+	"github.com/timerbus/timerbus/services/ingest"
+	"github.com/timerbus/timerbus/services/scheduler"
+)
+
+// Configs is what a node is about to be started with; only its role's is used.
+type Configs struct {
+	Ingest     ingest.Config
+	Scheduler  scheduler.Config
+	Dispatcher dispatcher.Config
+}
+
+type nodeRole string
+
+const (
+	roleIngest     nodeRole = "ingest"
+	roleScheduler  nodeRole = "scheduler"
+	roleDispatcher nodeRole = "dispatcher"
+)
+
+func role(p *Plan, index int) nodeRole {
+	switch {
+	case index < ingests:
+		return roleIngest
+	case index < ingests+p.Schedulers:
+		return roleScheduler
+	default:
+		return roleDispatcher
+	}
+}
+
+// node is a machine that runs one service, dies and starts again. Its clock stays.
+type node struct {
+	world  *World
+	index  int
+	role   nodeRole
+	offset time.Duration
+	change func(*Configs)
+
+	mu    sync.Mutex
+	life  *life // nil while it is down
+	lives int
+	// all ever started, to be waited for at the end.
+	running sync.WaitGroup
+	// calls counts store calls over all lives, for faults that strike at the Nth; publishes likewise.
+	calls, publishes int
+}
+
+// life is one process on a node.
+type life struct {
+	node    *node
+	number  int
+	handle  *faulty
+	member  *membus.Member
+	handler http.Handler
+	stop    context.CancelFunc
+	dead    bool // under node.mu
+}
+
+func (n *node) String() string { return fmt.Sprintf("%s-%d", n.role, n.index) }
+
+// clock is the node's.
+func (n *node) clock() timer.Millis { return timer.FromTime(time.Now().Add(n.offset)) }
+
+// begin starts a process.
+func (n *node) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life != nil {
+		return
+	}
+	n.lives++
+	l := &life{node: n, number: n.lives, member: n.world.broker.Join(n.String())}
+	l.handle = newFaulty(n.world.db.Open(), l)
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	n.life = l
+	run := l.service()
+	n.world.note("%s  started", n)
+	n.running.Go(func() {
+		err := run(ctx)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if err != nil && !l.dead {
+			panic(fmt.Sprintf("%s ended by itself: %v", n, err))
+		}
+	})
+}
+
+// service builds what the node runs.
+func (l *life) service() func(context.Context) error {
+	n := l.node
+	random := seeded(n.world.plan.Seed, uint64(n.index*1000+l.number))
+	directory := store.NewDirectory(l.handle)
+	revisions := timer.NewRevisions(n.clock, random)
+	log := slog.New(&traceHandler{node: n})
+	positions, _ := store.As[store.Positions](l.handle)
+	c := Configs{
+		Ingest: ingest.Config{
+			Store: l.handle, Positions: positions, Directory: directory, Bus: l.member, Clock: n.clock,
+			Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
+		},
+		Scheduler: scheduler.Config{
+			Store: l.handle, Directory: directory, Bus: l.member, Clock: n.clock, Random: random,
+			Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
+		},
+		Dispatcher: dispatcher.Config{
+			Store: l.handle, Directory: directory, Bus: l.member, Clock: n.clock, Revisions: revisions,
+			Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
+		},
+	}
+	if n.change != nil {
+		n.change(&c)
+	}
+	switch n.role {
+	case roleIngest:
+		s, err := ingest.New(c.Ingest)
+		must(err)
+		l.handler = s.Handler()
+		return s.Run
+	case roleScheduler:
+		s, err := scheduler.New(c.Scheduler)
+		must(err)
+		return s.Run
+	default:
+		s, err := dispatcher.New(c.Dispatcher)
+		must(err)
+		return s.Run
+	}
+}
+
+// crash drops the process without a Close: what it does from now on reaches nobody.
+func (n *node) crash() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.life
+	if l == nil {
+		return
+	}
+	n.world.note("%s  crashed", n)
+	l.dead, n.life = true, nil
+	l.handle.kill()
+	l.member.Crash()
+	l.stop()
+}
+
+// alive reports whether the process has not crashed.
+func (l *life) alive() bool {
+	l.node.mu.Lock()
+	defer l.node.mu.Unlock()
+	return !l.dead
+}
+
+// current returns the running process, or nil.
+func (n *node) current() *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life
+}
+
+// heal ends what faults have done to the node.
+func (n *node) heal() {
+	n.begin()
+	l := n.current()
+	l.member.Thaw()
+	l.member.Connect()
+	l.handle.heal()
+}
+
+// end stops the process in good order and waits for all that ever ran here.
+func (n *node) end() {
+	if l := n.current(); l != nil {
+		l.stop()
+	}
+	n.running.Wait()
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,423 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// oracle knows what clients asked for and were answered, what receivers got and said, and what the public
+// topics told. It knows nothing of rows, shards or claims.
+type oracle struct {
+	world *World
+
+	mu         sync.Mutex
+	ops        []*opState // by Op.ID
+	violations []Violation
+	counts     Report
+	// attempts counts deliveries by webhook-id and attempt.
+	attempts map[string]int
+	// told holds what the results topic said: webhook-id, attempt and outcome.
+	told map[string]bool
+	// notices holds the webhook-ids and statuses of dead and parked events.
+	notices map[string]bool
+	last    time.Duration
+}
+
+// opState is one operation as the client and the receiver know it.
+type opState struct {
+	op     *Op
+	answer answer
+	known  bool // an answer came
+	at     time.Duration
+	// lives are the generations that grew from it, by webhook-id, in the order of their first delivery.
+	lives []string
+	// again counts the lives that were answered with nextExecuteAt; nexts are the times said.
+	again map[string]bool
+	nexts []timer.Millis
+	// got holds the deliveries: life and attempt.
+	got map[[2]int]bool
+	// generation is what a topic command's answer said.
+	generation string
+}
+
+// answer is what a client learns about an operation.
+type answer struct {
+	status     int
+	refused    bool // certainly not applied
+	unknown    bool // may be applied, now or later
+	generation string
+}
+
+// inTime reports whether the service promised that earlier deliveries will not follow.
+func (a answer) inTime() bool {
+	return a.status == http.StatusOK || a.status == http.StatusNoContent
+}
+
+// applied reports whether the operation certainly took place.
+func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAccepted }
+
+func newOracle(w *World) *oracle {
+	o := &oracle{world: w, attempts: map[string]int{}, told: map[string]bool{}, notices: map[string]bool{}}
+	for i := range w.plan.Ops {
+		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}, got: map[[2]int]bool{}})
+	}
+	return o
+}
+
+func (o *oracle) violate(rule, format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.broken(rule, format, args...)
+}
+
+// broken is violate under the lock.
+func (o *oracle) broken(rule, format string, args ...any) {
+	v := Violation{Rule: rule, Text: fmt.Sprintf("%v: ", o.world.since()) + fmt.Sprintf(format, args...)}
+	o.violations = append(o.violations, v)
+	o.world.note("VIOLATION %s: %s", v.Rule, v.Text)
+}
+
+// find returns the state of an operation; shrunk plans have gaps in their IDs.
+func (o *oracle) find(id int) *opState {
+	for _, s := range o.ops {
+		if s.op.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+func (o *oracle) sent(op *Op) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts.Operations++
+	o.find(op.ID).at = o.world.since()
+}
+
+func (o *oracle) answered(op *Op, a answer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.find(op.ID)
+	s.answer, s.known, s.at = a, true, o.world.since()
+	if a.applied() {
+		o.counts.Applied++
+	}
+}
+
+// delivered takes in one delivery and says how the receiver answers.
+func (o *oracle) delivered(d *delivered) Step {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = o.world.since()
+	o.counts.Deliveries++
+	id, err := opOf(d.Payload)
+	s := o.find(id)
+	if err != nil || s == nil || s.op.Verb == Delete || timerID(s.op.Timer) != d.TimerID || d.Namespace != namespace {
+		o.broken("payload", "delivery %s of %s/%s carries %s", d.webhook, d.Namespace, d.TimerID, d.Payload)
+		return Step{Answer: AnswerDone}
+	}
+	d.op = id
+	o.checkTime(d)
+	o.checkSuperseded(s, d)
+	life := o.checkLife(s, d)
+	key := fmt.Sprintf("%s/%d", d.webhook, d.Attempt)
+	o.attempts[key]++
+	if o.attempts[key] > 1 {
+		o.counts.Duplicates++
+		if len(o.world.plan.Faults) == 0 && !s.kills() {
+			o.broken("duplicate", "delivery %s of op %d came again, and nothing had failed", key, id)
+		}
+	}
+	s.got[[2]int{life, int(d.Attempt)}] = true
+	step := s.step(life, int(d.Attempt))
+	if step.Answer == AnswerAgain || step.Answer == AnswerNotAgain {
+		s.again[d.webhook] = true
+		s.nexts = append(s.nexts, timer.SystemClock().Add(step.After+step.Next))
+	}
+	return step
+}
+
+func (s *opState) step(life, attempt int) Step {
+	if life < len(s.op.Script) && attempt <= len(s.op.Script[life]) {
+		return s.op.Script[life][attempt-1]
+	}
+	return Step{Answer: AnswerDone}
+}
+
+func (s *opState) kills() bool {
+	for _, life := range s.op.Script {
+		for _, step := range life {
+			if step.Answer.Kills() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkTime is I8: not early by the node's clock, nor by true time beyond the bound.
+func (o *oracle) checkTime(d *delivered) {
+	now := timer.SystemClock()
+	if d.node != nil && (d.local < d.ExecuteAt || d.local < d.ScheduledFor) {
+		o.broken("early", "op %d went out at %v by the clock of %s, due %v", d.op, d.local, d.node, max(d.ExecuteAt, d.ScheduledFor))
+	}
+	if now < d.ExecuteAt.Add(-clockBound) {
+		o.broken("early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
+	}
+	if o.world.isHealed() {
+		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
+		o.counts.Late = max(o.counts.Late, now.Sub(max(d.ScheduledFor, healed)))
+	}
+}
+
+// checkSuperseded is the promise of an answer in time: the old delivery never follows.
+func (o *oracle) checkSuperseded(s *opState, d *delivered) {
+	for _, later := range o.ops {
+		if later.op.Timer != s.op.Timer || later.op.ID <= s.op.ID || !later.known || !later.answer.inTime() {
+			continue
+		}
+		if s.known && !s.answer.unknown && later.at < o.world.since() {
+			o.broken("superseded", "op %d was delivered although %s (op %d) was answered in time (%d) at %v",
+				s.op.ID, later.op.Verb, later.op.ID, later.answer.status, later.at)
+		}
+	}
+}
+
+// checkLife returns which generation of the operation this is: 0 is the first. A new one needs a reason.
+func (o *oracle) checkLife(s *opState, d *delivered) int {
+	if at := slices.Index(s.lives, d.webhook); at >= 0 {
+		return at
+	}
+	if len(s.lives) > len(s.again) {
+		o.broken("webhook-id", "op %d was delivered as %s and as %s, and nobody had asked for another time",
+			s.op.ID, s.lives, d.webhook)
+	}
+	if len(s.lives) == 0 && d.ExecuteAt != o.world.executeAt(s.op) {
+		o.broken("executeAt", "op %d asked for %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
+	}
+	s.lives = append(s.lives, d.webhook)
+	return len(s.lives) - 1
+}
+
+// heard takes in a message of a public topic.
+func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
+	e, err := event.Decode(m.Headers, m.Body)
+	if err != nil {
+		o.violate("wire", "a message on %s cannot be read: %v", topic, err)
+		return
+	}
+	switch e.Type {
+	case event.TypeFired:
+		var d event.Delivery
+		must(json.Unmarshal(e.Data, &d))
+		o.world.note("fired event %s attempt %d", e.ID, d.Attempt)
+		o.delivered(&delivered{Delivery: d, webhook: e.ID, at: o.world.since()})
+	case event.TypeResult:
+		var r event.Result
+		must(json.Unmarshal(e.Data, &r))
+		o.mu.Lock()
+		o.told[fmt.Sprintf("%s/%s/%d/%s", r.TimerID, r.Generation, r.Attempt, r.Outcome)] = true
+		o.mu.Unlock()
+	case event.TypeDead, event.TypeParked:
+		var n event.Notice
+		must(json.Unmarshal(e.Data, &n))
+		o.mu.Lock()
+		o.notices[fmt.Sprintf("%s/%s/%s", n.TimerID, n.Generation, n.Status)] = true
+		o.mu.Unlock()
+	case event.TypeApplied, event.TypeRefused:
+		o.commandAnswered(e.Data)
+	default:
+		o.violate("wire", "%s has an event of type %s", topic, e.Type)
+	}
+}
+
+// commandAnswered takes in what became of a topic command. Answers may repeat; the first one counts, and
+// one that tells of a second application is a broken promise.
+func (o *oracle) commandAnswered(data json.RawMessage) {
+	var a event.Answer
+	must(json.Unmarshal(data, &a))
+	var id int
+	if _, err := fmt.Sscanf(a.CommandID, "command-%d", &id); err != nil {
+		o.violate("wire", "an answer to %q, which nobody sent", a.CommandID)
+		return
+	}
+	got := answer{status: http.StatusAccepted}
+	if a.InTime {
+		got.status = http.StatusOK
+	}
+	if a.Error != "" {
+		got = answer{status: http.StatusBadRequest}
+		if strings.HasSuffix(a.Error, "NOT_FOUND") {
+			got.status = http.StatusNotFound
+		}
+	}
+	var t struct {
+		Generation string `json:"generation"`
+	}
+	if a.Timer != nil {
+		must(json.Unmarshal(a.Timer, &t))
+	}
+	o.mu.Lock()
+	s := o.find(id)
+	known := s.known
+	if known && !a.Earlier && a.Error == "" && s.generation != "" && t.Generation != "" && s.generation != t.Generation {
+		o.broken("twice", "command %d was applied as generation %s and as %s", id, s.generation, t.Generation)
+	}
+	if !a.Earlier && t.Generation != "" {
+		s.generation = t.Generation
+	}
+	o.mu.Unlock()
+	if a.Earlier {
+		// A replay is not told whether the store had taken or refused it the first time.
+		got = answer{unknown: true}
+	}
+	if !known {
+		o.world.note("op %d  command answered %s%s earlier=%v in time=%v", id, a.Error, t.Generation, a.Earlier, a.InTime)
+		o.answered(s.op, got)
+	}
+}
+
+// quiet reports whether every command was answered and nothing was delivered lately.
+func (o *oracle) quiet() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.ops {
+		if s.op.Topic && !s.known {
+			return false
+		}
+	}
+	return o.world.since()-o.last > 2*time.Second
+}
+
+// report makes the final account.
+func (o *oracle) report(ctx context.Context, settled bool) *Report {
+	handle := o.world.db.Open()
+	timers := map[int]bool{}
+	for _, s := range o.ops {
+		if !timers[s.op.Timer] {
+			timers[s.op.Timer] = true
+			o.account(ctx, handle, s.op.Timer)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !settled {
+		o.broken("stuck", "timers are still pending, or commands unanswered, %v after everything was healed", settleLimit)
+	}
+	r := o.counts
+	r.Violations = o.violations
+	return &r
+}
+
+// account compares a timer's end with what its client knows.
+func (o *oracle) account(ctx context.Context, handle store.Store, number int) {
+	id := timerID(number)
+	ref := store.Ref{Shard: o.world.block.Place(id), UUID: timer.UUIDOf(namespace, id)}
+	t, err := handle.Get(ctx, timer.SystemClock(), ref)
+	found := err == nil
+	history, err := handle.History(ctx, timer.SystemClock(), ref, 1000)
+	must(err)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.checkTold(id, history, &t, found)
+	final, certain := o.final(number)
+	switch {
+	case !found:
+		o.counts.Deleted++
+		if certain && final != nil && final.op.Verb != Delete {
+			o.broken("lost", "%s is gone, and nobody deleted it (last: op %d)", id, final.op.ID)
+		}
+		return
+	case t.Status == timer.StatusDone:
+		o.counts.Done++
+	case t.Status == timer.StatusDead:
+		o.counts.Dead++
+	case t.Status == timer.StatusParked:
+		o.counts.Parked++
+	}
+	if certain && final != nil && final.op.Verb != Delete {
+		o.checkScript(final, &t)
+	}
+}
+
+// final finds the operation that decides a timer's end; certain is false if one of unknown outcome may. That
+// is one after it, or, where writes may be applied long after they were given up, any.
+func (o *oracle) final(number int) (last *opState, certain bool) {
+	late := slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
+		return f.Kind == StoreLate || f.Kind == StoreHangs
+	})
+	certain = true
+	for _, s := range o.ops {
+		if s.op.Timer != number {
+			continue
+		}
+		switch {
+		case !s.known || s.answer.unknown:
+			certain = false
+		case s.answer.applied():
+			last, certain = s, certain || !late
+		}
+	}
+	return last, certain
+}
+
+// checkScript follows the receiver's script: every step up to the last must have been delivered, and the
+// timer must have ended as it says.
+func (o *oracle) checkScript(s *opState, t *timer.Timer) {
+	if s.kills() {
+		if t.Status != timer.StatusParked {
+			o.broken("poison", "op %d kills its dispatchers and ended as %s", s.op.ID, t.Status)
+		}
+		return
+	}
+	want := timer.StatusDone
+	life, attempt := 0, 1
+	for {
+		if !s.got[[2]int{life, attempt}] {
+			o.broken("lost", "op %d: attempt %d of life %d was never delivered; the timer ended as %s", s.op.ID, attempt, life, t.Status)
+			return
+		}
+		step := s.step(life, attempt)
+		switch {
+		case step.Answer == AnswerAgain || step.Answer == AnswerNotAgain:
+			life, attempt = life+1, 1
+			continue
+		case step.Answer.Failed() && attempt < maxAttempts:
+			attempt++
+			continue
+		case step.Answer.Failed(), step.Answer == AnswerGone, step.Answer == AnswerBad:
+			want = timer.StatusDead
+		}
+		break
+	}
+	if t.Status != want {
+		o.broken("outcome", "op %d ended as %s, want %s", s.op.ID, t.Status, want)
+	}
+}
+
+// checkTold is I14: every outcome in history was told on results, and every dead or parked timer has its
+// notice.
+func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool) {
+	for _, h := range history {
+		if !o.told[fmt.Sprintf("%s/%s/%d/%s", id, h.Generation, h.Attempt, h.Outcome)] {
+			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and results never said so", id, h.Attempt, h.Generation, h.Outcome)
+		}
+		if h.Outcome == store.OutcomeDead && !o.notices[fmt.Sprintf("%s/%s/%s", id, h.Generation, timer.StatusDead)] {
+			o.broken("untold", "%s died as generation %s, and no dead event said so", id, h.Generation)
+		}
+	}
+	if found && t.Status == timer.StatusParked && !o.notices[fmt.Sprintf("%s/%s/%s", id, t.Generation, timer.StatusParked)] {
+		o.broken("untold", "%s was parked, and no event said so", id)
+	}
+}

@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Plan is everything that happens from outside in one life. It is data: it can be printed, cut down and
+// played again.
+type Plan struct {
+	Seed uint64
+	// Schedulers is 2 or 3; there are always two ingests and two dispatchers.
+	Schedulers int
+	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
+	Offsets []time.Duration
+	Ops     []Op
+	Faults  []Fault
+	// Length is when clients and faults have ended. Then everything is healed and has to settle.
+	Length time.Duration
+}
+
+// Verb is what an Op asks for.
+type Verb string
+
+const (
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Op is one client operation. Operations on one timer are sent one after another; each waits for its
+// answer.
+type Op struct {
+	// ID is unique in the plan and stands in the payload, so that every delivery tells which
+	// operation it comes from.
+	ID    int
+	At    time.Duration
+	Timer int
+	Verb  Verb
+	// Topic sends it as a command on the topic instead of HTTP. Nobody waits for the answer then.
+	Topic bool
+	// Node is the ingest that gets the request.
+	Node int
+	// Soon is how long after At the timer is to execute; it may be negative.
+	Soon time.Duration
+	// Event delivers on the topic instead of by callback.
+	Event bool
+	// Script is how the receiver answers deliveries of this operation's timer: for each generation
+	// that grows from it, in turn, one step for each attempt. What lies beyond it is answered "done".
+	Script [][]Step
+}
+
+// Answer is how a receiver answers.
+type Answer string
+
+const (
+	AnswerDone       Answer = "done"       // 200, empty
+	AnswerOK         Answer = "ok"         // {"ok":true}
+	AnswerText       Answer = "text"       // 200 and something that is not JSON
+	AnswerAgain      Answer = "again"      // {"ok":true,"nextExecuteAt":…}
+	AnswerNotAgain   Answer = "not-again"  // {"ok":false,"nextExecuteAt":…}
+	AnswerNotOK      Answer = "not-ok"     // {"ok":false}
+	AnswerMalformed  Answer = "malformed"  // {"ok":"yes"}
+	AnswerError      Answer = "500"        // a server error
+	AnswerBusy       Answer = "429"        // with Retry-After: 2
+	AnswerGone       Answer = "410"        // dead
+	AnswerBad        Answer = "404"        // dead
+	AnswerRedirect   Answer = "301"        // failed
+	AnswerHang       Answer = "hang"       // no answer until the timeout
+	AnswerRefuse     Answer = "refuse"     // no connection
+	AnswerKill       Answer = "kill"       // the dispatcher dies of it
+	AnswerLeasedKill Answer = "lease-kill" // the dispatcher dies of it after it has taken a row lease
+)
+
+// Failed reports whether the answer makes a retry.
+func (a Answer) Failed() bool {
+	switch a {
+	case AnswerNotOK, AnswerMalformed, AnswerError, AnswerBusy, AnswerRedirect, AnswerHang, AnswerRefuse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kills reports whether the answer ends the dispatcher.
+func (a Answer) Kills() bool { return a == AnswerKill || a == AnswerLeasedKill }
+
+// Step is one answer.
+type Step struct {
+	Answer Answer
+	// After is how long the receiver takes.
+	After time.Duration
+	// Next is nextExecuteAt, from when the answer is given.
+	Next time.Duration
+}
+
+// FaultKind is what strikes.
+type FaultKind string
+
+const (
+	// StoreFails and the next three strike store calls of Node, the Nth and the Count−1 after it: this
+	// one refuses them, nothing applied.
+	StoreFails   FaultKind = "store-fails"
+	StoreUnknown FaultKind = "store-unknown" // applied, the answer lost
+	StoreHangs   FaultKind = "store-hangs"   // no answer, not applied, for For
+	StoreLate    FaultKind = "store-late"    // answered unknown, applied after For
+	// BusFails and BusUnknown strike publications of Node, likewise.
+	BusFails   FaultKind = "bus-fails"   // refused
+	BusUnknown FaultKind = "bus-unknown" // half of it taken, the answer lost
+	// HintsLost and the next two strike hints from At on, for For.
+	HintsLost    FaultKind = "hints-lost"
+	HintsTwice   FaultKind = "hints-twice"
+	HintsDelayed FaultKind = "hints-delayed" // by up to Delay, so that they overtake each other
+	// Redeliver and the next strike once, at At.
+	Redeliver FaultKind = "redeliver"  // what dispatchers hold comes again
+	LoseQueue FaultKind = "lose-queue" // the due queue is empty
+	Revoke    FaultKind = "revoke"     // Partition of the hints is given out anew
+	Lose      FaultKind = "lose"       // as Revoke, and the owner learns of it too late
+	Zombie    FaultKind = "zombie"     // Node is cut off for For and does not know
+	CutOff    FaultKind = "cut-off"    // Node loses its connection to the bus for For
+	Crash     FaultKind = "crash"      // Node dies and starts again after For
+	// CrashAtCall: the Nth store call of Node kills it, before (Count 0) or after (Count 1) it is applied.
+	CrashAtCall FaultKind = "crash-at-call"
+	Recreate    FaultKind = "recreate-commands" // the command topic is made anew
+)
+
+// Fault is one stroke.
+type Fault struct {
+	Kind      FaultKind
+	Node      int
+	At        time.Duration
+	For       time.Duration
+	Nth       int
+	Count     int
+	Partition int
+	Delay     time.Duration
+}
+
+// String writes the plan so that a person can follow it.
+func (p *Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %d schedulers, clock offsets %v, length %v\n", p.Seed, p.Schedulers, p.Offsets, p.Length)
+	for _, o := range p.Ops {
+		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
+	}
+	for _, f := range p.Faults {
+		fmt.Fprintf(&b, "  fault %8v  %+v\n", f.At, f)
+	}
+	return b.String()
+}

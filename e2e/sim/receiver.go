@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+// receiver is what a dispatcher's callbacks reach. It answers as the plan says, by operation, generation
+// and attempt, so that a repeated delivery gets the same answer.
+type receiver struct{ life *life }
+
+// Call implements dispatcher.Caller.
+func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatcher.Answer {
+	w := r.life.node.world
+	if !r.life.alive() {
+		return dispatcher.Answer{Err: errors.New("this process is dead")}
+	}
+	d := delivered{
+		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
+		at: w.since(), node: r.life.node, local: r.life.node.clock(),
+	}
+	step := w.oracle.delivered(&d)
+	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
+	if step.Answer == AnswerKill {
+		r.life.node.crash()
+		w.revive(r.life.node, time.Second)
+		return dispatcher.Answer{Err: errors.New("killed")}
+	}
+	if step.Answer == AnswerHang {
+		<-ctx.Done()
+		return dispatcher.Answer{Err: ctx.Err()}
+	}
+	sleep(ctx, step.After)
+	if err := ctx.Err(); err != nil {
+		return dispatcher.Answer{Err: err}
+	}
+	if step.Answer == AnswerLeasedKill {
+		r.life.node.crash()
+		w.revive(r.life.node, time.Second)
+		return dispatcher.Answer{Err: errors.New("killed")}
+	}
+	return step.answer()
+}
+
+// answer builds what the dispatcher sees.
+func (s *Step) answer() dispatcher.Answer {
+	next := timer.SystemClock().Add(s.Next)
+	switch s.Answer {
+	case AnswerOK:
+		return dispatcher.Answer{Status: 200, Body: []byte(`{"ok":true}`)}
+	case AnswerText:
+		return dispatcher.Answer{Status: 200, Body: []byte("thanks")}
+	case AnswerAgain, AnswerNotAgain:
+		body, err := json.Marshal(map[string]any{"ok": s.Answer == AnswerAgain, "nextExecuteAt": next})
+		must(err)
+		return dispatcher.Answer{Status: 200, Body: body}
+	case AnswerNotOK:
+		return dispatcher.Answer{Status: 200, Body: []byte(`{"ok":false}`)}
+	case AnswerMalformed:
+		return dispatcher.Answer{Status: 200, Body: []byte(`{"ok":"yes"}`)}
+	case AnswerError:
+		return dispatcher.Answer{Status: 500}
+	case AnswerBusy:
+		return dispatcher.Answer{Status: 429, RetryAfter: "2"}
+	case AnswerGone:
+		return dispatcher.Answer{Status: 410}
+	case AnswerBad:
+		return dispatcher.Answer{Status: 404}
+	case AnswerRedirect:
+		return dispatcher.Answer{Status: 301}
+	case AnswerRefuse:
+		return dispatcher.Answer{Err: errors.New("connection refused")}
+	case AnswerDone, AnswerHang, AnswerKill, AnswerLeasedKill:
+	}
+	return dispatcher.Answer{Status: 200}
+}
+
+// delivered is one delivery as a receiver sees it.
+type delivered struct {
+	event.Delivery
+
+	webhook string
+	op      int
+	at      time.Duration
+	// node made the delivery, at local by its clock; nil for events.
+	node  *node
+	local timer.Millis
+}
+
+// opOf reads which operation a payload comes from.
+func opOf(payload json.RawMessage) (int, error) {
+	var p struct {
+		Op *int `json:"op"`
+	}
+	if err := json.Unmarshal(payload, &p); err != nil || p.Op == nil {
+		return 0, fmt.Errorf("payload %q is none of ours", payload)
+	}
+	return *p.Op, nil
+}
+
+// revive starts a node again after a while.
+func (w *World) revive(n *node, after time.Duration) {
+	w.others.Go(func() {
+		sleep(w.outlive, after)
+		if w.outlive.Err() != nil {
+			return
+		}
+		w.mu.Lock()
+		healed := w.healed
+		w.mu.Unlock()
+		if !healed || n.current() == nil {
+			n.begin()
+		}
+	})
+}

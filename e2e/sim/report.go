@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// Violation is a broken promise.
+type Violation struct {
+	Rule string
+	Text string
+}
+
+func (v Violation) String() string { return v.Rule + ": " + v.Text }
+
+// Report is the outcome of one life, or of many.
+type Report struct {
+	Violations []Violation
+	Operations, Applied, Deliveries, Duplicates,
+	Done, Dead, Parked, Deleted int
+	// Late is the longest a delivery came after both its time and the healing.
+	Late    time.Duration
+	Virtual time.Duration
+	Trace   []string
+}
+
+// Add sums up, without the traces.
+func (r *Report) Add(o *Report) {
+	r.Violations = append(r.Violations, o.Violations...)
+	r.Operations += o.Operations
+	r.Applied += o.Applied
+	r.Deliveries += o.Deliveries
+	r.Duplicates += o.Duplicates
+	r.Done += o.Done
+	r.Dead += o.Dead
+	r.Parked += o.Parked
+	r.Deleted += o.Deleted
+	r.Late = max(r.Late, o.Late)
+	r.Virtual += o.Virtual
+}
+
+func (r *Report) String() string {
+	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
+		"%d deleted or never made; latest delivery after healing %v, %.1f virtual hours, %d violations",
+		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
+		r.Late, r.Virtual.Hours(), len(r.Violations))
+}

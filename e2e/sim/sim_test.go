@@ -1,0 +1,58 @@
+package sim_test
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/e2e/sim"
+)
+
+// TestMain keeps to one processor, so that a seed plays the same way again.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// seeds is how many lives to play, and from which seed on: SIM_SEEDS and SIM_FIRST.
+func seeds(t *testing.T, standard int) (first uint64, count int) {
+	t.Helper()
+	count = standard
+	if s := os.Getenv("SIM_SEEDS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			t.Fatalf("SIM_SEEDS=%q: want a positive number", s)
+		}
+		count = n
+	}
+	if s := os.Getenv("SIM_FIRST"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("SIM_FIRST=%q: want a number", s)
+		}
+		first = n
+	}
+	return first, count
+}
+
+func TestSeeds(t *testing.T) {
+	first, count := seeds(t, 40)
+	var sum sim.Report
+	start := time.Now()
+	for seed := first; seed < first+uint64(count); seed++ {
+		plan := sim.Draw(seed)
+		r := sim.Run(t, &plan, sim.Options{})
+		sum.Add(r)
+		if len(r.Violations) > 0 {
+			t.Errorf("seed %d: %v", seed, r.Violations)
+			if testing.Verbose() {
+				again := sim.Run(t, &plan, sim.Options{Trace: true})
+				t.Fatalf("%s\n%s", &plan, strings.Join(again.Trace, "\n"))
+			}
+		}
+	}
+	t.Logf("%d lives in %v: %s", count, time.Since(start).Round(time.Millisecond), sum.String())
+}

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"sync/atomic"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/faultstore"
+)
+
+// faulty is a process's handle on the store, with the plan's faults in its way.
+type faulty struct {
+	store.Store
+
+	life   *life
+	faults *faultstore.Faults
+	dead   atomic.Bool
+	healed atomic.Bool
+}
+
+func newFaulty(inner store.Store, l *life) *faulty {
+	f := &faulty{life: l}
+	f.faults = faultstore.New(f.plan)
+	f.Store = f.faults.Wrap(inner)
+	return f
+}
+
+// Unwrap implements what store.As looks for.
+func (f *faulty) Unwrap() store.Store { return f.Store }
+
+// kill lets nothing through any more; what is on its way may still arrive.
+func (f *faulty) kill() { f.dead.Store(true) }
+
+func (f *faulty) heal() { f.healed.Store(true) }
+
+// plan looks up what happens to a call of the node's present process.
+func (f *faulty) plan(method string, _ int) faultstore.Fault {
+	n := f.life.node
+	w := n.world
+	if f.dead.Load() {
+		return faultstore.Fault{Kind: faultstore.FailBefore}
+	}
+	if f.healed.Load() {
+		return faultstore.Fault{}
+	}
+	n.mu.Lock()
+	n.calls++
+	nth := n.calls
+	n.mu.Unlock()
+	for _, p := range w.plan.Faults {
+		if p.Node%len(w.nodes) != n.index {
+			continue
+		}
+		if p.Kind == CrashAtCall {
+			if nth == p.Nth {
+				return f.crashAt(method, nth, p)
+			}
+			continue
+		}
+		if nth < p.Nth || nth >= p.Nth+p.Count {
+			continue
+		}
+		var kind faultstore.Kind
+		switch p.Kind {
+		case StoreFails:
+			kind = faultstore.FailBefore
+		case StoreUnknown:
+			kind = faultstore.FailAfter
+		case StoreHangs:
+			kind = faultstore.Delay
+		case StoreLate:
+			kind = faultstore.CommitLate
+			w.others.Go(func() {
+				sleep(w.outlive, p.For)
+				f.faults.CommitNext()
+			})
+		default:
+			continue
+		}
+		w.note("%s  store call %d, %s: %s for %v", n, nth, method, p.Kind, p.For)
+		return faultstore.Fault{Kind: kind, For: p.For}
+	}
+	return faultstore.Fault{}
+}
+
+// crashAt kills the process before the call is applied, or after it and before the answer is heard.
+func (f *faulty) crashAt(method string, nth int, p Fault) faultstore.Fault {
+	n := f.life.node
+	w := n.world
+	w.note("%s  dies at store call %d, %s, applied: %v", n, nth, method, p.Count == 1)
+	w.revive(n, p.For)
+	if p.Count == 0 {
+		n.crash()
+		return faultstore.Fault{Kind: faultstore.FailBefore}
+	}
+	w.others.Go(n.crash)
+	return faultstore.Fault{Kind: faultstore.FailAfter}
+}
