@@ -1,3 +1,5 @@
+//go:build unix
+
 package sqlitestore_test
 
 import (
@@ -18,15 +20,15 @@ import (
 // Each benchmark prints rows/s, and the CPU a row costs in this process, which on a busy machine tells
 // more. b.N counts rows.
 const (
-	benchBatch         = 64
-	benchNow           = timer.Millis(1_800_000_000_000)
-	benchShards        = 16  // of the default namespace
-	benchPolled        = 256 // shards of one poll
-	benchPending       = 100_000
-	smallBytes         = 200
-	largeBytes         = 1500
-	benchWriters       = 4 // concurrent callers, as ingest and dispatcher have
-	benchRetentionHour = time.Hour
+	benchBatch     = 64
+	benchNow       = timer.Millis(1_800_000_000_000)
+	benchShards    = 16  // of the default namespace
+	benchPolled    = 256 // shards of one poll
+	benchPending   = 100_000
+	smallBytes     = 200
+	largeBytes     = 1500
+	benchWriters   = 4 // concurrent callers, as ingest and dispatcher have
+	benchRetention = time.Hour
 )
 
 // perRow reports what b.N rows took.
@@ -83,7 +85,9 @@ func fill(b *testing.B, s store.Store, n, shards int) []store.Put {
 			b.Fatal(err)
 		}
 		for _, op := range ops {
-			all = append(all, op.(store.Put))
+			if put, ok := op.(store.Put); ok {
+				all = append(all, put)
+			}
 		}
 	}
 	return all
@@ -156,7 +160,7 @@ func BenchmarkFinishDone(b *testing.B) {
 			Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: store.FinishDone,
 			If: store.Guard{Generation: timer.Generation(p.Revision)},
 			Record: store.Record{
-				Attempt: 1, StartedAt: benchNow, FinishedAt: benchNow + timer.Millis(i/100), StatusCode: 200, KeepFor: benchRetentionHour,
+				Attempt: 1, StartedAt: benchNow, FinishedAt: benchNow + timer.Millis(i/100), StatusCode: 200, KeepFor: benchRetention,
 			},
 		}
 	}

@@ -118,7 +118,7 @@ func TestVictim(t *testing.T) {
 	for i := 0; ; i++ {
 		id := fmt.Sprint("victim-", i)
 		mustWrite(t, s, putOf(id, now))
-		fmt.Println("acknowledged", id)
+		fmt.Fprintln(os.Stdout, "acknowledged", id)
 	}
 }
 

@@ -13,29 +13,29 @@ const now = timer.Millis(1_800_000_000_000)
 
 var block = shard.Block{Base: 0, Count: 16}
 
-func openFolder(t testing.TB, o Options) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), o)
+func openFolder(tb testing.TB, o Options) *Store {
+	tb.Helper()
+	s, err := Open(tb.Context(), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return s
 }
 
 // execute runs a statement in a transaction of the writer.
-func execute(t testing.TB, s *Store, statement string) {
-	t.Helper()
-	err := s.write(t.Context(), "execute", 1, 0, func(c *conn) error {
+func execute(tb testing.TB, s *Store, statement string) {
+	tb.Helper()
+	err := s.write(tb.Context(), "execute", 1, 0, func(c *conn) error {
 		_, err := c.exec(statement)
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -70,15 +70,15 @@ func finishOf(p store.Put, kind store.FinishKind) store.Finish {
 	}
 }
 
-func mustWrite(t testing.TB, s *Store, ops ...store.Op) {
-	t.Helper()
-	written, err := s.Write(t.Context(), now, ops)
+func mustWrite(tb testing.TB, s *Store, ops ...store.Op) {
+	tb.Helper()
+	written, err := s.Write(tb.Context(), now, ops)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i, w := range written {
 		if w.Err != nil {
-			t.Fatalf("operation %d: %v", i, w.Err)
+			tb.Fatalf("operation %d: %v", i, w.Err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxLooked bounds how many rows one page looks at, so that a filter that hardly matches gives short
+// maxLooked is the most rows that one page looks at, so that a filter that hardly matches gives short
 // pages soon instead of a long wait.
 const maxLooked = 10_000
 
@@ -42,6 +42,7 @@ const (
 	endOrder  = "ORDER BY shard, uuid, generation, attempt"
 
 	ofCorrelation = "correlation_id = ? AND "
+	ofMade        = " ON shard = probed AND uuid = ? WHERE correlation_id IS NULL AND "
 	// The shards of a block, to be crossed with a table.
 	probe = "WITH RECURSIVE block(probed) AS (VALUES (?) UNION ALL SELECT probed + 1 FROM block WHERE probed + 1 < ?) SELECT "
 )
@@ -59,7 +60,7 @@ var walks = map[way]walk{
 		last: "SELECT shard, uuid FROM timers WHERE " + ofCorrelation + liveAfter + " " + liveOrder + " LIMIT 1 OFFSET ?",
 		page: "SELECT " + timerColumns + " FROM timers WHERE " + ofCorrelation + liveAfter + " AND " + liveUpto +
 			" AND " + liveFilter + " " + liveOrder + " LIMIT ?",
-		made: probe + timerColumns + " FROM block CROSS JOIN timers ON shard = probed AND uuid = ? WHERE correlation_id IS NULL AND " + liveFilter,
+		made: probe + timerColumns + " FROM block CROSS JOIN timers" + ofMade + liveFilter,
 	},
 	{finished: true, byCorrelation: false}: {
 		last: "SELECT shard, uuid, generation, attempt FROM history WHERE " + endAfter + " " + endOrder + " LIMIT 1 OFFSET ?",
@@ -67,10 +68,11 @@ var walks = map[way]walk{
 			" AND " + endFilter + " " + endOrder + " LIMIT ?",
 	},
 	{finished: true, byCorrelation: true}: {
-		last: "SELECT shard, uuid, generation, attempt FROM history WHERE " + ofCorrelation + endAfter + " " + endOrder + " LIMIT 1 OFFSET ?",
+		last: "SELECT shard, uuid, generation, attempt FROM history WHERE " + ofCorrelation + endAfter +
+			" " + endOrder + " LIMIT 1 OFFSET ?",
 		page: "SELECT " + endColumns + " FROM history WHERE " + ofCorrelation + endAfter + " AND " + endUpto +
 			" AND " + endFilter + " " + endOrder + " LIMIT ?",
-		made: probe + endColumns + " FROM block CROSS JOIN history ON shard = probed AND uuid = ? WHERE correlation_id IS NULL AND " + endFilter,
+		made: probe + endColumns + " FROM block CROSS JOIN history" + ofMade + endFilter,
 	},
 }
 
@@ -81,7 +83,7 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
-	l := lister{q: &q, now: now, finished: q.Status.Finished()}
+	l := lister{q: &q, now: now, finished: q.Status.Finished(), maxLooked: s.maxLooked}
 	l.walk = walks[way{finished: l.finished, byCorrelation: q.CorrelationID != ""}]
 	var page store.Page
 	err = s.read(ctx, op, func(c *conn) error {
@@ -102,6 +104,8 @@ type lister struct {
 	now      timer.Millis
 	finished bool
 	walk     walk
+	// maxLooked is the constant, except in tests.
+	maxLooked int
 }
 
 // listed is a timer and where it stands.
@@ -142,7 +146,7 @@ func (l *lister) bound(c *conn, from place) (upto place, cut bool, err error) {
 	if l.q.CorrelationID != "" {
 		args = append(args, l.q.CorrelationID)
 	}
-	args = append(append(args, l.after(from)...), maxLooked-1)
+	args = append(append(args, l.after(from)...), l.maxLooked-1)
 	var id int64
 	dest := []any{&id, (*uuidColumn)(&upto.uuid)}
 	if l.finished {

@@ -115,8 +115,10 @@ func TestPingTellsTheTime(t *testing.T) {
 func TestPoliciesSurvive(t *testing.T) {
 	for _, p := range []timer.RetryPolicy{
 		timer.DefaultRetryPolicy(),
-		{MaxAttempts: 1000, MaxAttemptsDuration: 8760 * time.Hour, InitialInterval: time.Millisecond + time.Nanosecond,
-			BackoffMultiplier: 1.0000000000000002, MaxInterval: 168 * time.Hour},
+		{
+			MaxAttempts: 1000, MaxAttemptsDuration: 8760 * time.Hour, InitialInterval: time.Millisecond + time.Nanosecond,
+			BackoffMultiplier: 1.0000000000000002, MaxInterval: 168 * time.Hour,
+		},
 		{},
 	} {
 		var memo policyMemo

@@ -18,7 +18,7 @@ type Options struct {
 	// Queue is how many write requests may wait; more callers wait for a place. Default 1,024.
 	Queue int
 	// GroupRows and GroupBytes bound what one commit takes in: beyond either, no further request joins
-	// (one that is larger by itself is committed alone). Defaults 2,048 rows and 8 MiB.
+	// (one that is larger by itself is committed alone). Defaults 1,024 rows and 8 MiB.
 	GroupRows, GroupBytes int
 	// WALMiB is how large the write-ahead log may get before readers are held up for a moment to
 	// empty it. It is emptied without that at 16 MiB, unless readers never leave a gap. Default 64.
@@ -40,7 +40,7 @@ func (o Options) withDefaults() (Options, error) {
 		{"cacheMiB", &o.CacheMiB, 8, 1, 1024},
 		{"readers", &o.Readers, 4, 1, 64},
 		{"queue", &o.Queue, 1024, 1, 1 << 20},
-		{"groupRows", &o.GroupRows, 2048, 1, 1 << 20},
+		{"groupRows", &o.GroupRows, 1024, 1, 1 << 20},
 		{"groupBytes", &o.GroupBytes, 8 << 20, 1, 1 << 30},
 		{"walMiB", &o.WALMiB, 64, 17, 1 << 20},
 	} {

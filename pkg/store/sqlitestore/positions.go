@@ -11,7 +11,8 @@ import (
 const (
 	selectPosition = `SELECT incarnation, "offset" FROM positions WHERE topic = ? AND partition = ?`
 	upsertPosition = `INSERT INTO positions (topic, partition, incarnation, "offset", updated_at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (topic, partition) DO UPDATE SET incarnation = excluded.incarnation, "offset" = excluded."offset", updated_at = excluded.updated_at`
+ON CONFLICT (topic, partition) DO UPDATE SET
+	incarnation = excluded.incarnation, "offset" = excluded."offset", updated_at = excluded.updated_at`
 )
 
 // WriteAt implements store.Positions. The position is compared before anything is written, so that a

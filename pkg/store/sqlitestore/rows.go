@@ -23,13 +23,13 @@ const endColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callb
 	callback_timeout_ns, retry_policy, payload, correlation_id, outcome, due_at, revision,
 	generation, attempt, 0, created_at, updated_at, started_at, status_code, error`
 
-// scanTimer reads timerColumns or endColumns, and what a statement selects before them.
-func (c *conn) scanTimer(rows *sql.Rows, before ...any) (timer.Timer, shard.ID, error) {
+// scanTimer reads timerColumns or endColumns, and before them into dest what else the statement selects.
+func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, error) {
 	var t timer.Timer
 	var id, timeout, attempts, starts, lastStatus int64 // scanning into int64 is cheap, into others not
 	var policy string
 	var correlation sql.NullString
-	dest := append(before,
+	dest = append(dest,
 		&id, (*uuidColumn)(&t.UUID), &t.Namespace, &t.ID, &t.ExecuteAt, (*string)(&t.Deliver), &t.CallbackURL,
 		&timeout, &policy, &t.Payload, &correlation, (*string)(&t.Status), &t.DueAt, &t.Revision,
 		&t.Generation, &attempts, &starts, &t.CreatedAt, &t.UpdatedAt, &t.ExecutedAt, &lastStatus, &t.LastError)

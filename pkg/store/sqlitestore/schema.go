@@ -33,11 +33,11 @@ func migrate(ctx context.Context, path string, cacheMiB int, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
-	goose, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	migrations, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
-	has, knows, err := goose.GetVersions(ctx)
+	has, knows, err := migrations.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the schema's version: %w", err)
 	}
@@ -48,7 +48,7 @@ func migrate(ctx context.Context, path string, cacheMiB int, log *slog.Logger) (
 	if has == knows {
 		return nil
 	}
-	if _, err := goose.Up(ctx); err != nil {
+	if _, err := migrations.Up(ctx); err != nil {
 		return fmt.Errorf("bring the schema from version %d to %d: %w", has, knows, err)
 	}
 	log.Info("schema brought up to date", "from", has, "to", knows)

@@ -58,7 +58,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 
 // Release implements store.Shards.
 func (s *Store) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
-	return fencedWrites(s, ctx, "release", items, func(c *conn, r *store.Release) (store.Claim, int64, error) {
+	return fencedWrites(ctx, s, "release", items, func(c *conn, r *store.Release) (store.Claim, int64, error) {
 		n, err := c.underClaim(releaseClaim, now, r.Published, r.Claim)
 		return r.Claim, n, err
 	})
@@ -66,7 +66,7 @@ func (s *Store) Release(ctx context.Context, now timer.Millis, items []store.Rel
 
 // Advance implements store.Shards.
 func (s *Store) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
-	return fencedWrites(s, ctx, "advance", items, func(c *conn, a *store.Advance) (store.Claim, int64, error) {
+	return fencedWrites(ctx, s, "advance", items, func(c *conn, a *store.Advance) (store.Claim, int64, error) {
 		n, err := c.underClaim(advanceWatermark, now, a.Watermark, a.Claim)
 		return a.Claim, n, err
 	})
@@ -78,7 +78,7 @@ func (c *conn) underClaim(statement string, now timer.Millis, key store.Key, cla
 
 // fencedWrites runs one statement an item, each of which changes a row only if its claim holds.
 func fencedWrites[T any](
-	s *Store, ctx context.Context, verb string, items []T, run func(*conn, *T) (store.Claim, int64, error),
+	ctx context.Context, s *Store, verb string, items []T, run func(*conn, *T) (store.Claim, int64, error),
 ) ([]error, error) {
 	if len(items) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// databaseFile is the database, and lockFile beside it says which process has it.
+	// The database, and the file beside it whose lock says which process has it.
 	databaseName = "timerbus.db"
 	lockName     = "timerbus.lock"
 )
@@ -25,7 +25,9 @@ type Store struct {
 	writer  *writer
 	readers *readers
 	log     *slog.Logger
-	written sync.WaitGroup // the writer's goroutine
+	// maxLooked is for List.
+	maxLooked int
+	written   sync.WaitGroup // the writer's goroutine
 
 	// calls is held for reading by every running call, and taken for writing by Close.
 	calls  sync.RWMutex
@@ -55,7 +57,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		}
 	}()
 	path := filepath.Join(o.Folder, databaseName)
-	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore")}
+	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore"), maxLooked: maxLooked}
 	if err := migrate(ctx, path, o.CacheMiB, s.log); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
@@ -102,7 +104,6 @@ func (s *Store) start(ctx context.Context, path string, o Options) error {
 		groupRows:   o.GroupRows,
 		groupBytes:  o.GroupBytes,
 		afterCommit: wal.keep,
-		log:         s.log,
 	}
 	s.written.Go(s.writer.run)
 	return nil

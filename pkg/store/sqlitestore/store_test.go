@@ -11,16 +11,16 @@ import (
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
-		New: func(t testing.TB) storetest.Subject {
-			folder := t.TempDir()
-			s := open(t, folder)
+		New: func(tb testing.TB) storetest.Subject {
+			folder := tb.TempDir()
+			s := open(tb, folder)
 			return storetest.Subject{
 				Store: s,
-				Reopen: func(t testing.TB) store.Store {
+				Reopen: func(tb testing.TB) store.Store {
 					if err := s.Close(); err != nil {
-						t.Fatalf("close: %v", err)
+						tb.Fatalf("close: %v", err)
 					}
-					s = open(t, folder)
+					s = open(tb, folder)
 					return s
 				},
 			}
@@ -32,15 +32,15 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func open(t testing.TB, folder string) *sqlitestore.Store {
-	t.Helper()
-	s, err := sqlitestore.Open(t.Context(), sqlitestore.Options{Folder: folder})
+func open(tb testing.TB, folder string) *sqlitestore.Store {
+	tb.Helper()
+	s, err := sqlitestore.Open(tb.Context(), sqlitestore.Options{Folder: folder})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return s

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"log/slog"
 
 	"github.com/timerbus/timerbus/pkg/store"
 )
@@ -20,7 +19,6 @@ type writer struct {
 	groupRows, groupBytes int
 	// afterCommit runs in the writer's goroutine, between transactions.
 	afterCommit func(*conn)
-	log         *slog.Logger
 }
 
 // run works until the queue is closed and empty.
@@ -28,7 +26,6 @@ func (w *writer) run() {
 	var held *request
 	for {
 		r := held
-		held = nil
 		if r == nil {
 			var open bool
 			if r, open = <-w.queue; !open {
@@ -70,11 +67,10 @@ func (w *writer) gather(first *request) (group []*request, held *request) {
 // each request gets a transaction of its own, so that one that cannot succeed (or that a full disk has
 // no room for) does not take the others with it.
 func (w *writer) commit(group []*request) {
-	err, again := w.transact(group)
+	again, err := w.transact(group)
 	if err != nil && again && len(group) > 1 {
-		w.log.Warn("group commit failed, trying its requests one by one", "requests", len(group), "error", err)
 		for _, r := range group {
-			err, _ := w.transact([]*request{r})
+			_, err := w.transact([]*request{r})
 			r.answer(err)
 		}
 		return
@@ -85,33 +81,32 @@ func (w *writer) commit(group []*request) {
 }
 
 // transact runs requests in one transaction. again means that a smaller transaction may succeed.
-func (w *writer) transact(group []*request) (err error, again bool) {
+func (w *writer) transact(group []*request) (again bool, err error) {
 	if w.conn == nil {
 		if w.conn, err = connect(context.Background(), w.db); err != nil {
-			return failed(err), false
+			return false, failed(err)
 		}
 	}
 	// IMMEDIATE takes the write lock now, so that nothing of the transaction can fail for want of it.
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		w.reset()
-		return failed(err), false
+		return false, failed(err)
 	}
 	for _, r := range group {
 		if err := r.run(w.conn); err != nil {
 			w.rollback()
-			return failed(err), true
+			return true, failed(err)
 		}
 	}
 	if _, err := w.conn.exec("COMMIT"); err != nil {
 		if notCommitted(err) {
 			w.rollback()
-			return failed(err), true
+			return true, failed(err)
 		}
-		w.log.Error("commit failed, outcome unknown", "requests", len(group), "error", err)
 		w.reset()
-		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err), false
+		return false, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
 	}
-	return nil, false
+	return false, nil
 }
 
 // rollback ends a failed transaction. SQLite has ended some by itself; a connection that says so, or

@@ -101,7 +101,7 @@ func TestOneFailureDoesNotTakeTheOthersWithIt(t *testing.T) {
 		if err := putting(b)(c); err != nil {
 			return err
 		}
-		_, err := c.exec("INSERT INTO positions VALUES (NULL, NULL, NULL, NULL, NULL)")
+		_, err := c.exec("INSERT INTO positions (topic) VALUES (NULL)")
 		return err
 	})
 	g.release(t)

@@ -4,8 +4,8 @@
 --   down to:   nothing; to go back, restore a copy of the folder
 --
 -- Times are milliseconds since 1970, UTC. The uuid is 16 bytes and orders as unsigned bytes. A rule of
--- all three big tables: rows are small and appended, keys are indexes beside them. Clustering the rows
--- by their key instead is slower as soon as payloads are more than a few hundred bytes.
+-- the big tables: rows are appended, and keys are indexes beside them. Clustered by (shard, uuid) instead, a
+-- finish costs a tenth less, but a put of 200 bytes costs 1.7 times and one of 1.5 KB twice as much.
 
 -- +goose Up
 PRAGMA application_id = 1414349395; -- "TMBS"
