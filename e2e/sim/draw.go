@@ -13,20 +13,20 @@ const (
 	partitions = 4
 	// clockBound is how far two nodes' clocks may be apart.
 	clockBound = 250 * time.Millisecond
-	// length is when the last client and the last fault are done, nearly.
-	length = 90 * time.Second
+	// longest is the longest that clients and faults go on.
+	longest = 90 * time.Second
 )
 
 // Draw makes the plan of a seed. Every fourth life has no faults, so that what only faults excuse is
 // seen.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
-	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: length}
+	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest)}
 	for range ingests + p.Schedulers + dispatchers {
 		p.Offsets = append(p.Offsets, r.between(-clockBound/2, clockBound/2))
 	}
 	for timer := range 3 + r.IntN(12) {
-		p.Ops = append(p.Ops, r.life(timer)...)
+		p.Ops = append(p.Ops, r.life(timer, p.Length)...)
 	}
 	if seed%16 == 1 {
 		r.poison(p.Ops)
@@ -53,8 +53,8 @@ func (r *dice) between(from, to time.Duration) time.Duration {
 func (r *dice) chance(percent int) bool { return r.IntN(100) < percent }
 
 // life draws what clients do with one timer.
-func (r *dice) life(timer int) []Op {
-	at := r.between(0, length/2)
+func (r *dice) life(timer int, length time.Duration) []Op {
+	at := r.between(0, length*3/4)
 	topic := r.chance(25)
 	op := func(verb Verb) Op {
 		o := Op{
@@ -120,14 +120,15 @@ func (r *dice) fault(p *Plan) Fault {
 		StoreFails, StoreUnknown, StoreUnknown, StoreUnknown, StoreHangs, StoreLate, StoreLate, BusFails, BusUnknown,
 		BusUnknown, HintsLost, HintsLost, HintsTwice, HintsDelayed, HintsDelayed, Redeliver, Redeliver, LoseQueue,
 		Revoke, Lose, Zombie, Zombie, CutOff, Crash, Crash, CrashAtCall, CrashAtCall, CrashAtCall,
+		CrashAtPublish, CrashAtPublish,
 	}
 	nodes := ingests + p.Schedulers + dispatchers
 	f := Fault{
-		Kind: kinds[r.IntN(len(kinds))], Node: r.IntN(nodes), At: r.between(0, length*2/3),
+		Kind: kinds[r.IntN(len(kinds))], Node: r.IntN(nodes), At: r.between(0, p.Length),
 		For: r.between(100*time.Millisecond, 12*time.Second), Nth: r.call(), Count: 1 + r.IntN(3),
 		Partition: r.IntN(partitions), Delay: r.between(10*time.Millisecond, 8*time.Second),
 	}
-	if f.Kind == CrashAtCall {
+	if f.Kind == CrashAtCall || f.Kind == CrashAtPublish {
 		f.Count = r.IntN(2)
 	}
 	return f

@@ -67,7 +67,8 @@ func (w *World) stroke(f Fault) func(context.Context) {
 				n.begin()
 			}
 		}
-	case StoreFails, StoreUnknown, StoreHangs, StoreLate, BusFails, BusUnknown, HintsLost, HintsTwice, HintsDelayed, CrashAtCall:
+	case StoreFails, StoreUnknown, StoreHangs, StoreLate, BusFails, BusUnknown, HintsLost, HintsTwice, HintsDelayed,
+		CrashAtCall, CrashAtPublish:
 	}
 	return nil
 }
@@ -83,7 +84,12 @@ func (w *World) busFaults() membus.Faults {
 	return membus.Faults{Publish: w.publishFault, Hint: w.hintFate}
 }
 
-func (w *World) publishFault(by *membus.Member, _ bus.Topic, messages []bus.Message) membus.PublishFault {
+func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.Message) membus.PublishFault {
+	if topic == bus.Due && w.trace != nil {
+		for _, m := range messages {
+			w.note("%s  publishes %s", by, m.ID)
+		}
+	}
 	n := w.nodeOf(by)
 	if n == nil {
 		return membus.PublishFault{}
@@ -93,10 +99,22 @@ func (w *World) publishFault(by *membus.Member, _ bus.Topic, messages []bus.Mess
 	nth := n.publishes
 	n.mu.Unlock()
 	for _, f := range w.plan.Faults {
-		if f.Node%len(w.nodes) != n.index || nth < f.Nth || nth >= f.Nth+f.Count {
+		if f.Node%len(w.nodes) != n.index || nth < f.Nth || nth >= f.Nth+max(f.Count, 1) {
 			continue
 		}
 		switch f.Kind { //nolint:exhaustive // the others are no faults of publications.
+		case CrashAtPublish:
+			if nth != f.Nth {
+				continue
+			}
+			w.note("%s  dies at publication %d, taken: %v", n, nth, f.Count == 1)
+			w.revive(n, f.For)
+			if f.Count == 0 {
+				n.crash()
+				return membus.PublishFault{Err: bus.ErrUnavailable}
+			}
+			w.others.Go(n.crash)
+			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: len(messages)}
 		case BusFails:
 			w.note("%s  publication %d is refused", n, nth)
 			return membus.PublishFault{Err: bus.ErrUnavailable}

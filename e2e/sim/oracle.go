@@ -177,8 +177,31 @@ func (o *oracle) checkTime(d *delivered) {
 	}
 	if o.world.isHealed() {
 		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
-		o.counts.Late = max(o.counts.Late, now.Sub(max(d.ScheduledFor, healed)))
+		late := now.Sub(max(d.ScheduledFor, healed))
+		o.counts.Late = max(o.counts.Late, late)
+		if limit := o.lateLimit(); late > limit {
+			o.broken("late", "op %d went out %v after its time and the end of all faults, want at most %v", d.op, late, limit)
+		}
 	}
+}
+
+// lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
+// callback that was running. What was lost with the due queue waits for the redelivery bound besides (I12), and
+// poison holds up what waits behind it, five starts long.
+func (o *oracle) lateLimit() time.Duration {
+	const (
+		sweep           = 2 * time.Second
+		callback        = 10 * time.Second
+		redeliveryBound = 30 * time.Second
+	)
+	limit := 3*sweep + callback
+	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == LoseQueue }) {
+		limit += redeliveryBound
+	}
+	if slices.ContainsFunc(o.ops, (*opState).kills) {
+		limit += 5 * callback
+	}
+	return limit
 }
 
 // checkSuperseded is the promise of an answer in time: the old delivery never follows.

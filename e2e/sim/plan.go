@@ -122,7 +122,10 @@ const (
 	Crash     FaultKind = "crash"      // Node dies and starts again after For
 	// CrashAtCall: the Nth store call of Node kills it, before (Count 0) or after (Count 1) it is applied.
 	CrashAtCall FaultKind = "crash-at-call"
-	Recreate    FaultKind = "recreate-commands" // the command topic is made anew
+	// CrashAtPublish is the same for publications.
+	CrashAtPublish FaultKind = "crash-at-publish"
+	// Recreate makes the command topic anew.
+	Recreate FaultKind = "recreate-commands" // the command topic is made anew
 )
 
 // Fault is one stroke.

@@ -124,7 +124,7 @@ func (w *World) heal() {
 	w.healed = true
 	w.mu.Unlock()
 	w.note("healed")
-	w.broker.SetFaults(membus.Faults{})
+	w.broker.SetFaults(membus.Faults{Publish: w.publishFault})
 	for _, n := range w.nodes {
 		n.heal()
 	}

@@ -35,7 +35,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	case s.standing && !row.Key().After(s.barrier):
 		return HintBarred
 	case h.DueAt <= now.Add(p.limits.LookAhead) && p.room() > 0:
-		p.agenda.Arm(s.group, agenda.Entry{Row: row, Again: !row.Key().After(s.lifted)})
+		p.agenda.Arm(s.group, agenda.Entry{Row: row, Again: s.again(now, &row)})
 		return HintArmed
 	default:
 		s.pollAt = min(s.pollAt, max(now, h.DueAt.Add(-p.limits.LookAhead)))

@@ -194,6 +194,14 @@ func (s *ownedShard) lift(now timer.Millis) {
 	}
 }
 
+// again reports whether the bus must not take a publication of the row for a repetition. Around a take-over
+// that is what it is asked to do; but once the barrier has fallen, whatever is past its time may have been
+// published before in vain: by an earlier owner, or by this one, for a hint that came before its row, and then
+// forgotten as gone.
+func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
+	return !row.Key().After(s.lifted) || !s.standing && row.DueAt < now
+}
+
 // NeedsFloor reports whether a barrier stands, or publishing waits for the queue to drain, so that the
 // floor is worth asking for before the next sweep.
 func (p *Partition) NeedsFloor() bool {

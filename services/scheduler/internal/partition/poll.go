@@ -82,7 +82,7 @@ func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) 
 				s.cut, s.pollAt = true, now
 				return
 			}
-			p.agenda.Arm(s.group, agenda.Entry{Row: *row, Again: !row.Key().After(s.lifted)})
+			p.agenda.Arm(s.group, agenda.Entry{Row: *row, Again: s.again(now, row)})
 		}
 		s.read = row.Key()
 	}

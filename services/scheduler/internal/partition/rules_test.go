@@ -274,6 +274,23 @@ func TestOutstandingOfAnotherRevisionIsForgotten(t *testing.T) {
 	}
 }
 
+func TestARowThatComesAfterItsEventIsPublishedAgain(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	// The hint of a write with unknown outcome: its event finds no row.
+	r := row(1, start+100, start)
+	b.p.Hint(start, hint(r))
+	b.wantReleased(start+100, "1")
+	b.floor(start+200, 2)
+	b.sweep(start + 2000)
+	// Now the write is applied after all. The bus remembers the first event's ID.
+	b.put(r)
+	b.sweep(start + 4000)
+	b.poll(start + 4000)
+	b.wantReleased(start+4000, "1!")
+}
+
 func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start), row(2, start+50, start))
