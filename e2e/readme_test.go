@@ -1,0 +1,49 @@
+package e2e_test
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// TestReadmeWorksAsPasted runs the commands of the README that talk to a service, word by word but for
+// the addresses.
+func TestReadmeWorksAsPasted(t *testing.T) {
+	t.Parallel()
+	w := startOwn(t)
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook, err := url.Parse(w.receiver.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := strings.NewReplacer("127.0.0.1:8080", w.Listen, "127.0.0.1:9000", hook.Host)
+	var ran int
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		if !strings.HasPrefix(block[1], "curl ") && !strings.HasPrefix(block[1], "timerbus ") {
+			continue
+		}
+		ran++
+		// -e: the first command that fails ends it.
+		shell := exec.CommandContext(within(t, patience), "sh", "-ec", here.Replace(block[1]))
+		shell.Env = append(shell.Environ(), "TIMERBUS_URL="+w.URL(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+		if output, err := shell.CombinedOutput(); err != nil || strings.Contains(string(output), `"error"`) {
+			t.Errorf("%s%v\n%s", block[1], err, output)
+		}
+	}
+	if ran < 2 {
+		t.Fatalf("%d blocks of commands found in the README, want curl and the command line", ran)
+	}
+	call := w.calls(t, "hello", 1)[0]
+	if call.Lateness() < 0 || !strings.Contains(string(call.Payload), "hello, later") {
+		t.Errorf("came %v late with %s", call.Lateness(), call.Payload)
+	}
+}
