@@ -38,6 +38,17 @@ func seeds(t *testing.T, standard int) (first uint64, count int) {
 	return first, count
 }
 
+// show prints the smallest plan that still fails, and what happened in it.
+func show(t *testing.T, plan sim.Plan, options sim.Options) {
+	t.Helper()
+	const lives = 200
+	small := sim.Shrink(t, plan, options, lives)
+	options.Trace = true
+	r := sim.Run(t, &small, options)
+	t.Logf("%d of %d operations and %d of %d faults are enough:\n%s\n%s", len(small.Ops), len(plan.Ops),
+		len(small.Faults), len(plan.Faults), &small, strings.Join(r.Trace, "\n"))
+}
+
 func TestSeeds(t *testing.T) {
 	first, count := seeds(t, 40)
 	var sum sim.Report
@@ -47,11 +58,8 @@ func TestSeeds(t *testing.T) {
 		r := sim.Run(t, &plan, sim.Options{})
 		sum.Add(r)
 		if len(r.Violations) > 0 {
-			t.Errorf("seed %d: %v", seed, r.Violations)
-			if testing.Verbose() {
-				again := sim.Run(t, &plan, sim.Options{Trace: true})
-				t.Fatalf("%s\n%s", &plan, strings.Join(again.Trace, "\n"))
-			}
+			show(t, plan, sim.Options{})
+			t.Fatalf("seed %d (SIM_FIRST=%d SIM_SEEDS=1 plays it alone): %v", seed, seed, r.Violations)
 		}
 	}
 	t.Logf("%d lives in %v: %s", count, time.Since(start).Round(time.Millisecond), sum.String())
