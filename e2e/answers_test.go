@@ -103,31 +103,28 @@ func TestAnswerTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The subtests run beside each other, while the namespace and the subscriptions stand.
-	t.Run("line", func(t *testing.T) {
-		for _, c := range answerTable() {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				id := c.name
-				w.receiver.On(w.namespace, id, append(slices.Clone(c.answers), receiver.Answer{})...)
-				var changes []func(*client.CreateTimerRequest)
-				if c.change != nil {
-					changes = append(changes, c.change)
-				}
-				w.create(t, id, 100*time.Millisecond, changes...)
-				calls := w.calls(t, id, c.calls)
-				checkCalls(t, &c, calls)
-				final := checkHistory(t, w, &c, id)
-				checkEvents(t, w, &c, id, results, graves)
-				if got := len(w.receiver.Calls(w.namespace, id)); got != c.calls {
-					t.Errorf("%d callbacks came, want %d", got, c.calls)
-				}
-				if want := client.Status(c.outcomes[len(c.outcomes)-1]); final.Status != want {
-					t.Errorf("status %s, want %s", final.Status, want)
-				}
-			})
-		}
-	})
+	for _, c := range answerTable() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			id := c.name
+			w.receiver.On(w.namespace, id, append(slices.Clone(c.answers), receiver.Answer{})...)
+			var changes []func(*client.CreateTimerRequest)
+			if c.change != nil {
+				changes = append(changes, c.change)
+			}
+			w.create(t, id, 100*time.Millisecond, changes...)
+			calls := w.calls(t, id, c.calls)
+			checkCalls(t, &c, calls)
+			final := checkHistory(t, w, &c, id)
+			checkEvents(t, w, &c, id, results, graves)
+			if got := len(w.receiver.Calls(w.namespace, id)); got != c.calls {
+				t.Errorf("%d callbacks came, want %d", got, c.calls)
+			}
+			if want := client.Status(c.outcomes[len(c.outcomes)-1]); final.Status != want {
+				t.Errorf("status %s, want %s", final.Status, want)
+			}
+		})
+	}
 }
 
 // checkCalls: attempts count up within one webhook-id, a reschedule begins a new one, and nothing is

@@ -75,7 +75,8 @@ func TestVerbs(t *testing.T) {
 			t.Fatalf("%s %s: %d %s, want %d", path, body, r.status, r.body, status)
 		}
 		for i := 0; i+1 < len(fields); i += 2 {
-			if got, name := r.field(t, fields[i].(string)), fields[i]; got != fields[i+1] {
+			name := fmt.Sprint(fields[i])
+			if got := r.field(t, name); got != fields[i+1] {
 				t.Errorf("%s %s: %s is %v, want %v", path, body, name, got, fields[i+1])
 			}
 		}
@@ -97,7 +98,7 @@ func TestVerbs(t *testing.T) {
 	// An update keeps what it does not name, and null clears.
 	three := expect("timers/update", `{"namespace":"NS","id":"a","payload":{"n":3}}`, 200,
 		"executeAt", two.field(t, "executeAt"), "payload.n", 3.0, "callbackUrl", url)
-	expect("timers/update", `{"namespace":"NS","id":"a","ifGeneration":"`+two.field(t, "generation").(string)+`","payload":1}`, 409,
+	expect("timers/update", fmt.Sprintf(`{"namespace":"NS","id":"a","ifGeneration":"%v","payload":1}`, two.field(t, "generation")), 409,
 		"error", "GENERATION_CONFLICT", "details.generation", three.field(t, "generation"))
 	expect("timers/update", `{"namespace":"NS","id":"a","callbackUrl":null,"payload":null}`, 200, "deliver", "event", "payload", nil, "callbackUrl", nil)
 	expect("timers/delete", `{"namespace":"NS","id":"a","ifGeneration":"1"}`, 409, "error", "GENERATION_CONFLICT")
@@ -360,7 +361,7 @@ func TestCorrelation(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
 	r := w.post(t, "timers/create", `{"namespace":"NS","id":"c","executeIn":"1h"}`, "X-Correlation-Id", "from-header")
-	if r.field(t, "correlationId") != "from-header" || r.header.Get("X-Correlation-Id") != "from-header" {
+	if r.field(t, "correlationId") != "from-header" || r.header.Get("X-Correlation-ID") != "from-header" {
 		t.Errorf("%v %s", r.header, r.body)
 	}
 	if r := w.post(t, "timers/create", `{"namespace":"NS","id":"d","executeIn":"1h"}`); r.field(t, "correlationId") != r.field(t, "uuid") {

@@ -43,12 +43,14 @@ func TestPortTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	taken := l.Addr().String()
 	t.Run("http", func(t *testing.T) {
+		t.Parallel()
 		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses(taken, "")), "--listen", taken, "taken")
 	})
 	t.Run("nats", func(t *testing.T) {
+		t.Parallel()
 		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses("", taken)), "--nats-listen", taken, "taken")
 	})
 }
@@ -67,6 +69,7 @@ func TestDataFolderInUse(t *testing.T) {
 func TestUnusableDataFolder(t *testing.T) {
 	t.Parallel()
 	t.Run("below a file", func(t *testing.T) {
+		t.Parallel()
 		file := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -74,6 +77,7 @@ func TestUnusableDataFolder(t *testing.T) {
 		refusesToStart(t, newService(t, filepath.Join(file, "data")), filepath.Join(file, "data"))
 	})
 	t.Run("a file", func(t *testing.T) {
+		t.Parallel()
 		file := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -81,6 +85,7 @@ func TestUnusableDataFolder(t *testing.T) {
 		refusesToStart(t, newService(t, file), file)
 	})
 	t.Run("a folder in the database's place", func(t *testing.T) {
+		t.Parallel()
 		data := t.TempDir()
 		if err := os.Mkdir(filepath.Join(data, "timerbus.db"), 0o700); err != nil {
 			t.Fatal(err)
@@ -88,6 +93,7 @@ func TestUnusableDataFolder(t *testing.T) {
 		refusesToStart(t, newService(t, data), data)
 	})
 	t.Run("another file in the database's place", func(t *testing.T) {
+		t.Parallel()
 		data := t.TempDir()
 		if err := os.WriteFile(filepath.Join(data, "timerbus.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,15 +18,14 @@ import (
 
 // stream is a publisher of commands whose second application would show.
 type stream struct {
-	w       *world
-	version string // of one run, so that ids do not meet
+	w *world
 
 	mu   sync.Mutex
 	sent []sentCommand
 }
 
 type sentCommand struct {
-	id, verb, timer string
+	id, verb string
 	// safe: the bus has it. Others it perhaps has.
 	safe bool
 }

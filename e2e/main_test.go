@@ -39,13 +39,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	// Tests here wait for timers, not for processors.
-	flag.Parse()
-	if !given("test.parallel") {
-		if err := flag.Set("test.parallel", "12"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+	// Tests here wait for timers, not for processors. What the command line says comes after this.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	code := m.Run()
 	if err := common.stop(); err != nil {
@@ -53,12 +50,6 @@ func run(m *testing.M) int {
 		code = max(code, 1)
 	}
 	return code
-}
-
-func given(name string) bool {
-	found := false
-	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 // world is one service with a client, a receiver and a bus connection.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -247,12 +249,8 @@ func (s *stage) judge(ctx context.Context, acts []act, wrong []string) error {
 		fmt.Fprintf(s.out, "\nAll as it should be: %d deliveries, none early, the latest by %d ms.\n", total, worst.Milliseconds())
 		return nil
 	}
-	text := "not as it should be:"
-	for _, w := range wrong {
-		text += "\n  " + w
-	}
 	if err := context.Cause(ctx); err != nil {
-		text += fmt.Sprintf("\n  (%v)", err)
+		wrong = append(wrong, fmt.Sprintf("(%v)", err))
 	}
-	return fmt.Errorf("%s", text)
+	return errors.New("not as it should be:\n  " + strings.Join(wrong, "\n  "))
 }

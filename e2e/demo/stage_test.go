@@ -44,7 +44,7 @@ func TestJudgeFindsWhatIsWrong(t *testing.T) {
 // TestPendingSaysWhatIsMissing asks a service that knows one timer, which is still scheduled.
 func TestPendingSaysWhatIsMissing(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"id":"a","status":"scheduled"}`)
+		_, _ = io.WriteString(w, `{"id":"a","status":"scheduled"}`)
 	}))
 	defer server.Close()
 	api, err := client.New(server.URL, client.WithRetry(1, 0))

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -69,8 +70,7 @@ func (o *Oracle) Owed() []Debt {
 // is the timer's last state, so one of them must be delivered, unless it may be a delete.
 func (h *history) debt() (Debt, bool) {
 	d := Debt{Timer: h.id}
-	for i := len(h.writes) - 1; i >= 0; i-- {
-		w := h.writes[i]
+	for _, w := range slices.Backward(h.writes) {
 		if w.state == refused {
 			continue
 		}
