@@ -32,14 +32,43 @@ func (w *World) runClients(ctx context.Context) {
 		w.clients.Go(func() {
 			for _, o := range byTimer[t] {
 				sleep(ctx, o.At-w.since())
-				if o.Topic {
+				switch {
+				case o.Verb == MakeNamespace:
+					w.makeNamespace(ctx, &o)
+				case o.Topic:
 					w.command(ctx, &o)
-				} else {
+				default:
 					w.request(ctx, &o)
 				}
 			}
 		})
 	}
+}
+
+// space is the namespace that the operation's timer lives in.
+func (o *Op) space() string {
+	if o.Late {
+		return lateNamespace
+	}
+	return namespace
+}
+
+func (w *World) makeNamespace(ctx context.Context, o *Op) {
+	w.note("op %d  namespace %s", o.ID, lateNamespace)
+	body := fmt.Sprintf(`{"name":%q,"numShards":%d}`, lateNamespace, partitions)
+	rec := w.post(ctx, w.nodes[o.Node].current(), "namespaces/create", body)
+	if rec.Code != http.StatusOK {
+		w.oracle.violate("answer", "namespace: status %d: %s", rec.Code, rec.Body)
+	}
+}
+
+// post asks a node as an HTTP client does.
+func (w *World) post(ctx context.Context, l *life, path, body string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/"+path, strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	l.handler.ServeHTTP(rec, req)
+	return rec
 }
 
 func timerID(t int) string { return "timer-" + strconv.Itoa(t) }
@@ -49,7 +78,7 @@ func (w *World) executeAt(o *Op) timer.Millis { return timer.FromTime(w.start.Ad
 
 // body is the operation as the API takes it.
 func (w *World) body(o *Op) []byte {
-	fields := map[string]any{"namespace": namespace, "id": timerID(o.Timer)}
+	fields := map[string]any{"namespace": o.space(), "id": timerID(o.Timer)}
 	if o.Verb != Delete {
 		fields["executeAt"] = w.executeAt(o)
 		fields["payload"] = map[string]int{"op": o.ID}
@@ -84,10 +113,7 @@ func (w *World) request(ctx context.Context, o *Op) {
 	w.note("op %d  %s %s due %v", o.ID, o.Verb, timerID(o.Timer), o.At+o.Soon)
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/timers/"+string(o.Verb), strings.NewReader(string(w.body(o))))
-	req.Header.Set("Content-Type", "application/json")
-	rec := httptest.NewRecorder()
-	l.handler.ServeHTTP(rec, req)
+	rec := w.post(ctx, l, "timers/"+string(o.Verb), string(w.body(o)))
 	a := answer{status: rec.Code, unknown: !l.alive() || rec.Code == http.StatusGatewayTimeout}
 	switch {
 	case a.unknown:
@@ -121,7 +147,7 @@ func (w *World) command(ctx context.Context, o *Op) {
 	w.oracle.sent(o)
 	w.note("op %d  command %s %s due %v", o.ID, o.Verb, id, o.At+o.Soon)
 	_, err = w.outside.Publish(ctx, bus.Commands, bus.Message{
-		Partition: shard.PartitionOf(w.block.Place(id), partitions), Key: event.Subject(namespace, id),
+		Partition: shard.PartitionOf(w.blocks[o.space()].Place(id), partitions), Key: event.Subject(o.space(), id),
 		Headers: headers, Body: body,
 	})
 	must(err)

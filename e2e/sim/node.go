@@ -55,8 +55,9 @@ type node struct {
 	lives int
 	// all ever started, to be waited for at the end.
 	running sync.WaitGroup
-	// calls counts store calls over all lives, for faults that strike at the Nth; publishes likewise.
-	calls, publishes int
+	// calls counts store calls over all lives, by method and, under "", all; publishes likewise.
+	calls     map[string]int
+	publishes int
 }
 
 // life is one process on a node.

@@ -123,7 +123,7 @@ func (o *oracle) delivered(d *delivered) Step {
 	o.counts.Deliveries++
 	id, err := opOf(d.Payload)
 	s := o.find(id)
-	if err != nil || s == nil || s.op.Verb == Delete || timerID(s.op.Timer) != d.TimerID || d.Namespace != namespace {
+	if err != nil || s == nil || s.op.Verb == Delete || timerID(s.op.Timer) != d.TimerID || d.Namespace != s.op.space() {
 		o.broken("payload", "delivery %s of %s/%s carries %s", d.webhook, d.Namespace, d.TimerID, d.Payload)
 		return Step{Answer: AnswerDone}
 	}
@@ -135,7 +135,7 @@ func (o *oracle) delivered(d *delivered) Step {
 	o.attempts[key]++
 	if o.attempts[key] > 1 {
 		o.counts.Duplicates++
-		if len(o.world.plan.Faults) == 0 && !s.kills() {
+		if len(o.world.plan.Faults) == 0 && !slices.ContainsFunc(o.ops, (*opState).kills) {
 			o.broken("duplicate", "delivery %s of op %d came again, and nothing had failed", key, id)
 		}
 	}
@@ -328,9 +328,9 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	handle := o.world.db.Open()
 	timers := map[int]bool{}
 	for _, s := range o.ops {
-		if !timers[s.op.Timer] {
+		if !timers[s.op.Timer] && s.op.Verb != MakeNamespace {
 			timers[s.op.Timer] = true
-			o.account(ctx, handle, s.op.Timer)
+			o.account(ctx, handle, s.op)
 		}
 	}
 	o.mu.Lock()
@@ -344,9 +344,9 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 }
 
 // account compares a timer's end with what its client knows.
-func (o *oracle) account(ctx context.Context, handle store.Store, number int) {
-	id := timerID(number)
-	ref := store.Ref{Shard: o.world.block.Place(id), UUID: timer.UUIDOf(namespace, id)}
+func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
+	number, id := op.Timer, timerID(op.Timer)
+	ref := store.Ref{Shard: o.world.blocks[op.space()].Place(id), UUID: timer.UUIDOf(op.space(), id)}
 	t, err := handle.Get(ctx, timer.SystemClock(), ref)
 	found := err == nil
 	history, err := handle.History(ctx, timer.SystemClock(), ref, 1000)

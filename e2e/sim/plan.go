@@ -25,8 +25,10 @@ type Verb string
 
 const (
 	Create Verb = "create"
-	Update Verb = "update"
-	Delete Verb = "delete"
+	// MakeNamespace makes the namespace that operations with Late use.
+	MakeNamespace Verb = "namespace"
+	Update        Verb = "update"
+	Delete        Verb = "delete"
 )
 
 // Op is one client operation. Operations on one timer are sent one after another; each waits for its
@@ -42,6 +44,8 @@ type Op struct {
 	Topic bool
 	// Node is the ingest that gets the request.
 	Node int
+	// Late puts the timer into a namespace that is made while the cluster runs.
+	Late bool
 	// Soon is how long after At the timer is to execute; it may be negative.
 	Soon time.Duration
 	// Event delivers on the topic instead of by callback.
@@ -130,12 +134,14 @@ const (
 
 // Fault is one stroke.
 type Fault struct {
-	Kind      FaultKind
-	Node      int
-	At        time.Duration
-	For       time.Duration
+	Kind FaultKind
+	Node int
+	At   time.Duration
+	For  time.Duration
+	// Nth and Count choose calls; with Method, only calls of that method of the store's contract count.
 	Nth       int
 	Count     int
+	Method    string
 	Partition int
 	Delay     time.Duration
 }

@@ -43,12 +43,17 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 		return faultstore.Fault{}
 	}
 	n.mu.Lock()
-	n.calls++
-	nth := n.calls
+	n.calls[""]++
+	n.calls[method]++
+	all, same := n.calls[""], n.calls[method]
 	n.mu.Unlock()
 	for _, p := range w.plan.Faults {
-		if p.Node%len(w.nodes) != n.index {
+		if p.Node%len(w.nodes) != n.index || p.Method != "" && p.Method != method {
 			continue
+		}
+		nth := all
+		if p.Method != "" {
+			nth = same
 		}
 		if p.Kind == CrashAtCall {
 			if nth == p.Nth {

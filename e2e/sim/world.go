@@ -19,8 +19,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// namespace is the one that timers live in.
-const namespace = "sim"
+// namespace is the one that timers live in; lateNamespace may be made while the cluster runs.
+const (
+	namespace     = "sim"
+	lateNamespace = "late"
+)
 
 // World is a cluster and those outside it, in one bubble.
 type World struct {
@@ -29,7 +32,7 @@ type World struct {
 	db      *memstore.Database
 	broker  *membus.Broker
 	nodes   []*node
-	block   shard.Block
+	blocks  map[string]shard.Block
 	oracle  *oracle
 	outside *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
@@ -83,9 +86,13 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.block = ns.Shards
+	w.blocks = map[string]shard.Block{
+		namespace: ns.Shards,
+		// Blocks follow each other.
+		lateNamespace: {Base: ns.Shards.Base + partitions, Count: partitions},
+	}
 	for i := range ingests + plan.Schedulers + dispatchers {
-		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), offset: plan.Offsets[i], change: options.Change})
+		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change})
 	}
 	return w
 }
