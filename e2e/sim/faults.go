@@ -85,7 +85,7 @@ func (w *World) busFaults() membus.Faults {
 }
 
 func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.Message) membus.PublishFault {
-	if topic == bus.Due && w.trace != nil {
+	if topic == bus.Due && w.tracing {
 		for _, m := range messages {
 			w.note("%s  publishes %s", by, m.ID)
 		}

@@ -21,18 +21,18 @@ func Shrink(t *testing.T, plan Plan, options Options, limit int) Plan {
 		return slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Rule == rule })
 	}
 	for smaller := true; smaller && lives < limit; {
-		smaller = false
-		plan.Faults, smaller = drop(plan.Faults, func(kept []Fault) bool {
+		faults, fewerFaults := drop(plan.Faults, func(kept []Fault) bool {
 			p := plan
 			p.Faults = kept
 			return lives < limit && fails(p)
 		})
-		ops, fewer := drop(plan.Ops, func(kept []Op) bool {
+		plan.Faults = faults
+		ops, fewerOps := drop(plan.Ops, func(kept []Op) bool {
 			p := plan
 			p.Ops = kept
 			return lives < limit && fails(p)
 		})
-		plan.Ops, smaller = ops, smaller || fewer
+		plan.Ops, smaller = ops, fewerFaults || fewerOps
 	}
 	return plan
 }

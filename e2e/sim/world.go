@@ -37,7 +37,9 @@ type World struct {
 	outside *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
-	trace  []string
+	// tracing never changes; trace grows under mu.
+	tracing bool
+	trace   []string
 	// outlive is the life of what may still happen after the plan's end.
 	outlive context.Context //nolint:containedctx // the world is what has this life.
 	// groups of goroutines that belong to those outside.
@@ -70,15 +72,10 @@ func Run(t *testing.T, plan *Plan, options Options) *Report {
 func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	t.Helper()
 	w := &World{
-		plan: plan, start: time.Now(), db: memstore.NewDatabase(),
+		plan: plan, tracing: options.Trace, start: time.Now(), db: memstore.NewDatabase(),
 		broker: membus.New(membus.Options{Partitions: partitions}),
 	}
 	w.oracle = newOracle(w)
-	if !options.Trace {
-		w.trace = nil
-	} else {
-		w.trace = []string{}
-	}
 	w.outside = w.broker.Join("outside")
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
 		Name: namespace, Shards: shard.Block{Count: partitions}, Settings: store.DefaultSettings(),
@@ -167,11 +164,12 @@ func (w *World) isHealed() bool {
 func (w *World) since() time.Duration { return time.Since(w.start) }
 
 func (w *World) note(format string, args ...any) {
+	if !w.tracing {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.trace != nil {
-		w.trace = append(w.trace, fmt.Sprintf("%10v  ", w.since())+fmt.Sprintf(format, args...))
-	}
+	w.trace = append(w.trace, fmt.Sprintf("%10v  ", w.since())+fmt.Sprintf(format, args...))
 }
 
 // listen reads the public topics from outside, for the oracle.
@@ -232,7 +230,7 @@ type traceHandler struct {
 	with []slog.Attr
 }
 
-func (h *traceHandler) Enabled(context.Context, slog.Level) bool { return h.node.world.trace != nil }
+func (h *traceHandler) Enabled(context.Context, slog.Level) bool { return h.node.world.tracing }
 
 func (h *traceHandler) Handle(_ context.Context, r slog.Record) error {
 	line := []string{r.Message}
