@@ -42,6 +42,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		checks[i] = checkOf(d)
 		checks[i].CountStart = alone
 	}
+	began := s.config.Clock()
 	rows, ok := s.read(ctx, checks)
 	if !ok {
 		s.forget(batch)
@@ -49,7 +50,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	}
 	var recount []*delivery
 	for i, d := range batch {
-		if !s.judge(d, &rows[i]) {
+		if !s.judge(d, &rows[i], began) {
 			continue
 		}
 		starts := rows[i].Timer.Starts
@@ -73,12 +74,13 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		checks[i] = checkOf(d)
 		checks[i].CountStart = true
 	}
+	began = s.config.Clock()
 	if rows, ok = s.read(ctx, checks); !ok {
 		s.forget(recount)
 		return
 	}
 	for i, d := range recount {
-		if s.judge(d, &rows[i]) {
+		if s.judge(d, &rows[i], began) {
 			s.begin(d)
 		}
 	}
@@ -88,8 +90,9 @@ func checkOf(d *delivery) store.Check {
 	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
 }
 
-// judge deals with every row that must not be delivered.
-func (s *Service) judge(d *delivery, row *store.Checked) bool {
+// judge deals with every row that must not be delivered. began is when the read began: a row that was read
+// before its time may have been deleted in time since (I7).
+func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
 		s.metrics.stale.Inc()
 		s.ack(s.board.settle(d))
@@ -104,7 +107,7 @@ func (s *Service) judge(d *delivery, row *store.Checked) bool {
 		return false
 	}
 	// The event told the time; the row is the truth.
-	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); s.config.Clock() < until {
+	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until {
 		s.board.hold(d, until)
 		return false
 	}

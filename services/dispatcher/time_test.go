@@ -43,6 +43,29 @@ func TestI7_WhatWasDeletedBeforeItsTimeNeverGoesOut(t *testing.T) {
 	})
 }
 
+func TestI7_ARowThatWasReadBeforeItsTimeIsReadAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start()
+		put := w.put("a", time.Second, nil)
+		n.store.set(nil, func(op string, _ []store.Finish) error {
+			if op == "current" && w.get("a").ID != "" {
+				// Deleted in time; the answer to the read comes after it.
+				w.write(store.Delete{Ref: w.ref("a")})
+				time.Sleep(2 * time.Second)
+			}
+			return nil
+		})
+		// An event that tells an earlier time than the row.
+		w.publish(store.DueRow{Ref: w.ref("a"), Revision: put.Revision, Generation: put.Generation, Attempt: 1})
+		w.pass(5 * time.Second)
+		w.wantCalls("a", 0)
+		if d := w.depth(); d != 0 {
+			t.Fatalf("%d messages are left", d)
+		}
+		n.end()
+	})
+}
+
 func TestI7_NothingLiesBetweenTheRowCheckAndTheRequest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		// One slot: the second timer must be read when the first has ended, not with it.
