@@ -205,6 +205,10 @@ func (b *board) withdraw(d *delivery) bool {
 func (b *board) hold(d *delivery, until timer.Millis) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed || d.session.gone {
+		b.remove(d)
+		return
+	}
 	b.free(d)
 	d.dueAt, d.stage = until, stageEarly
 	heap.Push(&b.early, d)
@@ -215,6 +219,10 @@ func (b *board) hold(d *delivery, until timer.Millis) {
 func (b *board) suspect(d *delivery, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed || d.session.gone {
+		b.remove(d)
+		return
+	}
 	b.free(d)
 	d.stage, d.last = stageSuspected, last
 	b.suspects = append(b.suspects, d)

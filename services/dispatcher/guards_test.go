@@ -14,6 +14,37 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
+func TestI2_ALeaseThatWasAppliedLateAndNotReadIsHeldAllTheSame(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 4*time.Second, 500) }
+		n := w.start()
+		var late []store.Finish
+		applied := false
+		n.store.set(func(op string, items []store.Finish) error {
+			switch {
+			case isKind(items, store.FinishLeased) && late == nil:
+				late = slices.Clone(items)
+				return store.ErrOutcomeUnknown
+			case isKind(items, store.FinishLeased) && !applied:
+				applied = true
+				_, err := w.store.Finish(t.Context(), timer.SystemClock(), late)
+				return err
+			case op == "current" && applied && len(w.called("a")) == 1 && w.get("a").Status == timer.StatusScheduled &&
+				timer.SystemClock().Sub(w.called("a")[0].at) < 4*time.Second:
+				time.Sleep(3 * time.Second) // until the callback has ended
+				return store.ErrUnavailable
+			}
+			return nil
+		}, nil)
+		w.put("a", 0, nil)
+		w.pass(10 * time.Second)
+		if now := w.wantStatus("a", timer.StatusRetrying); now.Attempts != 1 {
+			t.Fatalf("after the failed attempt: %+v", now)
+		}
+		n.end()
+	})
+}
+
 func TestI2_SuccessOfAnOldGenerationWritesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }

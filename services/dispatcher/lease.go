@@ -29,7 +29,7 @@ func (s *Service) holdLease(l *lease) {
 	for {
 		f := store.Finish{
 			Kind: store.FinishLeased, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
-			NextAt: s.config.Clock().Add(s.config.LeaseFor), CountStart: !d.counted,
+			CountStart: !d.counted, // put fills in until when
 		}
 		switch s.put(l.ctx, d, &f) {
 		case applied:

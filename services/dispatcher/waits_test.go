@@ -172,6 +172,32 @@ func TestI11_UntilTheLeaseIsAnsweredTheMessageIsExtended(t *testing.T) {
 	})
 }
 
+func TestI11_ALeaseThatWasHeldUpIsAsLongAsAnyOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+		n := w.start()
+		var down atomic.Bool
+		down.Store(true)
+		n.store.set(func(op string, _ []store.Finish) error {
+			if down.Load() && op == "finish" {
+				return store.ErrUnavailable
+			}
+			return nil
+		}, nil)
+		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
+		// Longer than a lease: counted from its first try it would be over before it begins.
+		w.pass(30 * time.Second)
+		down.Store(false)
+		w.pass(3 * time.Second)
+		if ahead := w.get("a").DueAt.Sub(timer.SystemClock()); ahead < 10*time.Second {
+			t.Fatalf("leased for another %v after the outage", ahead)
+		}
+		w.pass(time.Minute)
+		w.wantCalls("a", 1)
+		n.end()
+	})
+}
+
 func TestI11_WithoutABusTheRowIsPostponedAndNoAttemptUsed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
@@ -223,6 +249,42 @@ func TestI11_WhatCannotBeginHereIsPostponed(t *testing.T) {
 		n.end()
 		other.end()
 	})
+}
+
+func TestStopWhileARowIsReadThatMustWait(t *testing.T) {
+	for name, prepare := range map[string]func(w *world, put timer.Timer){
+		"for its time": func(w *world, put timer.Timer) {
+			w.publish(store.DueRow{Ref: w.ref("a"), Revision: put.Revision, Generation: put.Generation, Attempt: 1})
+		},
+		"to be alone": func(w *world, put timer.Timer) {
+			check := store.Check{Ref: w.ref("a"), DueAt: put.DueAt, Revision: put.Revision, CountStart: true}
+			for range 2 {
+				_, err := w.store.Current(t.Context(), []store.Check{check})
+				w.must(err)
+			}
+			w.pass(time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				n := w.start()
+				n.store.set(nil, func(op string, _ []store.Finish) error {
+					if op == "current" {
+						n.cancel()
+						time.Sleep(time.Second) // virtual: until nothing but this read is left
+					}
+					return nil
+				})
+				prepare(w, w.put("a", time.Minute, nil))
+				select {
+				case <-n.done:
+				case <-time.After(time.Minute): // virtual, longer than Drain
+					panic("the dispatcher does not stop") // a mere failure would wait for it in the clean-up
+				}
+				w.wantCalls("a", 0)
+			})
+		})
+	}
 }
 
 func TestI10_ALostSessionsDeliveriesEndWithoutIt(t *testing.T) {

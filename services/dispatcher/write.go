@@ -41,6 +41,10 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	unknown := false // a try before may have been applied
 	for {
 		f.DueAt = d.heldDueAt
+		if f.Kind == store.FinishLeased {
+			// Anew for each try: one that outlasted an outage would be over before it begins.
+			f.NextAt = s.config.Clock().Add(s.config.LeaseFor)
+		}
 		now, err := s.submit(d, f)
 		switch {
 		case err == nil:
@@ -58,6 +62,7 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 			row, ok := s.reread(ctx, d)
 			switch {
 			case !ok:
+				s.suspend(d, f, unknown)
 				return abandoned
 			case unknown && f.Next != 0 && row.Matches(f.Next):
 				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
