@@ -39,8 +39,10 @@ type Limits struct {
 type Partition struct {
 	limits Limits
 	shards []*ownedShard // by id
-	agenda *agenda.Agenda
-	out    map[agenda.State]*publication
+	// polledFirst is the shard that the last poll asked first.
+	polledFirst shard.ID
+	agenda      *agenda.Agenda
+	out         map[agenda.State]*publication
 	// repeat holds what a sweep decided to publish, oldest first.
 	repeat   []Outgoing
 	sequence uint64

@@ -270,6 +270,32 @@ func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
 	}
 }
 
+func TestABacklogInOneShardDoesNotKeepTheOthersFromTheirPolls(t *testing.T) {
+	l := limits()
+	l.PollPerShard, l.PollTotal = 4, 4
+	p := partition.New(l)
+	for id := range shard.ID(3) {
+		p.Claim(start, "n", store.Claimed{Claim: store.Claim{Shard: id, Version: 1}}, bus.Position{})
+	}
+	served := map[shard.ID]int{}
+	for range 6 {
+		q := p.Poll(start)
+		answer := make([]store.DueShard, len(q.Shards))
+		// Every shard has more rows than one poll lets through; the first one asked takes all there is.
+		for i, asked := range q.Shards {
+			answer[i] = store.DueShard{Cut: true, NextDueAt: start}
+			if i == 0 {
+				answer[i].Rows = []store.DueRow{{Ref: store.Ref{Shard: asked.Claim.Shard}, DueAt: asked.After.DueAt + 1}}
+				served[asked.Claim.Shard]++
+			}
+		}
+		p.Polled(start, q, answer)
+	}
+	if served[0] != 2 || served[1] != 2 || served[2] != 2 {
+		t.Fatalf("polls that brought something, by shard: %v, want 2 for each", served)
+	}
+}
+
 func TestNamespaceMadeLaterIsClaimedApart(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())

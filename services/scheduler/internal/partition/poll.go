@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"slices"
+
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
@@ -38,7 +40,19 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 		s.pollAt = timer.Never
 		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: s.read})
 	}
+	q.Shards = p.takeTurns(q.Shards)
 	return q
+}
+
+// takeTurns lets another shard be first each time: shards are served in the order asked, and one with a
+// backlog takes all that one answer holds.
+func (p *Partition) takeTurns(asked []store.DueAfter) []store.DueAfter {
+	if len(asked) == 0 {
+		return nil
+	}
+	next := max(0, slices.IndexFunc(asked, func(a store.DueAfter) bool { return a.Claim.Shard > p.polledFirst }))
+	p.polledFirst = asked[next].Claim.Shard
+	return slices.Concat(asked[next:], asked[:next])
 }
 
 // PollFailed brings the question's shards back at a later time.

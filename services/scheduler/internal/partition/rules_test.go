@@ -37,6 +37,25 @@ func TestI4_TheSweepBringsThePollForwardForRowsBeyondR(t *testing.T) {
 	b.wantReleased(start+3001, "1")
 }
 
+func TestI12_WhatIsPublishedWhileTheSweepReadsIsNotRepeated(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(9, start+1000, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start+1000, "9")
+	late := row(1, start+500, start+400) // its hint comes between two pages
+	q := b.p.SweepStart(start + 3000)
+	q, done, _ := b.p.Swept(q, []store.OverdueShard{{Rows: []store.DueRow{late}, More: true}})
+	if done {
+		t.Fatal("the sweep ended before its last page")
+	}
+	b.p.Hint(start+3001, hint(late))
+	b.wantReleased(start+3001, "1!")
+	b.p.Swept(q, []store.OverdueShard{{}})
+	b.wantReleased(start + 3002)
+}
+
 func TestI5_AFencedShardStopsAtOnce(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start+100, start), row(2, start+200, start))

@@ -172,6 +172,9 @@ func (p *Partition) finishSweep() {
 		state := agenda.StateOf(&row)
 		pub, outstanding := p.out[state]
 		switch {
+		case outstanding && !p.lost(pub):
+			// A hint had it armed and published while the sweep read on.
+			continue
 		case outstanding:
 			pub.repeating = true
 		case p.agenda.Has(state) || len(p.out) >= p.limits.Outstanding:
