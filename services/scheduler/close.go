@@ -42,16 +42,18 @@ func (o *session) release(ctx context.Context) error {
 		apply(o.config.Clock())
 	}
 	now := o.config.Clock()
-	items := o.state.Advances(now)
-	if len(items) > 0 {
+	var failure error
+	if items := o.state.Advances(now); len(items) > 0 {
 		answers, err := o.config.Store.Advance(ctx, now, items)
-		if err != nil {
-			return fmt.Errorf("last advance: %w", err)
+		if err == nil {
+			o.state.Advanced(items, answers)
+		} else {
+			// P alone tells the next owner, too, what may be out already.
+			failure = fmt.Errorf("last advance: %w", err)
 		}
-		o.state.Advanced(items, answers)
 	}
 	if _, err := o.config.Store.Release(ctx, now, o.state.Releases()); err != nil {
-		return fmt.Errorf("release claims: %w", err)
+		return errors.Join(failure, fmt.Errorf("release claims: %w", err))
 	}
-	return nil
+	return failure
 }

@@ -66,6 +66,9 @@ type Config struct {
 	// LongBound is after how long a publication counts as lost in any case: the largest callback
 	// timeout and a minute.
 	LongBound time.Duration
+	// CallTimeout bounds one call of store or bus, so that one that never returns does not hold up its
+	// partition for ever: 10 s.
+	CallTimeout time.Duration
 	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
 	ClockBound time.Duration
 	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s.
@@ -102,6 +105,7 @@ func (c *Config) withDefaults() error {
 		{&c.Sweep, 2 * time.Second},
 		{&c.RedeliveryBound, 30 * time.Second},
 		{&c.LongBound, timer.MaxCallbackTimeout + time.Minute},
+		{&c.CallTimeout, 10 * time.Second},
 		{&c.ClockBound, 250 * time.Millisecond},
 		{&c.AdvanceEvery, time.Second},
 		{&c.FloorEvery, 500 * time.Millisecond},

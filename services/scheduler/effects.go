@@ -54,7 +54,12 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	}
 	o.running[e] = true
 	o.workers.Go(func() {
-		apply := io(o.io)
+		ctx, cancel := o.io, context.CancelFunc(func() {})
+		if e != effectPublish { // which bounds each of its tries
+			ctx, cancel = context.WithTimeout(ctx, o.config.CallTimeout)
+		}
+		apply := io(ctx)
+		cancel()
 		o.done <- func(now timer.Millis) {
 			o.running[e] = false
 			apply(now)
@@ -113,7 +118,9 @@ func (o *session) publish(now timer.Millis) {
 func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
 	pause := newBackoff()
 	for {
-		positions, err := o.config.Bus.Publish(ctx, bus.Due, messages...)
+		call, cancel := context.WithTimeout(ctx, o.config.CallTimeout)
+		positions, err := o.config.Bus.Publish(call, bus.Due, messages...)
+		cancel()
 		if err == nil {
 			return positions, nil
 		}

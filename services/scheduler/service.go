@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -52,11 +53,11 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) firstRefresh(ctx context.Context) error {
 	pause := newBackoff()
 	for {
-		err := s.config.Directory.Refresh(ctx)
+		err := s.readNamespaces(ctx)
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() == nil && !store.IsTransient(err) {
+		if ctx.Err() == nil && !store.IsTransient(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("read namespaces: %w", err)
 		}
 		s.config.Logger.Warn("namespaces not read", "error", err)
@@ -70,20 +71,28 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 // every hint for them was lost.
 func (s *Service) refresh(ctx context.Context) {
 	for sleep(ctx, s.config.HintWindow/2) {
-		if err := s.config.Directory.Refresh(ctx); err != nil && ctx.Err() == nil {
+		if err := s.readNamespaces(ctx); err != nil && ctx.Err() == nil {
 			s.config.Logger.Warn("namespaces not read", "error", err)
 		}
 	}
 }
 
+func (s *Service) readNamespaces(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	return s.config.Directory.Refresh(ctx)
+}
+
 // open claims the partition's shards and starts its loop. Hints that arrive before it returns wait in
 // the bus's subscription.
 func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error) {
-	if err := s.config.Directory.Refresh(ctx); err != nil {
+	call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	if err := s.config.Directory.Refresh(call); err != nil {
 		return nil, fmt.Errorf("open partition %d: read namespaces: %w", p, err)
 	}
 	o := newSession(ctx, s, p, s.incarnation())
-	claims, err := o.claim(ctx, o.missing(s.config.Clock()))
+	claims, err := o.claim(call, o.missing(s.config.Clock()))
 	if err != nil {
 		o.cancel()
 		return nil, fmt.Errorf("open partition %d: %w", p, err)

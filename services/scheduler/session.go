@@ -191,7 +191,7 @@ func (o *session) dueAt(e effect) timer.Millis {
 			return timer.Never
 		}
 	case effectSweep:
-		if o.state.Saturated() {
+		if o.pauses[effectSweep] == nil && o.state.Saturated() {
 			return min(o.at[e], o.at[e].Add(busySweep-o.config.Sweep))
 		}
 	case effectClaim:
