@@ -15,11 +15,15 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make test PKG=./pkg/store/... TESTFLAGS='-run TestDue -v'
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
+#   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50
 PKG          ?= ./...
 TESTFLAGS    ?=
 TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 10s
 ARGS         ?=
+SEEDS        ?= 1000
+FIRST        ?= 0
+ROUNDS       ?= 20
 # The modules with Go packages (tools only names versions); PKG is meant in the root module.
 MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e,.)
 
@@ -72,6 +76,14 @@ tidy: ## Bring go.mod and go.sum of every module up to date
 test: ## Run every test of every module: race detector, random order (PKG, TESTFLAGS)
 	@$(call each,$(say) "test $$module: $$(go list $(PKG) | wc -l) packages" && \
 		CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
+
+.PHONY: sim
+sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST on
+	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
+
+.PHONY: kill
+kill: ## Kill the service under load (kill -9), ROUNDS times, and count what was lost, early or too late
+	@cd e2e && TIMERBUS_KILL_ROUNDS=$(ROUNDS) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
 
 .PHONY: check
 check: check-format check-arrows check-tidy check-generated vet lint test ## Everything a change must pass; CI runs this
