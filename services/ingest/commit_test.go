@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -348,7 +349,7 @@ func TestShutdownAnswersWhatItHasTaken(t *testing.T) {
 		go func() { w.stop(); close(ended) }()
 		synctest.Wait()
 		got := w.post("timers/create", `{"id":"b","executeIn":"3s"}`).must(t, http.StatusServiceUnavailable)
-		if got.field("error") != "UNAVAILABLE" {
+		if message, _ := got.field("message").(string); got.field("error") != "UNAVAILABLE" || !strings.Contains(message, "stopping") {
 			t.Errorf("answered %s", got.text)
 		}
 		thaw()

@@ -9,13 +9,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
 )
 
 // Group is the consumer group of the command topic.
-const Group = "ingest"
+const Group = bus.GroupIngest
 
 // Service is the ingest service of one process.
 type Service struct {

@@ -1,0 +1,194 @@
+package commit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+)
+
+// bench is a committer and the store behind it, which is slow.
+type bench struct {
+	*commit.Committer
+
+	mu      sync.Mutex
+	batches [][]byte // the ids of each write, in the order in which writes began
+}
+
+const writeTakes = time.Second
+
+func newBench(t *testing.T, tune func(*commit.Config)) *bench {
+	t.Helper()
+	b := &bench{}
+	config := commit.Config{
+		Write: b.write, Clock: timer.SystemClock, Lanes: 1, BatchOps: 3, BatchBytes: 100, QueueOps: 4, QueueBytes: 200,
+		Timeout: time.Minute, Committed: func(commit.Batch) {},
+		Sizes: prometheus.NewHistogram(prometheus.HistogramOpts{}), Seconds: prometheus.NewHistogram(prometheus.HistogramOpts{}),
+	}
+	if tune != nil {
+		tune(&config)
+	}
+	b.Committer = commit.New(config)
+	var running sync.WaitGroup
+	running.Go(b.Run)
+	t.Cleanup(func() { b.Stop(); running.Wait() })
+	return b
+}
+
+func (b *bench) write(ctx context.Context, _ timer.Millis, ops []store.Op) ([]store.Written, error) {
+	ids := make([]byte, len(ops))
+	for i, o := range ops {
+		ids[i] = o.(store.Delete).Ref.UUID[0] //nolint:errcheck // these tests submit nothing else.
+	}
+	b.mu.Lock()
+	b.batches = append(b.batches, ids)
+	b.mu.Unlock()
+	select {
+	case <-time.After(writeTakes):
+		return make([]store.Written, len(ops)), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (b *bench) wantBatches(t *testing.T, want ...[]byte) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.EqualFunc(b.batches, want, slices.Equal) {
+		t.Fatalf("written: %v, want %v", b.batches, want)
+	}
+}
+
+// later submits and hands the error over when it is there.
+func (b *bench) later(ctx context.Context, id byte, size int) <-chan error {
+	done := make(chan error, 1)
+	op := store.Delete{Ref: store.Ref{Shard: shard.ID(id), UUID: timer.UUID{id}}}
+	go func() { _, err := b.Submit(ctx, op, size); done <- err }()
+	synctest.Wait()
+	return done
+}
+
+func TestWhatComesDuringAWriteSharesTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		var all []<-chan error
+		for id := range byte(5) {
+			all = append(all, b.later(t.Context(), id, 1))
+		}
+		for _, done := range all {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.wantBatches(t, []byte{0}, []byte{1, 2, 3}, []byte{4})
+	})
+}
+
+func TestABatchIsBoundedInBytesAndHoldsAtLeastOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		var all []<-chan error
+		for id, size := range []int{1, 60, 60, 150} {
+			done := b.later(t.Context(), byte(id), size)
+			if size == 150 {
+				if err := <-done; !errors.Is(err, commit.ErrFull) {
+					t.Fatalf("beyond the queue's bytes: %v", err)
+				}
+				continue
+			}
+			all = append(all, done)
+		}
+		for _, done := range all {
+			<-done
+		}
+		b.wantBatches(t, []byte{0}, []byte{1}, []byte{2})
+		// A queue that is empty takes even what is larger than a batch.
+		if err := <-b.later(t.Context(), 9, 150); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(c *commit.Config) { c.Lanes = 2 })
+		began := time.Now()
+		even, odd, again := b.later(t.Context(), 2, 1), b.later(t.Context(), 3, 1), b.later(t.Context(), 2, 1)
+		<-even
+		<-odd
+		if took := time.Since(began); took != writeTakes {
+			t.Fatalf("two lanes took %v", took)
+		}
+		<-again
+		b.wantBatches(t, []byte{2}, []byte{3}, []byte{2})
+	})
+}
+
+func TestWhoGivesUpIsToldWhetherItMayBeApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		ctx, giveUp := context.WithCancel(t.Context())
+		begun, waiting := b.later(ctx, 1, 1), b.later(ctx, 2, 1)
+		if n := b.Waiting(); n != 1 {
+			t.Fatalf("%d wait, want 1", n)
+		}
+		giveUp()
+		if err := <-begun; !errors.Is(err, store.ErrOutcomeUnknown) {
+			t.Errorf("given up while it was written: %v", err)
+		}
+		if err := <-waiting; !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("given up before it was written: %v", err)
+		}
+		if err := <-b.later(t.Context(), 3, 1); err != nil {
+			t.Fatal(err)
+		}
+		b.wantBatches(t, []byte{1}, []byte{3})
+	})
+}
+
+func TestStopAnswersWhatWasTakenAndRefusesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		taken, waiting := b.later(t.Context(), 1, 1), b.later(t.Context(), 2, 1)
+		b.Stop()
+		if err := <-b.later(t.Context(), 3, 1); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("after Stop: %v", err)
+		}
+		if err := errors.Join(<-taken, <-waiting); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSettle(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct {
+		err          error
+		answers, ops int
+		want         error
+	}{
+		{nil, 2, 2, nil},
+		{nil, 1, 2, store.ErrOutcomeUnknown},
+		{context.DeadlineExceeded, 0, 2, store.ErrOutcomeUnknown},
+		{context.Canceled, 0, 2, store.ErrOutcomeUnknown},
+		{store.ErrUnavailable, 0, 2, store.ErrUnavailable},
+		{errors.Join(store.ErrUnavailable, context.DeadlineExceeded), 0, 2, store.ErrUnavailable},
+		{other, 0, 2, other},
+	} {
+		if got := commit.Settle(c.err, c.answers, c.ops); !errors.Is(got, c.want) ||
+			errors.Is(got, store.ErrOutcomeUnknown) != errors.Is(c.want, store.ErrOutcomeUnknown) {
+			t.Errorf("Settle(%v, %d, %d) is %v, want %v", c.err, c.answers, c.ops, got, c.want)
+		}
+	}
+}
