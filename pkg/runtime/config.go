@@ -21,10 +21,10 @@ type Config struct {
 	// Data is the folder that holds the database and the bus's files. It is made if missing, and
 	// belongs to one process at a time.
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
-	// Token is what clients of the HTTP API must present; empty lets everybody in. It does not guard
-	// NATS.
-	Token string `koanf:"token" usage:"token that HTTP clients must present (better given as TIMERBUS_TOKEN)"`
-	// Insecure allows HTTP beyond this machine without a token, and NATS beyond this machine.
+	// Token is what clients of the HTTP API and of the embedded NATS server must present; empty lets
+	// everybody in.
+	Token string `koanf:"token" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
+	// Insecure allows HTTP and NATS beyond this machine without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
