@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"net"
@@ -85,6 +86,26 @@ func TestNoTimeToDrain(t *testing.T) {
 	b, _ := dev(t, t.TempDir(), "--drain-timeout", "0s")
 	if code := b.stop(t); code != exitFailure || !strings.Contains(b.stderr.String(), "not stopped within the drain timeout") {
 		t.Errorf("exit code %d: %s", code, b.stderr)
+	}
+}
+
+func TestARequestThatNeverEndsLeavesTheOthersTimeToStop(t *testing.T) {
+	hermetic(t)
+	b, api := dev(t, t.TempDir(), "--drain-timeout", "2s")
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const head = "POST /api/v1/timers/create HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+	if _, err := io.WriteString(c, head); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the request has not begun: %q, %v", line, err)
+	}
+	if code := b.stop(t); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, b.stderr)
 	}
 }
 

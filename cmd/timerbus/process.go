@@ -144,23 +144,29 @@ func assemble(b *backend.Backend, config *runtime.Config, l net.Listener, logger
 		{Name: "dispatcher", Run: deliver.Run},
 		{Name: "scheduler", Run: schedule.Run},
 		{Name: "ingest", Run: take.Run},
-		serverPart(ingest.NewServer(take.Handler(), requestTimeout, logger), l),
+		serverPart(ingest.NewServer(take.Handler(), requestTimeout, logger), l, config.DrainTimeout/5),
 	}, nil
 }
 
-// serverPart serves until it is stopped, and then answers what it has taken.
-func serverPart(server *http.Server, l net.Listener) runtime.Part {
+// serverPart serves until it is stopped, and then answers what it has taken. A request that is not through
+// within patience is cut off: a client that sends for ever must not use up the time of the other parts.
+func serverPart(server *http.Server, l net.Listener, patience time.Duration) runtime.Part {
 	return runtime.Part{
 		Name: "http",
 		Run: func(context.Context) error {
 			return ended(server.Serve(l))
 		},
 		Stop: func(ctx context.Context) error {
-			err := server.Shutdown(ctx)
-			if err != nil {
-				err = errors.Join(err, server.Close())
+			patient, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			err := server.Shutdown(patient)
+			if err == nil {
+				return nil
 			}
-			return err
+			if patient.Err() != nil && ctx.Err() == nil {
+				err = nil
+			}
+			return errors.Join(err, server.Close())
 		},
 	}
 }
