@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // maxPurges bounds the batches of one round, so that a long-neglected history does not keep the store
@@ -41,6 +41,5 @@ func (s *Service) purge(ctx context.Context) (int, error) {
 // jitter moves a duration by up to ± timer.Jitter of it, so that what happened together does not happen
 // together again.
 func (s *Service) jitter(d time.Duration) time.Duration {
-	unit := float64(s.random()>>11) / (1 << 53) // [0, 1)
-	return time.Duration(float64(d) * (1 - timer.Jitter + 2*timer.Jitter*unit))
+	return callback.Jitter(d, s.random)
 }

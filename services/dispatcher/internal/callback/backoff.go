@@ -29,11 +29,11 @@ func delayAfter(p *timer.RetryPolicy, n timer.Attempt, random func() uint64) tim
 	for i := timer.Attempt(1); i < n && delay < p.MaxInterval; i++ {
 		delay = steps.NextBackOff()
 	}
-	return max(jitter(delay, random), time.Millisecond)
+	return max(Jitter(delay, random), time.Millisecond)
 }
 
-// jitter moves d by up to ± timer.Jitter of it.
-func jitter(d time.Duration, random func() uint64) time.Duration {
+// Jitter moves d by up to ± timer.Jitter of it.
+func Jitter(d time.Duration, random func() uint64) time.Duration {
 	unit := float64(random()>>11) / (1 << 53) // [0, 1)
 	return time.Duration(float64(d) * (1 - timer.Jitter + 2*timer.Jitter*unit))
 }
