@@ -56,6 +56,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		starts := rows[i].Timer.Starts
 		switch {
 		case alone:
+			d.counted = true
 			s.begin(d)
 		case d.redelivered && starts == 0:
 			recount = append(recount, d)
@@ -81,6 +82,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	}
 	for i, d := range recount {
 		if s.judge(d, &rows[i], began) {
+			d.counted = true
 			s.begin(d)
 		}
 	}
@@ -98,7 +100,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		s.ack(s.board.settle(d))
 		return false
 	}
-	d.row, d.counted = row.Timer, row.Counted
+	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
 	if row.Timer.Starts >= s.config.ParkAfter {
 		if s.board.withdraw(d) {
@@ -107,7 +109,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		return false
 	}
 	// The event told the time; the row is the truth.
-	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until {
+	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Planted.ReadFirst {
 		s.board.hold(d, until)
 		return false
 	}

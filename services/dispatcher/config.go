@@ -90,6 +90,18 @@ type Config struct {
 	// at a time.
 	PurgeEvery time.Duration
 	PurgeBatch int
+
+	// Planted is for the simulation only.
+	Planted Planted
+}
+
+// Planted turns single rules off, so that the simulation can show that it would notice. Production never
+// sets it.
+type Planted struct {
+	// ReadFirst reads the row when the event arrives, and waits for the time after that.
+	ReadFirst bool
+	// AckFirst acknowledges when a delivery begins, before its outcome is written.
+	AckFirst bool
 }
 
 func (c *Config) withDefaults() error {

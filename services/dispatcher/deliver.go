@@ -28,6 +28,12 @@ type attemptResult struct {
 // With way "both", event and callback leave at the same time; the callback alone decides the outcome,
 // and the event repeats with every attempt.
 func (s *Service) deliver(d *delivery) {
+	if s.config.Planted.ReadFirst {
+		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
+	}
+	if s.config.Planted.AckFirst {
+		s.ack(s.board.leased(d, 0))
+	}
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
 	way := d.row.Way()

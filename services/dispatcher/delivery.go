@@ -56,7 +56,8 @@ type delivery struct {
 	heldDueAt timer.Millis
 	// maybe is a revision that a lease may have written, without an answer; 0 if there is none.
 	maybe timer.Revision
-	// counted: this start is counted in the row.
+	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
+	// not count it.
 	counted bool
 	write   finishJob
 }

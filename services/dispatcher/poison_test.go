@@ -277,3 +277,26 @@ func TestI13_ACountWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 		n.end()
 	})
 }
+
+func TestI13_ACountWhoseAnswerWasLostIsNotRepeatedByTheLease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 5*time.Second, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } })
+		lost := false
+		n.store.set(nil, func(op string, _ []store.Finish) error {
+			if op == "current" && n.store.asked() == 1 && !lost {
+				lost = true
+				return store.ErrOutcomeUnknown
+			}
+			return nil
+		})
+		w.put("a", 0, nil)
+		w.pass(3 * time.Second)
+		if now := w.get("a"); !lost || now.Starts != 1 {
+			t.Fatalf("%d starts are counted (an answer was lost: %t), want the one there was", now.Starts, lost)
+		}
+		w.pass(3 * time.Second)
+		w.wantStatus("a", timer.StatusDone)
+		n.end()
+	})
+}

@@ -52,6 +52,9 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, dueAt: due.DueAt,
 		redelivered: s.config.Redelivered(m), session: o,
 	}
+	if s.config.Planted.ReadFirst {
+		d.dueAt = now
+	}
 	if !s.board.admit(d, m, now, s.watch.elapsed()) {
 		s.metrics.duplicates.Inc()
 	}
