@@ -180,6 +180,9 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
 	b.After = t.cfg.Clock()
+	if t.cfg.Planted.JudgeBeforeCommit {
+		b.After = b.Now
+	}
 	b.Err = commit.Settle(b.Err, len(b.Written), len(b.Ops))
 	t.hint(b)
 	if b.Err != nil {

@@ -71,6 +71,18 @@ type Config struct {
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536; HintBatch
 	// those of one publish: 512.
 	HintQueue, HintBatch int
+
+	// Planted is for the simulation only.
+	Planted Planted
+}
+
+// Planted turns single rules off, so that the simulation can show that it would notice. Production never
+// sets it.
+type Planted struct {
+	// HintBeforeCommit decides on hints as if there were only good commits.
+	HintBeforeCommit bool
+	// JudgeBeforeCommit decides with the time before the commit what is in time.
+	JudgeBeforeCommit bool
 }
 
 func (c *Config) withDefaults() error {

@@ -56,7 +56,7 @@ func (s *Service) committed(b commit.Batch) {
 // state does not exist is dropped at the row check. Where then only the row knows the due time (an
 // update without one), the schedulers' sweep has to find it.
 func (s *Service) hint(b commit.Batch) {
-	if b.Err != nil && !errors.Is(b.Err, store.ErrOutcomeUnknown) {
+	if b.Err != nil && (!errors.Is(b.Err, store.ErrOutcomeUnknown) || s.cfg.Planted.HintBeforeCommit) {
 		return
 	}
 	horizon := b.After.Add(s.cfg.HintWindow)

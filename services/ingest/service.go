@@ -62,7 +62,7 @@ func New(cfg Config) (*Service, error) {
 		Write: cfg.Store.Write, Clock: cfg.Clock, Lanes: cfg.Lanes,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
-		Timeout: cfg.StoreTimeout, Committed: s.committed,
+		Timeout: cfg.StoreTimeout, Committed: s.committed, AfterIsBefore: cfg.Planted.JudgeBeforeCommit,
 		Sizes: s.metrics.commitSizes, Seconds: s.metrics.commitSeconds,
 	})
 	return s, nil

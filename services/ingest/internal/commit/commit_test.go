@@ -110,7 +110,9 @@ func TestABatchIsBoundedInBytesAndHoldsAtLeastOne(t *testing.T) {
 			all = append(all, done)
 		}
 		for _, done := range all {
-			<-done
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
 		}
 		b.wantBatches(t, []byte{0}, []byte{1}, []byte{2})
 		// A queue that is empty takes even what is larger than a batch.
@@ -125,12 +127,15 @@ func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
 		b := newBench(t, func(c *commit.Config) { c.Lanes = 2 })
 		began := time.Now()
 		even, odd, again := b.later(t.Context(), 2, 1), b.later(t.Context(), 3, 1), b.later(t.Context(), 2, 1)
-		<-even
-		<-odd
+		if err := errors.Join(<-even, <-odd); err != nil {
+			t.Fatal(err)
+		}
 		if took := time.Since(began); took != writeTakes {
 			t.Fatalf("two lanes took %v", took)
 		}
-		<-again
+		if err := <-again; err != nil {
+			t.Fatal(err)
+		}
 		b.wantBatches(t, []byte{2}, []byte{3}, []byte{2})
 	})
 }

@@ -32,6 +32,8 @@ type Config struct {
 	Timeout time.Duration
 	// Committed is called after every write, before the operations are answered.
 	Committed func(Batch)
+	// AfterIsBefore is planted by simulations: After is then the time before the commit.
+	AfterIsBefore bool
 	// Sizes and Seconds observe operations per write and its duration.
 	Sizes, Seconds prometheus.Observer
 }
@@ -147,6 +149,9 @@ func (c *Committer) write(batch []*entry) {
 	took.ObserveDuration()
 	c.cfg.Sizes.Observe(float64(len(batch)))
 	b.After = c.cfg.Clock()
+	if c.cfg.AfterIsBefore {
+		b.After = b.Now
+	}
 	b.Err = Settle(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {
