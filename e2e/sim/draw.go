@@ -17,8 +17,8 @@ const (
 	longest = 90 * time.Second
 )
 
-// Draw makes the plan of a seed. Every fourth life has no faults, so that what only faults excuse is
-// seen.
+// Draw makes the plan of a seed. Every fourth life has no faults, or next to none, so that what only faults
+// excuse is seen.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
 	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest)}
@@ -35,7 +35,19 @@ func Draw(seed uint64) Plan {
 	for i := range p.Ops {
 		p.Ops[i].ID = i
 	}
-	if seed%4 != 0 {
+	switch seed % 8 {
+	case 0:
+		// Crowded: nothing fails, but events wait.
+		p.Narrow = 1 + r.IntN(2)
+		r.crowd(&p)
+	case 4:
+		// Nothing fails, or only the answers of the store to ingest are lost.
+		for range r.IntN(4) {
+			p.Faults = append(p.Faults, Fault{
+				Kind: StoreUnknown, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(8), Count: 1 + r.IntN(2),
+			})
+		}
+	default:
 		for range 1 + r.IntN(16) {
 			p.Faults = append(p.Faults, r.fault(&p))
 		}
@@ -71,9 +83,14 @@ func (r *dice) life(timer int, length time.Duration) []Op {
 	}
 	ops := []Op{op(Create)}
 	for r.chance(45) && len(ops) < 5 {
-		if r.chance(50) {
+		last := &ops[len(ops)-1]
+		switch due := last.At + last.Soon; {
+		case r.chance(40):
 			at += r.between(0, 2*time.Second)
-		} else {
+		case due > at && r.chance(60):
+			// Shortly before its time, where it has to be decided who was first.
+			at = max(at, due-r.between(0, 3*time.Second))
+		default:
 			at += r.between(0, 20*time.Second)
 		}
 		verbs := []Verb{Create, Update, Update, Delete}
@@ -131,6 +148,10 @@ func (r *dice) fault(p *Plan) Fault {
 	if f.Kind == CrashAtCall || f.Kind == CrashAtPublish {
 		f.Count = r.IntN(2)
 	}
+	if f.Node < ingests && r.chance(50) {
+		writes := []FaultKind{StoreFails, StoreUnknown, StoreHangs, StoreHangs, StoreLate}
+		f.Kind, f.Method, f.Nth = writes[r.IntN(len(writes))], "Write", 1+r.IntN(12)
+	}
 	return f
 }
 
@@ -156,5 +177,16 @@ func (r *dice) poison(ops []Op) {
 	}
 	for i := range o.Script[0] {
 		o.Script[0][i] = kill
+	}
+}
+
+// crowd makes many timers due at about the same time, with callbacks that take their time.
+func (r *dice) crowd(p *Plan) {
+	at := r.between(0, p.Length/2)
+	for i := range 10 + r.IntN(10) {
+		p.Ops = append(p.Ops, Op{
+			ID: len(p.Ops), At: at, Timer: 1000 + i, Verb: Create, Node: r.IntN(ingests), Soon: 3 * time.Second,
+			Script: [][]Step{{{Answer: AnswerDone, After: r.between(200*time.Millisecond, 1500*time.Millisecond)}}},
+		})
 	}
 }

@@ -123,6 +123,7 @@ func (l *life) service() func(context.Context) error {
 			Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
+	c.Dispatcher.Concurrency = n.world.plan.Narrow
 	if n.change != nil {
 		n.change(&c)
 	}

@@ -39,7 +39,10 @@ type opState struct {
 	op     *Op
 	answer answer
 	known  bool // an answer came
-	at     time.Duration
+	// at is when it was sent, and from its answer on, when that came.
+	at time.Duration
+	// ends holds when deliveries were made that ended the timer, or were to be tried again.
+	ends []time.Duration
 	// lives are the generations that grew from it, by webhook-id, in the order of their first delivery.
 	lives []string
 	// again counts the lives that were answered with nextExecuteAt; nexts are the times said.
@@ -109,6 +112,9 @@ func (o *oracle) answered(op *Op, a answer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.find(op.ID)
+	if a.inTime() && op.Verb != Create {
+		o.checkBefore(s)
+	}
 	s.answer, s.known, s.at = a, true, o.world.since()
 	if a.applied() {
 		o.counts.Applied++
@@ -129,6 +135,7 @@ func (o *oracle) delivered(d *delivered) Step {
 	}
 	d.op = id
 	o.checkTime(d)
+	o.checkPrompt(s, d)
 	o.checkSuperseded(s, d)
 	life := o.checkLife(s, d)
 	key := fmt.Sprintf("%s/%d", d.webhook, d.Attempt)
@@ -141,8 +148,11 @@ func (o *oracle) delivered(d *delivered) Step {
 	}
 	s.got[[2]int{life, int(d.Attempt)}] = true
 	step := s.step(life, int(d.Attempt))
-	if step.Answer == AnswerAgain || step.Answer == AnswerNotAgain {
+	if step.Answer != AnswerAgain && step.Answer != AnswerNotAgain {
+		s.ends = append(s.ends, o.world.since())
+	} else {
 		s.again[d.webhook] = true
+		s.ends = nil // the next life is still to come
 		s.nexts = append(s.nexts, timer.SystemClock().Add(step.After+step.Next))
 	}
 	return step
@@ -185,9 +195,27 @@ func (o *oracle) checkTime(d *delivered) {
 	}
 }
 
+// checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
+// ingest are no excuse, since hints go out after them too.
+func (o *oracle) checkPrompt(s *opState, d *delivered) {
+	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.ops, (*opState).kills) ||
+		slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
+		return
+	}
+	// A due time that had passed when the operation was sent counts from there.
+	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
+	if late := timer.SystemClock().Sub(from); late > prompt {
+		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
+	}
+}
+
+// prompt covers the nodes' clock offsets and the pauses between tries of a lost answer.
+const prompt = time.Second
+
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
-// callback that was running. What was lost with the due queue waits for the redelivery bound besides (I12), and
-// poison holds up what waits behind it, five starts long.
+// callback that was running. An event that was lost with the due queue, or that found no row because the
+// write came after its own due time, waits for the redelivery bound besides (I12); poison holds up what waits
+// behind it, five starts long.
 func (o *oracle) lateLimit() time.Duration {
 	const (
 		sweep           = 2 * time.Second
@@ -195,7 +223,9 @@ func (o *oracle) lateLimit() time.Duration {
 		redeliveryBound = 30 * time.Second
 	)
 	limit := 3*sweep + callback
-	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == LoseQueue }) {
+	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
+		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
+	}) {
 		limit += redeliveryBound
 	}
 	if slices.ContainsFunc(o.ops, (*opState).kills) {
@@ -213,6 +243,27 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 		if s.known && !s.answer.unknown && later.at < o.world.since() {
 			o.broken("superseded", "op %d was delivered although %s (op %d) was answered in time (%d) at %v",
 				s.op.ID, later.op.Verb, later.op.ID, later.answer.status, later.at)
+		}
+	}
+}
+
+// checkBefore is the other half of that promise: an update or delete that was in time found a timer whose
+// time had not come, so what was delivered since it was sent cannot have been that timer's end. (A create may
+// have found nothing, and is in time then.)
+func (o *oracle) checkBefore(later *opState) {
+	var before *opState
+	for _, s := range o.ops {
+		if s.op.Timer == later.op.Timer && s.op.ID < later.op.ID && !(s.known && s.answer.refused) {
+			before = s
+		}
+	}
+	if before == nil || !before.known || !before.answer.applied() {
+		return
+	}
+	for _, at := range before.ends {
+		if at > later.at {
+			o.broken("superseded", "op %d was delivered at %v, and then %s (op %d, sent at %v) was answered in time",
+				before.op.ID, at, later.op.Verb, later.op.ID, later.at)
 		}
 	}
 }

@@ -12,6 +12,9 @@ type Plan struct {
 	Seed uint64
 	// Schedulers is 2 or 3; there are always two ingests and two dispatchers.
 	Schedulers int
+	// Narrow is how many deliveries a dispatcher makes at once; 0 means as many as in production. It makes
+	// events wait in the queue without anything having failed.
+	Narrow int
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
 	Ops     []Op
@@ -149,7 +152,7 @@ type Fault struct {
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, clock offsets %v, length %v\n", p.Seed, p.Schedulers, p.Offsets, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, clock offsets %v, length %v\n", p.Seed, p.Schedulers, p.Narrow, p.Offsets, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

@@ -78,7 +78,14 @@ type Config struct {
 	// AnnounceAfter is how old an unannounced dead or parked timer is before the scheduler announces
 	// it, and how often it looks: 5 s.
 	AnnounceAfter time.Duration
+
+	// Planted is for the simulation only.
+	Planted Planted
 }
+
+// Planted turns single rules off, so that the simulation can show that it would notice. Production never
+// sets it.
+type Planted = partition.Planted
 
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Random == nil {
@@ -142,6 +149,6 @@ func (c *Config) limits() partition.Limits {
 		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
 		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
-		SweepPublish: c.SweepPublish,
+		SweepPublish: c.SweepPublish, Planted: c.Planted,
 	}
 }

@@ -33,6 +33,17 @@ type Limits struct {
 	QueueDepth int
 	// SweepPublish bounds what one sweep publishes.
 	SweepPublish int
+	Planted      Planted
+}
+
+// Planted turns single rules off. It is the zero value but in simulations that have to fail.
+type Planted struct {
+	// SweepAtOnce publishes every overdue row in every sweep: no I12.
+	SweepAtOnce bool
+	// ForgetAtOnce forgets outstanding states whether their rows are gone or not.
+	ForgetAtOnce bool
+	// Early publishes so long before due_at.
+	Early time.Duration
 }
 
 // Partition is the owner's state.

@@ -30,7 +30,7 @@ func (p *Partition) ReleaseAt() timer.Millis {
 	if len(p.out) >= p.limits.Outstanding {
 		return timer.Never
 	}
-	return p.agenda.NextDue()
+	return p.agenda.NextDue().Add(-p.limits.Planted.Early)
 }
 
 // Release takes up to limit states that are due at now, never before: first what the sweep found, then
@@ -44,7 +44,7 @@ func (p *Partition) Release(now timer.Millis, limit int) []Outgoing {
 	batch := append([]Outgoing(nil), p.repeat[:n]...)
 	p.repeat = append(p.repeat[:0], p.repeat[n:]...)
 	for len(batch) < limit && len(p.out) < p.limits.Outstanding {
-		e, ok := p.agenda.Pop(now)
+		e, ok := p.agenda.Pop(now.Add(p.limits.Planted.Early))
 		if !ok {
 			break
 		}

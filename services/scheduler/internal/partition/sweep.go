@@ -114,6 +114,8 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 	switch {
 	case row.DueAt >= now.Add(-p.limits.Grace), p.agenda.Has(state):
 		return
+	case p.limits.Planted.SweepAtOnce:
+		p.candidate(row)
 	case outstanding:
 		if p.lost(pub) {
 			p.candidate(row)
@@ -158,7 +160,7 @@ func (w *sweep) trim(limit int) {
 // finishSweep forgets what is gone and queues what has to be published.
 func (p *Partition) finishSweep() {
 	for state, pub := range p.out {
-		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
+		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && (pub.seen != p.sweep.number || p.limits.Planted.ForgetAtOnce)
 		if gone && p.covered(&pub.row) {
 			delete(p.out, state)
 		}
@@ -172,7 +174,7 @@ func (p *Partition) finishSweep() {
 		state := agenda.StateOf(&row)
 		pub, outstanding := p.out[state]
 		switch {
-		case outstanding && !p.lost(pub):
+		case outstanding && !p.lost(pub) && !p.limits.Planted.SweepAtOnce:
 			// A hint had it armed and published while the sweep read on.
 			continue
 		case outstanding:
