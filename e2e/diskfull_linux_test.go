@@ -59,6 +59,7 @@ func TestDiskFull(t *testing.T) {
 		pause(t.Context(), 100*time.Millisecond)
 	}
 	l.Restarted(time.Now())
+	w.connectTap(t)
 	pause(t.Context(), time.Second)
 	stop()
 	l.settle(within(t, time.Minute), t, w.tap, time.Now(), killGrace)

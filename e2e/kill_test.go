@@ -50,6 +50,7 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		back := time.Now()
 		l.Restarted(back)
+		w.connectTap(t)
 		pause(t.Context(), 300*time.Millisecond) // the load goes on over the restart
 		stop()
 		l.settle(within(t, 2*time.Minute), t, w.tap, back, killGrace)

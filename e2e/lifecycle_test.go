@@ -92,6 +92,7 @@ func TestFrozen(t *testing.T) {
 	}
 	back := time.Now()
 	l.Restarted(back)
+	w.connectTap(t)
 	pause(t.Context(), time.Second)
 	stop()
 	l.settle(within(t, time.Minute), t, w.tap, back, killGrace)

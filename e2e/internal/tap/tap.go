@@ -6,6 +6,7 @@ package tap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -75,11 +76,26 @@ func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
 
 // ReadAll returns all that the topic with this subject holds now, from its beginning.
 func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
-	name, err := t.js.StreamNameBySubject(ctx, subject)
+	for {
+		all, err := t.readAll(ctx, subject)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
+			return all, err
+		}
+	}
+}
+
+// answerWithin is after what time an answer does not come any more: a question that was on its way when
+// the server died is never answered, and is asked again.
+const answerWithin = 3 * time.Second
+
+func (t *Tap) readAll(ctx context.Context, subject string) ([]Message, error) {
+	asking, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	name, err := t.js.StreamNameBySubject(asking, subject)
 	if err != nil {
 		return nil, fmt.Errorf("stream of %s: %w", subject, err)
 	}
-	stream, err := t.js.Stream(ctx, name)
+	stream, err := t.js.Stream(asking, name)
 	if err != nil {
 		return nil, fmt.Errorf("stream of %s: %w", subject, err)
 	}
@@ -87,7 +103,7 @@ func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
 	if state.Msgs == 0 {
 		return nil, nil
 	}
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
+	consumer, err := stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{})
 	if err != nil {
 		return nil, fmt.Errorf("consume %s: %w", subject, err)
 	}
@@ -97,8 +113,8 @@ func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
 	}
 	defer messages.Stop()
 	var all []Message
-	for {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+	for ctx.Err() == nil {
+		m, err := messages.Next(jetstream.NextMaxWait(answerWithin))
 		if err != nil {
 			return all, fmt.Errorf("read %s after %d of %d messages: %w", subject, len(all), state.Msgs, err)
 		}
@@ -111,6 +127,7 @@ func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
 			return all, nil
 		}
 	}
+	return all, fmt.Errorf("read %s after %d of %d messages: %w", subject, len(all), state.Msgs, ctx.Err())
 }
 
 func decode(subject string, header nats.Header, body []byte) Message {
