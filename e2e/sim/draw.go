@@ -47,6 +47,14 @@ func Draw(seed uint64) Plan {
 				Kind: StoreUnknown, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(8), Count: 1 + r.IntN(2),
 			})
 		}
+	case 2:
+		// Slow commits, which cross the time of what they change.
+		for range 3 + r.IntN(6) {
+			p.Faults = append(p.Faults, Fault{
+				Kind: StoreHangs, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(15), Count: 2,
+				For: r.between(500*time.Millisecond, 5*time.Second),
+			})
+		}
 	default:
 		for range 1 + r.IntN(16) {
 			p.Faults = append(p.Faults, r.fault(&p))

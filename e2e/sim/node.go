@@ -127,6 +127,7 @@ func (l *life) service() func(context.Context) error {
 	if n.change != nil {
 		n.change(&c)
 	}
+	c.Scheduler.Store = &watched{Shards: c.Scheduler.Store, fence: n.world.fence}
 	switch n.role {
 	case roleIngest:
 		s, err := ingest.New(c.Ingest)

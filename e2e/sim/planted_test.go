@@ -44,6 +44,7 @@ var planted = []struct {
 	})},
 	{"in time judged before the commit", always(func(c *sim.Configs) { c.Ingest.Planted.JudgeBeforeCommit = true })},
 	{"cursor-based sweep", cursors},
+	{"unfenced Advance", unfenced},
 	{"publish before due_at", always(func(c *sim.Configs) {
 		c.Scheduler.Planted.Early = 2 * time.Second
 		// The dispatchers would wait by their own clocks; these are as wrong as the schedulers'.
@@ -134,4 +135,45 @@ func (c *cursor) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Ove
 		}
 	}
 	return answer, err
+}
+
+// unfenced lets every owner of a shard move its watermark, however many have claimed it since.
+func unfenced() func(*sim.Configs) {
+	shared := &claims{newest: map[shard.ID]store.Claim{}}
+	return func(c *sim.Configs) {
+		c.Scheduler.Store = &forger{Shards: c.Scheduler.Store, claims: shared}
+	}
+}
+
+type claims struct {
+	mu     sync.Mutex
+	newest map[shard.ID]store.Claim
+}
+
+type forger struct {
+	store.Shards
+
+	claims *claims
+}
+
+func (f *forger) Claim(
+	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
+) ([]store.Claimed, error) {
+	claimed, err := f.Shards.Claim(ctx, now, owner, shards)
+	f.claims.mu.Lock()
+	defer f.claims.mu.Unlock()
+	for _, c := range claimed {
+		f.claims.newest[c.Claim.Shard] = c.Claim
+	}
+	return claimed, err
+}
+
+func (f *forger) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	f.claims.mu.Lock()
+	forged := make([]store.Advance, len(items))
+	for i, item := range items {
+		forged[i] = store.Advance{Claim: f.claims.newest[item.Claim.Shard], Watermark: item.Watermark}
+	}
+	f.claims.mu.Unlock()
+	return f.Shards.Advance(ctx, now, forged)
 }

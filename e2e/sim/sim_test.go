@@ -50,7 +50,7 @@ func show(t *testing.T, plan sim.Plan, options sim.Options) {
 }
 
 func TestSeeds(t *testing.T) {
-	first, count := seeds(t, 40)
+	first, count := seeds(t, 200)
 	var sum sim.Report
 	start := time.Now()
 	for seed := first; seed < first+uint64(count); seed++ {

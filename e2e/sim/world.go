@@ -34,6 +34,7 @@ type World struct {
 	nodes   []*node
 	blocks  map[string]shard.Block
 	oracle  *oracle
+	fence   *fence
 	outside *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
@@ -76,6 +77,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		broker: membus.New(membus.Options{Partitions: partitions}),
 	}
 	w.oracle = newOracle(w)
+	w.fence = &fence{oracle: w.oracle, newest: map[shard.ID]store.Claim{}}
 	w.outside = w.broker.Join("outside")
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
 		Name: namespace, Shards: shard.Block{Count: partitions}, Settings: store.DefaultSettings(),
