@@ -124,15 +124,23 @@ func TestCommandsAcrossKills(t *testing.T) {
 	s.judge(t)
 }
 
-// replayed reports whether a command was delivered again that had been committed.
+// replayed reports whether a command was delivered again that had been committed: it says so, or it was
+// applied twice.
 func (s *stream) replayed(t *testing.T) bool {
 	t.Helper()
 	all, err := s.w.tap.ReadAll(within(t, patience), tap.Results)
 	if err != nil {
 		t.Fatal(err)
 	}
+	answered := map[string]bool{}
 	return slices.ContainsFunc(all, func(m tap.Message) bool {
-		return m.Event.Type == event.TypeApplied && data[event.Answer](t, &m).Earlier
+		if m.Event.Type != event.TypeApplied {
+			return false
+		}
+		a := data[event.Answer](t, &m)
+		again := a.Earlier || answered[a.CommandID]
+		answered[a.CommandID] = true
+		return again
 	})
 }
 

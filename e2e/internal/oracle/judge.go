@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -107,6 +108,21 @@ func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
 			o.violation(&o.counts.After, d, fmt.Sprintf("came %v after write %d of the timer was answered", after, later.index))
 			return
 		}
+	}
+}
+
+// judgeInTime: an update or delete of a state that has been delivered was not in time. After a reschedule
+// the state is a new one, and after a write that perhaps was applied nobody knows which it is.
+func (o *Oracle) judgeInTime(w *Write) {
+	for _, before := range slices.Backward(w.timer.writes[:w.index]) {
+		if before.state == refused {
+			continue
+		}
+		if before.state == applied && len(before.lives) == 1 && !before.lives[0].again {
+			o.violation(&o.counts.After, &Delivery{Timer: w.timer.id, Token: before.token, WebhookID: before.lives[0].id, At: w.answeredAt},
+				fmt.Sprintf("write %d was answered as in time, but it had come before", w.index))
+		}
+		return
 	}
 }
 

@@ -109,6 +109,9 @@ func (w *Write) Applied(inTime bool, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w.state, w.inTime, w.answeredAt = applied, inTime, at
+	if inTime && !w.created {
+		o.judgeInTime(w)
+	}
 	switch {
 	case w.remove && inTime:
 		o.counts.DeletedInTime++

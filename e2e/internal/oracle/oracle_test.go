@@ -147,6 +147,13 @@ func TestEveryViolationIsCounted(t *testing.T) {
 			tell: func(s *story) { s.create(); s.Deleting("t").Applied(false, at(9.9)); s.deliver(15.1) },
 			want: oracle.Report{After: 1},
 		},
+		"before a delete in time": {
+			tell: func(s *story) { s.create(); s.deliver(10.1); s.Deleting("t").Applied(true, at(10.2)) },
+			want: oracle.Report{After: 1},
+		},
+		"before a reschedule and a delete in time": {
+			tell: func(s *story) { s.create(); s.deliver(10.1, again(20)); s.Deleting("t").Applied(true, at(10.2)) },
+		},
 		"before a delete": {
 			tell: func(s *story) { s.create(); s.deliver(10.1); s.Deleting("t").Applied(false, at(10.2)) },
 		},
