@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -35,10 +36,16 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	for _, ns := range all {
 		byName[ns.Name] = ns
 	}
-	slices.SortFunc(all, byBlock)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.byName, d.byBase = byName, all
+	// What was learned while the list was read may be newer than the list, or not on it yet. Namespaces
+	// are never removed.
+	for name, known := range d.byName {
+		if listed, ok := byName[name]; !ok || known.UpdatedAt > listed.UpdatedAt {
+			byName[name] = known
+		}
+	}
+	d.byName, d.byBase = byName, slices.SortedFunc(maps.Values(byName), byBlock)
 	return nil
 }
 

@@ -79,8 +79,8 @@ func TestDirectoryRefresh(t *testing.T) {
 	if got := names(d.All()); !slices.Equal(got, []string{"b", "c", "a"}) {
 		t.Errorf("by block: %v", got)
 	}
-	// What the source forgot is forgotten; what it cannot tell now is not.
-	source.all = source.all[1:]
+	// What the source cannot tell now is not forgotten.
+	source.all = append(source.all, namespace("d", 35, 1))
 	source.failure = store.ErrUnavailable
 	if err := d.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("refresh: %v", err)
@@ -89,7 +89,7 @@ func TestDirectoryRefresh(t *testing.T) {
 		t.Errorf("a failed refresh left %v", names(d.All()))
 	}
 	source.failure = nil
-	if err := d.Refresh(t.Context()); err != nil || len(d.All()) != 2 {
+	if err := d.Refresh(t.Context()); err != nil || len(d.All()) != 4 {
 		t.Errorf("refresh: %v, %v", names(d.All()), err)
 	}
 }
@@ -196,5 +196,35 @@ func TestDirectoryFromManyGoroutines(t *testing.T) {
 	group.Wait()
 	if !slices.IsSortedFunc(d.All(), func(a, b store.Namespace) int { return int(a.Shards.Base) - int(b.Shards.Base) }) {
 		t.Error("the blocks are out of order")
+	}
+}
+
+// slowShelf answers a list only after something else has happened.
+type slowShelf struct {
+	*shelf
+
+	meanwhile func()
+}
+
+func (s *slowShelf) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	all, err := s.shelf.ListNamespaces(ctx)
+	s.meanwhile()
+	return all, err
+}
+
+func TestDirectoryKeepsWhatItLearnedWhileAListWasRead(t *testing.T) {
+	source := &slowShelf{shelf: newShelf()}
+	d := store.NewDirectory(source)
+	changed, made := namespace("a", 30, 5), namespace("new", 40, 5)
+	changed.UpdatedAt, changed.Settings.HistoryRetention = 7, store.MinHistoryRetention
+	source.meanwhile = func() { d.Learn(changed); d.Learn(made) }
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Lookup(t.Context(), "a"); err != nil || got != changed {
+		t.Errorf("a is %+v (%v), want what was learned", got, err)
+	}
+	if got, ok := d.OfShard(42); !ok || got.Name != "new" {
+		t.Errorf("shard 42 belongs to %+v, want the namespace just made", got)
 	}
 }

@@ -66,7 +66,8 @@ type Config struct {
 	BatchOps, BatchBytes int
 	// QueueOps and QueueBytes bound the requests that wait for the store: 8,192 and 64 MiB.
 	QueueOps, QueueBytes int
-	// CommandsInFlight bounds the commands a partition has received and not yet answered: 1,024.
+	// CommandsInFlight bounds the commands a partition has received and not yet answered (up to 1 MiB
+	// each): 256.
 	CommandsInFlight int
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536; HintBatch
 	// those of one publish: 512.
@@ -125,7 +126,7 @@ func (c *Config) withDefaults() error {
 		{&c.BatchBytes, 4 << 20},
 		{&c.QueueOps, 8192},
 		{&c.QueueBytes, 64 << 20},
-		{&c.CommandsInFlight, 1024},
+		{&c.CommandsInFlight, 256},
 		{&c.HintQueue, 65536},
 		{&c.HintBatch, 512},
 	} {
