@@ -187,6 +187,9 @@ func (t *Tap) PublishSoon(subject string, e *event.CloudEvent) <-chan error {
 					answer <- nil
 				case err := <-ack.Err():
 					answer <- err
+				case <-time.After(answerWithin):
+					// The client has no answer ready for everything that was under way at a kill.
+					answer <- context.DeadlineExceeded
 				}
 			}()
 			return answer
