@@ -63,7 +63,7 @@ func refuse(err error) *refusal {
 		// An ended context reaches this point from reads only: a write's was made an unknown outcome.
 		return &refusal{
 			status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{}, cause: err,
-			message: "the store does not answer, or the service is stopping; nothing was applied, try again later",
+			message: "the store does not take it now (away or full), or the service is stopping; nothing was applied, try again later",
 		}
 	default:
 		return &refusal{

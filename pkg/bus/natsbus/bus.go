@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -25,8 +26,8 @@ type Bus struct {
 	link    *link
 	lease   *lease
 
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
+	ctx    context.Context // ends with Close, or when the connection is gone for good
+	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
 	closed    bool
@@ -49,6 +50,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		link:      newLink(),
 		consuming: make(map[string]bool),
 	}
+	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.nc, err = nats.Connect(opts.URL, b.connection()...); err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), err)
 	}
@@ -59,10 +61,10 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		err = b.ensure(ctx)
 	}
 	if err != nil {
+		b.closed = true
 		b.nc.Close()
 		return nil, fmt.Errorf("prepare NATS at %s: %w", opts.address(), err)
 	}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.lease = newLease(b)
 	return b, nil
 }
@@ -94,6 +96,9 @@ func (b *Bus) connection() []nats.Option {
 			b.link.change()
 			b.log.Info("connected again")
 		}),
+		// A token that the server does not know yet, as while it starts, is no reason to give up.
+		nats.IgnoreAuthErrorAbort(),
+		nats.ClosedHandler(b.connectionClosed),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			subject := ""
 			if sub != nil {
@@ -111,6 +116,20 @@ func (b *Bus) connection() []nats.Option {
 	return append(options, b.opts.Connection...)
 }
 
+// connectionClosed ends every Consume with an error when the client library has given the connection up. It
+// is told to try for ever, but may still close it; nothing would be delivered any more, and nobody know.
+func (b *Bus) connectionClosed(nc *nats.Conn) {
+	if b.isClosed() {
+		return
+	}
+	err := fmt.Errorf("%w: the connection to NATS at %s is closed for good", bus.ErrUnavailable, b.opts.address())
+	if last := nc.LastError(); last != nil {
+		err = fmt.Errorf("%w: %w", err, last)
+	}
+	b.log.Error("connection closed for good", "error", err)
+	b.cancel(err)
+}
+
 // Partitions implements bus.Bus.
 func (b *Bus) Partitions() int { return b.opts.Partitions }
 
@@ -126,10 +145,17 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
+	consume := b.consumeOwned
 	if spec.Mode == bus.Queue {
-		return b.consumeQueue(ctx, spec, open)
+		consume = b.consumeQueue
 	}
-	return b.consumeOwned(ctx, spec, open)
+	if err := consume(ctx, spec, open); err != nil {
+		return err
+	}
+	if cause := context.Cause(b.ctx); cause != nil && !errors.Is(cause, bus.ErrClosed) {
+		return fmt.Errorf("consume %s: %w", spec.Topic, cause)
+	}
+	return nil
 }
 
 func checkSpec(spec *bus.Spec) error {
@@ -175,7 +201,7 @@ func (b *Bus) Close() error {
 	first := !b.closed
 	b.closed = true
 	b.mu.Unlock()
-	b.cancel()
+	b.cancel(bus.ErrClosed)
 	b.running.Wait()
 	if !first {
 		return nil

@@ -332,3 +332,35 @@ func TestPublishMany(t *testing.T) {
 		t.Fatalf("floor %s, %v; want depth 40,000", fmt.Sprint(floors[0]), err)
 	}
 }
+
+// A client that has given up must not look like one to which nothing is sent.
+func TestConsumeEndsWhenTheConnectionIsGoneForGood(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{
+		InProcess: server, Connection: []nats.Option{nats.NoReconnect()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 2)
+	for topic, mode := range map[bus.Topic]bus.Mode{bus.Due: bus.Queue, bus.Shards: bus.Live} {
+		go func() {
+			ended <- b.Consume(t.Context(), bus.Spec{Topic: topic, Group: "g", Mode: mode},
+				func(context.Context, shard.Partition) (bus.Session, error) { return make(inbox, 1), nil })
+		}()
+	}
+	server.Close()
+	for range 2 {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, bus.ErrUnavailable) || !strings.Contains(err.Error(), "closed for good") {
+				t.Errorf("consume ended with %v", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("consume goes on without a connection")
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}

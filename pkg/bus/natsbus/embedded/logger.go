@@ -58,6 +58,18 @@ func (l *logger) lastError() string {
 func (l *logger) Noticef(format string, args ...any) { l.write(slog.LevelDebug, format, args) }
 func (l *logger) Debugf(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
 func (l *logger) Tracef(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
-func (l *logger) Warnf(format string, args ...any)   { l.write(slog.LevelWarn, format, args) }
-func (l *logger) Errorf(format string, args ...any)  { l.fail(format, args) }
-func (l *logger) Fatalf(format string, args ...any)  { l.fail(format, args) }
+
+// outdated is what the server says when it starts after it was killed: it then reads a stream once more to
+// find out what has expired.
+const outdated = "TTL state is outdated"
+
+func (l *logger) Warnf(format string, args ...any) {
+	level := slog.LevelWarn
+	if strings.Contains(fmt.Sprintf(format, args...), outdated) {
+		level = slog.LevelDebug
+	}
+	l.write(level, format, args)
+}
+
+func (l *logger) Errorf(format string, args ...any) { l.fail(format, args) }
+func (l *logger) Fatalf(format string, args ...any) { l.fail(format, args) }
