@@ -185,6 +185,7 @@ func (o *oracle) checkTime(d *delivered) {
 	if now < d.ExecuteAt.Add(-clockBound) {
 		o.broken("early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
 	}
+	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
 	if o.world.isHealed() {
 		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
 		late := now.Sub(max(d.ScheduledFor, healed))

@@ -73,6 +73,30 @@ func TestPlantedChangesAreCaught(t *testing.T) {
 	}
 }
 
+// TestASeedReproduces plays one failing life again and again.
+func TestASeedReproduces(t *testing.T) {
+	const times = 50
+	change := planted[0].change
+	for seed := range uint64(500) {
+		plan := sim.Draw(seed)
+		if len(sim.Run(t, &plan, sim.Options{Change: change()}).Violations) == 0 {
+			continue
+		}
+		failed := 0
+		for range times {
+			if len(sim.Run(t, &plan, sim.Options{Change: change()}).Violations) > 0 {
+				failed++
+			}
+		}
+		t.Logf("seed %d failed again %d times of %d", seed, failed, times)
+		if failed < times*9/10 {
+			t.Error("a failing seed must fail again, near certainly")
+		}
+		return
+	}
+	t.Error("no seed fails")
+}
+
 // unchecked says of every row that it is in the state that was asked for.
 type unchecked struct{ dispatcher.Store }
 

@@ -18,10 +18,10 @@ type Report struct {
 	Violations []Violation
 	Operations, Applied, Deliveries, Duplicates,
 	Done, Dead, Parked, Deleted int
-	// Late is the longest a delivery came after both its time and the healing.
-	Late    time.Duration
-	Virtual time.Duration
-	Trace   []string
+	// Slowest is the longest a delivery came after its time; Late after both its time and the healing.
+	Slowest, Late time.Duration
+	Virtual       time.Duration
+	Trace         []string
 }
 
 // Add sums up, without the traces.
@@ -35,6 +35,7 @@ func (r *Report) Add(o *Report) {
 	r.Dead += o.Dead
 	r.Parked += o.Parked
 	r.Deleted += o.Deleted
+	r.Slowest = max(r.Slowest, o.Slowest)
 	r.Late = max(r.Late, o.Late)
 	r.Virtual += o.Virtual
 }
