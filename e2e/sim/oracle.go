@@ -45,13 +45,26 @@ type opState struct {
 	ends []time.Duration
 	// lives are the generations that grew from it, by webhook-id, in the order of their first delivery.
 	lives []string
-	// again counts the lives that were answered with nextExecuteAt; nexts are the times said.
+	// again counts the lives that were answered with nextExecuteAt.
 	again map[string]bool
-	nexts []timer.Millis
+	nexts []next
 	// got holds the deliveries: life and attempt.
 	got map[[2]int]bool
 	// generation is what a topic command's answer said.
 	generation string
+}
+
+// next is the time that a receiver asked for, and when it did.
+type next struct{ executeAt, said timer.Millis }
+
+// fits reports whether a timer may be due at executeAt for it: one that has passed by the
+// dispatcher's clock is replaced by a second from then.
+func (n next) fits(executeAt timer.Millis) bool {
+	if executeAt == n.executeAt {
+		return true
+	}
+	apart := (executeAt.Sub(n.said) - time.Second).Abs()
+	return n.executeAt < n.said.Add(clockBound) && apart <= clockBound
 }
 
 // answer is what a client learns about an operation.
@@ -137,6 +150,7 @@ func (o *oracle) delivered(d *delivered) Step {
 	o.checkTime(d)
 	o.checkPrompt(s, d)
 	o.checkSuperseded(s, d)
+	o.checkApplied(s, d)
 	life := o.checkLife(s, d)
 	key := fmt.Sprintf("%s/%d", d.webhook, d.Attempt)
 	o.attempts[key]++
@@ -153,7 +167,8 @@ func (o *oracle) delivered(d *delivered) Step {
 	} else {
 		s.again[d.webhook] = true
 		s.ends = nil // the next life is still to come
-		s.nexts = append(s.nexts, timer.SystemClock().Add(step.After+step.Next))
+		said := timer.SystemClock().Add(step.After)
+		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said})
 	}
 	return step
 }
@@ -183,7 +198,7 @@ func (o *oracle) checkTime(d *delivered) {
 		o.broken("early", "op %d went out at %v by the clock of %s, due %v", d.op, d.local, d.node, max(d.ExecuteAt, d.ScheduledFor))
 	}
 	if now < d.ExecuteAt.Add(-clockBound) {
-		o.broken("early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
+		o.broken("far early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
 	}
 	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
 	if o.world.isHealed() {
@@ -235,6 +250,19 @@ func (o *oracle) lateLimit() time.Duration {
 	return limit
 }
 
+// checkApplied is what an error promises: nothing has changed. And what an answer told is what is delivered.
+func (o *oracle) checkApplied(s *opState, d *delivered) {
+	if !s.known || s.answer.unknown {
+		return
+	}
+	if !s.answer.applied() {
+		o.broken("refused", "op %d was delivered although it had been answered %d", s.op.ID, s.answer.status)
+	}
+	if g := s.answer.generation; g != "" && len(s.lives) == 0 && !strings.HasSuffix(d.webhook, "_"+g) {
+		o.broken("webhook-id", "op %d was answered with generation %s and delivered as %s", s.op.ID, g, d.webhook)
+	}
+}
+
 // checkSuperseded is the promise of an answer in time: the old delivery never follows.
 func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 	for _, later := range o.ops {
@@ -281,6 +309,9 @@ func (o *oracle) checkLife(s *opState, d *delivered) int {
 	if len(s.lives) == 0 && d.ExecuteAt != o.world.executeAt(s.op) {
 		o.broken("executeAt", "op %d asked for %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
 	}
+	if len(s.lives) > 0 && !slices.ContainsFunc(s.nexts, func(n next) bool { return n.fits(d.ExecuteAt) }) {
+		o.broken("executeAt", "op %d was told to come again at %v and was delivered for %v", s.op.ID, s.nexts, d.ExecuteAt)
+	}
 	s.lives = append(s.lives, d.webhook)
 	return len(s.lives) - 1
 }
@@ -297,7 +328,7 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 		var d event.Delivery
 		must(json.Unmarshal(e.Data, &d))
 		o.world.note("fired event %s attempt %d", e.ID, d.Attempt)
-		o.delivered(&delivered{Delivery: d, webhook: e.ID, at: o.world.since()})
+		o.delivered(&delivered{Delivery: d, webhook: e.ID})
 	case event.TypeResult:
 		var r event.Result
 		must(json.Unmarshal(e.Data, &r))
@@ -421,7 +452,11 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	case t.Status == timer.StatusParked:
 		o.counts.Parked++
 	}
-	if certain && final != nil && final.op.Verb != Delete {
+	switch {
+	case !certain:
+	case final == nil:
+		o.broken("appeared", "%s is there as %s, and no operation on it was taken", id, t.Status)
+	case final.op.Verb != Delete: // after a delete, the end of an earlier life is what there is
 		o.checkScript(final, &t)
 	}
 }

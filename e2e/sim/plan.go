@@ -132,7 +132,7 @@ const (
 	// CrashAtPublish is the same for publications.
 	CrashAtPublish FaultKind = "crash-at-publish"
 	// Recreate makes the command topic anew.
-	Recreate FaultKind = "recreate-commands" // the command topic is made anew
+	Recreate FaultKind = "recreate-commands"
 )
 
 // Fault is one stroke.

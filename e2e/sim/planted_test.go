@@ -21,11 +21,7 @@ var planted = []struct {
 }{
 	{"no sweep", always(func(c *sim.Configs) { c.Scheduler.Sweep = 1000 * time.Hour })},
 	{"no row check", always(func(c *sim.Configs) { c.Dispatcher.Store = &unchecked{c.Dispatcher.Store} })},
-	{"ack before the outcome", always(func(c *sim.Configs) {
-		c.Dispatcher.Planted.AckFirst = true
-		// Without the sweep, or it would deliver what the queue forgot, only later.
-		c.Scheduler.RedeliveryBound, c.Scheduler.LongBound = 1000*time.Hour, 1000*time.Hour
-	})},
+	{"ack before the outcome", always(func(c *sim.Configs) { c.Dispatcher.Planted.AckFirst = true })},
 	{"Finish without compare-and-set", always(func(c *sim.Configs) { c.Dispatcher.Store = &unguarded{c.Dispatcher.Store} })},
 	{"counter revisions", always(func(c *sim.Configs) {
 		zero := func() timer.Millis { return 0 }
@@ -47,11 +43,15 @@ var planted = []struct {
 	{"unfenced Advance", unfenced},
 	{"publish before due_at", always(func(c *sim.Configs) {
 		c.Scheduler.Planted.Early = 2 * time.Second
-		// The dispatchers would wait by their own clocks; these are as wrong as the schedulers'.
+		// The dispatchers would wait by their own clocks; these are as wrong as the schedulers'. That alone
+		// breaks the rule "early", by less than the clock bound.
 		right := c.Dispatcher.Clock
 		c.Dispatcher.Clock = func() timer.Millis { return right().Add(2 * time.Second) }
 	})},
 }
+
+// because names the rule that must be broken, where what a change needs beside it breaks another.
+var because = map[string]string{"publish before due_at": "far early"}
 
 func always(change func(*sim.Configs)) func() func(*sim.Configs) {
 	return func() func(*sim.Configs) { return change }
@@ -63,9 +63,11 @@ func TestPlantedChangesAreCaught(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for seed := range uint64(most) {
 				plan := sim.Draw(seed)
-				if r := sim.Run(t, &plan, sim.Options{Change: p.change()}); len(r.Violations) > 0 {
-					t.Logf("caught after %d seeds: %v", seed+1, r.Violations[0])
-					return
+				for _, v := range sim.Run(t, &plan, sim.Options{Change: p.change()}).Violations {
+					if rule := because[p.name]; rule == "" || v.Rule == rule {
+						t.Logf("caught after %d seeds: %v", seed+1, v)
+						return
+					}
 				}
 			}
 			t.Errorf("not caught in %d seeds", most)

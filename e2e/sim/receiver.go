@@ -24,7 +24,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	}
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
-		at: w.since(), node: r.life.node, local: r.life.node.clock(),
+		node: r.life.node, local: r.life.node.clock(),
 	}
 	step := w.oracle.delivered(&d)
 	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
@@ -88,7 +88,6 @@ type delivered struct {
 
 	webhook string
 	op      int
-	at      time.Duration
 	// node made the delivery, at local by its clock; nil for events.
 	node  *node
 	local timer.Millis
