@@ -1,0 +1,6 @@
+//go:build race
+
+package sim_test
+
+// shuffled: the race detector makes the runtime start goroutines in random order.
+const shuffled = true
