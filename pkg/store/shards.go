@@ -59,6 +59,12 @@ type Shards interface {
 
 	// Announced takes marks off. Marks that are gone already are passed over.
 	Announced(ctx context.Context, marks []Mark) error
+
+	// Inspect tells people how shards stand, in the order asked; it is not fenced, and decides nothing.
+	// A shard that nobody has claimed has version 0 and its keys at MinKey.
+	//
+	// PostgreSQL: one LATERAL over unnest(shards). DynamoDB: a GetItem and a Query with limit 1 each.
+	Inspect(ctx context.Context, shards []shard.ID) ([]ShardState, error)
 }
 
 // Owner says who claims. Only Incarnation takes part in fencing; the rest is for humans.
@@ -83,6 +89,22 @@ type Claimed struct {
 	Watermark Key
 	// Published is P: an earlier owner may have sent keys up to it to the bus.
 	Published Key
+}
+
+// ShardState is how a shard stood a moment ago.
+type ShardState struct {
+	Shard shard.ID
+	// Version is the newest claim's, 0 if there never was one; Owner and ClaimedAt are its as well.
+	Version   int64
+	Owner     Owner
+	ClaimedAt timer.Millis
+	// Held: the claim was not released. Its owner may be dead all the same. Where it is false,
+	// Owner.Incarnation is zero.
+	Held bool
+	// Watermark and Published are W and P.
+	Watermark, Published Key
+	// NextDueAt is the earliest due_at of a row that is not parked; Never if there is none.
+	NextDueAt timer.Millis
 }
 
 // Release is one item of Shards.Release.

@@ -143,6 +143,11 @@ func (s *faulty) Announced(ctx context.Context, marks []store.Mark) error {
 	return err
 }
 
+// Inspect implements store.Shards.
+func (s *faulty) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error) {
+	return read(ctx, s, "Inspect", func(ctx context.Context) ([]store.ShardState, error) { return s.inner.Inspect(ctx, shards) })
+}
+
 // Current implements store.Outcomes. It writes where it counts starts.
 func (s *faulty) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
 	if slices.ContainsFunc(checks, func(c store.Check) bool { return c.CountStart }) {

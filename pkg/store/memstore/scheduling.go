@@ -22,7 +22,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	for i, id := range shards {
 		f := &s.db.shard(id).fence
 		f.version++
-		f.owner, f.held = owner.Incarnation, true
+		f.owner, f.claimedAt, f.held = owner, now, true
 		out[i] = store.Claimed{
 			Claim:     store.Claim{Shard: id, Version: f.version, Owner: owner.Incarnation},
 			Watermark: f.watermark,
@@ -48,7 +48,7 @@ func (s *Store) Release(ctx context.Context, now timer.Millis, items []store.Rel
 			out[i] = err
 			continue
 		}
-		sh.fence.held = false
+		sh.fence.held, sh.fence.owner.Incarnation = false, timer.UUID{}
 		if item.Published.After(sh.fence.published) {
 			sh.fence.published = item.Published
 		}
@@ -156,6 +156,31 @@ func (sh *shardState) dueRow(r *row) store.DueRow {
 		DueAt:      r.timer.DueAt,
 		UpdatedAt:  r.timer.UpdatedAt,
 	}
+}
+
+// Inspect implements store.Shards.
+func (s *Store) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	if err := s.lock(ctx, "inspect"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]store.ShardState, len(shards))
+	for i, id := range shards {
+		sh := s.db.shard(id)
+		f := &sh.fence
+		out[i] = store.ShardState{
+			Shard: id, Version: f.version, Owner: f.owner, ClaimedAt: f.claimedAt, Held: f.held,
+			Watermark: f.watermark, Published: f.published, NextDueAt: timer.Never,
+		}
+		for key := range sh.due.after(store.MinKey()) {
+			out[i].NextDueAt = key.DueAt
+			break
+		}
+	}
+	return out, nil
 }
 
 // fenced returns the shard a claim holds, or ErrFenced.

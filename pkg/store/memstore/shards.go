@@ -24,13 +24,14 @@ type shardState struct {
 // fence is the record that scheduler statements are held against.
 type fence struct {
 	version              int64
-	owner                timer.UUID
+	owner                store.Owner
+	claimedAt            timer.Millis
 	held                 bool // claimed, and not released
 	watermark, published store.Key
 }
 
 func (f *fence) admits(c store.Claim) bool {
-	return f.held && f.version == c.Version && f.owner == c.Owner
+	return f.held && f.version == c.Version && f.owner.Incarnation == c.Owner
 }
 
 // shard returns a shard's state, and makes it if this is the first time anything lies there.

@@ -331,3 +331,19 @@ func TestSuiteCatchesSharedMemory(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &sharedPayload{broken{Store: s}} },
 		"Common/NothingPassedInIsKeptOrChanged")
 }
+
+// watermarkAsNext tells people that a shard's work begins at its watermark.
+type watermarkAsNext struct{ broken }
+
+func (b *watermarkAsNext) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error) {
+	out, err := b.Store.Inspect(ctx, shards)
+	for i := range out {
+		out[i].NextDueAt = out[i].Watermark.DueAt
+	}
+	return out, err
+}
+
+func TestSuiteCatchesAnInspectionThatNeverLooksAtRows(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &watermarkAsNext{broken{Store: s}} },
+		"Inspect/TellsWhenTheNextRowIsDue")
+}

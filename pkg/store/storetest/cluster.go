@@ -80,6 +80,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["Advance"] = s.Advance(w.ctx, w.now, []store.Advance{{}})
 	_, calls["Unannounced"] = s.Unannounced(w.ctx, []shard.ID{ref.Shard}, w.now, 1)
 	calls["Announced"] = s.Announced(w.ctx, []store.Mark{{Ref: ref, Status: timer.StatusDead}})
+	_, calls["Inspect"] = s.Inspect(w.ctx, []shard.ID{ref.Shard})
 	_, calls["Current"] = s.Current(w.ctx, []store.Check{{Ref: ref}})
 	_, calls["Finish"] = s.Finish(w.ctx, w.now, []store.Finish{{Ref: ref, Kind: store.FinishDone, If: store.Guard{Revision: 1}}})
 	_, calls["Rearm"] = s.Rearm(w.ctx, w.now, []store.Rearm{{Ref: ref}})

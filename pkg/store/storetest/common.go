@@ -103,6 +103,7 @@ func emptyBatches(w *world) {
 		"Finish":      func() (int, error) { out, err := s.Finish(ctx, now, nil); return len(out), err },
 		"Rearm":       func() (int, error) { out, err := s.Rearm(ctx, now, nil); return len(out), err },
 		"Announced":   func() (int, error) { return 0, s.Announced(ctx, nil) },
+		"Inspect":     func() (int, error) { out, err := s.Inspect(ctx, nil); return len(out), err },
 		"Unannounced": func() (int, error) { out, err := s.Unannounced(ctx, nil, now, 10); return len(out), err },
 		"Due": func() (int, error) {
 			out, err := s.Due(ctx, store.DueQuery{Horizon: now, PerShard: 10, Total: 10})

@@ -78,6 +78,7 @@ func tests() []test {
 		dueTests(),
 		overdueTests(),
 		noticeTests(),
+		inspectTests(),
 		currentTests(),
 		finishTests(),
 		rearmTests(),
