@@ -68,13 +68,13 @@ func (p *program) serve(ctx context.Context, config *runtime.Config, logger *slo
 }
 
 func openBackend(ctx context.Context, config *runtime.Config, logger *slog.Logger) (*backend.Backend, error) {
-	listen := url.Values{}
+	bus := url.Values{"sync": {config.NATSSync}}
 	if config.NATSListen != "" {
-		listen.Set("listen", config.NATSListen)
+		bus.Set("listen", config.NATSListen)
 	}
 	b, err := backend.Open(ctx, backend.Options{
 		StoreURL: backend.FolderURL("sqlite", filepath.Clean(config.Data), nil),
-		BusURL:   backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), listen),
+		BusURL:   backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), bus),
 		// The folder remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions, BusToken: config.Token,
 		Clock: timer.SystemClock, Random: rand.Uint64, Logger: logger,

@@ -22,7 +22,9 @@ type Options struct {
 	// BusURL is one of
 	//
 	//	embedded:FOLDER?listen=HOST:PORT   a NATS server in this process, its files in a folder;
-	//	                                   without listen nobody else can connect
+	//	                                   without listen nobody else can connect; sync=interval writes
+	//	                                   through to the disk in the background, sync=always (the
+	//	                                   default) before each acknowledgement
 	//	nats://[USER[:PASSWORD]@]HOST:PORT a NATS server, 2.12 or newer with JetStream
 	//	memory:                            a bus that is gone with the process
 	BusURL string

@@ -38,7 +38,7 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 	dir := t.TempDir()
 	for name, o := range map[string]backend.Options{
 		"memory":   options("memory:", "memory:"),
-		"embedded": options("sqlite:"+dir, "embedded:"+filepath.Join(dir, "nats")+"?listen=127.0.0.1:0"),
+		"embedded": options("sqlite:"+dir, "embedded:"+filepath.Join(dir, "nats")+"?listen=127.0.0.1:0&sync=interval"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, o)
@@ -108,6 +108,7 @@ func TestOpenRefusesURLs(t *testing.T) {
 		options("memory:", "memory:x"),
 		options("memory:", "embedded:"),
 		options("memory:", "embedded:/x?liste=1"),
+		options("memory:", "embedded:/x?sync=never"),
 		options("memory:", "nats://"),
 		options("memory:", "nats://x/y"),
 	} {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT, nats://HOST:PORT or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)
@@ -40,13 +41,14 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 	if err != nil {
 		return notAccepted("bus", o.BusURL, acceptedBuses)
 	}
-	listen := query.Get("listen")
+	listen, sync := query.Get("listen"), cmp.Or(query.Get("sync"), "always")
 	query.Del("listen")
-	if len(query) > 0 {
+	query.Del("sync")
+	if len(query) > 0 || (sync != "always" && sync != "interval") {
 		return notAccepted("bus", o.BusURL, acceptedBuses)
 	}
 	server, err := embedded.Start(ctx, embedded.Options{
-		Dir: path, Listen: listen, Token: o.BusToken, Logger: o.Logger,
+		Dir: path, Listen: listen, Token: o.BusToken, Logger: o.Logger, NoSync: sync == "interval",
 	})
 	if err != nil {
 		return err

@@ -18,6 +18,10 @@ type Config struct {
 	// NATSListen is the embedded NATS server's address, host:port; port 0 takes a free one. Empty:
 	// only this process connects.
 	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port, or empty for none"`
+	// NATSSync says when the embedded NATS server writes commands, fired and dead events through to the
+	// disk: always (before each is acknowledged) or interval (in the background, within two minutes). A
+	// power cut takes what was acknowledged and not yet written through; the end of the process never does.
+	NATSSync string `koanf:"nats-sync" usage:"when commands and events reach the disk: always (before the acknowledgement) or interval"`
 	// Data is the folder that holds the database and the bus's files. It is made if missing, and
 	// belongs to one process at a time.
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
@@ -42,6 +46,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen:       "127.0.0.1:8080",
 		NATSListen:   "127.0.0.1:4222",
+		NATSSync:     SyncAlways,
 		Data:         "./timerbus-data",
 		Partitions:   16,
 		DrainTimeout: 10 * time.Second,
@@ -49,6 +54,12 @@ func DefaultConfig() Config {
 		LogFormat:    "auto",
 	}
 }
+
+// Values of Config.NATSSync.
+const (
+	SyncAlways   = "always"
+	SyncInterval = "interval"
+)
 
 const (
 	maxPartitions = 1024
@@ -66,6 +77,8 @@ func (c *Config) Check() error {
 		}
 	}
 	switch {
+	case c.NATSSync != SyncAlways && c.NATSSync != SyncInterval:
+		return timer.Invalid("nats-sync", c.NATSSync, "always or interval")
 	case c.Data == "":
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:

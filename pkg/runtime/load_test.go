@@ -81,6 +81,7 @@ func TestLoadRefuses(t *testing.T) {
 		"address, named port":   {Sources{Flags: map[string]string{"nats-listen": "localhost:nats"}}, []string{"nats-listen"}},
 		"partitions":            {Sources{Flags: map[string]string{"partitions": "1025"}}, []string{"partitions", "1 to 1024"}},
 		"drain timeout":         {Sources{Flags: map[string]string{"drain-timeout": "-1s"}}, []string{"drain-timeout"}},
+		"NATS sync":             {Sources{Flags: map[string]string{"nats-sync": "never"}}, []string{"nats-sync", `"never"`, "always or interval"}},
 		"log level":             {Sources{Flags: map[string]string{"log-level": "loud"}}, []string{"log-level", "debug, info"}},
 		"log format":            {Sources{Flags: map[string]string{"log-format": "xml"}}, []string{"log-format", "json"}},
 		"no data":               {Sources{Flags: map[string]string{"data": ""}}, []string{"data"}},
