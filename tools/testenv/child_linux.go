@@ -1,0 +1,9 @@
+package main
+
+import "syscall"
+
+// childAttributes keep a terminal's interrupt away from servers, so that the command can still use them
+// while it ends, and end them with testenv however that ends.
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

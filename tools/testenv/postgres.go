@@ -1,0 +1,157 @@
+//go:build unix
+
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// systemPostgres15 is where Debian has it.
+const systemPostgres15 = "/usr/lib/postgresql/15/bin"
+
+// postgres is PostgreSQL 18.
+func postgres() recipe {
+	return recipe{
+		name: "postgres",
+		container: &container{
+			image:   "postgres:18",
+			port:    "5432/tcp",
+			env:     map[string]string{"POSTGRES_HOST_AUTH_METHOD": "trust"},
+			command: append([]string{"postgres"}, postgresSettings()...),
+			ready:   "database system is ready to accept connections",
+			// The image's first start is the one that makes the database; the second is the server.
+			occurrence: 2,
+			address:    postgresAddress,
+		},
+		start: func(ctx context.Context, s *site) (string, error) {
+			folder, err := s.fetch(ctx, "postgres", unpackPostgres)
+			if err != nil {
+				return "", err
+			}
+			return s.startPostgres(ctx, filepath.Join(folder, "bin"))
+		},
+	}
+}
+
+// postgres15 is the oldest that is supported, as the system has it installed.
+func postgres15() recipe {
+	return recipe{
+		name: "postgres15",
+		start: func(ctx context.Context, s *site) (string, error) {
+			if _, err := os.Stat(filepath.Join(systemPostgres15, "initdb")); err != nil {
+				return "", fmt.Errorf("install Debian's postgresql-15, or give an address in the environment: %w", err)
+			}
+			return s.startPostgres(ctx, systemPostgres15)
+		},
+	}
+}
+
+func postgresAddress(hostPort string) string {
+	return "postgres://postgres@" + hostPort + "/postgres?sslmode=disable"
+}
+
+// postgresSettings are beside the defaults, among which fsync is on. They are small for a real server: a
+// measurement should not be one of checkpoints alone.
+func postgresSettings() []string {
+	return []string{"-c", "max_connections=200", "-c", "shared_buffers=256MB", "-c", "max_wal_size=2GB"}
+}
+
+// unpackPostgres turns the jar into the folder it was made of.
+func unpackPostgres(ctx context.Context, folder string) error {
+	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+	if err != nil || len(jars) != 1 {
+		return fmt.Errorf("expected one jar, found %d (%w)", len(jars), err)
+	}
+	jar, err := zip.OpenReader(jars[0])
+	if err != nil {
+		return err
+	}
+	defer jar.Close() //nolint:errcheck // it was only read
+	for _, file := range jar.File {
+		if strings.HasSuffix(file.Name, ".txz") {
+			return unpackTxz(ctx, file, folder)
+		}
+	}
+	return fmt.Errorf("%s has no .txz in it", jars[0])
+}
+
+func unpackTxz(ctx context.Context, file *zip.File, folder string) error {
+	in, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	cmd := exec.CommandContext(ctx, "tar", "-xJf", "-", "-C", folder) //nolint:gosec // our own folder
+	cmd.Stdin = in
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tar (with xz): %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
+	bin, err := s.reachable(bin)
+	if err != nil {
+		return "", err
+	}
+	data := filepath.Join(s.folder, "data")
+	err = s.once(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if err != nil {
+		return "", err
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = s.run(ctx, program{
+		name: s.name,
+		path: filepath.Join(bin, "postgres"),
+		args: append([]string{
+			"-D", data, "-p", strconv.Itoa(port), "-k", s.folder, "-c", "listen_addresses=127.0.0.1",
+		}, postgresSettings()...),
+		quit:  syscall.SIGINT, // does not wait for clients to leave
+		ready: func(_ context.Context, pid int) error { return postgresReady(data, pid) },
+	})
+	if err != nil {
+		return "", err
+	}
+	return postgresAddress("127.0.0.1:" + strconv.Itoa(port)), nil
+}
+
+// postgresReady reads what the server tells pg_ctl, line 8 of its pid file; one that was killed leaves its
+// file behind.
+func postgresReady(data string, pid int) error {
+	const statusLine = 8
+	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	if lines[0] != strconv.Itoa(pid) || len(lines) < statusLine || strings.TrimSpace(lines[statusLine-1]) != "ready" {
+		return errors.New("still starting")
+	}
+	return nil
+}
+
+// reachable returns the folder of a server's programs, or of a copy of the whole installation if the user
+// who runs servers cannot get there, as below root's home.
+func (s *site) reachable(bin string) (string, error) {
+	who, err := unprivileged()
+	if err != nil || who == nil || s.once(context.Background(), filepath.Join(bin, "postgres"), "--version") == nil {
+		return bin, err
+	}
+	home := filepath.Join(s.folder, "installation")
+	if err := os.CopyFS(home, os.DirFS(filepath.Dir(bin))); err != nil {
+		return "", fmt.Errorf("copy programs to where nobody can run them: %w", err)
+	}
+	return filepath.Join(home, "bin"), nil
+}

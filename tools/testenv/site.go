@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// site is where one server is set up: its folders, its processes and its container.
+type site struct {
+	name   string
+	cache  string // of packages, shared with other runs
+	folder string // of this server in this run, removed in the end
+	log    io.Writer
+
+	mu        sync.Mutex
+	processes []*process
+	stops     []func() error // of what is no process
+}
+
+// open brings the server up in the first way that is open.
+func (s *site) open(ctx context.Context, r *recipe) (string, error) {
+	if err := s.makeFolder(s.folder); err != nil {
+		return "", err
+	}
+	if r.container != nil {
+		address, ok, err := s.contain(ctx, r.container)
+		if ok || err != nil {
+			return address, err
+		}
+	}
+	return r.start(ctx, s)
+}
+
+// makeFolder makes a folder that belongs to the user who runs servers.
+func (s *site) makeFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	who, err := unprivileged()
+	if err != nil || who == nil {
+		return err
+	}
+	if err := os.Chown(folder, int(who.Uid), int(who.Gid)); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	return nil
+}
+
+func (s *site) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, p := range slices.Backward(s.processes) {
+		errs = append(errs, p.stop())
+	}
+	for _, stop := range slices.Backward(s.stops) {
+		errs = append(errs, stop())
+	}
+	return errors.Join(errs...)
+}
+
+// unprivileged is whom servers run as: nobody, if this program runs as root, because some servers refuse
+// root; otherwise nil, which means the user himself.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil //nolint:nilnil // the zero value of SysProcAttr.Credential
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return nil, fmt.Errorf("servers do not run as root, and there is no user for them: %w", err)
+	}
+	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("uid of nobody: %w", err)
+	}
+	gid, err := strconv.ParseUint(nobody.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("gid of nobody: %w", err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// freePort finds a port of the loopback interface that nobody listens on. Somebody else may take it before
+// the server does; the server then fails to start, and says so.
+func freePort(ctx context.Context) (int, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	address, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("find a free port: %s is no TCP address", l.Addr())
+	}
+	return address.Port, nil
+}
