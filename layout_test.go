@@ -38,11 +38,15 @@ var rules = []rule{
 	// What programs and services stand on.
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
-	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", why: "a user's program must not pull in a service, a store or a bus"},
+	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
 	{unit: "pkg/runtime/...", may: domain, why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services meet on the bus and in the store, never by import.
 	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas", tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
+
+	// One process of the service, for programs and for the tests of users (decision 0007).
+	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... services/*", why: "a node puts services together, and gets its engines from pkg/backend"},
+	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
 	// Programs put the parts together, and get their engines from pkg/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
@@ -56,7 +60,7 @@ const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/natsbus/..."
-	programs  = contracts + " pkg/backend pkg/runtime/... pkg/client/... pkg/api/... schemas services/*"
+	programs  = contracts + " pkg/backend pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*"
 )
 
 func TestArrows(t *testing.T) {
@@ -115,7 +119,17 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/client", to: "pkg/api", allowed: true},
 		{from: "pkg/client", to: "pkg/store"},
 		{from: "pkg/client", to: "services/ingest"},
+		{from: "pkg/client", to: "pkg/timertest"},
+		{from: "pkg/client", to: "pkg/timertest", inTest: true, allowed: true},
 		{from: "pkg/runtime", to: "pkg/store"},
+
+		{from: "pkg/node", to: "services/ingest", allowed: true},
+		{from: "pkg/node", to: "services/ingest/internal/commit"},
+		{from: "pkg/node", to: "pkg/store/sqlitestore"},
+		{from: "pkg/node", to: "pkg/client"},
+		{from: "pkg/timertest", to: "pkg/node", allowed: true},
+		{from: "pkg/timertest", to: "services/ingest"},
+		{from: "services/ingest", to: "pkg/node"},
 
 		{from: "services/ingest", to: "pkg/store", allowed: true},
 		{from: "services/ingest", to: "services/ingest/internal/commit", allowed: true},
@@ -131,6 +145,7 @@ func TestArrowsAreCaught(t *testing.T) {
 
 		{from: "cmd/timerbus", to: "services/ingest", allowed: true},
 		{from: "cmd/timerbus", to: "pkg/backend", allowed: true},
+		{from: "cmd/timerbus", to: "pkg/node", allowed: true},
 		{from: "cmd/timerbus", to: "pkg/store/sqlitestore"},
 		{from: "e2e/demo", to: "pkg/client", allowed: true},
 		{from: "e2e/sim", to: "pkg/store/memstore", allowed: true},

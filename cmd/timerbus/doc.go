@@ -1,10 +1,11 @@
 // Command timerbus is the one binary: `timerbus dev` runs the whole service, `timerbus receive` is a
-// receiver to try it with, and `timerbus timer` and `timerbus namespace` talk to a running one.
+// receiver to try it with, and `timerbus timer`, `timerbus namespace` and `timerbus shard` talk to a
+// running one.
 //
-// It puts the parts together: flags and settings from pkg/runtime, engines from pkg/backend, the three
-// services, and pkg/client for the commands. It never talks to a store, a bus or NATS itself.
+// It puts the parts together: flags and settings from pkg/runtime, the service as one process from
+// pkg/node, and pkg/client for the commands. It never talks to a store, a bus or NATS itself.
 //
-// Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go,
-// watch.go and banner.go; receive.go and answer.go; timer.go, timerwrite.go, timerlist.go and
-// namespace.go with retryflags.go, remote.go, args.go and output.go.
+// Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go and
+// banner.go; receive.go and answer.go; timer.go, timerwrite.go, timerlist.go and namespace.go with
+// retryflags.go, remote.go, args.go and output.go.
 package main

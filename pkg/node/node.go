@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// DefaultNamespace is the one that requests without a namespace mean. Open makes it.
+	DefaultNamespace = "default"
+
+	defaultShards = 16
+)
+
+// Options say what to run on what. All fields but Token are required.
+type Options struct {
+	// StoreURL, BusURL and Partitions are pkg/backend's.
+	StoreURL, BusURL string
+	Partitions       int
+	// Listener takes the requests of the HTTP API. The node closes it.
+	Listener net.Listener
+	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
+	Token string
+	// Drain bounds the orderly stop.
+	Drain time.Duration
+	// Version is what the node says it is.
+	Version string
+	Logger  *slog.Logger
+}
+
+// Node is one process, ready to run.
+type Node struct {
+	backend *backend.Backend
+	group   runtime.Group
+}
+
+// Open opens the store and the bus, makes the default namespace if it is missing, and builds the services.
+// Nothing runs before Run, which is to follow; ctx bounds the opening only. When Open fails, everything it
+// opened is closed again, but not the listener.
+func Open(ctx context.Context, o *Options) (_ *Node, err error) {
+	b, err := backend.Open(ctx, backend.Options{
+		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, BusToken: o.Token,
+		Clock: timer.SystemClock, Random: rand.Uint64, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	if err := ensureNamespace(ctx, b.Store); err != nil {
+		return nil, err
+	}
+	parts, err := assemble(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{backend: b, group: runtime.Group{Parts: parts, Drain: o.Drain, Logger: o.Logger}}, nil
+}
+
+// BusAddress is where others reach an embedded bus; empty if they cannot.
+func (n *Node) BusAddress() string { return n.backend.BusAddress }
+
+// Run runs the services until ctx ends, drains them and closes everything. An error says what killed the
+// node or what went wrong while stopping; runtime.ErrNotDrained is among it if a part was left behind.
+func (n *Node) Run(ctx context.Context) error {
+	err := n.group.Run(ctx)
+	if errors.Is(err, runtime.ErrNotDrained) {
+		// What was left behind may hold on to the backend for ever. Everything is as after a crash,
+		// which it is made for.
+		return err
+	}
+	return errors.Join(err, n.backend.Close())
+}
+
+// ensureNamespace makes the namespace that requests without one mean.
+func ensureNamespace(ctx context.Context, s store.Namespaces) error {
+	now := timer.SystemClock()
+	_, err := s.CreateNamespace(ctx, store.Namespace{
+		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
+		CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("make namespace %s: %w", DefaultNamespace, err)
+	}
+	return nil
+}
