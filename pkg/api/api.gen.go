@@ -69,6 +69,58 @@ const (
 	StatusScheduled Status = "scheduled"
 )
 
+// BatchCreateRequest defines model for BatchCreateRequest.
+type BatchCreateRequest struct {
+	Timers []CreateTimerRequest `json:"timers"`
+}
+
+// BatchDeleteRequest defines model for BatchDeleteRequest.
+type BatchDeleteRequest struct {
+	Timers []DeleteTimerRequest `json:"timers"`
+}
+
+// BatchResult What became of the item; `timers/get` tells the rest. Without an error it names its timer.
+type BatchResult struct {
+	// Status What the item would have been answered by itself: 200, 202 (the old delivery may have gone
+	// out), 204, or that of the error.
+	//
+	//
+	// Example: 200
+	Status int `json:"status"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// ID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// TimerID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	TimerID TimerID `json:"timerId,omitempty,omitzero"`
+
+	// Generation That of the timer created, replaced, kept or deleted.
+	Generation Generation `json:"generation,omitempty,omitzero"`
+
+	// DueAt When the timer is next due. Absent after a delete.
+	DueAt Instant `json:"dueAt,omitempty,omitzero"`
+
+	// Kept `onConflict` is keep and the id was taken: nothing was written.
+	Kept bool `json:"kept,omitempty,omitzero"`
+
+	// Error Why the item was refused. Fields are named as in `timers[7].callbackUrl`.
+	Error *Error `json:"error,omitempty,omitzero"`
+}
+
+// BatchResults defines model for BatchResults.
+type BatchResults struct {
+	Succeeded int           `json:"succeeded"`
+	Failed    int           `json:"failed"`
+	Results   []BatchResult `json:"results"`
+}
+
 // CallbackResponse What a callback may answer with a 2xx status. An empty body, one that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
@@ -78,6 +130,9 @@ type CallbackResponse struct {
 	// Ok false without `nextExecuteAt` is a failure, retried by the policy.
 	Ok *bool `json:"ok,omitempty"`
 }
+
+// CorrelationIDFilter The whole correlation id.
+type CorrelationIDFilter = string
 
 // CreateNamespaceRequest `name` is required; `numShards` and `preset` exclude each other.
 type CreateNamespaceRequest struct {
@@ -138,6 +193,28 @@ type CreateTimerRequest struct {
 // it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
 // retention, so that a create sent twice does not fire twice.
 type CreateTimerRequestOnConflict string
+
+// DeleteMatchingRequest All given filters must hold; at least one besides `namespace` is required.
+type DeleteMatchingRequest struct {
+	// CorrelationID The whole correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `dueAt` before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` from this instant on.
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Limit How many timers one request looks at.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Status    Status        `json:"status,omitempty,omitzero"`
+}
 
 // DeleteTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
 type DeleteTimerRequest struct {
@@ -261,6 +338,11 @@ type LateDeletion struct {
 // ListNamespacesRequest There is nothing to choose; the body is an empty object.
 type ListNamespacesRequest = map[string]interface{}
 
+// ListShardsRequest defines model for ListShardsRequest.
+type ListShardsRequest struct {
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
 // ListTimersRequest All given filters must hold. A null field counts as left out.
 type ListTimersRequest struct {
 	CorrelationID string `json:"correlationId,omitempty,omitzero"`
@@ -279,6 +361,27 @@ type ListTimersRequest struct {
 	// Status Without it, live timers are listed (scheduled, retrying, parked). Done and dead ones come
 	// from history, one for each finished generation, for the history retention.
 	Status Status `json:"status,omitempty,omitzero"`
+}
+
+// MatchingCursor The `nextCursor` of the page before, of the same kind of request.
+type MatchingCursor = string
+
+// MatchingPage defines model for MatchingPage.
+type MatchingPage struct {
+	// Matched How many timers of this page the filter selected.
+	Matched int `json:"matched"`
+
+	// Applied How many of them were deleted, rescheduled or armed again.
+	Applied int `json:"applied"`
+
+	// Late How many of those so late that the old delivery may have gone out.
+	Late int `json:"late"`
+
+	// Skipped How many were gone or changed before they could be written, and no longer match.
+	Skipped int `json:"skipped"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
 // Namespace defines model for Namespace.
@@ -343,9 +446,74 @@ type NamespaceSettingsInput struct {
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 }
 
+// PageLimit How many timers one request looks at.
+type PageLimit = int
+
 // Preset A name for a number of shards: small 16 (below 10,000 timers), medium 256 (below 1,000,000),
 // large 1024 (below 10,000,000), xlarge 4096 (below 100,000,000).
 type Preset string
+
+// RescheduleMatchingRequest All given filters must hold; at least one besides `namespace` is required. Exactly one of
+// `executeAt`, `executeIn` and `shiftBy` is required.
+type RescheduleMatchingRequest struct {
+	// CorrelationID The whole correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `dueAt` before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` from this instant on.
+	DueFrom   Instant `json:"dueFrom,omitempty,omitzero"`
+	ExecuteAt Instant `json:"executeAt,omitempty,omitzero"`
+
+	// ExecuteIn Counted from the receipt of each request. Not negative.
+	//
+	// Example: 1h
+	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// Limit How many timers one request looks at.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// ShiftBy Added to each timer's `executeAt`; may be negative.
+	//
+	// Example: -30m
+	ShiftBy string `json:"shiftBy,omitempty,omitzero"`
+	Status  Status `json:"status,omitempty,omitzero"`
+}
+
+// RetryMatchingRequest All given filters must hold. `executeAt` and `executeIn` exclude each other.
+type RetryMatchingRequest struct {
+	// CorrelationID The whole correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` (for dead timers `executeAt`) from this instant on.
+	DueFrom   Instant `json:"dueFrom,omitempty,omitzero"`
+	ExecuteAt Instant `json:"executeAt,omitempty,omitzero"`
+
+	// ExecuteIn Counted from the receipt of each request. Not negative. By default "0s".
+	//
+	// Example: 10m
+	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// Limit How many timers one request looks at.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Status    Status        `json:"status"`
+}
 
 // RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
 // take 10 %.
@@ -395,6 +563,63 @@ type RetryPolicyInput struct {
 
 	// MaxRetries `maxAttempts` − 1, for those who count so. If both are given they must agree.
 	MaxRetries Change[int] `json:"maxRetries,omitempty,omitzero"`
+}
+
+// RetryTimerRequest One of `id` and `timerId` is required; if both are given they must be equal. `executeAt` and
+// `executeIn` exclude each other.
+type RetryTimerRequest struct {
+	ExecuteAt Instant `json:"executeAt,omitempty,omitzero"`
+
+	// ExecuteIn Counted from the receipt of the request. Not negative. By default "0s".
+	//
+	// Example: 10m
+	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
+	ID        TimerID `json:"id,omitempty,omitzero"`
+
+	// IfGeneration Arm the timer only if it still has this generation; else 409.
+	IfGeneration Generation    `json:"ifGeneration,omitempty,omitzero"`
+	Namespace    NamespaceName `json:"namespace,omitempty,omitzero"`
+	TimerID      TimerID       `json:"timerId,omitempty,omitzero"`
+}
+
+// Shard defines model for Shard.
+type Shard struct {
+	// Shard Its number, unique over all namespaces.
+	Shard int `json:"shard"`
+
+	// Partition The partition of the bus that it belongs to.
+	Partition int `json:"partition"`
+
+	// Version How often it was claimed.
+	Version int64 `json:"version"`
+
+	// Held A scheduler claimed it and has not given it back. It may be dead all the same.
+	Held bool `json:"held"`
+
+	// Node The name of the node that claimed it last; absent if none did.
+	Node string `json:"node,omitempty,omitzero"`
+
+	// Owner The incarnation of that node's session; absent unless it is held.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// ClaimedAt Absent if nobody ever did.
+	ClaimedAt Instant `json:"claimedAt,omitempty,omitzero"`
+
+	// Watermark Everything due before has been published and acknowledged. Absent at the beginning of time.
+	Watermark Instant `json:"watermark,omitempty,omitzero"`
+
+	// NextDueAt When its earliest timer is due; absent if it has none.
+	NextDueAt Instant `json:"nextDueAt,omitempty,omitzero"`
+
+	// OverdueFor How long that is past; absent if it is not.
+	OverdueFor Duration `json:"overdueFor,omitempty,omitzero"`
+}
+
+// ShardList defines model for ShardList.
+type ShardList struct {
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Shards    []Shard       `json:"shards"`
 }
 
 // Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
@@ -591,6 +816,9 @@ type PayloadTooLarge = Error
 // RateLimited defines model for RateLimited.
 type RateLimited = Error
 
+// RetryConflict defines model for RetryConflict.
+type RetryConflict = Error
+
 // TimerExists defines model for TimerExists.
 type TimerExists = Error
 
@@ -612,11 +840,23 @@ type ListNamespacesJSONRequestBody = ListNamespacesRequest
 // UpdateNamespaceJSONRequestBody defines body for UpdateNamespace for application/json ContentType.
 type UpdateNamespaceJSONRequestBody = UpdateNamespaceRequest
 
+// ListShardsJSONRequestBody defines body for ListShards for application/json ContentType.
+type ListShardsJSONRequestBody = ListShardsRequest
+
+// BatchCreateTimersJSONRequestBody defines body for BatchCreateTimers for application/json ContentType.
+type BatchCreateTimersJSONRequestBody = BatchCreateRequest
+
+// BatchDeleteTimersJSONRequestBody defines body for BatchDeleteTimers for application/json ContentType.
+type BatchDeleteTimersJSONRequestBody = BatchDeleteRequest
+
 // CreateTimerJSONRequestBody defines body for CreateTimer for application/json ContentType.
 type CreateTimerJSONRequestBody = CreateTimerRequest
 
 // DeleteTimerJSONRequestBody defines body for DeleteTimer for application/json ContentType.
 type DeleteTimerJSONRequestBody = DeleteTimerRequest
+
+// DeleteMatchingTimersJSONRequestBody defines body for DeleteMatchingTimers for application/json ContentType.
+type DeleteMatchingTimersJSONRequestBody = DeleteMatchingRequest
 
 // GetTimerJSONRequestBody defines body for GetTimer for application/json ContentType.
 type GetTimerJSONRequestBody = TimerSelection
@@ -626,6 +866,15 @@ type GetTimerHistoryJSONRequestBody = TimerHistoryRequest
 
 // ListTimersJSONRequestBody defines body for ListTimers for application/json ContentType.
 type ListTimersJSONRequestBody = ListTimersRequest
+
+// RescheduleMatchingTimersJSONRequestBody defines body for RescheduleMatchingTimers for application/json ContentType.
+type RescheduleMatchingTimersJSONRequestBody = RescheduleMatchingRequest
+
+// RetryTimerJSONRequestBody defines body for RetryTimer for application/json ContentType.
+type RetryTimerJSONRequestBody = RetryTimerRequest
+
+// RetryMatchingTimersJSONRequestBody defines body for RetryMatchingTimers for application/json ContentType.
+type RetryMatchingTimersJSONRequestBody = RetryMatchingRequest
 
 // UpdateTimerJSONRequestBody defines body for UpdateTimer for application/json ContentType.
 type UpdateTimerJSONRequestBody = UpdateTimerRequest
@@ -644,12 +893,24 @@ type ServerInterface interface {
 	// UpdateNamespace Change a namespace's settings
 	// (POST /api/v1/namespaces/update)
 	UpdateNamespace(w http.ResponseWriter, r *http.Request)
+	// ListShards Tell who holds a namespace's shards, and how far each is
+	// (POST /api/v1/shards/list)
+	ListShards(w http.ResponseWriter, r *http.Request)
+	// BatchCreateTimers Create up to 1,000 timers
+	// (POST /api/v1/timers/batch-create)
+	BatchCreateTimers(w http.ResponseWriter, r *http.Request)
+	// BatchDeleteTimers Delete up to 1,000 timers
+	// (POST /api/v1/timers/batch-delete)
+	BatchDeleteTimers(w http.ResponseWriter, r *http.Request)
 	// CreateTimer Create a timer, or replace the one with its id
 	// (POST /api/v1/timers/create)
 	CreateTimer(w http.ResponseWriter, r *http.Request)
 	// DeleteTimer Delete a timer
 	// (POST /api/v1/timers/delete)
 	DeleteTimer(w http.ResponseWriter, r *http.Request)
+	// DeleteMatchingTimers Delete the timers that a filter selects, page by page
+	// (POST /api/v1/timers/delete-matching)
+	DeleteMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// GetTimer Get a timer, or how it ended
 	// (POST /api/v1/timers/get)
 	GetTimer(w http.ResponseWriter, r *http.Request)
@@ -659,6 +920,15 @@ type ServerInterface interface {
 	// ListTimers List a namespace's timers, page by page
 	// (POST /api/v1/timers/list)
 	ListTimers(w http.ResponseWriter, r *http.Request)
+	// RescheduleMatchingTimers Give the timers that a filter selects another time, page by page
+	// (POST /api/v1/timers/reschedule-matching)
+	RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request)
+	// RetryTimer Arm a dead or parked timer again
+	// (POST /api/v1/timers/retry)
+	RetryTimer(w http.ResponseWriter, r *http.Request)
+	// RetryMatchingTimers Arm the dead or parked timers that a filter selects again, page by page
+	// (POST /api/v1/timers/retry-matching)
+	RetryMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// UpdateTimer Change fields of a timer
 	// (POST /api/v1/timers/update)
 	UpdateTimer(w http.ResponseWriter, r *http.Request)
@@ -738,6 +1008,48 @@ func (siw *ServerInterfaceWrapper) UpdateNamespace(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// ListShards operation middleware
+func (siw *ServerInterfaceWrapper) ListShards(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListShards(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// BatchCreateTimers operation middleware
+func (siw *ServerInterfaceWrapper) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BatchCreateTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// BatchDeleteTimers operation middleware
+func (siw *ServerInterfaceWrapper) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BatchDeleteTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CreateTimer operation middleware
 func (siw *ServerInterfaceWrapper) CreateTimer(w http.ResponseWriter, r *http.Request) {
 
@@ -757,6 +1069,20 @@ func (siw *ServerInterfaceWrapper) DeleteTimer(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeleteTimer(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteMatchingTimers(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -799,6 +1125,48 @@ func (siw *ServerInterfaceWrapper) ListTimers(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RescheduleMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RescheduleMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryTimer operation middleware
+func (siw *ServerInterfaceWrapper) RetryTimer(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryTimer(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryMatchingTimers(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -988,11 +1356,18 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/get", wrapper.GetNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/list", wrapper.ListNamespaces)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/update", wrapper.UpdateNamespace)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-create", wrapper.BatchCreateTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-delete", wrapper.BatchDeleteTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/create", wrapper.CreateTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/delete", wrapper.DeleteTimer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/delete-matching", wrapper.DeleteMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/get", wrapper.GetTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/history", wrapper.GetTimerHistory)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/list", wrapper.ListTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/reschedule-matching", wrapper.RescheduleMatchingTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry", wrapper.RetryTimer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry-matching", wrapper.RetryMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/update", wrapper.UpdateTimer)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/healthz", wrapper.GetHealth)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/metrics", wrapper.GetMetrics)

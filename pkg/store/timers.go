@@ -130,6 +130,17 @@ type ListQuery struct {
 	Limit int
 }
 
+// Selects reports whether the query selects a timer of its namespace, as engines must.
+func (q *ListQuery) Selects(t *timer.Timer) bool {
+	at := t.DueAt
+	if t.Status.Finished() {
+		at = t.ExecuteAt
+	}
+	return (q.Status == t.Status || q.Status == "" && !t.Status.Finished()) &&
+		(q.CorrelationID == "" || q.CorrelationID == t.Correlation()) &&
+		(q.DueFrom == 0 || at >= q.DueFrom) && (q.DueBefore == 0 || at < q.DueBefore)
+}
+
 // Cursor is a place in a list. Only the engine that made it can read it; it stays good while timers
 // come and go. Engines answer ErrInvalid to bytes that are not theirs.
 type Cursor []byte

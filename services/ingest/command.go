@@ -42,18 +42,10 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 	switch verb {
 	case event.VerbCreate:
 		b, err := decode.ReadCreate(body)
-		if err == nil {
-			err = s.place(ctx, &c, b.Selection)
-		}
 		if err != nil {
 			return c, err
 		}
-		if from.correlationID != "" && !b.HasCorrelationID() {
-			b.SetCorrelationID(from.correlationID)
-		}
-		c.onConflict = b.OnConflict
-		c.spec, err = b.Spec(from.received, &c.namespace.Settings)
-		return c, err
+		return s.prepareCreate(ctx, &b, from)
 	case event.VerbUpdate:
 		b, err := decode.ReadUpdate(body)
 		if err == nil {
@@ -67,14 +59,32 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		return c, err
 	case event.VerbDelete:
 		b, err := decode.ReadDelete(body)
-		if err == nil {
-			err = s.place(ctx, &c, b.Selection)
+		if err != nil {
+			return c, err
 		}
-		c.ifGeneration = b.IfGeneration
-		return c, err
+		return s.prepareDelete(ctx, &b)
 	default:
 		return c, fmt.Errorf("prepare: there is no verb %q", verb)
 	}
+}
+
+func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from source) (command, error) {
+	c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
+	if err := s.place(ctx, &c, b.Selection); err != nil {
+		return c, err
+	}
+	if from.correlationID != "" && !b.HasCorrelationID() {
+		b.SetCorrelationID(from.correlationID)
+	}
+	var err error
+	c.spec, err = b.Spec(from.received, &c.namespace.Settings)
+	return c, err
+}
+
+func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command, error) {
+	c := command{verb: event.VerbDelete, ifGeneration: b.IfGeneration}
+	err := s.place(ctx, &c, b.Selection)
+	return c, err
 }
 
 // place finds the command's row.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -18,6 +19,8 @@ import (
 type Store interface {
 	store.Timers
 	store.Namespaces
+	Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error)
+	Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error)
 	Ping(ctx context.Context) (timer.Millis, error)
 }
 
@@ -60,6 +63,9 @@ type Config struct {
 
 	// BodyLimit bounds a request's body and a command's data: 131,072 bytes.
 	BodyLimit int
+	// BatchBodyLimit bounds the body of a batch: 8 MiB. BatchesInFlight bounds how many are served at
+	// once, the others being refused: 16.
+	BatchBodyLimit, BatchesInFlight int
 	// Lanes is how many group commits may run at once: 2.
 	Lanes int
 	// BatchOps and BatchBytes bound one write, of requests or of commands: 512 and 4 MiB.
@@ -121,6 +127,8 @@ func (c *Config) withDefaults() error {
 		value int
 	}{
 		{&c.BodyLimit, 128 << 10},
+		{&c.BatchBodyLimit, 8 << 20},
+		{&c.BatchesInFlight, 16},
 		{&c.Lanes, 2},
 		{&c.BatchOps, 512},
 		{&c.BatchBytes, 4 << 20},

@@ -26,7 +26,10 @@ const correlationHeader = "X-Correlation-ID"
 
 // Handler serves the HTTP API. Writes are answered while Run runs; before, they wait for it.
 func (s *Service) Handler() http.Handler {
-	h := &handler{Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection()}
+	h := &handler{
+		Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
+		batches: make(chan struct{}, s.cfg.BatchesInFlight),
+	}
 	h.metricsPage = h.exposition()
 	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
 	h.mux.HandleFunc("/", h.elsewhere)
@@ -57,7 +60,8 @@ type handler struct {
 
 	mux         *http.ServeMux
 	origin      *http.CrossOriginProtection
-	token       []byte // SHA-256; nil if none is asked for
+	token       []byte        // SHA-256; nil if none is asked for
+	batches     chan struct{} // holds a token for each batch that is served
 	metricsPage http.Handler
 }
 
@@ -159,6 +163,14 @@ type answer struct {
 func (h *handler) serve(
 	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
+	h.serveUpTo(w, r, h.cfg.BodyLimit, route)
+}
+
+// serveUpTo is serve with a limit for the body, in bytes.
+func (h *handler) serveUpTo(
+	w http.ResponseWriter, r *http.Request, limit int,
+	route func(ctx context.Context, body []byte, from source) (answer, error),
+) {
 	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader)}
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
@@ -167,7 +179,7 @@ func (h *handler) serve(
 		}
 		w.Header().Set(correlationHeader, from.correlationID)
 	}
-	body, err := h.read(w, r)
+	body, err := h.read(w, r, limit)
 	if err != nil {
 		h.fail(w, err)
 		return
@@ -185,8 +197,7 @@ func (h *handler) serve(
 	h.write(w, a.status, a.body)
 }
 
-func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	limit := h.cfg.BodyLimit
+func (h *handler) read(w http.ResponseWriter, r *http.Request, limit int) ([]byte, error) {
 	if r.ContentLength > int64(limit) {
 		return nil, bodyTooLarge(limit)
 	}

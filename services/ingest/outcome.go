@@ -78,23 +78,24 @@ func (s *Service) hint(b commit.Batch) {
 
 // certain describes the state that an operation wrote, if it wrote one.
 func certain(op store.Op, w *store.Written) (event.Hint, bool) {
-	var ref store.Ref
-	switch op := op.(type) {
-	case store.Put:
-		ref = op.Ref
-	case store.Update:
-		ref = op.Ref
-	default:
-		return event.Hint{}, false
-	}
 	if w.Err != nil || w.Kept {
 		return event.Hint{}, false
 	}
-	t := &w.Timer
+	switch op := op.(type) {
+	case store.Put:
+		return hintOf(op.Ref, &w.Timer), true
+	case store.Update:
+		return hintOf(op.Ref, &w.Timer), true
+	default:
+		return event.Hint{}, false
+	}
+}
+
+func hintOf(ref store.Ref, t *timer.Timer) event.Hint {
 	return event.Hint{
 		Shard: ref.Shard, UUID: ref.UUID, Revision: t.Revision, Generation: t.Generation,
 		Attempt: t.Attempts + 1, DueAt: t.DueAt, UpdatedAt: t.UpdatedAt,
-	}, true
+	}
 }
 
 // possible describes the state that an operation would have written at now, as far as that is known.

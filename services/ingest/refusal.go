@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/timerbus/timerbus/pkg/api"
@@ -24,6 +25,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 func (r *refusal) Unwrap() error { return r.cause }
+
+// within is the refusal of a part of a body: its field is named by the way to it.
+func (r *refusal) within(path string) *refusal {
+	field, ok := r.details["field"].(string)
+	if !ok {
+		return r
+	}
+	if field != "" {
+		path += "."
+	}
+	out := *r
+	out.details = maps.Clone(r.details)
+	out.details["field"], out.message = path+field, path+r.message
+	return &out
+}
 
 // details always is an object.
 type details = map[string]any

@@ -9,6 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
@@ -39,11 +40,11 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 	if err != nil {
 		return answer{}, err
 	}
-	result, err := h.committer.Submit(ctx, c.op(h.cfg.Revisions.Next()), len(body))
-	if err != nil {
-		return answer{}, err
+	committed := h.committer.Submit(ctx, commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: len(body)})[0]
+	if committed.Err != nil {
+		return answer{}, committed.Err
 	}
-	o, err := h.judge(&c, &result.Written, result.After)
+	o, err := h.judge(&c, &committed.Written, committed.After)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,11 +103,7 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if list.Query.Namespace, err = h.lookup(ctx, list.Namespace); err != nil {
 			return answer{}, err
 		}
-		page, err := h.cfg.Store.List(ctx, from.received, list.Query)
-		if errors.Is(err, store.ErrInvalid) {
-			// The cursor is the one part of a list that only the store can judge.
-			return answer{}, timer.Invalid("cursor", decode.WriteCursor(list.Query.After), decode.WantCursor)
-		}
+		page, err := h.page(ctx, from.received, &list.Query)
 		if err != nil {
 			return answer{}, err
 		}
@@ -116,6 +113,15 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		}
 		return answer{status: http.StatusOK, body: p}, nil
 	})
+}
+
+func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
+	page, err := s.cfg.Store.List(ctx, now, *q)
+	if errors.Is(err, store.ErrInvalid) {
+		// The cursor is the one part of a list that only the store can judge.
+		return page, timer.Invalid("cursor", decode.WriteCursor(q.After), decode.WantCursor)
+	}
+	return page, err
 }
 
 // GetTimerHistory implements api.ServerInterface.

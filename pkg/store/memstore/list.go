@@ -52,7 +52,7 @@ func (p *pager) take(sh *shardState, from cursor) bool {
 				return false
 			}
 			last.after.uuid = uuid
-			p.look(&r.timer, r.timer.DueAt, false)
+			p.look(&r.timer, false)
 		}
 		return true
 	}
@@ -61,7 +61,7 @@ func (p *pager) take(sh *shardState, from cursor) bool {
 			return false
 		}
 		last.after = key
-		p.look(&h.timer, h.timer.ExecuteAt, !listed(h) || h.expired(p.now))
+		p.look(&h.timer, !listed(h) || h.expired(p.now))
 	}
 	return true
 }
@@ -74,16 +74,11 @@ func (p *pager) full(at cursor) bool {
 	return true
 }
 
-func (p *pager) look(t *timer.Timer, at timer.Millis, hidden bool) {
+func (p *pager) look(t *timer.Timer, hidden bool) {
 	p.looked++
-	q := p.q
-	if hidden || q.Status != "" && t.Status != q.Status ||
-		q.CorrelationID != "" && t.Correlation() != q.CorrelationID ||
-		q.DueFrom != 0 && at < q.DueFrom ||
-		q.DueBefore != 0 && at >= q.DueBefore {
-		return
+	if !hidden && p.q.Selects(t) {
+		p.page.Timers = append(p.page.Timers, clone(*t))
 	}
-	p.page.Timers = append(p.page.Timers, clone(*t))
 }
 
 // cursor is the last place looked at. Of a live timer's key only the uuid is used.

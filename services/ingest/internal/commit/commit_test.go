@@ -74,7 +74,7 @@ func (b *bench) wantBatches(t *testing.T, want ...[]byte) {
 func (b *bench) later(ctx context.Context, id byte, size int) <-chan error {
 	done := make(chan error, 1)
 	op := store.Delete{Ref: store.Ref{Shard: shard.ID(id), UUID: timer.UUID{id}}}
-	go func() { _, err := b.Submit(ctx, op, size); done <- err }()
+	go func() { done <- b.Submit(ctx, commit.Item{Op: op, Size: size})[0].Err }()
 	synctest.Wait()
 	return done
 }
@@ -172,6 +172,61 @@ func TestStopAnswersWhatWasTakenAndRefusesTheRest(t *testing.T) {
 		}
 		if err := errors.Join(<-taken, <-waiting); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// several submits operations of one client.
+func (b *bench) several(ctx context.Context, ids ...byte) []commit.Outcome {
+	items := make([]commit.Item, len(ids))
+	for i, id := range ids {
+		items[i] = commit.Item{Op: store.Delete{Ref: store.Ref{Shard: shard.ID(id), UUID: timer.UUID{id}}}, Size: 1}
+	}
+	return b.Submit(ctx, items...)
+}
+
+func TestOneClientsOperationsAreAnsweredInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(c *commit.Config) { c.Lanes, c.QueueOps = 2, 8 })
+		began := time.Now()
+		out := b.several(t.Context(), 1, 2, 3, 5, 4)
+		for i, o := range out {
+			if o.Err != nil || o.After == 0 {
+				t.Errorf("operation %d: %+v", i, o)
+			}
+		}
+		if took := time.Since(began); took != writeTakes {
+			t.Errorf("took %v, want one write in each lane", took)
+		}
+	})
+}
+
+func TestOneLaneIsFullAndTheOtherIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(c *commit.Config) { c.Lanes, c.QueueOps = 2, 4 })
+		begun, waiting := b.later(t.Context(), 1, 1), b.later(t.Context(), 3, 1)
+		out := b.several(t.Context(), 5, 2, 7)
+		for i, want := range []error{commit.ErrFull, nil, commit.ErrFull} {
+			if !errors.Is(out[i].Err, want) {
+				t.Errorf("operation %d: %v, want %v", i, out[i].Err, want)
+			}
+		}
+		if err := errors.Join(<-begun, <-waiting); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhoGivesUpOnSeveralIsToldOfEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(c *commit.Config) { c.QueueOps = 8 })
+		ctx, cancel := context.WithTimeout(t.Context(), writeTakes+writeTakes/2)
+		defer cancel()
+		out := b.several(ctx, 1, 2, 3, 4, 5, 6, 7) // three a write
+		for i, want := range []error{nil, nil, nil, store.ErrOutcomeUnknown, store.ErrOutcomeUnknown, store.ErrOutcomeUnknown, store.ErrUnavailable} {
+			if !errors.Is(out[i].Err, want) {
+				t.Errorf("operation %d: %v, want %v", i, out[i].Err, want)
+			}
 		}
 	})
 }

@@ -48,10 +48,19 @@ type Batch struct {
 	Now, After timer.Millis
 }
 
-// Result is the store's answer to one operation, and the time after the commit.
-type Result struct {
+// Item is an operation, and about what it holds in memory, in bytes.
+type Item struct {
+	Op   store.Op
+	Size int
+}
+
+// Outcome is what became of one operation.
+type Outcome struct {
+	// Written is the store's answer, and After the time after the commit, where Err is nil.
 	Written store.Written
 	After   timer.Millis
+	// Err is ErrFull, store.ErrUnavailable (not applied, and never will be) or store.ErrOutcomeUnknown.
+	Err error
 }
 
 // Committer gathers operations and writes them. It adds no wait: an operation that finds its lane idle
@@ -99,25 +108,50 @@ func (c *Committer) Waiting() int {
 	return n
 }
 
-// Submit waits until the operation was written. size is about what it holds in memory.
-//
-// Its error is ErrFull, store.ErrUnavailable (not applied, and never will be) or
-// store.ErrOutcomeUnknown, which is also the answer when ctx ends after the write began: it may be
-// applied, now or later. An item's own refusal is in the Result.
-func (c *Committer) Submit(ctx context.Context, op store.Op, size int) (Result, error) {
-	e := &entry{op: op, size: size, done: make(chan outcome, 1)}
-	l := c.lanes[int(refOf(op).Shard)%len(c.lanes)]
-	if err := l.add(e); err != nil {
-		return Result{}, err
+// Submit waits until the operations were written, those on one timer in their order, and answers each.
+// When ctx ends after an operation's write began, its outcome is unknown: it may be applied, now or later.
+// What an operation itself was refused for is in Written.
+func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
+	entries := make([]entry, len(items))
+	g := &group{done: make(chan struct{})}
+	g.open.Store(int32(len(items)))
+	lanes := make([][]*entry, len(c.lanes))
+	for i, item := range items {
+		e := &entries[i]
+		e.op, e.size, e.group = item.Op, item.Size, g
+		at := int(refOf(item.Op).Shard) % len(c.lanes)
+		lanes[at] = append(lanes[at], e)
+	}
+	for i, mine := range lanes {
+		if len(mine) == 0 {
+			continue
+		}
+		if err := c.lanes[i].add(mine); err != nil {
+			for _, e := range mine {
+				e.answer(Outcome{Err: err})
+			}
+		}
 	}
 	select {
-	case o := <-e.done:
-		return o.Result, o.err
+	case <-g.done:
 	case <-ctx.Done():
-		if e.state.CompareAndSwap(queued, withdrawn) {
-			return Result{}, fmt.Errorf("wait for the store: %w: %w", store.ErrUnavailable, ctx.Err())
-		}
-		return Result{}, fmt.Errorf("wait for the commit: %w: %w", store.ErrOutcomeUnknown, ctx.Err())
+	}
+	out := make([]Outcome, len(items))
+	for i := range entries {
+		out[i] = entries[i].settled(ctx)
+	}
+	return out
+}
+
+// settled is the answer, or what can be said of an operation whose client gives up.
+func (e *entry) settled(ctx context.Context) Outcome {
+	switch {
+	case e.state.CompareAndSwap(queued, withdrawn):
+		return Outcome{Err: fmt.Errorf("wait for the store: %w: %w", store.ErrUnavailable, ctx.Err())}
+	case e.state.Load() == answered:
+		return e.outcome
+	default:
+		return Outcome{Err: fmt.Errorf("wait for the commit: %w: %w", store.ErrOutcomeUnknown, ctx.Err())}
 	}
 }
 
@@ -155,11 +189,11 @@ func (c *Committer) write(batch []*entry) {
 	b.Err = Settle(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {
-		o := outcome{err: b.Err}
+		o := Outcome{Err: b.Err}
 		if b.Err == nil {
-			o.Result = Result{Written: b.Written[i], After: b.After}
+			o.Written, o.After = b.Written[i], b.After
 		}
-		e.done <- o
+		e.answer(o)
 	}
 }
 

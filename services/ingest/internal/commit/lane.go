@@ -23,33 +23,55 @@ type lane struct {
 type entry struct {
 	op    store.Op
 	size  int
+	group *group
 	state atomic.Int32
-	done  chan outcome
-}
-
-type outcome struct {
-	Result
-	err error
+	// outcome is there once state is answered.
+	outcome Outcome
 }
 
 // The states of an entry. Who moves it from queued decides: the writer, or the client that gave up.
 const (
 	queued int32 = iota
 	taken
+	answered
 	withdrawn
 )
 
-func (l *lane) add(e *entry) error {
+// answer is the writer's, once.
+func (e *entry) answer(o Outcome) {
+	e.outcome = o
+	e.state.Store(answered)
+	e.group.settle()
+}
+
+// group is what one caller waits for.
+type group struct {
+	open atomic.Int32 // entries without an answer
+	done chan struct{}
+}
+
+func (g *group) settle() {
+	if g.open.Add(-1) == 0 {
+		close(g.done)
+	}
+}
+
+// add takes all of the entries or none.
+func (l *lane) add(entries []*entry) error {
+	size := 0
+	for _, e := range entries {
+		size += e.size
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return fmt.Errorf("%w: the service is stopping", store.ErrUnavailable)
 	}
-	if len(l.queue) >= l.maxOps || (l.bytes+e.size > l.maxBytes && len(l.queue) > 0) {
+	if len(l.queue) > 0 && (len(l.queue)+len(entries) > l.maxOps || l.bytes+size > l.maxBytes) {
 		return ErrFull
 	}
-	l.queue = append(l.queue, e)
-	l.bytes += e.size
+	l.queue = append(l.queue, entries...)
+	l.bytes += size
 	l.signal()
 	return nil
 }

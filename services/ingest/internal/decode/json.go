@@ -93,6 +93,18 @@ func (v value) object(path string, known []string, visit func(name string, v val
 	return nil
 }
 
+// each calls visit for each element of an array.
+func (v value) each(visit func(element value)) {
+	rest := skipSpace(v[1:])
+	for rest[0] != ']' {
+		element, next := cutValue(rest)
+		visit(element)
+		if rest = skipSpace(next); rest[0] == ',' {
+			rest = skipSpace(rest[1:])
+		}
+	}
+}
+
 func fieldsOf(known []string) string {
 	if len(known) == 0 {
 		return "an empty object"

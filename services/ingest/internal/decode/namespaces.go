@@ -118,6 +118,18 @@ func ReadNamespaceName(body []byte) (string, error) {
 	return n, err
 }
 
+// ReadNamespace reads a body that may name a namespace, and returns the default one otherwise.
+func ReadNamespace(body []byte) (string, error) {
+	namespace := DefaultNamespace
+	err := members(body, []string{"namespace"}, func(name string, v value) (err error) {
+		if !v.isNull() {
+			namespace, err = readNamespace(name, v)
+		}
+		return err
+	})
+	return namespace, err
+}
+
 // ReadNothing reads the body of a request that takes no fields.
 func ReadNothing(body []byte) error {
 	return members(body, nil, func(string, value) error { return nil })

@@ -70,9 +70,11 @@ var (
 )
 
 // ReadCreate reads the body of a create.
-func ReadCreate(body []byte) (Create, error) {
+func ReadCreate(body []byte) (Create, error) { return read(body, readCreate) }
+
+func readCreate(v value) (Create, error) {
 	var c Create
-	err := members(body, createNames, func(name string, v value) error {
+	err := v.object("", createNames, func(name string, v value) error {
 		if v.isNull() {
 			return nil // counts as left out
 		}
@@ -110,9 +112,11 @@ func ReadUpdate(body []byte) (Update, error) {
 }
 
 // ReadDelete reads the body of a delete.
-func ReadDelete(body []byte) (Delete, error) {
+func ReadDelete(body []byte) (Delete, error) { return read(body, readDelete) }
+
+func readDelete(v value) (Delete, error) {
 	var d Delete
-	err := members(body, deleteNames, func(name string, v value) (err error) {
+	err := v.object("", deleteNames, func(name string, v value) (err error) {
 		if name == "ifGeneration" {
 			d.IfGeneration, err = readGeneration(v)
 			return err
@@ -158,30 +162,48 @@ func ReadHistory(body []byte) (History, error) {
 // ReadList reads the body of a list.
 func ReadList(body []byte) (List, error) {
 	l := List{Namespace: DefaultNamespace, Query: store.ListQuery{Limit: DefaultLimit}}
-	err := members(body, listNames, func(name string, v value) (err error) {
+	err := members(body, listNames, func(name string, v value) error {
 		if v.isNull() {
 			return nil // counts as left out
 		}
-		q := &l.Query
-		switch name {
-		case "namespace":
-			l.Namespace, err = readNamespace("namespace", v)
-		case "status":
-			q.Status, err = readStatus(v)
-		case "correlationId":
-			q.CorrelationID, err = readCorrelationID(v)
-		case "dueFrom":
-			q.DueFrom, err = readInstant(name, v)
-		case "dueBefore":
-			q.DueBefore, err = readInstant(name, v)
-		case "limit":
-			err = readLimit(&q.Limit, v)
-		case "cursor":
-			q.After, err = readCursor(v)
-		}
+		_, err := l.read(name, v)
 		return err
 	})
 	return l, err
+}
+
+// read reads the field if it is one of a list's.
+func (l *List) read(name string, v value) (known bool, err error) {
+	q := &l.Query
+	switch name {
+	case "namespace":
+		l.Namespace, err = readNamespace("namespace", v)
+	case "status":
+		q.Status, err = readStatus(v)
+	case "correlationId":
+		q.CorrelationID, err = readCorrelationID(v)
+	case "dueFrom":
+		q.DueFrom, err = readInstant(name, v)
+	case "dueBefore":
+		q.DueBefore, err = readInstant(name, v)
+	case "limit":
+		err = readLimit(&q.Limit, v)
+	case "cursor":
+		q.After, err = readCursor(v)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// read reads a body as what is in it.
+func read[T any](body []byte, as func(v value) (T, error)) (T, error) {
+	v, err := document(body)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return as(v)
 }
 
 // members reads a body that is one object.
@@ -305,19 +327,23 @@ func (c *Create) readOnConflict(v value) error {
 }
 
 func readStatus(v value) (timer.Status, error) {
-	all := make([]string, 0, len(timer.Statuses()))
-	for _, s := range timer.Statuses() {
-		all = append(all, string(s))
-	}
-	want := "one of " + strings.Join(all, ", ")
+	want := anyOf(timer.Statuses())
 	s, err := v.string("status", want)
 	if err != nil {
 		return "", err
 	}
-	if !slices.Contains(all, s) {
+	if !slices.Contains(timer.Statuses(), timer.Status(s)) {
 		return "", timer.Invalid("status", s, want)
 	}
 	return timer.Status(s), nil
+}
+
+func anyOf(statuses []timer.Status) string {
+	all := make([]string, len(statuses))
+	for i, s := range statuses {
+		all[i] = string(s)
+	}
+	return "one of " + strings.Join(all, ", ")
 }
 
 func readLimit(limit *int, v value) (err error) {

@@ -1,0 +1,153 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// BatchCreateTimers implements api.ServerInterface.
+func (h *handler) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from source) (command, error) {
+		b, err := item.Create()
+		if err != nil {
+			return command{verb: event.VerbCreate}, err
+		}
+		return h.prepareCreate(ctx, &b, from)
+	})
+}
+
+// BatchDeleteTimers implements api.ServerInterface.
+func (h *handler) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, _ source) (command, error) {
+		b, err := item.Delete()
+		if err != nil {
+			return command{verb: event.VerbDelete}, err
+		}
+		return h.prepareDelete(ctx, &b)
+	})
+}
+
+// entry is one item of a batch on its way to its result.
+type entry struct {
+	command command
+	size    int
+	refusal *refusal // once set, the answer
+	outcome outcome
+	kept    bool
+}
+
+// serveBatch serves a batch. Batches are larger than other requests, so that few are taken in at once.
+func (h *handler) serveBatch(
+	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from source) (command, error),
+) {
+	select {
+	case h.batches <- struct{}{}:
+		defer func() { <-h.batches }()
+	default:
+		h.fail(w, &refusal{
+			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": cap(h.batches)},
+			message: fmt.Sprintf("%d batches are being served already; nothing was applied, try again later", cap(h.batches)),
+		})
+		return
+	}
+	h.serveUpTo(w, r, h.cfg.BatchBodyLimit, func(ctx context.Context, body []byte, from source) (answer, error) {
+		items, err := decode.ReadBatch(body)
+		if err != nil {
+			return answer{}, err
+		}
+		entries := make([]entry, len(items))
+		for i, item := range items {
+			e := &entries[i]
+			e.size = len(item)
+			err := error(bodyTooLarge(h.cfg.BodyLimit))
+			if len(item) <= h.cfg.BodyLimit {
+				e.command, err = prepare(ctx, item, from)
+			}
+			if err != nil {
+				e.refusal = refuse(err).within(fmt.Sprintf("timers[%d]", i))
+			}
+		}
+		if err := h.applyAll(ctx, entries); err != nil {
+			return answer{}, err
+		}
+		return answer{status: http.StatusOK, body: h.renderBatch(entries)}, nil
+	})
+}
+
+// applyAll commits the entries that were not refused. Its error is for the whole batch: none of them was
+// taken, for reasons that pass.
+func (h *handler) applyAll(ctx context.Context, entries []entry) error {
+	var accepted []*entry
+	var items []commit.Item
+	for i := range entries {
+		if e := &entries[i]; e.refusal == nil {
+			accepted = append(accepted, e)
+			items = append(items, commit.Item{Op: e.command.op(h.cfg.Revisions.Next()), Size: e.size})
+		}
+	}
+	var whole *refusal
+	taken := len(items) == 0
+	for i, committed := range h.submit(ctx, items) {
+		e := accepted[i]
+		err := committed.Err
+		if err == nil {
+			taken = true
+			e.kept = committed.Written.Kept
+			e.outcome, err = h.judge(&e.command, &committed.Written, committed.After)
+		}
+		if err == nil {
+			continue
+		}
+		e.refusal = refuse(err)
+		// Of several reasons the one that promises least speaks for all.
+		if whole == nil || e.refusal.status > whole.status {
+			whole = e.refusal
+		}
+	}
+	if !taken {
+		return whole
+	}
+	return nil
+}
+
+func (h *handler) submit(ctx context.Context, items []commit.Item) []commit.Outcome {
+	if len(items) == 0 {
+		return nil
+	}
+	return h.committer.Submit(ctx, items...)
+}
+
+func (h *handler) renderBatch(entries []entry) api.BatchResults {
+	results := api.BatchResults{Results: make([]api.BatchResult, len(entries))}
+	for i := range entries {
+		e, r := &entries[i], &results.Results[i]
+		if e.refusal != nil {
+			results.Failed++
+			failure := h.renderError(e.refusal)
+			*r = api.BatchResult{Status: e.refusal.status, Error: &failure}
+			continue
+		}
+		results.Succeeded++
+		t := &e.outcome.timer
+		*r = api.BatchResult{
+			Status: http.StatusOK, Namespace: e.command.namespace.Name, ID: e.command.id, TimerID: e.command.id,
+			Generation: t.Generation.String(), Kept: e.kept,
+		}
+		switch deleted := e.command.verb == event.VerbDelete; {
+		case !e.outcome.inTime:
+			r.Status = http.StatusAccepted
+		case deleted:
+			r.Status = http.StatusNoContent
+		}
+		if e.command.verb != event.VerbDelete {
+			r.DueAt = instant(t.DueAt)
+		}
+	}
+	return results
+}

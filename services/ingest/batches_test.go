@@ -1,0 +1,144 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest"
+)
+
+// results returns a batch answer's results.
+func (r reply) results(tb testing.TB) []map[string]any {
+	tb.Helper()
+	list, _ := r.json["results"].([]any)
+	out := make([]map[string]any, len(list))
+	for i, v := range list {
+		out[i], _ = v.(map[string]any)
+	}
+	return out
+}
+
+func TestABatchAnswersEachItemInItsOrder(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"there","executeIn":"1h"}`).must(t, http.StatusOK)
+	r := w.post("timers/batch-create", `{"timers":[
+		{"id":"a","executeIn":"1h"},
+		{"id":"b","executeIn":"1h","callbackUrl":"ftp://x"},
+		{"id":"there","executeIn":"2h","onConflict":"fail"},
+		{"id":"there","executeIn":"2h","onConflict":"keep"},
+		7,
+		{"id":"c","executeIn":"1h","namespace":"nowhere"},
+		{"id":"d","executeIn":"1h","payload":"`+strings.Repeat("x", timer.MaxPayload)+`"},
+		{"id":"a","executeIn":"3h"}]}`).must(t, http.StatusOK)
+	if r.field("succeeded") != 3.0 || r.field("failed") != 5.0 {
+		t.Errorf("counts: %v, %v", r.field("succeeded"), r.field("failed"))
+	}
+	results := r.results(t)
+	for i, want := range []struct {
+		status  float64
+		message string
+	}{
+		{status: 200},
+		{400, `timers[1].callbackUrl: "ftp://x" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`},
+		{409, `timer "there" exists in namespace "default" (status scheduled), and onConflict is fail`},
+		{status: 200},
+		{400, `timers[4]: 7 is not accepted: want an object`},
+		{404, `there is no namespace "nowhere"`},
+		{413, `timers[6].payload: 102402 bytes are not accepted: want at most 102400`},
+		{status: 200},
+	} {
+		got := results[i]
+		failure, _ := got["error"].(map[string]any)
+		if message, _ := failure["message"].(string); got["status"] != want.status || message != want.message {
+			t.Errorf("item %d: %v\nwant %v %s", i, got, want.status, want.message)
+		}
+	}
+	if results[3]["kept"] != true || results[0]["kept"] != nil {
+		t.Errorf("kept: %v, %v", results[3], results[0])
+	}
+	if d, _ := results[1]["error"].(map[string]any)["details"].(map[string]any); d["field"] != "timers[1].callbackUrl" {
+		t.Errorf("details: %v", d)
+	}
+	a, err := w.row("a")
+	if err != nil || a.ExecuteAt != noon+timer.Millis(3*time.Hour/time.Millisecond) || results[7]["generation"] != a.Generation.String() {
+		t.Errorf("the later of two items on one timer is not what stands: %+v, %v", a, err)
+	}
+	if results[0]["generation"] == results[7]["generation"] {
+		t.Error("two writes of one timer share a generation")
+	}
+}
+
+func TestABatchOfDeletions(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"soon","executeIn":"100ms"}`).must(t, http.StatusOK)
+	for _, id := range []string{"a", "b"} {
+		w.post("timers/create", `{"id":"`+id+`","executeIn":"1h"}`).must(t, http.StatusOK)
+	}
+	r := w.post("timers/batch-delete", `{"timers":[{"timerId":"a"},{"id":"b","ifGeneration":"7"},{"id":"none"},{"id":"soon"},{"id":"a","limit":1}]}`).
+		must(t, http.StatusOK)
+	for i, want := range []float64{204, 409, 404, 202, 400} {
+		if got := r.results(t)[i]["status"]; got != want {
+			t.Errorf("item %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestABatchThatIsNoneIsRefused(t *testing.T) {
+	w := newWorld(t, func(c *ingest.Config) { c.BatchBodyLimit = 256 << 10 })
+	item := `{"id":"a","executeIn":"1h"},`
+	for body, want := range map[string]string{
+		`{}`:              `timers: nothing is not accepted: want an array of 1 to 1000 timers`,
+		`{"timers":[]}`:   `timers: "0 items" is not accepted: want an array of 1 to 1000 timers`,
+		`{"timers":null}`: `timers: null is not accepted: want an array of 1 to 1000 timers`,
+		`{"timers":{}}`:   `timers: {} is not accepted: want an array of 1 to 1000 timers`,
+		`{"timers":[` + strings.Repeat(item, 1000) + `{}]}`: `timers: "1001 items" is not accepted: want an array of 1 to 1000 timers`,
+		`{"timers":[{"id":"a"}`:                             `body: "{\"timers\":[{\"id\":\"a\"}" is not accepted: want one JSON object (unexpected end of JSON input, byte 21)`,
+	} {
+		if got := w.post("timers/batch-create", body).must(t, http.StatusBadRequest).field("message"); got != want {
+			t.Errorf("%.60s\n got %v\nwant %s", body, got, want)
+		}
+	}
+	large := `{"timers":[{"id":"a","payload":"` + strings.Repeat("x", 256<<10) + `"}]}`
+	w.post("timers/batch-create", large).must(t, http.StatusRequestEntityTooLarge)
+}
+
+func TestABatchThatTheStoreTookNothingOfFailsAsAWhole(t *testing.T) {
+	w := newWorld(t)
+	body := `{"timers":[{"id":"a","executeIn":"1h"},{"id":"","executeIn":"1h"},{"id":"b","executeIn":"1h"}]}`
+	fail := func(err error) {
+		w.store.set(func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
+			return nil, err
+		})
+	}
+	fail(fmt.Errorf("%w: away", store.ErrUnavailable))
+	w.post("timers/batch-create", body).must(t, http.StatusServiceUnavailable)
+	fail(fmt.Errorf("%w: no answer", store.ErrOutcomeUnknown))
+	w.post("timers/batch-create", body).must(t, http.StatusGatewayTimeout)
+	w.store.set(nil)
+	if r := w.post("timers/batch-create", body).must(t, http.StatusOK); r.field("succeeded") != 2.0 {
+		t.Errorf("then: %s", r.text)
+	}
+}
+
+func TestOnlySoManyBatchesAreServedAtOnce(t *testing.T) {
+	w := newWorld(t, func(c *ingest.Config) { c.BatchesInFlight = 1 })
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		close(begun)
+		<-goOn
+		return do()
+	})
+	body := `{"timers":[{"id":"a","executeIn":"1h"}]}`
+	first := make(chan reply)
+	go func() { first <- w.post("timers/batch-create", body) }()
+	<-begun
+	w.post("timers/batch-delete", `{"timers":[{"id":"a"}]}`).must(t, http.StatusTooManyRequests)
+	close(goOn)
+	(<-first).must(t, http.StatusOK)
+}

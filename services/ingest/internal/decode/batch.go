@@ -1,0 +1,46 @@
+package decode
+
+import (
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// MaxBatch is how many items a batch may have.
+const MaxBatch = 1000
+
+// Item is one item of a batch, not read yet: one that is wrong must not hinder the others.
+type Item value
+
+// Create reads the item as the body of a create.
+func (i Item) Create() (Create, error) { return readCreate(value(i)) }
+
+// Delete reads the item as the body of a delete.
+func (i Item) Delete() (Delete, error) { return readDelete(value(i)) }
+
+// ReadBatch takes the body of a batch apart.
+func ReadBatch(body []byte) ([]Item, error) {
+	want := fmt.Sprintf("an array of 1 to %d timers", MaxBatch)
+	var items []Item
+	given := false
+	err := members(body, []string{"timers"}, func(name string, v value) error {
+		if v[0] != '[' {
+			return timer.Invalid(name, raw(v), want)
+		}
+		given = true
+		n := 0
+		v.each(func(item value) {
+			if n++; n <= MaxBatch {
+				items = append(items, Item(item))
+			}
+		})
+		if n == 0 || n > MaxBatch {
+			return timer.Invalid(name, fmt.Sprintf("%d items", n), want)
+		}
+		return nil
+	})
+	if err == nil && !given {
+		err = timer.Invalid("timers", missing{}, want)
+	}
+	return items, err
+}

@@ -1,0 +1,88 @@
+package decode
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func TestABatchIsTakenApartWithoutReadingItsItems(t *testing.T) {
+	items, err := ReadBatch([]byte(` {"timers" : [ {"id":"a]","executeIn":"1s"} ,7,"x,y",[1,[2]],{}, null ]} `))
+	want := []string{`{"id":"a]","executeIn":"1s"}`, `7`, `"x,y"`, `[1,[2]]`, `{}`, `null`}
+	if err != nil || len(items) != len(want) {
+		t.Fatalf("%d items, %v", len(items), err)
+	}
+	for i := range want {
+		if string(items[i]) != want[i] {
+			t.Errorf("item %d is %s, want %s", i, items[i], want[i])
+		}
+	}
+	if c, err := items[0].Create(); err != nil || c.ID != "a]" {
+		t.Errorf("read as %+v, %v", c, err)
+	}
+	for _, item := range items[1:] {
+		if _, err := item.Delete(); err == nil {
+			t.Errorf("%s was taken for a deletion", item)
+		}
+	}
+}
+
+func TestWhen(t *testing.T) {
+	const old, now timer.Millis = 1000, 5000
+	for body, want := range map[string]timer.Millis{
+		`"executeIn":"2s"`:                   now + 2000,
+		`"executeAt":"1970-01-01T00:00:07Z"`: 7000,
+		`"shiftBy":"-500ms"`:                 old - 500,
+		`"shiftBy":"1m"`:                     old + timer.Millis(time.Minute/time.Millisecond),
+	} {
+		m, err := ReadRescheduleMatching([]byte(`{"namespace":"n","correlationId":"c",` + body + `}`))
+		if got := m.When.For(old, now); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", body, got, err, want)
+		}
+	}
+	r, err := ReadRetry([]byte(`{"timerId":"a","executeIn":null}`))
+	if got := r.When.For(old, now); err != nil || got != now {
+		t.Errorf("without a time: %v, %v; want %v", got, err, now)
+	}
+}
+
+// FuzzDecodeMany holds the readers of batches and filters against encoding/json.
+func FuzzDecodeMany(f *testing.F) {
+	f.Add([]byte(`{"timers":[{"id":"a","executeIn":"1s"},7,[],"]"]}`))
+	f.Add([]byte(`{"namespace":"n","status":"dead","executeIn":"1s","cursor":"AA"}`))
+	f.Add([]byte(`{"namespace":"n","correlationId":"c","shiftBy":"-9223372036854775808ns"}`))
+	f.Add([]byte(`{"timerId":"a","ifGeneration":"7","executeAt":"2030-01-31T09:00:00Z"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		items, err := ReadBatch(body)
+		explained(t, body, err)
+		if err == nil {
+			var plain struct {
+				Timers []json.RawMessage `json:"timers"`
+			}
+			if err := json.Unmarshal(body, &plain); err != nil || len(plain.Timers) != len(items) {
+				t.Fatalf("%q: %d items, and %d by encoding/json (%v)", body, len(items), len(plain.Timers), err)
+			}
+			for i, item := range items {
+				if string(item) != string(plain.Timers[i]) {
+					t.Fatalf("%q: item %d is %q, and %q by encoding/json", body, i, item, plain.Timers[i])
+				}
+				_, err := item.Create()
+				explained(t, item, err)
+			}
+		}
+		for _, read := range []func([]byte) (Matching, error){ReadDeleteMatching, ReadRescheduleMatching, ReadRetryMatching} {
+			m, err := read(body)
+			explained(t, body, err)
+			if err == nil && (m.Namespace == "" || m.Query.Limit < 1 || m.Query.Limit > MaxLimit) {
+				t.Fatalf("%q was accepted as %+v", body, m)
+			}
+		}
+		r, err := ReadRetry(body)
+		explained(t, body, err)
+		if err == nil && r.ID == "" {
+			t.Fatalf("%q names no timer", body)
+		}
+	})
+}

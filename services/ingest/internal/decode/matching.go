@@ -1,0 +1,171 @@
+package decode
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Matching is the body of a request on all timers that a filter selects.
+type Matching struct {
+	List
+	When When
+}
+
+// When is the time that a body gives to timers that exist.
+type When struct {
+	executeAt          optional[timer.Millis]
+	executeIn, shiftBy optional[time.Duration]
+}
+
+// For is the time of a timer whose executeAt is old. Without any given, it is when the request was received.
+func (w *When) For(old, received timer.Millis) timer.Millis {
+	switch {
+	case w.executeAt.given:
+		return w.executeAt.v
+	case w.shiftBy.given:
+		return old.Add(w.shiftBy.v)
+	default:
+		return received.Add(w.executeIn.v)
+	}
+}
+
+func (w *When) given() int {
+	n := 0
+	for _, given := range []bool{w.executeAt.given, w.executeIn.given, w.shiftBy.given} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// Rearm is the body of a retry.
+type Rearm struct {
+	Selection
+	When         When
+	IfGeneration timer.Generation // 0: any
+}
+
+var (
+	retryTimerNames    = slices.Concat(selectionNames, []string{"ifGeneration", "executeAt", "executeIn"})
+	retryMatchingNames = slices.Concat(listNames, []string{"executeAt", "executeIn"})
+	rescheduleNames    = slices.Concat(retryMatchingNames, []string{"shiftBy"})
+)
+
+const wantWhen = `exactly one of executeAt, executeIn and shiftBy, such as "executeIn": "1h"`
+
+// ReadDeleteMatching reads the body of a deletion by filter.
+func ReadDeleteMatching(body []byte) (Matching, error) {
+	return readMatching(body, listNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
+}
+
+// ReadRescheduleMatching reads the body of a rescheduling by filter.
+func ReadRescheduleMatching(body []byte) (Matching, error) {
+	m, err := readMatching(body, rescheduleNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
+	if err == nil && m.When.given() != 1 {
+		err = timer.Invalid("executeAt", missing{}, wantWhen)
+	}
+	return m, err
+}
+
+// ReadRetryMatching reads the body of a retry by filter.
+func ReadRetryMatching(body []byte) (Matching, error) {
+	m, err := readMatching(body, retryMatchingNames, timer.StatusParked, timer.StatusDead)
+	if err == nil && m.Query.Status == "" {
+		err = timer.Invalid("status", missing{}, "parked or dead")
+	}
+	if err == nil {
+		err = m.When.oneAtMost()
+	}
+	return m, err
+}
+
+// ReadRetry reads the body of a retry.
+func ReadRetry(body []byte) (Rearm, error) {
+	var r Rearm
+	err := members(body, retryTimerNames, func(name string, v value) (err error) {
+		if v.isNull() {
+			return nil // counts as left out
+		}
+		if name == "ifGeneration" {
+			r.IfGeneration, err = readGeneration(v)
+			return err
+		}
+		if known, err := r.Selection.read(name, v); known {
+			return err
+		}
+		return r.When.read(name, v)
+	})
+	if err == nil {
+		err = cmp.Or(r.Selection.complete(), r.When.oneAtMost())
+	}
+	return r, err
+}
+
+// readMatching reads a filter. It has to name its namespace and to select something: what it is for cannot
+// be undone.
+func readMatching(body []byte, known []string, statuses ...timer.Status) (Matching, error) {
+	m := Matching{List: List{Query: store.ListQuery{Limit: DefaultLimit}}}
+	err := members(body, known, func(name string, v value) error {
+		if v.isNull() {
+			return nil // counts as left out
+		}
+		if taken, err := m.List.read(name, v); taken {
+			return err
+		}
+		return m.When.read(name, v)
+	})
+	q := &m.Query
+	switch {
+	case err != nil:
+		return m, err
+	case m.Namespace == "":
+		return m, timer.Invalid("namespace", missing{}, "the namespace of the timers that are meant")
+	case q.Status != "" && !slices.Contains(statuses, q.Status):
+		return m, timer.Invalid("status", string(q.Status), anyOf(statuses))
+	case q.Status == "" && q.CorrelationID == "" && q.DueFrom == 0 && q.DueBefore == 0:
+		return m, timer.Invalid("correlationId", missing{}, "at least one of correlationId, status, dueFrom and dueBefore")
+	default:
+		return m, nil
+	}
+}
+
+func (w *When) read(name string, v value) (err error) {
+	switch name {
+	case "executeAt":
+		w.executeAt.given = true
+		w.executeAt.v, err = readInstant(name, v)
+	case "executeIn":
+		w.executeIn.given = true
+		w.executeIn.v, err = parseDuration(name, v)
+	case "shiftBy":
+		w.shiftBy.given = true
+		w.shiftBy.v, err = parseShift(name, v)
+	}
+	return err
+}
+
+func (w *When) oneAtMost() error {
+	if w.given() > 1 {
+		return timer.Invalid("executeIn", w.executeIn.v, "only one of executeAt and executeIn")
+	}
+	return nil
+}
+
+// parseShift reads a duration that may be negative.
+func parseShift(field string, v value) (time.Duration, error) {
+	const want = `a duration such as "30s", "1h" or "-15m"`
+	s, err := v.string(field, want)
+	if err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, timer.Invalid(field, s, want)
+	}
+	return d, nil
+}

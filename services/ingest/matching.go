@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// Requests on all timers that a filter selects work on one page: they list it, write each timer under the
+// generation that was listed, and look again at those that had changed.
+
+// DeleteMatchingTimers implements api.ServerInterface.
+func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveMatching(w, r, decode.ReadDeleteMatching,
+		func(ctx context.Context, m *decode.Matching, _ timer.Millis, found []timer.Timer) ([]written, error) {
+			return h.writeEach(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
+		})
+}
+
+// RescheduleMatchingTimers implements api.ServerInterface.
+func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveMatching(w, r, decode.ReadRescheduleMatching,
+		func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error) {
+			return h.writeEach(ctx, m, found, func(t *timer.Timer) command {
+				at := min(max(m.When.For(t.ExecuteAt, received), timer.MinMillis), timer.MaxMillis)
+				return command{verb: event.VerbUpdate, patch: timer.Patch{ExecuteAt: &at}}
+			})
+		})
+}
+
+// RetryMatchingTimers implements api.ServerInterface.
+func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveMatching(w, r, decode.ReadRetryMatching,
+		func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error) {
+			items := make([]store.Rearm, len(found))
+			for i := range found {
+				items[i] = store.Rearm{
+					Ref: refOf(&m.Query.Namespace, found[i].ID), Revision: h.cfg.Revisions.Next(),
+					ExecuteAt: m.When.For(found[i].ExecuteAt, received), IfGeneration: found[i].Generation,
+				}
+			}
+			rearmed, err := h.rearm(ctx, items)
+			if err != nil {
+				return nil, err
+			}
+			out := make([]written, len(rearmed))
+			for i := range rearmed {
+				switch err := rearmed[i].Err; {
+				case err == nil:
+					out[i] = written{applied: true, inTime: true}
+				case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
+					return nil, err
+				}
+			}
+			return out, nil
+		})
+}
+
+// written is what became of one timer of a page.
+type written struct{ applied, inTime bool }
+
+// serveMatching lists a page and lets write change what is on it.
+func (h *handler) serveMatching(
+	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error),
+	write func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error),
+) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		m, err := read(body)
+		if err != nil {
+			return answer{}, err
+		}
+		if m.Query.Namespace, err = h.lookup(ctx, m.Namespace); err != nil {
+			return answer{}, err
+		}
+		page, err := h.page(ctx, from.received, &m.Query)
+		if err != nil {
+			return answer{}, err
+		}
+		result := api.MatchingPage{Matched: len(page.Timers), NextCursor: decode.WriteCursor(page.Next)}
+		if len(page.Timers) > 0 {
+			all, err := write(ctx, &m, from.received, page.Timers)
+			if err != nil {
+				return answer{}, err
+			}
+			for _, one := range all {
+				if one.applied {
+					result.Applied++
+				}
+				if one.applied && !one.inTime {
+					result.Late++
+				}
+			}
+			result.Skipped = result.Matched - result.Applied
+		}
+		return answer{status: http.StatusOK, body: result}, nil
+	})
+}
+
+// rounds bounds how often a timer that changes under a filter is tried again.
+const rounds = 3
+
+// writeEach applies the command that change makes for each timer. The timers keep what the filter asks
+// for, or are left alone: a generation that is another than listed is judged by what it has become.
+func (h *handler) writeEach(
+	ctx context.Context, m *decode.Matching, found []timer.Timer, change func(*timer.Timer) command,
+) ([]written, error) {
+	out := make([]written, len(found))
+	places := make([]int, len(found))
+	for i := range places {
+		places[i] = i
+	}
+	for range rounds {
+		commands, items := make([]command, len(places)), make([]commit.Item, len(places))
+		for i, place := range places {
+			t := &found[place]
+			c := &commands[i]
+			*c = change(t)
+			c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
+			c.ifGeneration = t.Generation
+			items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
+		}
+		var changed []int
+		for i, committed := range h.submit(ctx, items) {
+			place := places[i]
+			if committed.Err != nil {
+				return nil, committed.Err
+			}
+			if w := &committed.Written; errors.Is(w.Err, store.ErrConflict) {
+				if m.Query.Selects(&w.Timer) {
+					found[place] = w.Timer
+					changed = append(changed, place)
+				}
+				continue
+			}
+			o, err := h.judge(&commands[i], &committed.Written, committed.After)
+			switch {
+			case err == nil:
+				out[place] = written{applied: true, inTime: o.inTime}
+			case refuse(err).status >= http.StatusInternalServerError:
+				return nil, err
+			}
+		}
+		if places = changed; len(places) == 0 {
+			break
+		}
+	}
+	return out, nil
+}
+
+// smallOp is about what an operation without a payload holds, in bytes.
+const smallOp = 256

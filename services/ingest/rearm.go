@@ -1,0 +1,88 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// RetryTimer implements api.ServerInterface.
+func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+		b, err := decode.ReadRetry(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.lookup(ctx, b.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		all, err := h.rearm(ctx, []store.Rearm{{
+			Ref: refOf(&ns, b.ID), Revision: h.cfg.Revisions.Next(),
+			ExecuteAt: b.When.For(0, from.received), IfGeneration: b.IfGeneration,
+		}})
+		if err != nil {
+			return answer{}, err
+		}
+		t := &all[0].Timer
+		switch err := all[0].Err; {
+		case err == nil:
+			return answer{status: http.StatusOK, body: renderTimer(t), correlation: t.Correlation()}, nil
+		case errors.Is(err, store.ErrNotFound):
+			return answer{}, timerNotFound(ns.Name, b.ID)
+		case errors.Is(err, store.ErrConflict) && b.IfGeneration != 0 && t.Generation != b.IfGeneration:
+			return answer{}, generationConflict(t, b.IfGeneration)
+		case errors.Is(err, store.ErrConflict):
+			return answer{}, timerAlive(t)
+		default:
+			return answer{}, err
+		}
+	})
+}
+
+func timerAlive(t *timer.Timer) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: present(t),
+		message: fmt.Sprintf("timer %q in namespace %q is alive (status %s); only dead and parked timers can be armed again",
+			t.ID, t.Namespace, t.Status),
+	}
+}
+
+// rearm arms timers again and tells the schedulers of those that are due soon, judged as for all writes by
+// the time after the commit, and after an unknown outcome too.
+func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
+	now := s.cfg.Clock()
+	all, err := s.cfg.Store.Rearm(ctx, now, items)
+	err = commit.Settle(err, len(all), len(items))
+	unknown := errors.Is(err, store.ErrOutcomeUnknown)
+	if err != nil && !unknown {
+		return nil, err
+	}
+	horizon := s.cfg.Clock().Add(s.cfg.HintWindow)
+	hints := make([]event.Hint, 0, len(items))
+	for i, item := range items {
+		h := event.Hint{
+			Shard: item.Ref.Shard, UUID: item.Ref.UUID, Revision: item.Revision, Generation: timer.Generation(item.Revision),
+			Attempt: 1, DueAt: max(now, item.ExecuteAt), UpdatedAt: now,
+		}
+		if !unknown {
+			if all[i].Err != nil {
+				continue
+			}
+			h = hintOf(item.Ref, &all[i].Timer)
+		}
+		if h.DueAt <= horizon {
+			hints = append(hints, h)
+		}
+	}
+	s.hints.Add(hints)
+	return all, err
+}
