@@ -29,7 +29,7 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                   "want a command: dev, receive, timer, namespace, version",
+		"":                                   "want a command: dev, receive, timer, namespace, bench, version",
 		"frob":                               `"frob" is no command: want dev, receive`,
 		"timer":                              "want a command: create, get, update, delete, list, history",
 		"timer frob":                         `"frob" is no command: want create`,

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/bench"
+)
+
+// benchCommand measures a running service. The benchmark module runs it as a process of its own.
+type benchCommand struct {
+	*program
+
+	url, token string
+	json       bool
+	short      bool
+	listen     string
+	pid        int
+	full       bench.Plan // where flags of quantities put what was given
+	options    bench.Options
+}
+
+func (p *program) benchCommand() *cobra.Command {
+	b := &benchCommand{program: p}
+	c := &cobra.Command{
+		Use: "bench", Short: "Measure a running service", Args: exactly(),
+		Long: "Measure a running service: creates, commands, fires, lateness, and what it uses.\n\n" + phaseHelp() + `
+The timers are made in a namespace of their own, and those still pending at the end are deleted. Callbacks
+come to a receiver in this process, or to one that runs elsewhere (timerbus bench receive).`,
+		Example: `  timerbus bench                                      a service on this machine
+  timerbus bench --nats nats://127.0.0.1:4222         commands through its topic too
+  timerbus bench --phases lateness --rate 1000 --for 1m
+  timerbus bench --url http://10.0.0.5:8080 --listen 0.0.0.0:9100 --callback-url http://10.0.0.9:9100`,
+		RunE: func(c *cobra.Command, _ []string) error { return b.run(c) },
+	}
+	f := c.Flags()
+	f.StringVar(&b.url, "url", "", "the service (default $TIMERBUS_URL, else "+defaultURL+")")
+	f.StringVar(&b.token, "token", "", "its token (default $TIMERBUS_TOKEN)")
+	f.BoolVar(&b.json, "json", false, "print JSON")
+	f.BoolVar(&b.short, "short", false, "fewer timers and less time, for a quick look")
+	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but million)")
+	f.StringVar(&b.options.NATS, "nats", "", "the service's bus, for the phase topic, such as nats://127.0.0.1:4222")
+	f.StringVar(&b.options.Prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
+	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, made if missing")
+	f.IntVar(&b.options.Shards, "shards", 16, "shards of the namespace when it is made")
+	f.StringVar(&b.listen, "listen", "127.0.0.1:0", "address of the receiver in this process; port 0 takes a free one")
+	f.StringVar(&b.options.Receiver, "receiver", "", "a receiver that runs elsewhere instead, such as http://127.0.0.1:9100")
+	f.StringVar(&b.options.Callback, "callback-url", "", "the receiver as the service reaches it, if that is another URL")
+	f.IntVar(&b.pid, "pid", 0, "the service's process on this machine, to read what it uses from /proc instead of its metrics")
+	f.BoolVar(&b.options.Keep, "keep", false, "leave pending timers where they are")
+	quantities(c, &b.full)
+	c.AddCommand(p.benchReceiveCommand())
+	return c
+}
+
+func phaseHelp() string {
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, phase := range bench.Phases() {
+		fmt.Fprintf(t, "  %s\t%s\n", phase[0], phase[1])
+	}
+	_ = t.Flush() // to memory
+	return "Phases:\n" + text.String()
+}
+
+// quantities are the flags that say how much of everything there is.
+func quantities(c *cobra.Command, into *bench.Plan) {
+	d := bench.FullPlan()
+	f := c.Flags()
+	f.IntVar(&into.Connections, "connections", d.Connections, "connections of single creates")
+	f.IntVar(&into.BatchConnections, "batch-connections", d.BatchConnections, "connections of batches")
+	f.IntVar(&into.Creates, "creates", d.Creates, "timers of the phase create")
+	f.IntVar(&into.Large, "large", d.Large, "timers of the phase large")
+	f.IntVar(&into.Commands, "commands", d.Commands, "commands of the phase topic")
+	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
+	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
+	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
+	f.Float64Var(&into.Rate, "rate", d.Rate, "timers a second that are due while lateness is measured")
+	f.DurationVar(&into.Span, "for", d.Span, "how long they are")
+	f.Float64Var(&into.Beside, "beside", d.Beside, "creates a second beside, in the phase busy")
+	f.DurationVar(&into.Watch, "watch", d.Watch, "how long the service is watched idle")
+	f.DurationVar(&into.Patience, "patience", d.Patience, "how long a due timer may fail to come")
+}
+
+// plan is the default one with what the flags say.
+func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
+	plan, given := bench.FullPlan(), b.full
+	if b.short {
+		plan = bench.ShortPlan()
+	}
+	for flag, n := range map[string]struct{ to, from *int }{
+		"connections": {&plan.Connections, &given.Connections}, "batch-connections": {&plan.BatchConnections, &given.BatchConnections},
+		"creates": {&plan.Creates, &given.Creates}, "large": {&plan.Large, &given.Large}, "commands": {&plan.Commands, &given.Commands},
+		"pending": {&plan.Pending, &given.Pending}, "million": {&plan.Million, &given.Million}, "backlog": {&plan.Backlog, &given.Backlog},
+	} {
+		if c.Flags().Changed(flag) {
+			*n.to = *n.from
+		}
+	}
+	for flag, n := range map[string]struct{ to, from *float64 }{
+		"rate": {&plan.Rate, &given.Rate}, "beside": {&plan.Beside, &given.Beside},
+	} {
+		if c.Flags().Changed(flag) {
+			*n.to = *n.from
+		}
+	}
+	for flag, n := range map[string]struct{ to, from *time.Duration }{
+		"for": {&plan.Span, &given.Span}, "watch": {&plan.Watch, &given.Watch}, "patience": {&plan.Patience, &given.Patience},
+	} {
+		if c.Flags().Changed(flag) {
+			*n.to = *n.from
+		}
+	}
+	return plan, plan.Check()
+}
+
+func (b *benchCommand) run(c *cobra.Command) (err error) {
+	o := &b.options
+	if err := atMostOne(c, "receiver", "listen"); err != nil {
+		return err
+	}
+	if o.Plan, err = b.plan(c); err != nil {
+		return usageError{err}
+	}
+	o.Target, err = bench.NewTarget(
+		cmp.Or(b.url, os.Getenv("TIMERBUS_URL"), defaultURL), cmp.Or(b.token, os.Getenv("TIMERBUS_TOKEN")))
+	if err != nil {
+		return usageError{err}
+	}
+	if err := o.CheckPhases(); err != nil {
+		return usageError{err}
+	}
+	if b.pid != 0 {
+		o.Meter = bench.Process(b.pid)
+	}
+	ctx := c.Context()
+	if o.Receiver == "" {
+		stop, err := b.receiver(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	shown := newProgressLine(b.stderr)
+	o.Watch = &shown.progress
+	measured, err := b.measure(ctx, shown)
+	if err != nil {
+		return err
+	}
+	if b.json {
+		return printJSON(b.stdout, map[string]any{"figures": measured})
+	}
+	return bench.Table(b.stdout, measured)
+}
+
+func (b *benchCommand) measure(ctx context.Context, shown *progressLine) ([]bench.Figure, error) {
+	stop := shown.show()
+	defer stop()
+	return bench.Run(ctx, b.options)
+}
+
+// receiver starts the receiver of this process.
+func (b *benchCommand) receiver(ctx context.Context) (stop func() error, err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.listen)
+	if err != nil {
+		return nil, cannotListen("--listen", b.listen, err)
+	}
+	b.options.Receiver = "http://" + reachable(l.Addr().String())
+	return serveReceiver(l), nil
+}
+
+// reachable is an address that this machine can connect to, for one that it listens on.
+func reachable(listening string) string {
+	host, port, err := net.SplitHostPort(listening)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listening
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/timerbus/timerbus/pkg/bench"
+)
+
+// progressLine shows what a benchmark is at: on a terminal one line that moves, elsewhere a line for each
+// step.
+type progressLine struct {
+	progress bench.Progress
+	out      io.Writer
+	terminal bool
+	started  time.Time
+}
+
+func newProgressLine(out io.Writer) *progressLine {
+	file, ok := out.(*os.File)
+	l := &progressLine{out: out, started: time.Now(), terminal: ok && isatty.IsTerminal(file.Fd())}
+	if !l.terminal {
+		l.progress.Began = func(s bench.Step) {
+			fmt.Fprintf(out, "%5.1fs %-8s %s%s\n", time.Since(l.started).Seconds(), s.Phase, s.What, of(s))
+		}
+	}
+	return l
+}
+
+func of(s bench.Step) string {
+	if s.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", s.Total)
+}
+
+// show moves the line until it is stopped.
+func (l *progressLine) show() (stop func()) {
+	if !l.terminal {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var shown sync.WaitGroup
+	shown.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				fmt.Fprint(l.out, "\r\x1b[K")
+				return
+			case <-tick.C:
+				step, n := l.progress.Now()
+				line := fmt.Sprintf("%5.1fs %-8s %s", time.Since(l.started).Seconds(), step.Phase, step.What)
+				if step.Total > 0 {
+					line += fmt.Sprintf(" %d of %d", n, step.Total)
+				}
+				fmt.Fprint(l.out, "\r\x1b[K"+short(line, 100))
+			}
+		}
+	})
+	return func() {
+		close(done)
+		shown.Wait()
+	}
+}

@@ -1,0 +1,228 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// margin lies between the last create and the first due time: the scheduler has read ahead by then.
+const margin = 2500 * time.Millisecond
+
+// backlog measures how fast timers go out that are due at one instant.
+func (r *run) backlog(ctx context.Context, f *figures) error {
+	due, s, err := r.arm(ctx, "backlog", r.Plan.Backlog, func(due time.Time, _ int) time.Time { return due })
+	if err != nil {
+		return err
+	}
+	c, err := r.fire(ctx, s, due, nil)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s due at once, %s pending", thousands(s.count), thousands(r.pending))
+	f.add("rate", "fires with HTTP callback, "+what, PerSecond, float64(s.count)/c.report.Last.Sub(due).Seconds())
+	f.add("outcomes", "until the last outcome is written", Seconds, c.settled.Sub(due).Seconds())
+	f.add("outcome_rate", "fires until their outcomes are written", PerSecond, float64(s.count)/c.settled.Sub(due).Seconds())
+	f.add("first", "first callback after the due time", Milliseconds, milliseconds(c.report.First.Sub(due)))
+	r.addCounts(f, c)
+	f.add("memory", "memory after the burst", Mebibytes, mebibytes(c.memory))
+	f.addCost("fires of a backlog", c.cost, s.count)
+	return nil
+}
+
+// lateness measures how late timers come at a steady rate.
+func (r *run) lateness(ctx context.Context, f *figures) error {
+	return r.steady(ctx, f, fmt.Sprintf("lateness at %.0f/s", r.Plan.Rate), nil)
+}
+
+// busy does so with creates beside.
+func (r *run) busy(ctx context.Context, f *figures) error {
+	s := r.pendingSet("beside", SmallPayload, int(r.Plan.Beside*r.Plan.Span.Seconds()))
+	l := &load{
+		target: r.Target, path: createPath, connections: r.Plan.Connections, requests: s.count, rate: r.Plan.Beside,
+		body: s.appendCreate, done: new(atomic.Int64), // whoever looks on watches the callbacks
+	}
+	what := fmt.Sprintf("lateness at %.0f/s with %.0f creates/s beside", r.Plan.Rate, r.Plan.Beside)
+	return r.steady(ctx, f, what, l)
+}
+
+func (r *run) steady(ctx context.Context, f *figures, what string, beside *load) error {
+	count := int(r.Plan.Rate * r.Plan.Span.Seconds())
+	due, s, err := r.arm(ctx, r.phase, count, func(due time.Time, n int) time.Time {
+		return due.Add(time.Duration(float64(n) / r.Plan.Rate * float64(time.Second)))
+	})
+	if err != nil {
+		return err
+	}
+	c, err := r.fire(ctx, s, due, beside)
+	if err != nil {
+		return err
+	}
+	late := c.report.Lateness
+	f.add("p50", what+": p50", Milliseconds, late.P50)
+	f.add("p99", what+": p99", Milliseconds, late.P99)
+	f.add("p999", what+": p99.9", Milliseconds, late.P999)
+	f.add("max", what+": max", Milliseconds, late.Max)
+	r.addCounts(f, c)
+	if beside != nil {
+		f.add("beside_rate", "creates beside", PerSecond, c.beside.rate(1))
+		f.add("beside_p50", "creates beside: p50", Milliseconds, milliseconds(c.beside.latencies.quantile(.5)))
+		f.add("beside_p99", "creates beside: p99", Milliseconds, milliseconds(c.beside.latencies.quantile(.99)))
+	}
+	f.addCost(what, c.cost, s.count)
+	return nil
+}
+
+func (r *run) addCounts(f *figures, c caught) {
+	f.add("early", r.phase+": callbacks before their time", Count, float64(c.report.Early))
+	f.add("duplicates", r.phase+": duplicate callbacks", Count, float64(c.report.Duplicates))
+}
+
+// arm creates timers that will be due at about the instant it returns, with time enough between.
+func (r *run) arm(ctx context.Context, name string, count int, at func(due time.Time, n int) time.Time) (time.Time, *set, error) {
+	if err := r.fill(ctx, r.Plan.Pending); err != nil {
+		return time.Time{}, nil, err
+	}
+	rate := r.batchRate
+	if rate == 0 {
+		rate = 2000 // nothing was filled, so nothing is known: a slow guess costs a few seconds
+	}
+	creating := time.Duration(1.5 * float64(count) / rate * float64(time.Second))
+	due := time.Now().Add(creating + margin).Truncate(time.Second).Add(time.Second)
+	s := r.newSet(name, SmallPayload, count, func(n int) time.Time { return at(due, n) })
+	if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
+		return time.Time{}, nil, err
+	}
+	if _, err := r.inBatches(ctx, s, "create the timers"); err != nil {
+		return time.Time{}, nil, err
+	}
+	if late := time.Since(due); late > 0 {
+		return time.Time{}, nil, fmt.Errorf("creating %d timers took %v longer than expected, so that the first were due "+
+			"before the last were there: measure with fewer, or on a machine with less to do", count, late.Round(time.Millisecond))
+	}
+	return due, s, nil
+}
+
+// caught is what came of a set that has fired.
+type caught struct {
+	measured
+
+	report  Report
+	beside  loaded
+	settled time.Time // when the last outcome was written
+}
+
+// fire waits for the due time, and then until all of a set has come and its outcomes are written. A load
+// beside begins with the first due time.
+func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c caught, err error) {
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	began, err := r.fires(ctx)
+	if err != nil {
+		return caught{}, err
+	}
+	if err := rest(ctx, time.Until(due)-50*time.Millisecond); err != nil {
+		return caught{}, err
+	}
+	end, err := r.spend(ctx)
+	if err != nil {
+		return caught{}, err
+	}
+	if err := rest(ctx, time.Until(due)); err != nil {
+		return caught{}, err
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	var besideErr error
+	var other sync.WaitGroup
+	defer other.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if beside != nil {
+		other.Go(func() { c.beside, besideErr = beside.run(ctx) })
+	}
+	if err := r.await(ctx, s); err != nil {
+		return caught{}, err
+	}
+	if err := r.settle(ctx, began.done+float64(s.count)); err != nil {
+		return caught{}, err
+	}
+	c.settled = time.Now()
+	other.Wait()
+	if besideErr != nil {
+		return caught{}, besideErr
+	}
+	if c.measured, err = end(); err != nil {
+		return caught{}, err
+	}
+	c.report, err = r.receiver.report(ctx, true)
+	return c, err
+}
+
+// pollEvery is how often a receiver is asked whether all has come; it tells itself when the last came.
+const pollEvery = 100 * time.Millisecond
+
+// await waits until the receiver has seen every timer.
+func (r *run) await(ctx context.Context, s *set) error {
+	last := s.at(s.count - 1)
+	seen, moved := -1, time.Now()
+	for {
+		report, err := r.receiver.report(ctx, false)
+		if err != nil {
+			return err
+		}
+		r.Watch.done.Store(int64(report.Received))
+		if report.Received >= s.count {
+			return nil
+		}
+		now := time.Now()
+		if report.Received != seen {
+			seen, moved = report.Received, now
+		}
+		if now.Sub(moved) > r.Plan.Patience && now.Sub(last) > r.Plan.Patience {
+			return fmt.Errorf("%d of %d callbacks came to %s, and none in the last %v",
+				report.Received, s.count, r.Callback, r.Plan.Patience)
+		}
+		if err := rest(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// firing is what the service's metrics tell of deliveries.
+type firing struct{ done, inFlight float64 }
+
+func (r *run) fires(ctx context.Context) (firing, error) {
+	page, err := r.Target.get(ctx, "/metrics")
+	if err != nil {
+		return firing{}, err
+	}
+	return firing{
+		done:     metric(page, "timerbus_dispatcher_fires_total"),
+		inFlight: metric(page, "timerbus_dispatcher_in_flight"),
+	}, nil
+}
+
+// settleEvery is how exact the time of the last outcome is.
+const settleEvery = 10 * time.Millisecond
+
+// settle waits until the outcomes of so many attempts are written.
+func (r *run) settle(ctx context.Context, attempts float64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("all callbacks came, but not all outcomes were written"))
+	defer cancel()
+	for {
+		f, err := r.fires(ctx)
+		switch {
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case f.done >= attempts && f.inFlight == 0:
+			return nil
+		}
+		if err := rest(ctx, settleEvery); err != nil {
+			return err
+		}
+	}
+}

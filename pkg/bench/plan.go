@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Plan says how much of everything is done.
+type Plan struct {
+	// Connections of single creates, and of batches.
+	Connections, BatchConnections int
+	// Creates, Large, Commands are how many timers the phases of these names create.
+	Creates, Large, Commands int
+	// Pending is how many timers wait while something else is measured; Million how many wait in the
+	// phase of that name.
+	Pending, Million int
+	// Backlog is how many timers are due at once.
+	Backlog int
+	// Rate is how many timers a second are due while lateness is measured, for Span.
+	Rate float64
+	Span time.Duration
+	// Beside is how many creates a second there are in the phase busy.
+	Beside float64
+	// Rest lets the service come to rest before it is watched idle, for Watch.
+	Rest, Watch time.Duration
+	// Patience is how long something that is due may fail to come before it counts as lost.
+	Patience time.Duration
+}
+
+// FullPlan is what the published figures are measured with.
+func FullPlan() Plan {
+	return Plan{
+		Connections: 64, BatchConnections: 8,
+		Creates: 50_000, Large: 30_000, Commands: 100_000,
+		Pending: 100_000, Million: 1_000_000, Backlog: 50_000,
+		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
+		Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
+	}
+}
+
+// ShortPlan measures the same things on fewer timers and for less time.
+func ShortPlan() Plan {
+	p := FullPlan()
+	p.Creates, p.Large, p.Commands = 20_000, 10_000, 30_000
+	p.Span, p.Rest, p.Watch = 5*time.Second, 1500*time.Millisecond, 3*time.Second
+	return p
+}
+
+// Check names the first quantity that is not acceptable.
+func (p *Plan) Check() error {
+	for _, q := range []struct {
+		name  string
+		value int
+		most  int
+	}{
+		{"connections", p.Connections, 4096},
+		{"batch-connections", p.BatchConnections, 4096},
+		{"creates", p.Creates, maxSet},
+		{"large", p.Large, maxSet},
+		{"commands", p.Commands, maxSet},
+		{"backlog", p.Backlog, maxSet},
+		{"million", p.Million, maxSet},
+		{"timers of rate and for together", int(p.Rate * p.Span.Seconds()), maxSet},
+		{"timers of beside and for together", int(p.Beside * p.Span.Seconds()), maxSet},
+	} {
+		if q.value < 1 || q.value > q.most {
+			return fmt.Errorf("%s: %d is not accepted: want 1 to %d", q.name, q.value, q.most)
+		}
+	}
+	switch {
+	case p.Pending < 0 || p.Pending > maxSet:
+		return fmt.Errorf("pending: %d is not accepted: want 0 to %d", p.Pending, maxSet)
+	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0:
+		return errors.New("watch and patience: want durations above 0")
+	}
+	return nil
+}

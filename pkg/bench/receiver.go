@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Paths of a receiver.
+const (
+	firePath   = "/fire"
+	expectPath = "/expect"
+	reportPath = "/report"
+)
+
+// maxCallback bounds a callback's body.
+const maxCallback = 256 << 10
+
+// Receiver is an HTTP handler that takes callbacks, answers them at once, and counts. Whoever measures
+// tells it what to expect and asks for its report, over HTTP as well, so that it can be a process of its
+// own.
+type Receiver struct {
+	tally   tally
+	buffers sync.Pool
+}
+
+// NewReceiver returns a receiver that expects nothing yet.
+func NewReceiver() *Receiver {
+	return &Receiver{buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	arrived := time.Now()
+	switch request.URL.Path {
+	case firePath:
+		r.fire(w, request, arrived)
+	case expectPath:
+		r.expect(w, request)
+	case reportPath:
+		report := r.tally.look(request.URL.Query().Has("whole"))
+		report.CPUSeconds = ownCPU().Seconds()
+		tell(w, &report)
+	default:
+		r.tally.stray()
+		http.NotFound(w, request)
+	}
+}
+
+func (r *Receiver) fire(w http.ResponseWriter, request *http.Request, arrived time.Time) {
+	buffer, _ := r.buffers.Get().(*bytes.Buffer)
+	defer r.buffers.Put(buffer)
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(io.LimitReader(request.Body, maxCallback)); err != nil {
+		r.tally.stray()
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	id, executeAt, ok := parseDelivery(buffer.Bytes())
+	if !ok {
+		r.tally.stray()
+		http.Error(w, "not a Timerbus callback", http.StatusBadRequest)
+		return
+	}
+	r.tally.count(id, executeAt, arrived)
+}
+
+// expectation is the body of a request to expectPath.
+type expectation struct {
+	Prefix string `json:"prefix"`
+	Count  int    `json:"count"`
+}
+
+func (r *Receiver) expect(w http.ResponseWriter, request *http.Request) {
+	var e expectation
+	err := json.NewDecoder(io.LimitReader(request.Body, 4096)).Decode(&e)
+	if err == nil {
+		err = r.tally.expect(e.Prefix, e.Count)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func tell(w http.ResponseWriter, report *Report) {
+	body, err := json.Marshal(report)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // whoever went away asks again
+}
+
+// receiverAt is a receiver as whoever measures sees it.
+type receiverAt struct{ base *url.URL }
+
+func newReceiverAt(address string) (receiverAt, error) {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return receiverAt{}, fmt.Errorf("receiver %q is not accepted: want a URL such as http://127.0.0.1:9100", address)
+	}
+	return receiverAt{u}, nil
+}
+
+func (r receiverAt) expect(ctx context.Context, prefix string, count int) error {
+	body, err := json.Marshal(expectation{Prefix: prefix, Count: count})
+	if err != nil {
+		return err
+	}
+	if _, err := exchange(ctx, http.MethodPost, r.base.JoinPath(expectPath).String(), "", body); err != nil {
+		return fmt.Errorf("tell the receiver: %w", err)
+	}
+	return nil
+}
+
+func (r receiverAt) report(ctx context.Context, whole bool) (Report, error) {
+	address := r.base.JoinPath(reportPath)
+	if whole {
+		address.RawQuery = "whole"
+	}
+	body, err := exchange(ctx, http.MethodGet, address.String(), "", nil)
+	if err != nil {
+		return Report{}, fmt.Errorf("ask the receiver: %w", err)
+	}
+	var report Report
+	if err := json.Unmarshal(body, &report); err != nil {
+		return Report{}, fmt.Errorf("ask the receiver: %w", err)
+	}
+	return report, nil
+}
