@@ -60,14 +60,12 @@ func New(baseURL string, options ...Option) (*Client, error) {
 // call posts a request, as often as the retry allows, and reads the answer into answer unless that is
 // nil or there is none. It returns the status, which is below 300.
 func (c *Client) call(ctx context.Context, path string, repeat repeatable, request, answer any) (int, error) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false) // payloads travel as they were given
-	if err := enc.Encode(request); err != nil {
+	body, err := encode(request)
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	for try := 1; ; try++ {
-		status, err := c.try(ctx, path, body.Bytes(), answer)
+		status, err := c.try(ctx, path, body, answer)
 		if err == nil {
 			return status, nil
 		}
@@ -76,6 +74,15 @@ func (c *Client) call(ctx context.Context, path string, repeat repeatable, reque
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+}
+
+// encode leaves characters such as < as they are: payloads travel as they were given.
+func encode(request any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(request)
+	return body.Bytes(), err
 }
 
 func (c *Client) try(ctx context.Context, path string, body []byte, answer any) (int, error) {

@@ -95,6 +95,70 @@ func TestEveryCallHasItsRoute(t *testing.T) {
 			}
 			return err
 		}, `{"timerId":"a"}`},
+		"timers/retry": {200, aTimer, func(c *client.Client) error {
+			got, err := c.RetryTimer(t.Context(), client.RetryTimerRequest{TimerID: "a", ExecuteIn: "10m", IfGeneration: "7"})
+			if got.Generation != "7" {
+				t.Errorf("armed %+v", got)
+			}
+			return err
+		}, `{"executeIn":"10m","ifGeneration":"7","timerId":"a"}`},
+		"timers/batch-create": {
+			200, `{"succeeded":3,"failed":1,"results":[
+			{"status":200,"namespace":"default","id":"a","timerId":"a","generation":"7","dueAt":"2030-01-31T09:00:00.000Z"},
+			{"status":202,"namespace":"default","id":"b","timerId":"b","generation":"8"},
+			{"status":200,"namespace":"default","id":"c","timerId":"c","generation":"9","kept":true},
+			{"status":400,"error":{"error":"INVALID_INPUT","message":"timers[3].id: \"\" is not accepted","details":{"field":"timers[3].id"},"timestamp":"2030-01-31T09:00:00.000Z"}}]}`,
+			func(c *client.Client) error {
+				got, err := c.BatchCreateTimers(t.Context(), []client.CreateTimerRequest{
+					{ID: "a", ExecuteIn: "3s", Payload: json.RawMessage(`"<"`)}, {ID: "b"}, {ID: "c", OnConflict: client.Keep}, {},
+				})
+				if err != nil || len(got) != 4 {
+					t.Fatalf("%d results, %v", len(got), err)
+				}
+				if a := got[0]; a.Err != nil || a.ID != "a" || a.Generation != "7" || !a.InTime || a.Kept || a.DueAt.String() != "2030-01-31T09:00:00.000Z" {
+					t.Errorf("a: %+v", a)
+				}
+				if got[1].InTime || !got[2].Kept {
+					t.Errorf("b, c: %+v", got[1:3])
+				}
+				if e := got[3].Err; e == nil || e.Status != 400 || e.Code != client.CodeInvalidInput || e.Details["field"] != "timers[3].id" {
+					t.Errorf("the bad one: %+v", got[3])
+				}
+				return err
+			}, `{"timers":[{"executeIn":"3s","id":"a","payload":"<"},{"id":"b"},{"id":"c","onConflict":"keep"},{}]}`,
+		},
+		"timers/batch-delete": {
+			200, `{"succeeded":2,"failed":1,"results":[{"status":204,"id":"a"},{"status":202,"id":"b"},{"status":404}]}`,
+			func(c *client.Client) error {
+				got, err := c.BatchDeleteTimers(t.Context(), []client.DeleteTimerRequest{{TimerID: "a"}, {TimerID: "b"}, {TimerID: "c"}})
+				if err != nil || len(got) != 3 || !got[0].InTime || got[1].InTime || got[1].Err != nil || got[2].Err.Status != 404 {
+					t.Errorf("%+v, %v", got, err)
+				}
+				return err
+			}, `{"timers":[{"timerId":"a"},{"timerId":"b"},{"timerId":"c"}]}`,
+		},
+		"timers/delete-matching": {200, `{"matched":3,"applied":2,"late":1,"skipped":1,"nextCursor":"x"}`, func(c *client.Client) error {
+			page, err := c.DeleteMatching(t.Context(), client.DeleteMatchingRequest{Namespace: "n", CorrelationID: "c", Limit: 3, Cursor: "w"})
+			if page != (client.MatchingPage{Matched: 3, Applied: 2, Late: 1, Skipped: 1, NextCursor: "x"}) {
+				t.Errorf("page %+v", page)
+			}
+			return err
+		}, `{"correlationId":"c","cursor":"w","limit":3,"namespace":"n"}`},
+		"timers/reschedule-matching": {200, `{"matched":0,"applied":0,"late":0,"skipped":0}`, func(c *client.Client) error {
+			_, err := c.RescheduleMatching(t.Context(), client.RescheduleMatchingRequest{Namespace: "n", Status: "retrying", ShiftBy: "-1h"})
+			return err
+		}, `{"namespace":"n","shiftBy":"-1h","status":"retrying"}`},
+		"timers/retry-matching": {200, `{"matched":0,"applied":0,"late":0,"skipped":0}`, func(c *client.Client) error {
+			_, err := c.RetryMatching(t.Context(), client.RetryMatchingRequest{Namespace: "n", Status: "dead"})
+			return err
+		}, `{"namespace":"n","status":"dead"}`},
+		"shards/list": {200, `{"namespace":"n","shards":[{"shard":7,"partition":3,"version":2,"held":true,"node":"one","overdueFor":"2s"}]}`, func(c *client.Client) error {
+			shards, err := c.ListShards(t.Context(), "n")
+			if len(shards) != 1 || shards[0].Shard != 7 || !shards[0].Held || shards[0].OverdueFor != "2s" {
+				t.Errorf("shards %+v", shards)
+			}
+			return err
+		}, `{"namespace":"n"}`},
 		"namespaces/create": {200, `{"name":"n","numShards":16}`, func(c *client.Client) error {
 			ns, err := c.CreateNamespace(t.Context(), client.CreateNamespaceRequest{Name: "n", NumShards: 16})
 			if ns.NumShards != 16 {

@@ -33,3 +33,10 @@ func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
 	_, err := c.call(ctx, "namespaces/list", true, api.ListNamespacesRequest{}, &list)
 	return list.Namespaces, err
 }
+
+// ListShards tells who holds a namespace's shards and how far each is, by shard number.
+func (c *Client) ListShards(ctx context.Context, namespace string) ([]Shard, error) {
+	var list api.ShardList
+	_, err := c.call(ctx, "shards/list", true, api.ListShardsRequest{Namespace: namespace}, &list)
+	return list.Shards, err
+}

@@ -37,7 +37,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body := `{"error":"UNAVAILABLE","message":"busy","details":{}}`
 	if now.status < 300 {
-		body = "{}"
+		body = `{"results":[{"status":200},{"status":200}]}`
 	}
 	h := http.Header{}
 	h.Set("Retry-After", now.retryAfter)
@@ -71,6 +71,31 @@ func TestRetry(t *testing.T) {
 		return err
 	}
 
+	createBatch := func(on client.OnConflict) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			_, err := c.BatchCreateTimers(ctx, []client.CreateTimerRequest{{ID: "a"}, {ID: "b", OnConflict: on}})
+			return err
+		}
+	}
+	removeBatch := func(ctx context.Context, c *client.Client) error {
+		_, err := c.BatchDeleteTimers(ctx, []client.DeleteTimerRequest{{TimerID: "a"}, {TimerID: "b"}})
+		return err
+	}
+	arm := func(ctx context.Context, c *client.Client) error {
+		_, err := c.RetryTimer(ctx, client.RetryTimerRequest{})
+		return err
+	}
+	removeMatching := func(ctx context.Context, c *client.Client) error {
+		_, err := c.DeleteMatching(ctx, client.DeleteMatchingRequest{})
+		return err
+	}
+	reschedule := func(by string) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			_, err := c.RescheduleMatching(ctx, client.RescheduleMatchingRequest{ShiftBy: by})
+			return err
+		}
+	}
+
 	for name, c := range map[string]struct {
 		call  func(context.Context, *client.Client) error
 		steps []step
@@ -92,6 +117,14 @@ func TestRetry(t *testing.T) {
 		"a guarded update, busy":                {update("7"), []step{busy, ok}, 2, false},
 		"a deletion, broken":                    {remove, []step{broken, ok}, 1, true},
 		"a deletion, busy":                      {remove, []step{busy, refused, ok}, 3, false},
+		"a batch, broken":                       {createBatch(client.Keep), []step{broken, ok}, 2, false},
+		"a batch with one fail, broken":         {createBatch(client.Fail), []step{broken, ok}, 1, true},
+		"a batch with one fail, busy":           {createBatch(client.Fail), []step{busy, ok}, 2, false},
+		"a batch of deletions, broken":          {removeBatch, []step{broken, ok}, 1, true},
+		"arming again, broken":                  {arm, []step{broken, ok}, 1, true},
+		"deletion by filter, broken":            {removeMatching, []step{broken, ok}, 2, false},
+		"another time by filter, broken":        {reschedule(""), []step{broken, ok}, 2, false},
+		"a shift by filter, broken":             {reschedule("1h"), []step{broken, ok}, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -81,3 +81,11 @@ func (c *Client) TimerHistory(ctx context.Context, r HistoryRequest) (History, e
 	_, err := c.call(ctx, "timers/history", true, r, &h)
 	return h, err
 }
+
+// RetryTimer arms a dead or parked timer again, as a new generation. An *Error with CodeTimerExists says that
+// it is alive, one with CodeTimerNotFound that it is done or unknown.
+func (c *Client) RetryTimer(ctx context.Context, r RetryTimerRequest) (Timer, error) {
+	var t Timer
+	_, err := c.call(ctx, "timers/retry", false, r, &t)
+	return t, err
+}

@@ -30,6 +30,18 @@ type (
 	History = api.TimerHistory
 	// HistoryEntry is one attempt.
 	HistoryEntry = api.HistoryEntry
+	// DeleteMatchingRequest selects timers to delete.
+	DeleteMatchingRequest = api.DeleteMatchingRequest
+	// RescheduleMatchingRequest selects timers to give another time.
+	RescheduleMatchingRequest = api.RescheduleMatchingRequest
+	// RetryMatchingRequest selects dead or parked timers to arm again.
+	RetryMatchingRequest = api.RetryMatchingRequest
+	// MatchingPage is what became of one page of such a selection.
+	MatchingPage = api.MatchingPage
+	// RetryTimerRequest arms a dead or parked timer again.
+	RetryTimerRequest = api.RetryTimerRequest
+	// Shard is one unit of ownership, with who holds it and how far it is.
+	Shard = api.Shard
 	// RetryPolicy says how failed deliveries are tried again.
 	RetryPolicy = api.RetryPolicy
 	// RetryPolicyInput is a retry policy of which some fields are given.
