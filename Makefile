@@ -24,6 +24,7 @@ ARGS         ?=
 SEEDS        ?= 1000
 FIRST        ?= 0
 ROUNDS       ?= 20
+API_SECONDS  ?= 25
 # The modules with Go packages (tools only names versions); PKG is meant in the root module.
 MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e,.)
 
@@ -86,7 +87,7 @@ kill: ## Kill the service under load (kill -9), ROUNDS times, and count what was
 	@cd e2e && TIMERBUS_KILL_ROUNDS=$(ROUNDS) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint test ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api test ## Everything a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -120,6 +121,11 @@ check-generated: $(TOOLS) ## Fail if `make generate` changes anything
 		echo "Generated code was out of date. It has been written anew: commit it." >&2; exit 1; \
 	fi; \
 	echo "$$(grep -c . <<<"$$after" || true) generated files, all up to date"
+
+.PHONY: check-api
+check-api: build ## Hold the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)
+	@$(say) 'API'
+	@tools/schemathesis/run $(API_SECONDS)
 
 .PHONY: vet
 vet: ## Run go vet
