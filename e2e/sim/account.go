@@ -40,27 +40,45 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.checkTold(id, history, &t, found)
+	o.checkResults(id, history)
+	o.checkAnswered(number)
 	final, certain := o.final(number)
+	deleted := certain && final != nil && final.op.Verb == Delete
 	switch {
-	case !found:
+	case !found, deleted: // after a delete, get shows the end of an earlier life
 		o.counts.Deleted++
-		if certain && final != nil && final.op.Verb != Delete {
-			o.broken("lost", "%s is gone, and nobody deleted it (last: op %d)", id, final.op.ID)
-		}
-		return
 	case t.Status == timer.StatusDone:
 		o.counts.Done++
 	case t.Status == timer.StatusDead:
 		o.counts.Dead++
 	case t.Status == timer.StatusParked:
 		o.counts.Parked++
+	default:
+		o.broken("stuck", "%s is still there as %s", id, t.Status)
 	}
 	switch {
-	case !certain:
-	case final == nil:
+	case !certain, deleted:
+	case final == nil && found:
 		o.broken("appeared", "%s is there as %s, and no operation on it was taken", id, t.Status)
-	case final.op.Verb != Delete: // after a delete, the end of an earlier life is what there is
-		o.checkScript(final, endOf(final, &t, history))
+	case final == nil:
+	case !found:
+		o.broken("lost", "%s is gone, and nobody deleted it (last: op %d)", id, final.op.ID)
+	default:
+		o.checkScript(final, endOf(final, &t, history), history)
+	}
+}
+
+// checkAnswered compares the generations that answers told with those that were delivered.
+func (o *oracle) checkAnswered(number int) {
+	for _, s := range o.ops {
+		if s.op.Timer != number || s.generation == "" || len(s.lives) == 0 || s.lives[0] == s.generation {
+			continue
+		}
+		rule := "webhook-id"
+		if s.op.Topic {
+			rule = "twice" // one application was told and the other delivered
+		}
+		o.broken(rule, "op %d was answered with generation %s and delivered as %s", s.op.ID, s.generation, s.lives[0])
 	}
 }
 
@@ -85,7 +103,6 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 	return last, certain
 }
 
-// checkScript follows the receiver's script: every step up to the last must have been delivered, and the
 // endOf is how the last life of an operation ended. The timer as Get shows it may be an earlier life, if both
 // ended within the clock bound of each other: history is ordered by the clocks of the nodes that wrote it.
 func endOf(s *opState, t *timer.Timer, history []store.HistoryEntry) timer.Status {
@@ -94,7 +111,7 @@ func endOf(s *opState, t *timer.Timer, history []store.HistoryEntry) timer.Statu
 	}
 	last := s.lives[len(s.lives)-1]
 	for _, h := range history {
-		if timer.WebhookID(t.UUID, h.Generation) != last {
+		if h.Generation.String() != last {
 			continue
 		}
 		switch h.Outcome {
@@ -108,36 +125,51 @@ func endOf(s *opState, t *timer.Timer, history []store.HistoryEntry) timer.Statu
 	return t.Status
 }
 
-// timer must have ended as it says.
-func (o *oracle) checkScript(s *opState, end timer.Status) {
+// checkScript follows the receiver's script: every attempt up to the last must have been delivered, told and
+// written down, and the timer must have ended as the last one says. Here a crash is no excuse: nothing came after the
+// operation, so what a dispatcher did not live to tell is delivered again.
+func (o *oracle) checkScript(s *opState, end timer.Status, history []store.HistoryEntry) {
 	if s.kills() {
 		if end != timer.StatusParked {
 			o.broken("poison", "op %d kills its dispatchers and ended as %s", s.op.ID, end)
 		}
 		return
 	}
-	want := timer.StatusDone
-	life, attempt := 0, 1
-	for {
-		if !s.got[[2]int{life, attempt}] {
-			o.broken("lost", "op %d: attempt %d of life %d was never delivered; the timer ended as %s", s.op.ID, attempt, life, end)
+	id, life := timerID(s.op.Timer), 0
+	for number := timer.Attempt(1); ; number++ {
+		a := attempt{timer: id, number: number}
+		if life < len(s.lives) {
+			a.generation = s.lives[life]
+		}
+		seen := o.seen[a]
+		if seen == nil {
+			o.broken("lost", "op %d: attempt %d of life %d was never delivered; the timer ended as %s", s.op.ID, number, life, end)
 			return
 		}
-		step := s.step(life, attempt)
-		switch {
-		case step.Answer == AnswerAgain || step.Answer == AnswerNotAgain:
-			life, attempt = life+1, 1
-			continue
-		case step.Answer.Failed() && attempt < maxAttempts:
-			attempt++
-			continue
-		case step.Answer.Failed(), step.Answer == AnswerGone, step.Answer == AnswerBad:
-			want = timer.StatusDead
+		outcome := seen.step.outcome(number)
+		if !o.tells(a, outcome) {
+			o.broken("untold", "op %d: attempt %d of life %d ended as %s, and results never said so", s.op.ID, number, life, outcome)
 		}
-		break
-	}
-	if end != want {
-		o.broken("outcome", "op %d ended as %s, want %s", s.op.ID, end, want)
+		if !slices.ContainsFunc(history, func(h store.HistoryEntry) bool {
+			return h.Generation.String() == a.generation && h.Attempt == number
+		}) {
+			o.broken("history", "op %d: attempt %d of life %d ended as %s and is not in history", s.op.ID, number, life, outcome)
+		}
+		want := timer.StatusDone
+		switch outcome {
+		case store.OutcomeFailed:
+			continue
+		case store.OutcomeRescheduled:
+			life, number = life+1, 0
+			continue
+		case store.OutcomeDead:
+			want = timer.StatusDead
+		case store.OutcomeDone:
+		}
+		if end != want {
+			o.broken("outcome", "op %d ended as %s, want %s", s.op.ID, end, want)
+		}
+		return
 	}
 }
 
@@ -145,7 +177,7 @@ func (o *oracle) checkScript(s *opState, end timer.Status) {
 // notice.
 func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool) {
 	for _, h := range history {
-		if !o.told[fmt.Sprintf("%s/%s/%d/%s", id, h.Generation, h.Attempt, h.Outcome)] {
+		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
 			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and results never said so", id, h.Attempt, h.Generation, h.Outcome)
 		}
 		if h.Outcome == store.OutcomeDead && !o.notices[fmt.Sprintf("%s/%s/%s", id, h.Generation, timer.StatusDead)] {

@@ -53,12 +53,25 @@ func (o *Op) space() string {
 	return namespace
 }
 
+// makeNamespace asks one ingest after the other until the namespace is there.
 func (w *World) makeNamespace(ctx context.Context, o *Op) {
-	w.note("op %d  namespace %s", o.ID, lateNamespace)
 	body := fmt.Sprintf(`{"name":%q,"numShards":%d}`, lateNamespace, partitions)
-	rec := w.post(ctx, w.nodes[o.Node].current(), "namespaces/create", body)
-	if rec.Code != http.StatusOK {
-		w.oracle.violate("answer", "namespace: status %d: %s", rec.Code, rec.Body)
+	for n := o.Node; ctx.Err() == nil; n++ {
+		if l := w.nodes[n%ingests].current(); l != nil {
+			call, cancel := context.WithTimeout(ctx, 15*time.Second)
+			rec := w.post(call, l, "namespaces/create", body)
+			cancel()
+			w.note("op %d  namespace %s answered %d", o.ID, lateNamespace, rec.Code)
+			switch {
+			case rec.Code == http.StatusOK && l.alive():
+				return
+			case !l.alive(), rec.Code == http.StatusServiceUnavailable, rec.Code == http.StatusGatewayTimeout:
+			default:
+				w.oracle.violate("answer", "namespace: status %d: %s", rec.Code, rec.Body)
+				return
+			}
+		}
+		sleep(ctx, 200*time.Millisecond)
 	}
 }
 

@@ -7,5 +7,6 @@
 // way again, near enough that a failing seed can be replayed and shrunk.
 //
 // Read plan.go (what can happen), draw.go (how often), world.go and node.go (the cluster), faults.go,
-// client.go and receiver.go (those outside), then oracle.go, account.go and fence.go (what must hold) and shrink.go.
+// client.go and receiver.go (those outside), then oracle.go, timing.go, attempts.go, account.go and fence.go (what
+// must hold) and shrink.go.
 package sim

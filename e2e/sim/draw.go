@@ -18,7 +18,7 @@ const (
 )
 
 // Draw makes the plan of a seed. Every fourth life has no faults, or next to none, so that what only faults
-// excuse is seen.
+// excuse is seen. What is rare has dice of its own.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
 	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest)}
@@ -30,6 +30,10 @@ func Draw(seed uint64) Plan {
 	}
 	if seed%16 == 1 {
 		r.poison(p.Ops)
+	}
+	rare := &dice{rand.New(rand.NewPCG(seed, 0x72617265))}
+	if rare.chance(5) {
+		rare.makeNamespace(&p)
 	}
 	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
 	for i := range p.Ops {
@@ -58,6 +62,9 @@ func Draw(seed uint64) Plan {
 	default:
 		for range 1 + r.IntN(16) {
 			p.Faults = append(p.Faults, r.fault(&p))
+		}
+		if rare.chance(5) {
+			rare.recreate(&p)
 		}
 		slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	}
@@ -187,6 +194,47 @@ func (r *dice) poison(ops []Op) {
 		o.Script[0][i] = kill
 	}
 }
+
+// makeNamespace lets a namespace be made while the cluster runs, and half of the timers that begin later live in
+// it, some of them from its first moments on.
+func (r *dice) makeNamespace(p *Plan) {
+	at := r.between(0, p.Length/2)
+	late := map[int]bool{}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if _, known := late[o.Timer]; !known {
+			late[o.Timer] = o.At >= at && r.chance(50)
+		}
+		o.Late = late[o.Timer]
+	}
+	p.Ops = append(p.Ops, Op{At: at, Timer: namespaceMaker, Verb: MakeNamespace, Node: r.IntN(ingests)})
+}
+
+// recreate makes the command topic anew shortly after a command, which may have to wait for the store: what is on its
+// way then is lost with the topic, or is applied and its answer lost.
+func (r *dice) recreate(p *Plan) {
+	var commands []time.Duration
+	for _, o := range p.Ops {
+		if o.Topic {
+			commands = append(commands, o.At)
+		}
+	}
+	if len(commands) == 0 {
+		return
+	}
+	at := commands[r.IntN(len(commands))] + r.between(0, 3*time.Second)
+	p.Faults = append(p.Faults, Fault{Kind: Recreate, At: min(at, p.Length-time.Millisecond)})
+	for node := range ingests {
+		kinds := []FaultKind{StoreFails, StoreUnknown, StoreHangs, StoreLate}
+		p.Faults = append(p.Faults, Fault{
+			Kind: kinds[r.IntN(len(kinds))], Node: node, Method: "WriteAt", Nth: 1 + r.IntN(2*len(commands)),
+			Count: 1 + r.IntN(4), For: r.between(500*time.Millisecond, 5*time.Second),
+		})
+	}
+}
+
+// namespaceMaker stands for a timer where there is none.
+const namespaceMaker = 999
 
 // crowd makes many timers due at about the same time, with callbacks that take their time.
 func (r *dice) crowd(p *Plan) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -23,10 +24,9 @@ type oracle struct {
 	ops        []*opState // by Op.ID
 	violations []Violation
 	counts     Report
-	// attempts counts deliveries by webhook-id and attempt.
-	attempts map[string]int
-	// told holds what the results topic said: webhook-id, attempt and outcome.
-	told map[string]bool
+	// seen holds what receivers saw, told what the results topic said.
+	seen map[attempt]*sighting
+	told map[attempt][]store.Outcome
 	// notices holds the webhook-ids and statuses of dead and parked events.
 	notices map[string]bool
 	last    time.Duration
@@ -41,14 +41,12 @@ type opState struct {
 	at time.Duration
 	// ends holds when deliveries were made that ended the timer, or were to be tried again.
 	ends []time.Duration
-	// lives are the generations that grew from it, by webhook-id, in the order of their first delivery.
+	// lives are the generations that grew from it, in the order of their first delivery.
 	lives []string
-	// again counts the lives that were answered with nextExecuteAt.
+	// again holds the lives that were answered with nextExecuteAt.
 	again map[string]bool
 	nexts []next
-	// got holds the deliveries: life and attempt.
-	got map[[2]int]bool
-	// generation is what a topic command's answer said.
+	// generation is what an answer told, the first if there were several.
 	generation string
 }
 
@@ -82,9 +80,11 @@ func (a answer) inTime() bool {
 func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAccepted }
 
 func newOracle(w *World) *oracle {
-	o := &oracle{world: w, attempts: map[string]int{}, told: map[string]bool{}, notices: map[string]bool{}}
+	o := &oracle{
+		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, notices: map[string]bool{},
+	}
 	for i := range w.plan.Ops {
-		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}, got: map[[2]int]bool{}})
+		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}})
 	}
 	return o
 }
@@ -127,8 +127,20 @@ func (o *oracle) answered(op *Op, a answer) {
 		o.checkBefore(s)
 	}
 	s.answer, s.known, s.at = a, true, o.world.since()
+	o.learn(s, a.generation)
 	if a.applied() {
 		o.counts.Applied++
+	}
+}
+
+// learn takes in which generation an answer says that the operation made.
+func (o *oracle) learn(s *opState, generation string) {
+	switch {
+	case generation == "":
+	case s.generation == "":
+		s.generation = generation
+	case s.generation != generation:
+		o.broken("twice", "op %d was applied as generation %s and as %s", s.op.ID, s.generation, generation)
 	}
 }
 
@@ -149,21 +161,18 @@ func (o *oracle) delivered(d *delivered) Step {
 	o.checkPrompt(s, d)
 	o.checkSuperseded(s, d)
 	o.checkApplied(s, d)
-	life := o.checkLife(s, d)
-	key := fmt.Sprintf("%s/%d", d.webhook, d.Attempt)
-	o.attempts[key]++
-	if o.attempts[key] > 1 {
+	seen := o.see(s, o.checkLife(s, d), d)
+	if seen.count > 1 {
 		o.counts.Duplicates++
-		if len(o.world.plan.Faults) == 0 && !slices.ContainsFunc(o.ops, (*opState).kills) {
-			o.broken("duplicate", "delivery %s of op %d came again, and nothing had failed", key, id)
+		if !o.mayRepeat() {
+			o.broken("duplicate", "delivery %s of op %d came again, and nothing had failed that may repeat it", d.webhook, id)
 		}
 	}
-	s.got[[2]int{life, int(d.Attempt)}] = true
-	step := s.step(life, int(d.Attempt))
-	if step.Answer != AnswerAgain && step.Answer != AnswerNotAgain {
+	step := seen.step
+	if !step.Answer.Again() {
 		s.ends = append(s.ends, o.world.since())
 	} else {
-		s.again[d.webhook] = true
+		s.again[d.Generation] = true
 		s.ends = nil // the next life is still to come
 		said := timer.SystemClock().Add(step.After)
 		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said})
@@ -189,75 +198,13 @@ func (s *opState) kills() bool {
 	return false
 }
 
-// checkTime is I8: not early by the node's clock, nor by true time beyond the bound.
-func (o *oracle) checkTime(d *delivered) {
-	now := timer.SystemClock()
-	if d.node != nil && (d.local < d.ExecuteAt || d.local < d.ScheduledFor) {
-		o.broken("early", "op %d went out at %v by the clock of %s, due %v", d.op, d.local, d.node, max(d.ExecuteAt, d.ScheduledFor))
-	}
-	if now < d.ExecuteAt.Add(-clockBound) {
-		o.broken("far early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
-	}
-	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
-	if o.world.isHealed() {
-		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
-		late := now.Sub(max(d.ScheduledFor, healed))
-		o.counts.Late = max(o.counts.Late, late)
-		if limit := o.lateLimit(); late > limit {
-			o.broken("late", "op %d went out %v after its time and the end of all faults, want at most %v", d.op, late, limit)
-		}
-	}
-}
-
-// checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
-// ingest are no excuse, since hints go out after them too.
-func (o *oracle) checkPrompt(s *opState, d *delivered) {
-	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.ops, (*opState).kills) ||
-		slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
-		return
-	}
-	// A due time that had passed when the operation was sent counts from there.
-	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	if late := timer.SystemClock().Sub(from); late > prompt {
-		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
-	}
-}
-
-// prompt covers the nodes' clock offsets and the pauses between tries of a lost answer.
-const prompt = time.Second
-
-// lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
-// callback that was running. An event that was lost with the due queue, or that found no row because the
-// write came after its own due time, waits for the redelivery bound besides (I12); poison holds up what waits
-// behind it, five starts long.
-func (o *oracle) lateLimit() time.Duration {
-	const (
-		sweep           = 2 * time.Second
-		callback        = 10 * time.Second
-		redeliveryBound = 30 * time.Second
-	)
-	limit := 3*sweep + callback
-	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
-		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
-	}) {
-		limit += redeliveryBound
-	}
-	if slices.ContainsFunc(o.ops, (*opState).kills) {
-		limit += 5 * callback
-	}
-	return limit
-}
-
-// checkApplied is what an error promises: nothing has changed. And what an answer told is what is delivered.
+// checkApplied is what an error promises: nothing has changed.
 func (o *oracle) checkApplied(s *opState, d *delivered) {
 	if !s.known || s.answer.unknown {
 		return
 	}
 	if !s.answer.applied() {
 		o.broken("refused", "op %d was delivered although it had been answered %d", s.op.ID, s.answer.status)
-	}
-	if g := s.answer.generation; g != "" && len(s.lives) == 0 && !strings.HasSuffix(d.webhook, "_"+g) {
-		o.broken("webhook-id", "op %d was answered with generation %s and delivered as %s", s.op.ID, g, d.webhook)
 	}
 }
 
@@ -297,20 +244,33 @@ func (o *oracle) checkBefore(later *opState) {
 
 // checkLife returns which generation of the operation this is: 0 is the first. A new one needs a reason.
 func (o *oracle) checkLife(s *opState, d *delivered) int {
-	if at := slices.Index(s.lives, d.webhook); at >= 0 {
+	if want := timer.UUIDOf(d.Namespace, d.TimerID).String() + "_" + d.Generation; d.webhook != want {
+		o.broken("webhook-id", "op %d was delivered as %s, want %s", s.op.ID, d.webhook, want)
+	}
+	if at := slices.Index(s.lives, d.Generation); at >= 0 {
 		return at
 	}
-	if len(s.lives) > len(s.again) {
-		o.broken("webhook-id", "op %d was delivered as %s and as %s, and nobody had asked for another time",
-			s.op.ID, s.lives, d.webhook)
+	for _, other := range o.ops {
+		if other != s && other.op.Timer == s.op.Timer && slices.Contains(other.lives, d.Generation) {
+			o.broken("webhook-id", "op %d was delivered as %s, as op %d had been", s.op.ID, d.webhook, other.op.ID)
+		}
 	}
-	if len(s.lives) == 0 && d.ExecuteAt != o.world.executeAt(s.op) {
+	asked := slices.ContainsFunc(s.nexts, func(n next) bool { return n.fits(d.ExecuteAt) })
+	first := d.ExecuteAt == o.world.executeAt(s.op)
+	switch {
+	case len(s.lives) == 0 && !first:
 		o.broken("executeAt", "op %d asked for %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
-	}
-	if len(s.lives) > 0 && !slices.ContainsFunc(s.nexts, func(n next) bool { return n.fits(d.ExecuteAt) }) {
+	case len(s.lives) == 0:
+	case first && !asked:
+		o.broken("twice", "op %d was applied twice: it was delivered as generation %s for its first time, and now as %s",
+			s.op.ID, s.lives[0], d.Generation)
+	case len(s.lives) > len(s.again):
+		o.broken("webhook-id", "op %d was delivered as generations %s and as %s, and nobody had asked for another time",
+			s.op.ID, s.lives, d.Generation)
+	case !asked:
 		o.broken("executeAt", "op %d was told to come again at %v and was delivered for %v", s.op.ID, s.nexts, d.ExecuteAt)
 	}
-	s.lives = append(s.lives, d.webhook)
+	s.lives = append(s.lives, d.Generation)
 	return len(s.lives) - 1
 }
 
@@ -330,8 +290,11 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 	case event.TypeResult:
 		var r event.Result
 		must(json.Unmarshal(e.Data, &r))
+		a, outcome := attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}, store.Outcome(r.Outcome)
 		o.mu.Lock()
-		o.told[fmt.Sprintf("%s/%s/%d/%s", r.TimerID, r.Generation, r.Attempt, r.Outcome)] = true
+		if !o.tells(a, outcome) {
+			o.told[a] = append(o.told[a], outcome)
+		}
 		o.mu.Unlock()
 	case event.TypeDead, event.TypeParked:
 		var n event.Notice
@@ -366,28 +329,27 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 			got.status = http.StatusNotFound
 		}
 	}
-	var t struct {
-		Generation string `json:"generation"`
-	}
 	if a.Timer != nil {
+		var t struct {
+			Generation string `json:"generation"`
+		}
 		must(json.Unmarshal(a.Timer, &t))
+		got.generation = t.Generation
+	}
+	if a.Earlier {
+		// A replay is not told whether the store had taken or refused it the first time, and shows the
+		// present state.
+		got = answer{unknown: true}
 	}
 	o.mu.Lock()
 	s := o.find(id)
 	known := s.known
-	if known && !a.Earlier && a.Error == "" && s.generation != "" && t.Generation != "" && s.generation != t.Generation {
-		o.broken("twice", "command %d was applied as generation %s and as %s", id, s.generation, t.Generation)
-	}
-	if !a.Earlier && t.Generation != "" {
-		s.generation = t.Generation
+	if known {
+		o.learn(s, got.generation)
 	}
 	o.mu.Unlock()
-	if a.Earlier {
-		// A replay is not told whether the store had taken or refused it the first time.
-		got = answer{unknown: true}
-	}
 	if !known {
-		o.world.note("op %d  command answered %s%s earlier=%v in time=%v", id, a.Error, t.Generation, a.Earlier, a.InTime)
+		o.world.note("op %d  command answered %s%s earlier=%v in time=%v", id, a.Error, got.generation, a.Earlier, a.InTime)
 		o.answered(s.op, got)
 	}
 }
@@ -397,9 +359,17 @@ func (o *oracle) quiet() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.ops {
-		if s.op.Topic && !s.known {
+		if s.op.Topic && !s.known && !o.mayBeGone(s) {
 			return false
 		}
 	}
 	return o.world.since()-o.last > 2*time.Second
+}
+
+// mayBeGone reports whether a command went down with its topic: on it, and nowhere else, was what no ingest had
+// committed yet. It gets the time that commands take at most once the faults have stopped.
+func (o *oracle) mayBeGone(s *opState) bool {
+	const applied = 20 * time.Second
+	return o.world.since() > o.world.plan.Length+applied &&
+		slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == Recreate && s.at <= f.At })
 }

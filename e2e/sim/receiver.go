@@ -24,7 +24,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	}
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
-		node: r.life.node, local: r.life.node.clock(),
+		by: r.life, local: r.life.node.clock(),
 	}
 	step := w.oracle.delivered(&d)
 	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
@@ -77,7 +77,9 @@ func (s *Step) answer() dispatcher.Answer {
 		return dispatcher.Answer{Status: 301}
 	case AnswerRefuse:
 		return dispatcher.Answer{Err: errors.New("connection refused")}
-	case AnswerDone, AnswerHang, AnswerKill, AnswerLeasedKill:
+	case AnswerHang, AnswerKill, AnswerLeasedKill:
+		return dispatcher.Answer{Err: errors.New("no answer")}
+	case AnswerDone:
 	}
 	return dispatcher.Answer{Status: 200}
 }
@@ -88,8 +90,8 @@ type delivered struct {
 
 	webhook string
 	op      int
-	// node made the delivery, at local by its clock; nil for events.
-	node  *node
+	// by made the delivery, at local by its clock; nil for events.
+	by    *life
 	local timer.Millis
 }
 

@@ -74,9 +74,11 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 			kind = faultstore.Delay
 		case StoreLate:
 			kind = faultstore.CommitLate
+			w.late.Add(1)
 			w.others.Go(func() {
 				sleep(w.outlive, p.For)
 				f.faults.CommitNext()
+				w.late.Add(-1)
 			})
 		default:
 			continue

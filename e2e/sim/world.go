@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,8 @@ type World struct {
 	outside *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
+	// late counts the writes that were given up and will be applied.
+	late atomic.Int64
 	// tracing never changes; trace grows under mu.
 	tracing bool
 	trace   []string
@@ -147,7 +150,7 @@ func (w *World) settle(ctx context.Context) bool {
 	for range int(settleLimit / time.Second) {
 		sleep(ctx, time.Second)
 		counts, err := handle.Count(ctx, timer.SystemClock())
-		if err == nil && counts.Pending == 0 && w.oracle.quiet() {
+		if err == nil && counts.Pending == 0 && w.late.Load() == 0 && w.oracle.quiet() {
 			// Results and marks follow the rows.
 			sleep(ctx, 15*time.Second)
 			return true

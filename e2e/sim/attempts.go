@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// attempt names one attempt of one generation of one timer, as deliveries, result events and history do.
+type attempt struct {
+	timer, generation string
+	number            timer.Attempt
+}
+
+func (a attempt) of(number timer.Attempt) attempt { a.number = number; return a }
+
+// sighting is what receivers saw of an attempt. A repetition is answered like the first.
+type sighting struct {
+	op    *opState
+	life  int
+	step  Step
+	count int
+	// by are the processes that called; none for events.
+	by []*life
+}
+
+// outcome is what has to become of an attempt that was answered so; empty if nobody lives to tell.
+func (s *Step) outcome(number timer.Attempt) store.Outcome {
+	switch {
+	case s.Answer.Kills():
+		return ""
+	case s.Answer.Again():
+		return store.OutcomeRescheduled
+	case s.Answer.Failed() && number < maxAttempts:
+		return store.OutcomeFailed
+	case s.Answer.Failed(), s.Answer == AnswerGone, s.Answer == AnswerBad:
+		return store.OutcomeDead
+	default:
+		return store.OutcomeDone
+	}
+}
+
+// see notes a delivery of the operation's generation number life.
+func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
+	a := attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}
+	seen := o.seen[a]
+	if seen == nil {
+		seen = &sighting{op: s, life: life, step: s.step(life, int(d.Attempt))}
+		o.seen[a] = seen
+		o.checkAttempt(s, a)
+	}
+	seen.count++
+	if d.by != nil {
+		seen.by = append(seen.by, d.by)
+	}
+	return seen
+}
+
+// checkAttempt is I2 from outside: another attempt needs one before it that failed.
+func (o *oracle) checkAttempt(s *opState, a attempt) {
+	if a.number == 1 {
+		return
+	}
+	before := o.seen[a.of(a.number-1)]
+	if before == nil || before.step.outcome(a.number-1) != store.OutcomeFailed {
+		o.broken("attempt", "op %d was delivered as attempt %d of generation %s, and attempt %d had not failed",
+			s.op.ID, a.number, a.generation, a.number-1)
+	}
+}
+
+// checkResults compares results and history with what receivers saw and said.
+func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
+	written := map[attempt]store.Outcome{}
+	for _, h := range history {
+		a := attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}
+		written[a] = h.Outcome
+		seen := o.seen[a]
+		switch {
+		case seen == nil:
+			o.broken("history", "%s: attempt %d of generation %s is in history as %s, and no receiver saw it",
+				id, a.number, a.generation, h.Outcome)
+		case h.Outcome != seen.step.outcome(a.number):
+			o.broken("history", "op %d: attempt %d of generation %s was answered %s and is in history as %s",
+				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.Outcome)
+		case !seen.op.op.Event && h.StatusCode != seen.step.answer().Status:
+			o.broken("history", "op %d: attempt %d of generation %s was answered %s and has status %d in history",
+				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.StatusCode)
+		}
+	}
+	for _, a := range attemptsOf(o.told, id) {
+		for _, outcome := range o.told[a] {
+			if seen := o.seen[a]; seen == nil || seen.step.outcome(a.number) != outcome {
+				o.broken("untrue", "results say that attempt %d of generation %s of %s ended as %s, which no receiver knows of",
+					a.number, a.generation, id, outcome)
+			}
+		}
+	}
+	for _, a := range attemptsOf(o.seen, id) {
+		seen := o.seen[a]
+		outcome := seen.step.outcome(a.number)
+		if _, ok := written[a]; !ok && o.followed(a, seen) {
+			o.broken("history", "op %d: attempt %d of generation %s was followed by another delivery and is not in history",
+				seen.op.op.ID, a.number, a.generation)
+		}
+		if outcome != "" && !o.tells(a, outcome) && slices.ContainsFunc(seen.by, (*life).alive) {
+			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher lived on, and results never said so",
+				seen.op.op.ID, a.number, a.generation, seen.step.Answer)
+		}
+	}
+}
+
+// followed reports whether a delivery was seen that only the attempt's outcome can have led to.
+func (o *oracle) followed(a attempt, seen *sighting) bool {
+	switch seen.step.outcome(a.number) {
+	case store.OutcomeFailed:
+		return o.seen[a.of(a.number+1)] != nil
+	case store.OutcomeRescheduled:
+		return len(seen.op.lives) > seen.life+1
+	default:
+		return false
+	}
+}
+
+// tells reports whether results said that the attempt ended so.
+func (o *oracle) tells(a attempt, outcome store.Outcome) bool {
+	return slices.Contains(o.told[a], outcome)
+}
+
+// attemptsOf lists a timer's attempts in a fixed order: reports must repeat.
+func attemptsOf[V any](all map[attempt]V, id string) []attempt {
+	var of []attempt
+	for a := range all {
+		if a.timer == id {
+			of = append(of, a)
+		}
+	}
+	slices.SortFunc(of, func(a, b attempt) int {
+		return cmp.Or(cmp.Compare(a.generation, b.generation), cmp.Compare(a.number, b.number))
+	})
+	return of
+}
+
+// mayRepeat reports whether the plan has anything that excuses a repeated delivery.
+func (o *oracle) mayRepeat() bool {
+	p := o.world.plan
+	return slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.mayRepeat(p) }) ||
+		slices.ContainsFunc(o.ops, (*opState).kills)
+}

@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// checkTime is I8: not early by the node's clock, nor by true time beyond the bound.
+func (o *oracle) checkTime(d *delivered) {
+	now := timer.SystemClock()
+	if d.by != nil && (d.local < d.ExecuteAt || d.local < d.ScheduledFor) {
+		o.broken("early", "op %d went out at %v by the clock of %s, due %v", d.op, d.local, d.by.node, max(d.ExecuteAt, d.ScheduledFor))
+	}
+	if now < d.ExecuteAt.Add(-clockBound) {
+		o.broken("far early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
+	}
+	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
+	if o.world.isHealed() {
+		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
+		late := now.Sub(max(d.ScheduledFor, healed))
+		o.counts.Late = max(o.counts.Late, late)
+		if limit := o.lateLimit(); late > limit {
+			o.broken("late", "op %d went out %v after its time and the end of all faults, want at most %v", d.op, late, limit)
+		}
+	}
+}
+
+// checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
+// ingest are no excuse, since hints go out after them too.
+func (o *oracle) checkPrompt(s *opState, d *delivered) {
+	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.ops, (*opState).kills) ||
+		slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
+		return
+	}
+	// A due time that had passed when the operation was sent counts from there.
+	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
+	if late := timer.SystemClock().Sub(from); late > prompt {
+		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
+	}
+}
+
+// prompt covers the nodes' clock offsets and the pauses between tries of a lost answer.
+const prompt = time.Second
+
+// lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
+// callback that was running. An event that was lost with the due queue, or that found no row because the
+// write came after its own due time, waits for the redelivery bound besides (I12); shards of a new namespace, whose
+// hints may be lost, for the refresh of the directory, half a hint window; poison holds up what waits behind it,
+// five starts long.
+func (o *oracle) lateLimit() time.Duration {
+	const (
+		sweep           = 2 * time.Second
+		callback        = 10 * time.Second
+		redeliveryBound = 30 * time.Second
+		refresh         = 30 * time.Second
+	)
+	limit := 3*sweep + callback
+	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
+		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
+	}) {
+		limit += redeliveryBound
+	}
+	if slices.ContainsFunc(o.ops, func(s *opState) bool { return s.op.Verb == MakeNamespace }) {
+		limit += refresh
+	}
+	if slices.ContainsFunc(o.ops, (*opState).kills) {
+		limit += 5 * callback
+	}
+	return limit
+}
