@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -147,4 +148,28 @@ func TestPortTaken(t *testing.T) {
 	}
 	// The store was let go.
 	open(t, options("sqlite:"+dir, "memory:"))
+}
+
+func TestFollowHearsWhatABackendPublishes(t *testing.T) {
+	b := open(t, options("memory:", "embedded:"+t.TempDir()+"?listen=127.0.0.1:0"))
+	if _, err := b.Bus.Publish(t.Context(), bus.Results, bus.Message{Key: "k", Body: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	err := backend.Follow(t.Context(), backend.FollowOptions{
+		BusURL: b.BusAddress, Topics: []bus.Topic{bus.Results}, Since: time.Now().Add(-time.Minute),
+	}, func(topic bus.Topic, m *bus.Message) error {
+		if topic != bus.Results || m.Key != "k" || string(m.Body) != "x" {
+			t.Errorf("heard %s: %+v", topic, m)
+		}
+		return enough
+	})
+	if !errors.Is(err, enough) {
+		t.Errorf("error %v, want the reader's", err)
+	}
+	for _, bad := range []string{"", "memory:", "kafka://x", "nats://x/y"} {
+		if err := backend.Follow(t.Context(), backend.FollowOptions{BusURL: bad}, nil); !errors.Is(err, backend.ErrURL) {
+			t.Errorf("%q: %v, want ErrURL", bad, err)
+		}
+	}
 }
