@@ -31,6 +31,10 @@ type System struct {
 	// Stranger connects a process to a bus of another prefix on the same server.
 	Stranger func(t T) Member
 
+	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
+	// Otherwise it is one stream, and the floors of all partitions are alike.
+	QueueByPartition bool
+
 	// LeaseTTL is how long a dead member's partitions stay with it at most.
 	LeaseTTL time.Duration
 	// Settle is how long a check watches that something does not happen.

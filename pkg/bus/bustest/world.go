@@ -317,6 +317,22 @@ func (c *consumer) expectWithin(extra time.Duration, bodies ...string) {
 	}
 }
 
+// expectAll waits until the consumer has got exactly these bodies, in any order: what is published to
+// different partitions may overtake each other. It takes w.mu itself.
+func (c *consumer) expectAll(bodies ...string) {
+	c.w.Helper()
+	slices.Sort(bodies)
+	var got []string
+	reached := c.w.holds(c.w.sys.Patience, func() bool {
+		got = strings.Fields(c.bodies())
+		slices.Sort(got)
+		return len(got) >= len(bodies)
+	})
+	if !reached || !slices.Equal(got, bodies) {
+		c.w.Fatalf("%s delivered %q, want %q", c.spec.Topic, got, bodies)
+	}
+}
+
 // ack acknowledges the last delivery of each body. It takes w.mu itself.
 func (c *consumer) ack(bodies ...string) {
 	c.w.Helper()

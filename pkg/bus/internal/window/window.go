@@ -110,6 +110,30 @@ func (w *Window) Committed() int64 {
 	return w.committed
 }
 
+// Span is a run of offsets, both ends included.
+type Span struct{ First, Last int64 }
+
+// Progress tells how far the window is: the committed offset, and the runs of done entries beyond it,
+// in order. With seal it is final, as with Seal.
+func (w *Window) Progress(seal bool) (committed int64, beyond []Span) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sealed = w.sealed || seal
+	inRun := false
+	for _, e := range w.entries {
+		switch {
+		case !e.done:
+			inRun = false
+		case inRun:
+			beyond[len(beyond)-1].Last = e.offset
+		default:
+			beyond = append(beyond, Span{First: e.offset, Last: e.offset})
+			inRun = true
+		}
+	}
+	return w.committed, beyond
+}
+
 // Restart forgets every entry past the committed offset and returns that offset: deliveries go on
 // after it, and older slots are void. Entries done beyond a gap are forgotten too, since a restart
 // repeats them: order is worth more than a saved repetition. It is asked for by one entry, and does

@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -28,6 +29,28 @@ func TestGapHoldsTheCommitBack(t *testing.T) {
 		if moved := w.Done(step.slot); moved != step.moved || w.Committed() != step.want {
 			t.Fatalf("Done(%d): moved %v to %d, want %v to %d", step.slot, moved, w.Committed(), step.moved, step.want)
 		}
+	}
+}
+
+func TestProgressTellsRunsBeyondTheGap(t *testing.T) {
+	w := window.New(10, 4)
+	var slots []window.Slot
+	for _, offset := range []int64{5, 6, 8, 9, 12, 13} {
+		slots = append(slots, push(t, w, offset))
+	}
+	for _, i := range []int{0, 2, 3, 5} { // 5, then 8 and 9, then 13
+		w.Done(slots[i])
+	}
+	want := []window.Span{{First: 8, Last: 9}, {First: 13, Last: 13}}
+	if committed, beyond := w.Progress(false); committed != 5 || !slices.Equal(beyond, want) {
+		t.Fatalf("committed %d and %v, want 5 and %v", committed, beyond, want)
+	}
+	w.Done(slots[1])
+	if committed, beyond := w.Progress(true); committed != 9 || !slices.Equal(beyond, want[1:]) {
+		t.Fatalf("committed %d and %v, want 9 and %v", committed, beyond, want[1:])
+	}
+	if w.Done(slots[4]) {
+		t.Fatal("an acknowledgement counts after the last Progress")
 	}
 }
 
