@@ -15,6 +15,8 @@ const (
 	clockBound = 250 * time.Millisecond
 	// longest is the longest that clients and faults go on.
 	longest = 90 * time.Second
+	// slowCommits are the lives, modulo 8, whose writes take their time.
+	slowCommits = 2
 )
 
 // Draw makes the plan of a seed. Every fourth life has no faults, or next to none, so that what only faults
@@ -30,6 +32,9 @@ func Draw(seed uint64) Plan {
 	}
 	if seed%16 == 1 {
 		r.poison(p.Ops)
+	}
+	if seed%8 == slowCommits {
+		r.lastMoments(&p)
 	}
 	rare := &dice{rand.New(rand.NewPCG(seed, 0x72617265))}
 	if rare.chance(5) {
@@ -51,8 +56,8 @@ func Draw(seed uint64) Plan {
 				Kind: StoreUnknown, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(8), Count: 1 + r.IntN(2),
 			})
 		}
-	case 2:
-		// Slow commits, which cross the time of what they change.
+	case slowCommits:
+		// They cross the time of what they change.
 		for range 3 + r.IntN(6) {
 			p.Faults = append(p.Faults, Fault{
 				Kind: StoreHangs, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(15), Count: 2,
@@ -235,6 +240,21 @@ func (r *dice) recreate(p *Plan) {
 
 // namespaceMaker stands for a timer where there is none.
 const namespaceMaker = 999
+
+// lastMoments has timers changed shortly before their time.
+func (r *dice) lastMoments(p *Plan) {
+	for i := range 6 {
+		at, soon := r.between(0, p.Length/2), r.between(3*time.Second, 10*time.Second)
+		before := r.between(clockBound, 2*time.Second)
+		o := Op{At: at, Timer: 2000 + i, Verb: Create, Node: r.IntN(ingests), Soon: soon}
+		verbs := []Verb{Create, Update, Delete}
+		change := Op{
+			At: at + soon - before, Timer: o.Timer, Verb: verbs[r.IntN(len(verbs))], Node: r.IntN(ingests),
+			Soon: r.between(3*time.Second, 10*time.Second),
+		}
+		p.Ops = append(p.Ops, o, change)
+	}
+}
 
 // crowd makes many timers due at about the same time, with callbacks that take their time.
 func (r *dice) crowd(p *Plan) {
