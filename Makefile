@@ -16,6 +16,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
 #   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50
+#   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'
 PKG          ?= ./...
 TESTFLAGS    ?=
 TEST_TIMEOUT ?= 5m
@@ -23,10 +24,12 @@ FUZZTIME     ?= 10s
 ARGS         ?=
 SEEDS        ?= 1000
 FIRST        ?= 0
-ROUNDS       ?= 20
+ROUNDS       ?=
+SHORT        ?=
+STORE        ?= embedded
 API_SECONDS  ?= 25
 # The modules with Go packages (tools only names versions); PKG is meant in the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e,.)
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TOOLS   := .cache/bin/.built
@@ -83,8 +86,8 @@ sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST o
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
 .PHONY: kill
-kill: ## Kill the service under load (kill -9), ROUNDS times, and count what was lost, early or too late
-	@cd e2e && TIMERBUS_KILL_ROUNDS=$(ROUNDS) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
+kill: ## Kill the service under load (kill -9), ROUNDS times (20), and count what was lost, early or too late
+	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),20) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
 
 .PHONY: check
 check: check-format check-arrows check-tidy check-generated vet lint check-api test ## Everything a change must pass; CI runs this
@@ -148,7 +151,12 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-bench: ## Run the Go benchmarks (PKG, TESTFLAGS)
+bench: build ## Measure the service beside the aims (SHORT=1: under a minute; ROUNDS, STORE, ARGS)
+	@go build -C benchmark -o ../bin/timerbus-benchmark .
+	@exec bin/timerbus-benchmark -store $(STORE) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+
+.PHONY: bench-go
+bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)
 	@$(call each,go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PKG))
 
 ##@ Keep

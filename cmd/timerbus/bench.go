@@ -174,7 +174,7 @@ func (b *benchCommand) receiver(ctx context.Context) (stop func() error, err err
 	if err != nil {
 		return nil, cannotListen("--listen", b.listen, err)
 	}
-	b.options.Receiver = "http://" + reachable(l.Addr().String())
+	b.options.Receiver, b.options.Local = "http://"+reachable(l.Addr().String()), true
 	return serveReceiver(l), nil
 }
 

@@ -33,12 +33,20 @@ func (f *figures) add(key, name, unit string, value float64) {
 }
 
 // cost is processor time between two moments, of the service and of those who measure it.
-type cost struct{ service, generator, receiver float64 }
+type cost struct {
+	service, generator, receiver float64
+	// together: generator is the time of both.
+	together bool
+}
 
 // addCost tells what some timers took.
 func (f *figures) addCost(what string, c cost, timers int) {
 	each := func(seconds float64) float64 { return seconds * 10_000 / float64(timers) }
 	f.add("cpu_service", what+": CPU of the service", CPUSeconds, each(c.service))
+	if c.together {
+		f.add("cpu_generator", what+": CPU of generator and receiver", CPUSeconds, each(c.generator))
+		return
+	}
 	f.add("cpu_generator", what+": CPU of the generator", CPUSeconds, each(c.generator))
 	f.add("cpu_receiver", what+": CPU of the receiver", CPUSeconds, each(c.receiver))
 }

@@ -61,6 +61,9 @@ type Options struct {
 	// Receiver is where a Receiver is told and asked, a base URL; Callback is the same receiver as the
 	// service reaches it. Default of Callback: Receiver.
 	Receiver, Callback string
+	// Local: that receiver runs in this process, so its processor time cannot be told from the
+	// generator's.
+	Local bool
 	// Phases are those to run; empty for all but the seldom ones.
 	Phases []string
 	Plan   Plan
@@ -290,7 +293,7 @@ func (r *run) spend(ctx context.Context) (func() (measured, error), error) {
 		return measured{
 			cost: cost{
 				service: (after.CPU - usage.CPU).Seconds(), generator: (ownEnd - own).Seconds(),
-				receiver: end.CPUSeconds - report.CPUSeconds,
+				receiver: end.CPUSeconds - report.CPUSeconds, together: r.Local,
 			},
 			memory: after.Memory, report: end,
 		}, err

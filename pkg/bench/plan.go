@@ -12,6 +12,8 @@ type Plan struct {
 	Connections, BatchConnections int
 	// Creates, Large, Commands are how many timers the phases of these names create.
 	Creates, Large, Commands int
+	// Publishing ends after this time, however many commands are left.
+	Publishing time.Duration
 	// Pending is how many timers wait while something else is measured; Million how many wait in the
 	// phase of that name.
 	Pending, Million int
@@ -32,7 +34,7 @@ type Plan struct {
 func FullPlan() Plan {
 	return Plan{
 		Connections: 64, BatchConnections: 8,
-		Creates: 50_000, Large: 30_000, Commands: 100_000,
+		Creates: 50_000, Large: 30_000, Commands: 100_000, Publishing: 10 * time.Second,
 		Pending: 100_000, Million: 1_000_000, Backlog: 50_000,
 		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
 		Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
@@ -43,6 +45,7 @@ func FullPlan() Plan {
 func ShortPlan() Plan {
 	p := FullPlan()
 	p.Creates, p.Large, p.Commands = 20_000, 10_000, 30_000
+	p.Publishing = 3 * time.Second
 	p.Span, p.Rest, p.Watch = 5*time.Second, 1500*time.Millisecond, 3*time.Second
 	return p
 }
@@ -71,8 +74,8 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Pending < 0 || p.Pending > maxSet:
 		return fmt.Errorf("pending: %d is not accepted: want 0 to %d", p.Pending, maxSet)
-	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0:
-		return errors.New("watch and patience: want durations above 0")
+	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Publishing <= 0:
+		return errors.New("watch, patience and publishing: want durations above 0")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (r *run) commands(ctx context.Context, f *figures) error {
 	defer t.nc.Close()
 	s := r.pendingSet("topic", SmallPayload, r.Plan.Commands)
 	r.Watch.begin(Step{Phase: r.phase, What: "commands through the topic", Total: s.count})
-	answers, err := t.listen(r.Namespace+"/"+s.prefix, s.count, &r.Watch.done)
+	answers, err := t.listen(r.Namespace+"/"+s.prefix, &r.Watch.done)
 	if err != nil {
 		return err
 	}
@@ -46,20 +46,23 @@ func (r *run) commands(ctx context.Context, f *figures) error {
 		return err
 	}
 	began := time.Now()
-	if err := t.publish(ctx, s); err != nil {
-		return err
-	}
-	published := time.Since(began)
-	applied, err := answers.await(ctx, began, r.Plan.Patience)
+	published, err := t.publish(ctx, s, r.Plan.Publishing)
 	if err != nil {
 		return err
 	}
+	acknowledged := time.Since(began)
+	applied, err := answers.await(ctx, published, r.Plan.Patience)
+	if err != nil {
+		return err
+	}
+	r.pending -= s.count - published
+	s.count = published
 	m, err := end()
 	if err != nil {
 		return err
 	}
-	f.add("rate", "commands through the topic, applied", PerSecond, float64(s.count)/applied.Seconds())
-	f.add("published", "commands through the topic, acknowledged by the bus", PerSecond, float64(s.count)/published.Seconds())
+	f.add("rate", "commands through the topic, applied", PerSecond, float64(s.count)/applied.Sub(began).Seconds())
+	f.add("published", "commands through the topic, acknowledged by the bus", PerSecond, float64(s.count)/acknowledged.Seconds())
 	f.addCost("commands through the topic", m.cost, s.count)
 	return nil
 }
@@ -107,8 +110,9 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 	return t, nil
 }
 
-// publish sends the creates of a set and waits until the bus has all of them.
-func (t *topic) publish(ctx context.Context, s *set) error {
+// publish sends the creates of a set, all or as many as there is time for, and waits until the bus has
+// them. It returns how many they are.
+func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (published int, err error) {
 	subjects := make([]string, t.partitions)
 	for p := range subjects {
 		subjects[p] = t.prefix + ".commands." + strconv.Itoa(p)
@@ -128,10 +132,11 @@ func (t *topic) publish(ctx context.Context, s *set) error {
 			}
 		}
 	}()
-	err := func() error {
+	began := time.Now()
+	err = func() error {
 		defer close(futures)
 		var id []byte
-		for n := range s.count {
+		for n := 0; n < s.count && (n%BatchSize != 0 || time.Since(began) < limit); n++ {
 			id = s.appendID(id[:0], n)
 			f, err := t.js.PublishMsgAsync(&nats.Msg{
 				Subject: subjects[crc32.ChecksumIEEE(id)%uint32(t.partitions)], Header: header, Data: s.command(n),
@@ -139,6 +144,7 @@ func (t *topic) publish(ctx context.Context, s *set) error {
 			if err != nil {
 				return fmt.Errorf("publish command %d: %w", n, err)
 			}
+			published++
 			futures <- f
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -150,7 +156,7 @@ func (t *topic) publish(ctx context.Context, s *set) error {
 	if first := refused.Load(); err == nil && first != nil {
 		err = fmt.Errorf("publish commands: %w", *first)
 	}
-	return errors.Join(err, context.Cause(ctx))
+	return published, errors.Join(err, context.Cause(ctx))
 }
 
 // command is the event that creates the timer of a number. The bus keeps it, so it is not used again.
@@ -164,16 +170,15 @@ func (s *set) command(n int) []byte {
 
 // answers counts what comes back.
 type answers struct {
-	wanted  int64
 	applied *atomic.Int64
 	refused atomic.Pointer[string]
-	// all is closed when as many as wanted were applied.
-	all chan struct{}
+	// last is when the last answer came, in nanoseconds since 1970.
+	last atomic.Int64
 }
 
 // listen counts the answers about timers whose keys begin so.
-func (t *topic) listen(prefix string, wanted int, applied *atomic.Int64) (*answers, error) {
-	a := &answers{wanted: int64(wanted), applied: applied, all: make(chan struct{})}
+func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
+	a := &answers{applied: applied}
 	for _, name := range []string{"results", "dead"} {
 		subscription, err := t.nc.Subscribe(t.prefix+"."+name+".*", func(m *nats.Msg) {
 			if key := m.Header[keyHeader]; len(key) == 1 && strings.HasPrefix(key[0], prefix) {
@@ -194,36 +199,34 @@ func (a *answers) count(m *nats.Msg) {
 	kind := m.Header[typeHeader]
 	switch {
 	case len(kind) == 1 && kind[0] == event.TypeApplied:
-		if a.applied.Add(1) == a.wanted {
-			close(a.all)
-		}
+		a.last.Store(time.Now().UnixNano())
+		a.applied.Add(1)
 	case len(kind) == 1 && kind[0] == event.TypeRefused:
 		text := string(m.Data)
 		a.refused.CompareAndSwap(nil, &text)
 	}
 }
 
-// await waits for all answers and tells how long they took; the clock stops with the last one.
-func (a *answers) await(ctx context.Context, began time.Time, patience time.Duration) (time.Duration, error) {
+// await waits until as many as wanted were applied, and tells when the last answer came.
+func (a *answers) await(ctx context.Context, wanted int, patience time.Duration) (time.Time, error) {
 	seen, moved := int64(-1), time.Now()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	for {
-		select {
-		case <-a.all:
-			return time.Since(began), nil
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		case now := <-tick.C:
-			if refused := a.refused.Load(); refused != nil {
-				return 0, fmt.Errorf("a command was refused: %s", *refused)
-			}
-			if n := a.applied.Load(); n != seen {
-				seen, moved = n, now
-			}
-			if now.Sub(moved) > patience {
-				return 0, fmt.Errorf("%d of %d commands were answered, and none in the last %v", seen, a.wanted, patience)
-			}
+		n := a.applied.Load()
+		if n >= int64(wanted) {
+			return time.Unix(0, a.last.Load()), nil
+		}
+		if refused := a.refused.Load(); refused != nil {
+			return time.Time{}, fmt.Errorf("a command was refused: %s", *refused)
+		}
+		now := time.Now()
+		if n != seen {
+			seen, moved = n, now
+		}
+		if now.Sub(moved) > patience {
+			return time.Time{}, fmt.Errorf("%d of %d commands were answered, and none in the last %v", n, wanted, patience)
+		}
+		if err := rest(ctx, pollEvery); err != nil {
+			return time.Time{}, err
 		}
 	}
 }

@@ -1,0 +1,43 @@
+package main
+
+// aim is what a figure is to reach.
+type aim struct {
+	// Least or Most, the other is absent.
+	Least *float64 `json:"least,omitempty"`
+	Most  *float64 `json:"most,omitempty"`
+}
+
+func least(v float64) aim { return aim{Least: &v} }
+func most(v float64) aim  { return aim{Most: &v} }
+
+// met judges a value.
+func (a aim) met(value float64) bool {
+	return (a.Least == nil || value >= *a.Least) && (a.Most == nil || value <= *a.Most)
+}
+
+// aims of the embedded setup, on two processors that generator and receiver share. Nothing may ever come
+// early or twice.
+var aims = map[string]aim{
+	"create.rate":          least(10_000),
+	"create.p99":           most(40),
+	"large.rate":           least(8_000),
+	"batch.rate":           least(20_000),
+	"topic_always.rate":    least(15_000),
+	"topic_interval.rate":  least(15_000),
+	"backlog.outcome_rate": least(10_000),
+	"backlog.cpu_service":  most(1.5),
+	"backlog.memory":       most(300),
+	"backlog.early":        most(0),
+	"backlog.duplicates":   most(0),
+	"lateness.p50":         most(2),
+	"lateness.p99":         most(10),
+	"lateness.early":       most(0),
+	"lateness.duplicates":  most(0),
+	"busy.p50":             most(5),
+	"busy.p99":             most(25),
+	"busy.early":           most(0),
+	"busy.duplicates":      most(0),
+	"idle.cpu":             most(1.5),
+	"idle.memory":          most(150),
+	"start.empty":          most(200),
+}

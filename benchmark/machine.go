@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// machine is where it was measured.
+type machine struct {
+	Processors int     `json:"processors"`
+	Model      string  `json:"model"`
+	MemoryGiB  float64 `json:"memoryGiB"`
+	System     string  `json:"system"`
+	Go         string  `json:"go"`
+	// Load is how many processes wanted to run over the last minute, before it began.
+	Load float64 `json:"load"`
+}
+
+func (m machine) String() string {
+	return fmt.Sprintf("%d processors (%s), %.0f GiB, %s, %s", m.Processors, m.Model, m.MemoryGiB, m.System, m.Go)
+}
+
+// thisMachine describes this machine, as far as /proc tells.
+func thisMachine() (machine, error) {
+	m := machine{Processors: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS, Model: runtime.GOARCH}
+	if runtime.GOOS != "linux" {
+		return m, nil
+	}
+	var files [4]string
+	for i, name := range []string{"/proc/cpuinfo", "/proc/meminfo", "/proc/sys/kernel/osrelease", "/proc/loadavg"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return m, fmt.Errorf("describe the machine: %w", err)
+		}
+		files[i] = string(text)
+	}
+	if model := lineOf(files[0], "model name"); model != "" {
+		m.Model = model
+	}
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(lineOf(files[1], "MemTotal"), " kB"), 64)
+	if err != nil {
+		return m, fmt.Errorf("describe the machine: %w", err)
+	}
+	m.MemoryGiB = kib / (1 << 20)
+	m.System = "Linux " + strings.TrimSpace(files[2])
+	load, _, _ := strings.Cut(files[3], " ")
+	m.Load, err = strconv.ParseFloat(load, 64)
+	return m, err
+}
+
+// lineOf is the value of a line "name : value".
+func lineOf(text, name string) string {
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func versionOf(ctx context.Context, binary string) (string, error) {
+	output, err := exec.CommandContext(ctx, binary, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w", binary, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(output)), "timerbus "), nil
+}

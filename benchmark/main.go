@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are what the command line says.
+type options struct {
+	binary, json string
+	short        bool
+	rounds       int
+	setup        setup
+	phases       []string
+	// extra goes to every `timerbus bench`; tests make everything small with it.
+	extra []string
+}
+
+// run is the whole program: 0 done, 1 failed, 2 not acceptable.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "benchmark: %v\n", err)
+		return 2
+	}
+	if err := measure(ctx, o, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "benchmark: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := options{}
+	f := flag.NewFlagSet("benchmark", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.binary, "binary", "", "the timerbus to measure (default: timerbus beside this program)")
+	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json beside this program)")
+	f.BoolVar(&o.short, "short", false, "one round on fewer timers")
+	f.IntVar(&o.rounds, "rounds", 0, "how many rounds, 1 to 100 (default 3, with -short 1)")
+	store := f.String("store", embedded.name, "what the service keeps its timers in: "+strings.Join(setupNames(), ", "))
+	phases := f.String("phases", "", "phases of timerbus bench to measure, with commas between (default all, with -short all but million)")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("%q is not accepted: want flags only", f.Arg(0))
+	}
+	if o.rounds == 0 {
+		o.rounds = 3
+		if o.short {
+			o.rounds = 1
+		}
+	}
+	if o.rounds < 1 || o.rounds > 100 {
+		return o, fmt.Errorf("-rounds %d is not accepted: want 1 to 100", o.rounds)
+	}
+	if *phases != "" {
+		o.phases = strings.Split(*phases, ",")
+	}
+	var err error
+	if o.setup, err = setupNamed(*store); err != nil {
+		return o, err
+	}
+	return o, o.locate()
+}
+
+// locate fills in the files that make puts beside this program.
+func (o *options) locate() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if o.binary == "" {
+		o.binary = filepath.Join(filepath.Dir(self), "timerbus")
+	}
+	if o.json == "" {
+		o.json = filepath.Join(filepath.Dir(self), "bench.json")
+	}
+	if _, err := os.Stat(o.binary); err != nil {
+		return fmt.Errorf("there is no service to measure (run `make bench`, or give -binary): %w", err)
+	}
+	return nil
+}
+
+func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	began := time.Now()
+	r := report{Started: began.UTC(), Short: o.short, Setup: o.setup.name}
+	var err error
+	if r.Version, err = versionOf(ctx, o.binary); err != nil {
+		return err
+	}
+	if r.Machine, err = thisMachine(); err != nil {
+		return err
+	}
+	if r.Machine.Load > 0.5 {
+		fmt.Fprintf(stderr, "The machine has other work (load %.1f): expect lower figures.\n", r.Machine.Load)
+	}
+	for n := range o.rounds {
+		fmt.Fprintf(stderr, "round %d of %d\n", n+1, o.rounds)
+		measured, err := playRound(ctx, &o, stderr)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", n+1, err)
+		}
+		r.add(measured)
+	}
+	r.Seconds = time.Since(began).Seconds()
+	if err := r.write(o.json); err != nil {
+		return err
+	}
+	if err := r.print(stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "All of it is in %s; it took %.0f s.\n", o.json, r.Seconds)
+	return nil
+}
+
+// write keeps the report for programs.
+func (r *report) write(file string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o600)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a child. It ends with this program, however that ends.
+type process struct {
+	name    string
+	command *exec.Cmd
+	ended   chan struct{} // closed when it has ended and all its output is in screen
+	screen  screen
+}
+
+// start runs the binary. What it writes to its error output goes to stderr too, if that is not nil.
+func start(name, binary string, stderr io.Writer, args ...string) (*process, error) {
+	//nolint:gosec,noctx // the binary is what is measured; it is ended in good order, by signal.
+	p := &process{name: name, command: exec.Command(binary, args...), ended: make(chan struct{})}
+	p.screen.changed = make(chan struct{})
+	p.command.Env = ownEnvironment(os.Environ())
+	p.command.Stdout, p.command.Stderr = &p.screen, &p.screen
+	if stderr != nil {
+		p.command.Stderr = stderr
+	}
+	p.command.SysProcAttr = ownGroup()
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.command.Wait() // how it ended is in ProcessState
+	}()
+	return p, nil
+}
+
+// ownEnvironment leaves out a developer's settings of Timerbus.
+func ownEnvironment(environ []string) []string {
+	var kept []string
+	for _, v := range environ {
+		if !strings.HasPrefix(v, "TIMERBUS_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// stopPatience is how long a child may take to end in good order.
+const stopPatience = 20 * time.Second
+
+// stop ends the process, by force if it does not end by itself in time.
+func (p *process) stop() error {
+	if p.over() {
+		return nil
+	}
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop %s: %w", p.name, err)
+	}
+	patience := time.NewTimer(stopPatience)
+	defer patience.Stop()
+	select {
+	case <-p.ended:
+		return nil
+	case <-patience.C:
+		err := p.command.Process.Kill()
+		<-p.ended
+		return errors.Join(fmt.Errorf("%s did not stop within %v", p.name, stopPatience), err)
+	}
+}
+
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// see waits until the process has written what the pattern matches, and returns its groups.
+func (p *process) see(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
+	for {
+		text, changed := p.screen.text()
+		if found := pattern.FindStringSubmatch(text); found != nil {
+			return found, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-p.ended:
+			text, _ := p.screen.text()
+			if pattern.MatchString(text) {
+				continue
+			}
+			return nil, fmt.Errorf("%s ended (%v): %s", p.name, p.command.ProcessState, text)
+		}
+	}
+}
+
+// finish waits for the end of a process that ends by itself, and returns what it has written.
+func (p *process) finish(ctx context.Context) (string, error) {
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		return "", errors.Join(context.Cause(ctx), p.stop())
+	}
+	text, _ := p.screen.text()
+	if !p.command.ProcessState.Success() {
+		return "", fmt.Errorf("%s: %v", p.name, p.command.ProcessState)
+	}
+	return text, nil
+}
+
+// screen is what a process has written, up to a bound.
+type screen struct {
+	mu      sync.Mutex
+	written strings.Builder
+	changed chan struct{}
+}
+
+const maxScreen = 4 << 20
+
+// Write implements io.Writer.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if room := maxScreen - s.written.Len(); room > 0 {
+		s.written.Write(p[:min(len(p), room)])
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	return len(p), nil
+}
+
+func (s *screen) text() (string, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.written.String(), s.changed
+}

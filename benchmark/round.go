@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bench"
+)
+
+// topicPhase is measured on services of its own, one for each setting of the bus.
+const topicPhase = "topic"
+
+// round is one pass through everything, in a folder that is gone afterwards.
+type round struct {
+	*options
+
+	folder   string
+	receiver string
+	stderr   io.Writer
+	measured []bench.Figure
+}
+
+// playRound measures everything once.
+func playRound(ctx context.Context, o *options, stderr io.Writer) (_ []bench.Figure, err error) {
+	folder, err := os.MkdirTemp("", "timerbus-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	r := &round{options: o, folder: folder, stderr: stderr}
+	receiver, err := start("the receiver", o.binary, nil, "bench", "receive", "--listen", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, receiver.stop()) }()
+	found, err := receiver.see(ctx, regexp.MustCompile(`(http://\S+)\n`))
+	if err != nil {
+		return nil, err
+	}
+	r.receiver = found[1]
+	main, topic := split(o.phases, o.short)
+	if len(main) > 0 {
+		if err := r.main(ctx, main); err != nil {
+			return nil, err
+		}
+	}
+	if topic {
+		for _, sync := range o.setup.syncs {
+			if err := r.topic(ctx, sync); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.measured, nil
+}
+
+// split tells the phases that share one service, and whether the topic is measured.
+func split(named []string, short bool) (main []string, topic bool) {
+	if len(named) > 0 {
+		main = slices.DeleteFunc(slices.Clone(named), func(name string) bool { return name == topicPhase })
+		return main, len(main) < len(named)
+	}
+	for _, phase := range bench.Phases() {
+		if phase[0] != topicPhase && (phase[0] != "million" || !short) {
+			main = append(main, phase[0])
+		}
+	}
+	return main, true
+}
+
+// main measures all phases but the topic on one service, and how long it takes to start: on an empty
+// folder, and then on all that has gathered.
+func (r *round) main(ctx context.Context, phases []string) error {
+	args := r.setup.arguments(filepath.Join(r.folder, "main"))
+	s, err := startService(ctx, r.binary, args)
+	if err != nil {
+		return err
+	}
+	r.started("empty", "cold start to the first answer, empty", s.up)
+	measured, err := r.generate(ctx, s, phases)
+	if err := errors.Join(err, s.stop()); err != nil {
+		return r.blame(s, err)
+	}
+	r.measured = append(r.measured, measured...)
+	if s, err = startService(ctx, r.binary, args); err != nil {
+		return err
+	}
+	r.started("full", "cold start to the first answer, with all that was left", s.up)
+	return r.blame(s, s.stop())
+}
+
+// topic measures commands through the topic with one setting of the bus.
+func (r *round) topic(ctx context.Context, sync string) error {
+	s, err := startService(ctx, r.binary, append(r.setup.arguments(filepath.Join(r.folder, sync)), "--nats-sync", sync))
+	if err != nil {
+		return err
+	}
+	measured, err := r.generate(ctx, s, []string{topicPhase})
+	if err := errors.Join(err, s.stop()); err != nil {
+		return r.blame(s, err)
+	}
+	for i := range measured {
+		f := &measured[i]
+		f.Key = strings.Replace(f.Key, topicPhase, topicPhase+"_"+sync, 1)
+		what, of, found := strings.Cut(f.Name, ": ")
+		f.Name = what + ", sync " + sync
+		if found {
+			f.Name += ": " + of
+		}
+	}
+	r.measured = append(r.measured, measured...)
+	return nil
+}
+
+func (r *round) started(key, name string, took time.Duration) {
+	r.measured = append(r.measured, bench.Figure{
+		Key: "start." + key, Name: name, Unit: bench.Milliseconds, Value: float64(took) / float64(time.Millisecond),
+	})
+}
+
+// blame adds what the service has said to an error.
+func (r *round) blame(s *service, err error) error {
+	if err == nil {
+		return nil
+	}
+	text, _ := s.screen.text()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return fmt.Errorf("%w\nlast lines of the service:\n%s", err, strings.Join(lines[max(0, len(lines)-10):], "\n"))
+}
+
+// generate runs the load generator.
+func (r *round) generate(ctx context.Context, s *service, phases []string) ([]bench.Figure, error) {
+	args := []string{
+		"bench", "--json", "--keep", "--url", s.api, "--nats", s.nats, "--receiver", r.receiver,
+		"--pid", strconv.Itoa(s.command.Process.Pid), "--phases", strings.Join(phases, ","),
+	}
+	if r.short {
+		args = append(args, "--short")
+	}
+	p, err := start("the generator", r.binary, r.stderr, append(args, r.extra...)...)
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.finish(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Figures []bench.Figure `json:"figures"`
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return nil, fmt.Errorf("read the generator's figures: %w", err)
+	}
+	return answer.Figures, nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+)
+
+// service is a running `timerbus dev`.
+type service struct {
+	*process
+
+	api, nats string
+	// up is the time from its start to its first answer.
+	up time.Duration
+}
+
+const (
+	// startPatience bounds a start.
+	startPatience = time.Minute
+	askEvery      = time.Millisecond
+)
+
+var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +NATS +(nats://\S+)`)
+
+// startService starts a service and waits until it answers that it is ready.
+func startService(ctx context.Context, binary string, args []string) (_ *service, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errors.New("the service does not answer"))
+	defer cancel()
+	began := time.Now()
+	p, err := start("the service", binary, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	found, err := p.see(ctx, banner)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{process: p, api: found[1], nats: found[2]}
+	for {
+		if err = ready(ctx, s.api); err == nil {
+			s.up = time.Since(began)
+			return s, nil
+		}
+		again := time.NewTimer(askEvery)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+func ready(ctx context.Context, api string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 4096))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return err
+}
