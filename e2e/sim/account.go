@@ -57,7 +57,10 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 		o.broken("stuck", "%s is still there as %s", id, t.Status)
 	}
 	switch {
-	case !certain, deleted:
+	case !certain:
+	case deleted && found && t.Status != timer.StatusDone && t.Status != timer.StatusDead:
+		o.broken("appeared", "%s is there as %s, and had been deleted (op %d)", id, t.Status, final.op.ID)
+	case deleted:
 	case final == nil && found:
 		o.broken("appeared", "%s is there as %s, and no operation on it was taken", id, t.Status)
 	case final == nil:
