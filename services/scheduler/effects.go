@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// busySweep is the pause between sweeps while the bound on outstanding states is near.
+// busySweep is the shortest pause between sweeps while the bound on outstanding states is near.
 const busySweep = 250 * time.Millisecond
 
 // announcePage is how many dead or parked timers are announced at once.
@@ -183,7 +183,8 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 				return
 			}
 			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
-			o.worked(effectSweep, now.Add(o.config.Sweep))
+			o.sweptAt = now
+			o.worked(effectSweep, now.Add(o.state.SweepPause(now, o.config.Sweep)))
 			o.wanted = o.wanted || len(o.missing(now)) > 0
 		}
 	})

@@ -46,6 +46,8 @@ type session struct {
 	at      [effects]timer.Millis
 	running [effects]bool
 	pauses  [effects]*backoff.ExponentialBackOff
+	// sweptAt is when the last sweep ended.
+	sweptAt timer.Millis
 	// fencedAt holds when a shard was lost to a newer claim, so that it is not claimed back at once.
 	fencedAt map[shard.ID]timer.Millis
 	// wanted: there may be shards to claim.
@@ -191,8 +193,8 @@ func (o *session) dueAt(e effect) timer.Millis {
 			return timer.Never
 		}
 	case effectSweep:
-		if o.pauses[effectSweep] == nil && o.state.Saturated() {
-			return min(o.at[e], o.at[e].Add(busySweep-o.config.Sweep))
+		if o.pauses[effectSweep] == nil && o.state.SweepSoon() {
+			return min(o.at[e], o.sweptAt.Add(busySweep))
 		}
 	case effectClaim:
 		if !o.wanted {

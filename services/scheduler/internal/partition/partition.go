@@ -54,6 +54,9 @@ type Partition struct {
 	polledFirst shard.ID
 	agenda      *agenda.Agenda
 	out         map[agenda.State]*publication
+	// passed counts those of out that the dispatchers were through with when the floor was asked last,
+	// while the bound was near.
+	passed int
 	// repeat holds what a sweep decided to publish, oldest first.
 	repeat   []Outgoing
 	sequence uint64
@@ -188,6 +191,14 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 		f.Floor = p.floor.Floor
 	}
 	p.floor = f
+	p.passed = 0
+	if p.near() {
+		for _, pub := range p.out {
+			if pub.acked && pub.position.Before(f.Floor) {
+				p.passed++
+			}
+		}
+	}
 	for _, s := range p.shards {
 		if s.standing && !f.Floor.Before(s.endAtClaim) {
 			s.lift(now)
@@ -215,10 +226,10 @@ func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 	return !row.Key().After(s.lifted) || !s.standing && row.DueAt < now
 }
 
-// NeedsFloor reports whether a barrier stands, or publishing waits for the queue to drain, so that the
-// floor is worth asking for before the next sweep.
+// NeedsFloor reports whether a barrier stands, publishing waits for the queue to drain, or the bound on
+// outstanding states is near, so that the floor is worth asking for before the next sweep.
 func (p *Partition) NeedsFloor() bool {
-	if p.floor.Depth >= p.limits.QueueDepth {
+	if p.floor.Depth >= p.limits.QueueDepth || p.near() {
 		return true
 	}
 	return slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.standing })

@@ -31,12 +31,13 @@ type bench struct {
 	p     *partition.Partition
 	claim store.Claim
 	rows  []store.DueRow
+	page  int   // rows in a page of a sweep
 	end   int64 // the due queue's end: the next offset
 }
 
 func newBench(t *testing.T, l partition.Limits) *bench {
 	t.Helper()
-	b := &bench{t: t, p: partition.New(l), claim: store.Claim{Shard: 3, Version: 1}, end: 1}
+	b := &bench{t: t, p: partition.New(l), claim: store.Claim{Shard: 3, Version: 1}, end: 1, page: 2}
 	return b
 }
 
@@ -135,7 +136,7 @@ func (b *bench) sweep(now timer.Millis) {
 				if !r.Key().After(asked.From) || r.Key().After(asked.Upto) || r.DueAt >= q.Before {
 					continue
 				}
-				if len(page[i].Rows) == 2 {
+				if len(page[i].Rows) == b.page {
 					page[i].More = true
 					break
 				}

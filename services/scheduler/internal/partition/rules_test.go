@@ -2,6 +2,7 @@ package partition_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -336,4 +337,75 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	}
 	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
 	b.wantReleased(start, "1")
+}
+
+// TestASweepComesEarlyWhereItMakesRoom fills the bound of 8: a sweep is worth making once the dispatchers are
+// through with half of what is out, and not before, because it reads whatever they are not through with.
+func TestASweepComesEarlyWhereItMakesRoom(t *testing.T) {
+	b := newBench(t, limits())
+	for id := byte(1); id <= 10; id++ {
+		b.put(row(id, start, start))
+	}
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	if n := len(b.release(start)); n != 8 {
+		t.Fatalf("%d released, want the bound of 8", n)
+	}
+	if b.p.SweepSoon() || !b.p.NeedsFloor() {
+		t.Error("with nothing acknowledged, a sweep frees nothing, but the floor is worth asking for")
+	}
+	b.floor(start+100, 4) // three of eight
+	if b.p.SweepSoon() {
+		t.Error("a sweep would read five rows to forget three")
+	}
+	b.floor(start+200, 6)
+	if !b.p.SweepSoon() {
+		t.Error("five of eight are through, and no sweep is worth making")
+	}
+	for id := byte(1); id <= 5; id++ {
+		b.remove(id)
+	}
+	b.sweep(start + 250)
+	if n := b.p.Outstanding(); n != 3 || b.p.SweepSoon() {
+		t.Errorf("%d outstanding after the sweep, want 3, and no other sweep soon", n)
+	}
+	b.wantReleased(start+250, "9", "10")
+}
+
+// TestLongSweepsComeLessOften: what waits in the dispatchers' queue is read again by every sweep.
+func TestLongSweepsComeLessOften(t *testing.T) {
+	l := limits()
+	l.Outstanding, l.Agenda, l.PollPerShard, l.PollTotal = 100_000, 100_000, 100_000, 100_000
+	const configured = 2 * time.Second
+	for _, c := range []struct {
+		rows int
+		want time.Duration
+	}{{0, configured}, {500, 3 * time.Second}, {2000, 6 * time.Second}, {9000, 10 * time.Second}} {
+		b := newBench(t, l)
+		b.page = 1000
+		for i := range c.rows {
+			r := row(byte(i>>8), start, start)
+			r.Ref.UUID[1], r.Revision = byte(i), timer.Revision(i+1)
+			b.put(r)
+		}
+		b.open(start, store.MinKey(), store.MinKey())
+		b.poll(start)
+		b.release(start)
+		b.sweep(start + 100)
+		if got := b.p.SweepPause(start+100, configured); got != c.want {
+			t.Errorf("after %d rows: %v, want %v", c.rows, got, c.want)
+		}
+	}
+	b := newBench(t, limits())
+	for id := byte(1); id <= 10; id++ {
+		b.put(row(id, start, start))
+	}
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.release(start)
+	b.sweep(start + 100)
+	if got := b.p.SweepPause(start+100, configured); got != configured {
+		t.Errorf("while the bound holds timers back: %v, want %v", got, configured)
+	}
 }

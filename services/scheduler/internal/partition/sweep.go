@@ -2,6 +2,7 @@ package partition
 
 import (
 	"slices"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -19,12 +20,26 @@ type sweep struct {
 	// beyond it ends after one page.
 	upto, mine map[shard.ID]store.Key
 	found      []store.DueRow
-	queued     int
+	// read and queued count rows.
+	read, queued int
 }
 
-// Saturated reports that the bound on outstanding states is near, so that a sweep, which finds out
-// what is gone, is worth making early.
-func (p *Partition) Saturated() bool { return 2*len(p.out) >= p.limits.Outstanding }
+// near reports that the bound on outstanding states is near. Only a sweep finds out which are gone, and it
+// reads all that are not.
+func (p *Partition) near() bool { return 2*len(p.out) >= p.limits.Outstanding }
+
+// SweepSoon reports that a sweep is worth making early: the bound is near, and the dispatchers are through
+// with half of what is outstanding, so that a row is read for each that is forgotten, and not many.
+func (p *Partition) SweepSoon() bool { return p.near() && 2*p.passed >= len(p.out) }
+
+// SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
+// five times that, nor longer than configured while the bound keeps timers from being published.
+func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.Duration {
+	if len(p.out) >= p.limits.Outstanding && p.agenda.NextDue() <= now {
+		return configured
+	}
+	return min(configured*time.Duration(p.sweep.read+sweepPage)/sweepPage, 5*configured)
+}
 
 // SweepStart begins a walk and returns its first question. The floor must have been taken in before.
 //
@@ -81,6 +96,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			fenced++
 			continue
 		}
+		p.sweep.read += len(page[i].Rows)
 		for j := range page[i].Rows {
 			p.judge(s, &page[i].Rows[j])
 		}
@@ -159,6 +175,7 @@ func (w *sweep) trim(limit int) {
 
 // finishSweep forgets what is gone and queues what has to be published.
 func (p *Partition) finishSweep() {
+	p.passed = 0
 	for state, pub := range p.out {
 		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && (pub.seen != p.sweep.number || p.limits.Planted.ForgetAtOnce)
 		if gone && p.covered(&pub.row) {
