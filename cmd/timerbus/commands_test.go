@@ -136,6 +136,61 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"2020-01-01T00:00:00.012Z  2        failed   12 ms  503     2020-01-01T00:01:00.000Z  busy\n"},
 			"",
 		},
+		"retry": {
+			[]string{"timer", "retry", "order-17", "--in", "10m", "--if-generation", "7"},
+			200, aTimer, "timers/retry", `{"executeIn":"10m","ifGeneration":"7","namespace":"default","timerId":"order-17"}`,
+			[]string{"armed order-17 in namespace default again: fires 2020-01-01T00:00:00.000Z ("},
+			"",
+		},
+		"retry by filter": {
+			[]string{"timer", "retry", "-n", "shop", "--matching", "--status", "dead", "--at", "2030-01-01T00:00:00Z", "--yes"},
+			200, `{"matched":3,"applied":2,"late":0,"skipped":1}`, "timers/retry-matching",
+			`{"executeAt":"2030-01-01T00:00:00.000Z","limit":500,"namespace":"shop","status":"dead"}`,
+			[]string{"2 timers armed again, 1 skipped that were gone or changed meanwhile\n"},
+			"",
+		},
+		"delete by filter": {
+			[]string{
+				"timer", "delete", "--matching", "--correlation-id", "c", "--due-from", "2020-01-01T00:00:00Z",
+				"--due-before", "2021-01-01T00:00:00Z", "--page-size", "9", "--cursor", "abc", "-y",
+			},
+			200, `{"matched":1234,"applied":1234,"late":7,"skipped":0}`, "timers/delete-matching",
+			`{"correlationId":"c","cursor":"abc","dueBefore":"2021-01-01T00:00:00.000Z","dueFrom":"2020-01-01T00:00:00.000Z","limit":9,"namespace":"default"}`,
+			[]string{"1,234 timers deleted (earlier deliveries of 7 may have gone out)\n"},
+			"",
+		},
+		"reschedule": {
+			[]string{"timer", "reschedule", "--status", "retrying", "--shift-by", "-1h", "--yes", "--json"},
+			200, `{"matched":1,"applied":1,"late":0,"skipped":0}`, "timers/reschedule-matching",
+			`{"limit":500,"namespace":"default","shiftBy":"-1h","status":"retrying"}`,
+			[]string{`"applied": 1`},
+			"",
+		},
+		"dry run": {
+			[]string{"timer", "delete", "--matching", "--status", "parked", "--dry-run"},
+			200, `{"timers":[` + aTimer + `,` + aTimer + `]}`, "timers/list", `{"limit":1000,"namespace":"default","status":"parked"}`,
+			[]string{"2 timers in namespace default, with status parked would be deleted\n"},
+			"",
+		},
+		"shard list": {
+			[]string{"shard", "list", "-n", "shop"},
+			200, `{"namespace":"shop","shards":[
+				{"shard":16,"partition":0,"version":3,"held":true,"node":"one","claimedAt":"2020-01-01T00:00:00.000Z","watermark":"2020-01-01T00:00:01.000Z","nextDueAt":"2020-01-01T00:00:02.000Z","overdueFor":"1m2s"},
+				{"shard":17,"partition":1,"version":0,"held":false}]}`,
+			"shards/list", `{"namespace":"shop"}`,
+			[]string{
+				"SHARD  PARTITION  NODE  VERSION  CLAIMED", "16     0          one   3        2020-01-01T00:00:00.000Z (",
+				" 1m2s\n", "17     1          -     0        -  ",
+			},
+			"",
+		},
+		"shard list, overdue ones": {
+			[]string{"shard", "list", "--overdue", "1s", "--json"},
+			200, `{"namespace":"default","shards":[{"shard":1,"partition":1,"version":1,"held":true,"overdueFor":"200ms"},{"shard":2,"partition":2,"version":1,"held":true,"overdueFor":"2s"}]}`,
+			"shards/list", `{"namespace":"default"}`,
+			[]string{`"shard": 2`},
+			"",
+		},
 		"namespace create": {
 			[]string{"namespace", "create", "n", "--shards", "16", "--callback-timeout", "10s", "--max-attempts-duration", "1h"},
 			200, aNamespace, "namespaces/create",
@@ -221,5 +276,81 @@ func TestWhen(t *testing.T) {
 	}
 	if got := when(client.At(time.Time{}), now); got != "-" {
 		t.Errorf("when(never) = %s", got)
+	}
+}
+
+// A change of many timers that fails on its way tells where to go on.
+func TestChangesByFilterGoOnWhereTheyStopped(t *testing.T) {
+	hermetic(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Cursor string }
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		if request.Cursor != "" {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"error":"INTERNAL","message":"it broke"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"matched":5,"applied":5,"late":0,"skipped":0,"nextCursor":"second"}`)
+	}))
+	defer server.Close()
+	got := command(t, "timer", "delete", "--matching", "--status", "parked", "--yes", "--url", server.URL)
+	if got.code != exitFailure || got.stdout != "5 timers deleted\n" || !strings.Contains(got.stderr, "it broke (INTERNAL)\ngo on with --cursor second\n") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestAQuestionIsAnsweredWithYes(t *testing.T) {
+	filter := filterFlags{namespace: "shop", status: "parked", dueBefore: "2030-01-01T00:00:00Z"}
+	work := change{filter: &filter, verb: "delete"}
+	want := "delete 3 timers in namespace shop, with status parked, due before 2030-01-01T00:00:00Z? [y/N] "
+	for answer, meant := range map[string]bool{"y\n": true, "YES \n": true, "\n": false, "n\n": false, "": false, "yellow\n": false} {
+		var asked strings.Builder
+		err := confirmed(strings.NewReader(answer), &asked, work.question(3))
+		if (err == nil) != meant || asked.String() != want {
+			t.Errorf("%q to %q: %v", answer, &asked, err)
+		}
+	}
+	if got := work.question(askBelow); !strings.HasPrefix(got, "delete more than 9,999 timers in") {
+		t.Errorf("asked %q", got)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	fake := &fakeAPI{status: http.StatusOK, answer: `{"namespaces":[{"name":"shop"}],"timers":[{"id":"order-17"}]}`}
+	server := httptest.NewServer(fake)
+	defer server.Close()
+	for line, want := range map[string]string{
+		"timer get ":               "order-17\n",
+		"timer get -n shop ":       "order-17\n",
+		"timer retry ":             "order-17\n",
+		"timer watch ":             "order-17\n",
+		"timer list -n ":           "shop\n",
+		"namespace get ":           "shop\n",
+		"shard list --namespace ":  "shop\n",
+		"timer list --status ":     "parked\n",
+		"timer retry --status ":    "dead\n",
+		"timer create --deliver ":  "both\n",
+		"namespace create --pres ": "",
+		"timer get order-17 ":      "",
+		"sha":                      "shard\t",
+	} {
+		hermetic(t)
+		t.Setenv("TIMERBUS_URL", server.URL)
+		got := command(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		if got.code != exitOK || !strings.Contains(got.stdout, want) || want == "" && strings.Contains(got.stdout, "order-17") {
+			t.Errorf("%q: exit code %d: %q, want %q", line, got.code, got.stdout, want)
+		}
+	}
+	// Nobody there: nothing is offered, and the prompt stays clean.
+	t.Setenv("TIMERBUS_URL", "http://127.0.0.1:1")
+	if got := command(t, "__complete", "timer", "get", ""); got.code != exitOK || got.stdout != ":4\n" {
+		t.Errorf("without a service: %d %q", got.code, got.stdout)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := command(t, "completion", shell); got.code != exitOK || !strings.Contains(got.stdout, "timerbus") {
+			t.Errorf("completion %s: %d %s", shell, got.code, got.stderr)
+		}
 	}
 }

@@ -6,6 +6,9 @@
 // pkg/node, and pkg/client for the commands. It never talks to a store, a bus or NATS itself.
 //
 // Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go and
-// banner.go; receive.go and answer.go; timer.go, timerwrite.go, timerlist.go and namespace.go with
-// retryflags.go, remote.go, args.go and output.go.
+// banner.go; receive.go and answer.go; timer.go with timerwrite.go, timerdelete.go, timerretry.go,
+// timerlist.go and timerwatch.go (one timer), timermatching.go (those of a filter), timerbatch.go,
+// batchrun.go and lines.go (those of a file); namespace.go and shard.go; and what they share: remote.go,
+// retryflags.go, args.go, completion.go, progress.go and output.go. bench.go and what is named after it
+// measure a service.
 package main

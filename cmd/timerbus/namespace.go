@@ -73,13 +73,14 @@ medium (256) for up to 1,000,000, large (1024) for up to 10,000,000, xlarge (409
 	}
 	c.Flags().IntVar(&shards, "shards", 0, "number of shards, 1 to 8192")
 	c.Flags().StringVar(&preset, "preset", "", "small, medium, large or xlarge")
+	completeWith(c, "preset", "small", "medium", "large", "xlarge")
 	f.add(c)
 	return c
 }
 
 func (n *namespaceCommands) get() *cobra.Command {
 	return &cobra.Command{
-		Use: "get NAME", Short: "Show a namespace", Args: exactly("NAME"),
+		Use: "get NAME", Short: "Show a namespace", Args: exactly("NAME"), ValidArgsFunction: n.offerNamespaces,
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := n.client()
 			if err != nil {
@@ -95,6 +96,7 @@ func (n *namespaceCommands) update() *cobra.Command {
 	var f settingsFlags
 	c := &cobra.Command{
 		Use: "update NAME", Short: "Change a namespace's settings; the others are kept", Args: exactly("NAME"),
+		ValidArgsFunction: n.offerNamespaces,
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := n.client()
 			if err != nil {

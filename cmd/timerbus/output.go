@@ -76,3 +76,10 @@ func or(s, otherwise string) string {
 	}
 	return s
 }
+
+// printLine writes one JSON object on one line.
+func printLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

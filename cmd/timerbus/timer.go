@@ -16,10 +16,12 @@ type timerCommands struct {
 	remote
 
 	namespace, id string
+	matching      bool // not about one timer, but about those of a filter
 }
 
 // identified makes a command that is about one timer: ID as an argument, or by --id.
 func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
+	c.ValidArgsFunction = t.offerIDs
 	c.Flags().StringVar(&t.id, "id", "", "the timer's id, instead of the argument (an id may begin with a hyphen)")
 	c.Args = func(c *cobra.Command, args []string) error {
 		if !c.Flags().Changed("id") {
@@ -37,12 +39,47 @@ func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// orMatching makes a command that is about one timer, or with --matching about those that a filter selects.
+func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, statuses ...string) *cobra.Command {
+	begin := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !t.matching {
+			if flag := filter.given(c); flag != "" {
+				return usagef("--%s is about many timers: say --matching, or leave it out", flag)
+			}
+			return begin(c, args)
+		}
+		for _, flag := range []string{"id", "if-generation"} {
+			if c.Flags().Changed(flag) {
+				return usagef("--matching and --%s exclude each other", flag)
+			}
+		}
+		if err := filter.check(c, t.namespace); err != nil {
+			return err
+		}
+		return begin(c, args)
+	}
+	c.Flags().BoolVar(&t.matching, "matching", false, "all timers that the filter selects")
+	filter.add(c, statuses...)
+	t.identified(c)
+	oneTimer := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if t.matching {
+			return exactly()(c, args)
+		}
+		return oneTimer(c, args)
+	}
+	return c
+}
+
 func (p *program) timerCommand() *cobra.Command {
 	t := &timerCommands{program: p}
 	c := group("timer", "Create, look at, change and delete timers",
-		t.create(), t.get(), t.update(), t.delete(), t.list(), t.history())
+		t.create(), t.get(), t.update(), t.delete(), t.retry(), t.list(), t.history(), t.watch(),
+		t.batchCreate(), t.batchDelete(), t.reschedule())
 	t.remote.flags(c)
 	c.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace")
+	t.completeNamespaces(c, "namespace")
 	return c
 }
 
@@ -96,36 +133,6 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		rows = append(rows, []string{"last error", short(t.LastError, 200)})
 	}
 	return rows
-}
-
-func (t *timerCommands) delete() *cobra.Command {
-	var ifGeneration string
-	c := &cobra.Command{
-		Use: "delete ID", Short: "Delete a timer",
-		RunE: func(c *cobra.Command, _ []string) error {
-			api, err := t.client()
-			if err != nil {
-				return err
-			}
-			inTime, err := api.DeleteTimer(c.Context(), client.DeleteTimerRequest{
-				Namespace: t.namespace, TimerID: t.id, IfGeneration: ifGeneration,
-			})
-			switch {
-			case err != nil:
-				return err
-			case t.json:
-				return printJSON(t.stdout, map[string]any{"deleted": t.id, "inTime": inTime})
-			case inTime:
-				_, err = fmt.Fprintf(t.stdout, "deleted %s in namespace %s: it does not fire\n", printable(t.id), t.namespace)
-			default:
-				_, err = fmt.Fprintf(t.stdout, "deleted %s in namespace %s, but its delivery may have gone out\n",
-					printable(t.id), t.namespace)
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
-	return t.identified(c)
 }
 
 func (t *timerCommands) history() *cobra.Command {

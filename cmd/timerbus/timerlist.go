@@ -25,12 +25,11 @@ func (t *timerCommands) list() *cobra.Command {
 			request := client.ListTimersRequest{
 				Namespace: t.namespace, Status: client.Status(status), CorrelationID: correlationID, Limit: limit, Cursor: cursor,
 			}
-			from, before := timerFlags{at: dueFrom}, timerFlags{at: dueBefore}
-			if request.DueFrom, err = from.instant(); err != nil {
-				return usagef("--due-from: %w", err)
+			if request.DueFrom, err = instant("--due-from", dueFrom); err != nil {
+				return err
 			}
-			if request.DueBefore, err = before.instant(); err != nil {
-				return usagef("--due-before: %w", err)
+			if request.DueBefore, err = instant("--due-before", dueBefore); err != nil {
+				return err
 			}
 			return t.printList(c, api, request, all)
 		},
@@ -42,6 +41,7 @@ func (t *timerCommands) list() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 100, "timers on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "go on where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
+	completeWith(c, "status", "scheduled", "retrying", "parked", "done", "dead")
 	return c
 }
 

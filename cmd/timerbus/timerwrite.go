@@ -30,15 +30,17 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
 	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
 	f.retry.add(c)
+	completeWith(c, "deliver", "callback", "event", "both")
 }
 
-func (f *timerFlags) instant() (client.Instant, error) {
-	if f.at == "" {
+// instant reads the time that a flag gives; none if it is empty.
+func instant(flag, text string) (client.Instant, error) {
+	if text == "" {
 		return client.Instant{}, nil
 	}
-	at, err := timer.ParseMillis(f.at)
+	at, err := timer.ParseMillis(text)
 	if err != nil {
-		return client.Instant{}, usagef("--at: %w", err)
+		return client.Instant{}, usagef("%s: %w", flag, err)
 	}
 	return client.At(at.Time()), nil
 }
@@ -82,7 +84,7 @@ func (t *timerCommands) create() *cobra.Command {
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
 				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
 			}
-			if request.ExecuteAt, err = f.instant(); err != nil {
+			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
 			}
 			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
@@ -98,6 +100,7 @@ func (t *timerCommands) create() *cobra.Command {
 	}
 	f.add(c)
 	c.Flags().StringVar(&onConflict, "on-conflict", "", "replace, keep or fail (default replace)")
+	completeWith(c, "on-conflict", "replace", "keep", "fail")
 	return t.identified(c)
 }
 
@@ -122,7 +125,7 @@ func (t *timerCommands) update() *cobra.Command {
 				return err
 			}
 			request := client.UpdateTimerRequest{Namespace: t.namespace, TimerID: t.id, ExecuteIn: f.in, IfGeneration: ifGeneration}
-			if request.ExecuteAt, err = f.instant(); err != nil {
+			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
 			}
 			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
@@ -138,6 +141,7 @@ func (t *timerCommands) update() *cobra.Command {
 	}
 	f.add(c)
 	c.Flags().StringSliceVar(&cleared, "clear", nil, "set back to the default: "+strings.Join(clearable(), ", "))
+	completeWith(c, "clear", clearable()...)
 	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
 	return t.identified(c)
 }

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// batchFlags are those of the commands that read many timers.
+type batchFlags struct {
+	size, inFlight, from int
+}
+
+func (f *batchFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.size, "batch-size", 500, "timers in a request, 1 to 1000")
+	c.Flags().IntVar(&f.inFlight, "in-flight", 4, "requests at the same time, 1 to 16")
+	c.Flags().IntVar(&f.from, "from-line", 1, "skip the lines before this one")
+}
+
+func (f *batchFlags) check() error {
+	switch {
+	case f.size < 1 || f.size > client.MaxBatch:
+		return usagef("--batch-size: %d is not accepted: want 1 to %d", f.size, client.MaxBatch)
+	case f.inFlight < 1 || f.inFlight > 16:
+		return usagef("--in-flight: %d is not accepted: want 1 to 16", f.inFlight)
+	case f.from < 1:
+		return usagef("--from-line: %d is not accepted: want 1 or more", f.from)
+	default:
+		return nil
+	}
+}
+
+// batchRun reads lines, sends them in batches, several at the same time, and tells what became of them.
+type batchRun[T any] struct {
+	*program
+
+	flags batchFlags
+	json  bool
+	verb  string // done to timers: "created"
+	parse func([]byte) (T, error)
+	send  func(context.Context, []T) ([]client.BatchResult, error)
+}
+
+// batchReport is the end of it.
+type batchReport struct {
+	Succeeded int `json:"succeeded"`
+	Failed    int `json:"failed"`
+	// Late of those that succeeded may have gone out before.
+	Late int `json:"late"`
+	// LastLine is the last line up to which all were answered.
+	LastLine  int     `json:"lastLine"`
+	Seconds   float64 `json:"seconds"`
+	PerSecond float64 `json:"perSecond"`
+}
+
+// answered is a chunk with its answer.
+type answered[T any] struct {
+	chunk[T]
+
+	results []client.BatchResult
+	err     error
+}
+
+func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	lines, chunks := make(chan line), make(chan chunk[T])
+	unreadable := make(chan error, 1)
+	go func() { unreadable <- readLines(ctx, in, b.flags.from, lines) }()
+	answers := make(chan answered[T])
+	var working sync.WaitGroup
+	working.Go(func() { gather(ctx, lines, b.flags.size, b.parse, chunks) })
+	for range b.flags.inFlight {
+		working.Go(func() { b.work(ctx, chunks, answers) })
+	}
+	go func() {
+		working.Wait()
+		close(answers)
+	}()
+	report, err := b.collect(answers, stop)
+	if err == nil && ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	select {
+	case cause := <-unreadable:
+		err = errors.Join(err, cause)
+	default: // it still waits for input, which nobody wants any more
+	}
+	return b.tell(&report, err)
+}
+
+// work sends chunks until there are no more. A request under way when ctx ends is given up: its lines are
+// not acknowledged.
+func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers chan<- answered[T]) {
+	for c := range chunks {
+		a := answered[T]{chunk: c}
+		if len(c.items) > 0 {
+			a.results, a.err = b.send(ctx, c.items)
+		}
+		answers <- a
+	}
+}
+
+// collect counts, and prints what failed. The first request that fails as a whole stops the reading; those
+// under way are seen to their end.
+func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCauseFunc) (batchReport, error) {
+	report := batchReport{LastLine: b.flags.from - 1}
+	var failed error
+	line := newProgress(b.stderr, time.Now())
+	early := map[int]int{} // the last lines of chunks that were answered before an earlier one
+	next := 0
+	for a := range answers {
+		if a.err != nil {
+			if failed == nil {
+				failed = a.err
+				stop(a.err)
+			}
+			continue
+		}
+		line.clear()
+		b.count(&report, &a)
+		early[a.sequence] = a.last
+		for last, there := early[next]; there; last, there = early[next] {
+			delete(early, next)
+			report.LastLine = last
+			next++
+		}
+		line.show(time.Now(), func() string {
+			return fmt.Sprintf("%s, %s failed, %s, line %s", counted(report.Succeeded, "timer")+" "+b.verb, thousands(report.Failed),
+				line.rate(report.Succeeded+report.Failed, time.Now()), thousands(report.LastLine))
+		})
+	}
+	line.clear()
+	report.Seconds = time.Since(line.begun).Seconds()
+	report.PerSecond = float64(report.Succeeded+report.Failed) / max(report.Seconds, 1e-3)
+	return report, failed
+}
+
+func (b *batchRun[T]) count(report *batchReport, a *answered[T]) {
+	for i := range a.refused {
+		b.failed(report, &a.refused[i])
+	}
+	for i := range a.results {
+		r := &a.results[i]
+		if r.Err != nil {
+			f := refusedBy(a.numbers[i], i, r.Err)
+			b.failed(report, &f)
+			continue
+		}
+		report.Succeeded++
+		if !r.InTime {
+			report.Late++
+		}
+	}
+}
+
+func (b *batchRun[T]) failed(report *batchReport, f *failure) {
+	report.Failed++
+	if b.json {
+		// A line each, since there may be many; the report is the last one.
+		if err := printLine(b.stdout, f); err == nil {
+			return
+		}
+	}
+	fmt.Fprintln(b.stderr, f)
+}
+
+// tell prints the report and says how to go on if there is anything left.
+func (b *batchRun[T]) tell(report *batchReport, err error) error {
+	if b.json {
+		if e := printLine(b.stdout, report); e != nil {
+			return errors.Join(err, e)
+		}
+	} else {
+		late := ""
+		if report.Late > 0 {
+			late = fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(report.Late))
+		}
+		fmt.Fprintf(b.stdout, "%s %s%s, %s failed, in %.1f s (%s/s)\n", counted(report.Succeeded, "timer"), b.verb, late,
+			thousands(report.Failed), report.Seconds, thousands(int(report.PerSecond)))
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w\nevery line up to %d was answered, later ones perhaps; go on with --from-line %d",
+			err, report.LastLine, report.LastLine+1)
+	case report.Failed > 0:
+		return fmt.Errorf("%s of %s failed", thousands(report.Failed), counted(report.Failed+report.Succeeded, "line"))
+	default:
+		return nil
+	}
+}

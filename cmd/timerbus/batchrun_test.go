@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// batchAPI answers batches: timers named bad are refused, late ones were late, and a batch with one named
+// stop is answered 500.
+type batchAPI struct {
+	mu      sync.Mutex
+	took    map[string]map[string]any
+	batches int
+}
+
+func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request struct{ Timers []map[string]any }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.batches++
+	results := make([]string, len(request.Timers))
+	for i, timer := range request.Timers {
+		id, _ := timer["id"].(string)
+		if id == "" {
+			id, _ = timer["timerId"].(string)
+		}
+		b.took[id] = timer
+		switch id {
+		case "stop":
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"error":"INTERNAL","message":"it broke"}`)
+			return
+		case "bad":
+			results[i] = fmt.Sprintf(`{"status":400,"error":{"error":"INVALID_INPUT","message":"timers[%d].id: not this one","details":{"field":"timers[%d].id"}}}`, i, i)
+		case "late":
+			results[i] = `{"status":202}`
+		default:
+			results[i] = `{"status":200}`
+		}
+	}
+	_, _ = io.WriteString(w, `{"results":[`+strings.Join(results, ",")+`]}`)
+}
+
+func batchService(t *testing.T) *batchAPI {
+	t.Helper()
+	hermetic(t)
+	b := &batchAPI{took: map[string]map[string]any{}}
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	t.Setenv("TIMERBUS_URL", server.URL)
+	return b
+}
+
+func TestBatchCreate(t *testing.T) {
+	b := batchService(t)
+	var in strings.Builder
+	for i := 1; i <= 25; i++ {
+		id := fmt.Sprint("t", i)
+		switch i {
+		case 7:
+			id = "bad"
+		case 8:
+			id = "late"
+		case 9:
+			in.WriteString("{\"id\":\"x\"\n")
+			continue
+		case 10:
+			in.WriteString(`{"id":"t10","executeIn":"1h","namespace":"other","onConflict":"fail"}` + "\n\n")
+			continue
+		}
+		fmt.Fprintf(&in, "{\"id\":%q,\"executeIn\":\"1h\"}\n", id)
+	}
+	file := filepath.Join(t.TempDir(), "timers.jsonl")
+	if err := os.WriteFile(file, []byte(in.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command(t, "timer", "batch-create", file, "-n", "billing", "--on-conflict", "keep", "--batch-size", "10")
+	if got.code != exitFailure || !strings.Contains(got.stdout, "23 timers created (earlier deliveries of 1 may have gone out), 2 failed, in ") {
+		t.Errorf("exit code %d: %s", got.code, got.stdout)
+	}
+	for _, want := range []string{
+		"line 7: id: not this one (INVALID_INPUT)\n", "line 9: the JSON object does not end on its line (INVALID_INPUT)\n",
+		"timerbus: 2 of 25 lines failed\n",
+	} {
+		if !strings.Contains(got.stderr, want) {
+			t.Errorf("error output %q does not say %q", got.stderr, want)
+		}
+	}
+	if b.batches != 3 {
+		t.Errorf("%d batches, want 3", b.batches)
+	}
+	if one := b.took["t1"]; one["namespace"] != "billing" || one["onConflict"] != "keep" {
+		t.Errorf("sent %v", one)
+	}
+	if own := b.took["t10"]; own["namespace"] != "other" || own["onConflict"] != "fail" {
+		t.Errorf("sent %v", own)
+	}
+
+	got = command(t, "timer", "batch-create", file, "--json")
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	if len(lines) != 3 || !strings.Contains(got.stdout, `{"line":7,"field":"id","error":"INVALID_INPUT","message":"id: not this one"}`) ||
+		!strings.Contains(lines[2], `{"succeeded":23,"failed":2,"late":1,"lastLine":26,"seconds":`) {
+		t.Errorf("as JSON:\n%s", got.stdout)
+	}
+}
+
+func TestBatchDeleteReadsIDsAndObjects(t *testing.T) {
+	b := batchService(t)
+	got := commandWith(t, "order-17\n{\"timerId\":\"order-18\",\"namespace\":\"other\",\"ifGeneration\":\"7\"}\n", "timer", "batch-delete", "-n", "billing")
+	if got.code != exitOK || !strings.HasPrefix(got.stdout, "2 timers deleted, 0 failed") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if one, two := b.took["order-17"], b.took["order-18"]; one["namespace"] != "billing" || two["namespace"] != "other" || two["ifGeneration"] != "7" {
+		t.Errorf("sent %v and %v", one, two)
+	}
+}
+
+// When the service fails, the input up to a line is known to be done, and the rest can be sent later.
+func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
+	b := batchService(t)
+	var in strings.Builder
+	for i := 1; i <= 100; i++ {
+		id := fmt.Sprint("t", i)
+		if i == 25 {
+			id = "stop"
+		}
+		fmt.Fprintf(&in, "{\"id\":%q,\"executeIn\":\"1h\"}\n", id)
+	}
+	got := commandWith(t, in.String(), "timer", "batch-create", "--batch-size", "10", "--in-flight", "1")
+	if got.code != exitFailure || !strings.HasPrefix(got.stdout, "20 timers created, 0 failed") ||
+		!strings.Contains(got.stderr, "it broke (INTERNAL)\nevery line up to 20 was answered, later ones perhaps; go on with --from-line 21\n") {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	rest := strings.Replace(in.String(), `"stop"`, `"t25"`, 1)
+	if got = commandWith(t, rest, "timer", "batch-create", "--from-line", "21"); got.code != exitOK || !strings.HasPrefix(got.stdout, "80 timers created") {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if len(b.took) != 101 { // and "stop"
+		t.Errorf("%d timers arrived", len(b.took))
+	}
+}
+
+// What was answered behind a batch that was not does not count.
+func TestTheLastLineIsThatOfAnUnbrokenPrefix(t *testing.T) {
+	run := batchRun[string]{program: &program{stdout: io.Discard, stderr: io.Discard}, flags: batchFlags{from: 1}, verb: "created"}
+	answers := make(chan answered[string], 5)
+	for _, sequence := range []int{2, 0, 4, 3} { // 1 failed
+		answers <- answered[string]{chunk: chunk[string]{sequence: sequence, last: (sequence + 1) * 10}}
+	}
+	answers <- answered[string]{chunk: chunk[string]{sequence: 1, last: 20}, err: io.ErrUnexpectedEOF}
+	close(answers)
+	report, err := run.collect(answers, func(error) {})
+	if err == nil || report.LastLine != 10 {
+		t.Errorf("%+v, %v, want line 10", report, err)
+	}
+}

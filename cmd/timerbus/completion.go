@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// Pressing Tab asks the service that the command line so far names; without an answer there is nothing to
+// complete, and no error on the prompt.
+
+const (
+	// completionTimeout is how long somebody waits for a Tab.
+	completionTimeout = time.Second
+	// completedIDs are offered at most; there may be millions.
+	completedIDs = 100
+)
+
+// completeWith offers fixed words for a flag.
+func completeWith(c *cobra.Command, flag string, words ...string) {
+	offer := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // the flag is not there or has one already: a mistake in this program
+	}
+}
+
+// completeNamespaces offers the service's namespaces for a flag.
+func (r *remote) completeNamespaces(c *cobra.Command, flag string) {
+	offer := func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		return r.offerNamespaces(c, nil, word)
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // as above
+	}
+}
+
+// offerNamespaces offers the service's namespaces for the first argument.
+func (r *remote) offerNamespaces(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return r.offer(c, func(ctx context.Context, api *client.Client) ([]string, error) {
+		all, err := api.ListNamespaces(ctx)
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = all[i].Name
+		}
+		return names, err
+	})
+}
+
+// offerIDs offers timers of the namespace, those that are due first.
+func (t *timerCommands) offerIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return t.offer(c, func(ctx context.Context, api *client.Client) ([]string, error) {
+		page, err := api.ListTimers(ctx, client.ListTimersRequest{Namespace: t.namespace, Limit: completedIDs})
+		ids := make([]string, len(page.Timers))
+		for i := range page.Timers {
+			ids[i] = page.Timers[i].ID
+		}
+		return ids, err
+	})
+}
+
+func (r *remote) offer(
+	c *cobra.Command, list func(context.Context, *client.Client) ([]string, error),
+) ([]string, cobra.ShellCompDirective) {
+	api, err := r.client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
+	defer cancel()
+	words, err := list(ctx, api)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

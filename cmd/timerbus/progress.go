@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// progress is one line about work that takes its time: written over itself on a terminal, and a new one
+// now and then elsewhere.
+type progress struct {
+	to       io.Writer
+	terminal bool
+	every    time.Duration
+	begun    time.Time
+	shown    time.Time
+	standing bool // a line stands on the terminal without an end
+}
+
+func newProgress(to io.Writer, now time.Time) *progress {
+	p := &progress{to: to, terminal: runtime.IsTerminal(to), every: 5 * time.Second, begun: now, shown: now}
+	if p.terminal {
+		p.every = 200 * time.Millisecond
+	}
+	return p
+}
+
+// show shows what line says, if it is time.
+func (p *progress) show(now time.Time, line func() string) {
+	if now.Sub(p.shown) < p.every {
+		return
+	}
+	p.shown = now
+	if !p.terminal {
+		fmt.Fprintln(p.to, line())
+		return
+	}
+	fmt.Fprintf(p.to, "\r\x1b[K%s", line())
+	p.standing = true
+}
+
+// clear makes room for other lines.
+func (p *progress) clear() {
+	if p.standing {
+		fmt.Fprint(p.to, "\r\x1b[K")
+		p.standing = false
+	}
+}
+
+// rate is n a second since the beginning.
+func (p *progress) rate(n int, now time.Time) string {
+	seconds := now.Sub(p.begun).Seconds()
+	if seconds <= 0 {
+		return "-/s"
+	}
+	return thousands(int(float64(n)/seconds)) + "/s"
+}
+
+// thousands groups the digits of what is not negative: 12,503.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// counted is "1 timer", "2 timers".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}

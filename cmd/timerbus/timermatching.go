@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// filterFlags select the timers that a command is about.
+type filterFlags struct {
+	namespace, status, correlationID, cursor string
+	dueFrom, dueBefore                       string
+	pageSize                                 int
+	dryRun, yes                              bool
+
+	from, before client.Instant // read by check
+}
+
+func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
+	c.Flags().StringVar(&f.status, "status", "", "only timers that are "+strings.Join(statuses, ", "))
+	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with it")
+	c.Flags().StringVar(&f.dueFrom, "due-from", "", "only timers due from this time on, such as 2030-01-31T09:00:00Z")
+	c.Flags().StringVar(&f.dueBefore, "due-before", "", "only timers due before this time")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "count the timers that are meant, and leave them alone")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	c.Flags().IntVar(&f.pageSize, "page-size", 500, "timers in a request, 1 to 1000")
+	c.Flags().StringVar(&f.cursor, "cursor", "", "go on where an earlier call stopped")
+	completeWith(c, "status", statuses...)
+}
+
+// given reports the first flag of a filter that was given.
+func (f *filterFlags) given(c *cobra.Command) string {
+	for _, flag := range []string{"status", "correlation-id", "due-from", "due-before", "dry-run", "page-size", "cursor"} {
+		if c.Flags().Changed(flag) {
+			return flag
+		}
+	}
+	return ""
+}
+
+func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
+	f.namespace = namespace
+	if f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
+		return usagef("%s by filter needs --status, --correlation-id, --due-from or --due-before", c.Name())
+	}
+	if f.pageSize < 1 || f.pageSize > 1000 {
+		return usagef("--page-size: %d is not accepted: want 1 to 1000", f.pageSize)
+	}
+	if f.from, err = instant("--due-from", f.dueFrom); err != nil {
+		return err
+	}
+	f.before, err = instant("--due-before", f.dueBefore)
+	return err
+}
+
+// String says in words what is selected.
+func (f *filterFlags) String() string {
+	words := []string{"in namespace " + f.namespace}
+	add := func(what, value string) {
+		if value != "" {
+			words = append(words, what+" "+value)
+		}
+	}
+	add("with status", f.status)
+	add("with correlation id", f.correlationID)
+	add("due from", f.dueFrom)
+	add("due before", f.dueBefore)
+	return printable(strings.Join(words, ", "))
+}
+
+// count walks over the selected timers, up to most of them.
+func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, line *progress) (n int, err error) {
+	request := client.ListTimersRequest{
+		Namespace: f.namespace, Status: client.Status(f.status), CorrelationID: f.correlationID,
+		DueFrom: f.from, DueBefore: f.before, Limit: min(1000, most),
+	}
+	defer line.clear()
+	for _, err := range api.AllTimers(ctx, request) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		line.show(time.Now(), func() string { return counted(n, "timer") + " counted" })
+		if n == most {
+			break
+		}
+	}
+	return n, nil
+}
+
+// askBelow is up to how many timers are counted before the question whether they are meant.
+const askBelow = 10_000
+
+// change is work on all timers of a filter.
+type change struct {
+	*program
+
+	filter *filterFlags
+	json   bool
+	verb   string // "delete"
+	done   string // "deleted"
+	walk   func(context.Context, func(client.MatchingTotal)) (client.MatchingTotal, error)
+}
+
+func (m *change) run(ctx context.Context, api *client.Client) error {
+	line := newProgress(m.stderr, time.Now())
+	if m.filter.dryRun {
+		return m.dryRun(ctx, api, line)
+	}
+	if err := m.confirm(ctx, api); err != nil {
+		return err
+	}
+	line.begun = time.Now()
+	total, err := m.walk(ctx, func(so client.MatchingTotal) {
+		line.show(time.Now(), func() string {
+			return fmt.Sprintf("%s %s, %s skipped, %s", counted(so.Applied, "timer"), m.done,
+				thousands(so.Skipped), line.rate(so.Matched, time.Now()))
+		})
+	})
+	line.clear()
+	if e := m.tell(&total); e != nil {
+		return errors.Join(err, e)
+	}
+	if err != nil && total.Cursor != "" {
+		return fmt.Errorf("%w\ngo on with --cursor %s", err, total.Cursor)
+	}
+	return err
+}
+
+func (m *change) dryRun(ctx context.Context, api *client.Client, line *progress) error {
+	n, err := m.filter.count(ctx, api, int(^uint(0)>>1), line)
+	switch {
+	case err != nil:
+		return err
+	case m.json:
+		return printJSON(m.stdout, map[string]any{"dryRun": true, "matched": n})
+	default:
+		_, err = fmt.Fprintf(m.stdout, "%s %s would be %s\n", counted(n, "timer"), m.filter, m.done)
+		return err
+	}
+}
+
+var errNotConfirmed = errors.New("not confirmed, nothing was changed")
+
+// confirm asks whoever sits there; a script has to say beforehand that it means it.
+func (m *change) confirm(ctx context.Context, api *client.Client) error {
+	if m.filter.yes {
+		return nil
+	}
+	f, ok := m.stdin.(*os.File)
+	if !ok || !runtime.IsTerminal(f) {
+		return usagef("nobody can be asked whether all timers %s are to be %s: say --yes, or --dry-run to count them", m.filter, m.done)
+	}
+	n, err := m.filter.count(ctx, api, askBelow, newProgress(m.stderr, time.Now()))
+	if err != nil {
+		return err
+	}
+	return confirmed(m.stdin, m.stderr, m.question(n))
+}
+
+func (m *change) question(n int) string {
+	many := counted(n, "timer")
+	if n == askBelow {
+		many = "more than " + counted(n-1, "timer")
+	}
+	return fmt.Sprintf("%s %s %s? [y/N] ", m.verb, many, m.filter)
+}
+
+func confirmed(in io.Reader, out io.Writer, question string) error {
+	fmt.Fprint(out, question)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return errNotConfirmed
+	}
+}
+
+func (m *change) tell(total *client.MatchingTotal) error {
+	if m.json {
+		return printJSON(m.stdout, map[string]any{
+			"matched": total.Matched, "applied": total.Applied, "late": total.Late, "skipped": total.Skipped,
+		})
+	}
+	text := fmt.Sprintf("%s %s", counted(total.Applied, "timer"), m.done)
+	if total.Late > 0 {
+		text += fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(total.Late))
+	}
+	if total.Skipped > 0 {
+		text += fmt.Sprintf(", %s skipped that were gone or changed meanwhile", thousands(total.Skipped))
+	}
+	_, err := fmt.Fprintln(m.stdout, text)
+	return err
+}
+
+func (t *timerCommands) reschedule() *cobra.Command {
+	var filter filterFlags
+	var at, in, shiftBy string
+	c := &cobra.Command{
+		Use: "reschedule (--at TIME | --in DURATION | --shift-by DURATION)", Short: "Give all timers that a filter selects another time",
+		Long: `Give all timers that a filter selects another time; "timer update" does it for one. Every timer begins a new
+life at attempt 1. It is done page by page: timers that are made meanwhile may be met or not. With --in, each
+page counts from its own request.`,
+		Example: `  timerbus timer reschedule -n billing --correlation-id order-17 --shift-by 1h --dry-run
+  timerbus timer reschedule -n billing --status retrying --in 0s --yes`,
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := one(c, "at", "in", "shift-by"); err != nil {
+				return err
+			}
+			if err := filter.check(c, t.namespace); err != nil {
+				return err
+			}
+			executeAt, err := instant("--at", at)
+			if err != nil {
+				return err
+			}
+			api, err := t.client()
+			if err != nil {
+				return err
+			}
+			work := change{program: t.program, filter: &filter, json: t.json, verb: "reschedule", done: "rescheduled"}
+			work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+				return api.RescheduleAllMatching(ctx, client.RescheduleMatchingRequest{
+					Namespace: filter.namespace, Status: client.Status(filter.status), CorrelationID: filter.correlationID,
+					DueFrom: filter.from, DueBefore: filter.before, Limit: filter.pageSize, Cursor: filter.cursor,
+					ExecuteAt: executeAt, ExecuteIn: in, ShiftBy: shiftBy,
+				}, progress)
+			}
+			return work.run(c.Context(), api)
+		},
+	}
+	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
+	c.Flags().StringVar(&in, "in", "", "when to fire, from now, such as 15m")
+	c.Flags().StringVar(&shiftBy, "shift-by", "", "how much later than now asked for, such as 1h; may be negative")
+	filter.add(c, "scheduled", "retrying", "parked")
+	return c
+}

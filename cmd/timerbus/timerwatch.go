@@ -1,0 +1,173 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// watcher follows what becomes of timers, on the topics.
+type watcher struct {
+	*timerCommands
+
+	nats, prefix, outcome string
+	since                 time.Duration
+	all                   bool
+	count                 int
+}
+
+func (t *timerCommands) watch() *cobra.Command {
+	w := &watcher{timerCommands: t}
+	c := &cobra.Command{
+		Use: "watch [ID]", Short: "Follow what becomes of timers, as it happens",
+		Long: `Follow the results of a namespace's timers, or of one timer: a line for each attempt, and for each timer that
+is set aside. They come from the bus, not from the HTTP API: --nats names it.
+
+A result tells what an attempt did, and may repeat; "timer get" and "timer history" say what became of a timer.`,
+		Example: `  timerbus timer watch -n billing
+  timerbus timer watch order-17 --since 1h
+  timerbus timer watch --all-namespaces --outcome dead --json`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("%q is not accepted: watch wants one ID or none", args[1])
+			}
+			return nil
+		},
+		ValidArgsFunction: t.offerIDs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				w.id = args[0]
+			}
+			return w.run(c.Context())
+		},
+	}
+	c.Flags().StringVar(&w.nats, "nats", "nats://127.0.0.1:4222", "the service's NATS server")
+	c.Flags().StringVar(&w.prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
+	c.Flags().StringVar(&w.id, "id", "", "the timer's id, instead of the argument")
+	c.Flags().StringVar(&w.outcome, "outcome", "", "only results that are "+strings.Join(outcomes(), ", "))
+	c.Flags().DurationVar(&w.since, "since", 0, "begin with the results of this last time, such as 10m (default: now)")
+	c.Flags().BoolVar(&w.all, "all-namespaces", false, "timers of all namespaces")
+	c.Flags().IntVar(&w.count, "count", 0, "end after so many results (default: Ctrl-C ends it)")
+	completeWith(c, "outcome", outcomes()...)
+	return c
+}
+
+func outcomes() []string { return []string{"done", "rescheduled", "failed", "dead", "parked"} }
+
+// errCounted ends the watch in good order.
+var errCounted = errors.New("as many as asked for")
+
+func (w *watcher) run(ctx context.Context) error {
+	known := w.outcome == ""
+	for _, outcome := range outcomes() {
+		known = known || w.outcome == outcome
+	}
+	switch {
+	case !known:
+		return usagef("--outcome: %q is not accepted: want one of %s", w.outcome, strings.Join(outcomes(), ", "))
+	case w.since < 0:
+		return usagef("--since: %v is not accepted: want a positive duration such as 10m", w.since)
+	case w.count < 0:
+		return usagef("--count: %d is not accepted: want 0 or more", w.count)
+	}
+	o := backend.FollowOptions{
+		BusURL: w.nats, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
+		Topics: []bus.Topic{bus.Results, bus.Dead},
+		Logger: runtime.NewLogger(w.stderr, "text", slog.LevelWarn),
+	}
+	if w.since > 0 {
+		o.Since = time.Now().Add(-w.since)
+	}
+	fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", w.nats)
+	seen := 0
+	err := backend.Follow(ctx, o, func(_ bus.Topic, m *bus.Message) error {
+		shown, err := w.show(m)
+		if err == nil && shown {
+			if seen++; seen == w.count {
+				err = errCounted
+			}
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errCounted):
+		return nil
+	case errors.Is(err, backend.ErrURL):
+		return usagef("--nats: %w", err)
+	default:
+		return err
+	}
+}
+
+// followed is what a line is about, whichever event it came by.
+type followed struct {
+	event.Result
+
+	Time timer.Millis `json:"time"`
+}
+
+// show prints a message if it is one of those that are wanted.
+func (w *watcher) show(m *bus.Message) (shown bool, err error) {
+	f, ok := follow(m)
+	if !ok || !w.all && f.Namespace != w.namespace || w.id != "" && f.TimerID != w.id || w.outcome != "" && f.Outcome != w.outcome {
+		return false, nil
+	}
+	if w.json {
+		return true, printLine(w.stdout, &f)
+	}
+	_, err = fmt.Fprintln(w.stdout, f.line())
+	return true, err
+}
+
+// follow reads a message. Topics are open to others: what is no event of ours, or tells of something else,
+// is passed over.
+func follow(m *bus.Message) (f followed, ok bool) {
+	e, err := event.Decode(m.Headers, m.Body)
+	if err != nil {
+		return f, false
+	}
+	f.Time = e.Time
+	switch e.Type {
+	case event.TypeResult:
+		err = json.Unmarshal(e.Data, &f.Result)
+	case event.TypeParked:
+		var n event.Notice
+		err = json.Unmarshal(e.Data, &n)
+		f.Result = event.Result{
+			Namespace: n.Namespace, TimerID: n.TimerID, Generation: n.Generation, Attempt: n.Attempts,
+			CorrelationID: n.CorrelationID, Outcome: string(n.Status), ExecuteAt: n.ExecuteAt, Error: n.Reason, StatusCode: n.StatusCode,
+		}
+	default: // an answer to a command; of dead timers there is a result
+		return f, false
+	}
+	return f, err == nil
+}
+
+func (f *followed) line() string {
+	text := fmt.Sprintf("%s  %-20s attempt %d  %-11s", f.Time.Time().Format("15:04:05.000"), short(f.TimerID, 40), f.Attempt, f.Outcome)
+	if f.FinishedAt != 0 {
+		text += fmt.Sprintf("  took %s", lateness(f.FinishedAt.Sub(f.StartedAt)))
+	}
+	text += "  " + f.Namespace
+	if f.NextAt != nil {
+		text += "  next " + f.NextAt.String()
+	}
+	if f.Error != "" {
+		text += "  " + short(f.Error, 120)
+	}
+	return printable(text)
+}
