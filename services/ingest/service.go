@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
@@ -26,7 +27,7 @@ type Service struct {
 	hints     *hints.Publisher
 	commits   *seldom.Gate // log lines of failed commits
 	state     atomic.Int32
-	readiness readiness
+	readiness *runtime.Readiness
 	// settings holds one token: the read and the write of a namespace update are one step within this
 	// process.
 	settings chan struct{}
@@ -49,7 +50,7 @@ func New(cfg Config) (*Service, error) {
 		commits:  seldom.NewGate(cfg.Clock, 10*time.Second),
 		settings: make(chan struct{}, 1),
 	}
-	s.readiness.turn = make(chan struct{}, 1)
+	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() })
 	s.hints = hints.New(hints.Config{
 		Bus: cfg.Bus, Clock: cfg.Clock, Log: cfg.Logger,

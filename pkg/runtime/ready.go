@@ -1,0 +1,81 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Question is something whose answer is needed for work. Reason tells whoever probes what is wrong when it
+// fails, and names no hosts.
+type Question struct {
+	Reason string
+	Ask    func(ctx context.Context) error
+}
+
+// Unready is a question that got no answer. The cause, which may name hosts, is for the log.
+type Unready struct {
+	Reason string
+	Cause  error
+}
+
+func (u *Unready) Error() string { return fmt.Sprintf("%s: %v", u.Reason, u.Cause) }
+
+// Unwrap implements what errors.Is looks for.
+func (u *Unready) Unwrap() error { return u.Cause }
+
+// readyFor is how long an answer is remembered: probes come often and from anybody.
+const readyFor = time.Second
+
+// Readiness asks its questions at most once a second, however often it is probed, and logs changes.
+type Readiness struct {
+	questions []Question
+	timeout   time.Duration
+	clock     timer.Clock
+	logger    *slog.Logger
+
+	turn  chan struct{} // holds one token: one asks at a time
+	until timer.Millis
+	last  []*Unready
+}
+
+// NewReadiness makes one; timeout bounds each question.
+func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
+	return &Readiness{questions: questions, timeout: timeout, clock: clock, logger: logger, turn: make(chan struct{}, 1)}
+}
+
+// Ask returns what does not work; nothing if all does.
+func (r *Readiness) Ask() []*Unready {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	if r.clock() < r.until {
+		return r.last
+	}
+	before := len(r.last)
+	r.last = r.askAll()
+	r.until = r.clock().Add(readyFor)
+	switch after := len(r.last); {
+	case after > 0 && before == 0:
+		for _, u := range r.last {
+			r.logger.Warn("not ready", "reason", u.Reason, "error", u.Cause)
+		}
+	case after == 0 && before > 0:
+		r.logger.Info("ready again")
+	}
+	return r.last
+}
+
+func (r *Readiness) askAll() []*Unready {
+	var all []*Unready
+	for _, q := range r.questions {
+		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+		if err := q.Ask(ctx); err != nil {
+			all = append(all, &Unready{q.Reason, err})
+		}
+		cancel()
+	}
+	return all
+}

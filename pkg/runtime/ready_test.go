@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		failure := errors.New("10.0.0.7 is away")
+		fail := false
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			Question{"the first does not answer", func(context.Context) error { return nil }},
+			Question{"the second does not answer", func(ctx context.Context) error {
+				asked++
+				if _, bounded := ctx.Deadline(); !bounded {
+					t.Error("a question without a bound")
+				}
+				if fail {
+					return failure
+				}
+				return nil
+			}})
+		for range 10 {
+			if got := r.Ask(); len(got) != 0 {
+				t.Fatalf("not ready: %v", got)
+			}
+		}
+		fail = true
+		if got := r.Ask(); len(got) != 0 || asked != 1 {
+			t.Errorf("%v, asked %d times within a second", got, asked)
+		}
+		time.Sleep(time.Second)
+		got := r.Ask()
+		if len(got) != 1 || got[0].Reason != "the second does not answer" || !errors.Is(got[0], failure) || asked != 2 {
+			t.Errorf("%v, asked %d times", got, asked)
+		}
+	})
+}
