@@ -39,7 +39,7 @@ var rules = []rule{
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
 	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
-	{unit: "pkg/bench/...", may: "pkg/event/...", why: "it measures a service from outside, so it knows what everybody knows"},
+	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it knows what everybody knows"},
 	{unit: "pkg/runtime/...", may: domain, why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services meet on the bus and in the store, never by import.

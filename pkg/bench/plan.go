@@ -24,6 +24,9 @@ type Plan struct {
 	Span time.Duration
 	// Beside is how many creates a second there are in the phase busy.
 	Beside float64
+	// Margin lies between the last create and the first due time, so that the one's end does not
+	// fall into the other.
+	Margin time.Duration
 	// Rest lets the service come to rest before it is watched idle, for Watch.
 	Rest, Watch time.Duration
 	// Patience is how long something that is due may fail to come before it counts as lost.
@@ -37,7 +40,7 @@ func FullPlan() Plan {
 		Creates: 50_000, Large: 30_000, Commands: 100_000, Publishing: 10 * time.Second,
 		Pending: 100_000, Million: 1_000_000, Backlog: 50_000,
 		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
-		Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
+		Margin: 2500 * time.Millisecond, Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
 	}
 }
 
@@ -46,7 +49,7 @@ func ShortPlan() Plan {
 	p := FullPlan()
 	p.Creates, p.Large, p.Commands = 20_000, 10_000, 30_000
 	p.Publishing = 3 * time.Second
-	p.Span, p.Rest, p.Watch = 5*time.Second, 1500*time.Millisecond, 3*time.Second
+	p.Span, p.Margin, p.Rest, p.Watch = 4*time.Second, time.Second, 1500*time.Millisecond, 3*time.Second
 	return p
 }
 
@@ -74,7 +77,7 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Pending < 0 || p.Pending > maxSet:
 		return fmt.Errorf("pending: %d is not accepted: want 0 to %d", p.Pending, maxSet)
-	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Publishing <= 0:
+	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Margin < 0 || p.Publishing <= 0:
 		return errors.New("watch, patience and publishing: want durations above 0")
 	}
 	return nil

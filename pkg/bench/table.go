@@ -33,7 +33,7 @@ func Show(value float64, unit string) string {
 // Digits writes a value with three digits or, from 1,000 on, as a whole number.
 func Digits(value float64) string {
 	switch abs := math.Abs(value); {
-	case abs >= 1000:
+	case abs >= 999.5:
 		return thousands(int(math.Round(value)))
 	case abs >= 100 || value == math.Trunc(value):
 		return strconv.FormatFloat(value, 'f', 0, 64)

@@ -1,0 +1,227 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/timertest"
+)
+
+// tiny is a plan that is through in a second or two.
+func tiny() Plan {
+	return Plan{
+		Connections: 4, BatchConnections: 2, Creates: 40, Large: 20, Commands: 60, Publishing: 10 * time.Second,
+		Pending: 200, Million: 350, Backlog: 150, Rate: 200, Span: 500 * time.Millisecond, Beside: 100,
+		Margin: 300 * time.Millisecond, Watch: 50 * time.Millisecond, Patience: 20 * time.Second,
+	}
+}
+
+func newOptions(t *testing.T, url string) Options {
+	t.Helper()
+	target, err := NewTarget(url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver := httptest.NewServer(NewReceiver())
+	t.Cleanup(receiver.Close)
+	return Options{Target: target, Receiver: receiver.URL, Plan: tiny()}
+}
+
+func byKey(all []Figure) map[string]float64 {
+	values := map[string]float64{}
+	for _, f := range all {
+		values[f.Key] = f.Value
+	}
+	return values
+}
+
+// Every phase on the real service, which holds nothing of it afterwards.
+func TestRunMeasuresEverything(t *testing.T) {
+	service := timertest.Start(t, timertest.WithNATS())
+	o := newOptions(t, service.URL)
+	o.NATS = service.NATSURL
+	for _, p := range phases() {
+		o.Phases = append(o.Phases, p.name)
+	}
+	var steps []string
+	o.Watch = &Progress{Began: func(s Step) { steps = append(steps, s.Phase) }}
+	measured, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := byKey(measured)
+	if len(values) != len(measured) {
+		t.Errorf("%d figures have %d keys", len(measured), len(values))
+	}
+	for _, key := range []string{
+		"create.rate", "create.p50", "create.p99", "topic.rate", "topic.published", "batch.rate", "idle.memory", "million.memory",
+		"lateness.p50", "lateness.max", "backlog.rate", "backlog.outcomes", "backlog.memory", "busy.p99", "busy.beside_rate", "large.rate",
+	} {
+		if values[key] <= 0 {
+			t.Errorf("%s = %v, want more than 0", key, values[key])
+		}
+	}
+	for _, key := range []string{"lateness.early", "backlog.early", "backlog.duplicates", "busy.early"} {
+		if value, ok := values[key]; !ok || value != 0 {
+			t.Errorf("%s = %v, %t, want 0", key, value, ok)
+		}
+	}
+	if values["backlog.outcomes"] < 150/values["backlog.rate"]-.001 {
+		t.Errorf("outcomes were written after %v s, before all callbacks came at %v/s", values["backlog.outcomes"], values["backlog.rate"])
+	}
+	for _, p := range phases() {
+		if !strings.Contains(strings.Join(steps, " "), p.name) {
+			t.Errorf("nobody was told of phase %s", p.name)
+		}
+	}
+	left, err := service.Client.ListTimers(t.Context(), client.ListTimersRequest{Namespace: "bench"})
+	if err != nil || len(left.Timers) > 0 {
+		t.Errorf("%d timers are left, %v", len(left.Timers), err)
+	}
+}
+
+func TestRunKeepsTimersIfTold(t *testing.T) {
+	service := timertest.Start(t, timertest.InMemory())
+	o := newOptions(t, service.URL)
+	o.Phases, o.Keep, o.Namespace = []string{"create"}, true, "kept"
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	left, err := service.Client.ListTimers(t.Context(), client.ListTimersRequest{Namespace: "kept"})
+	if err != nil || len(left.Timers) != 40 {
+		t.Errorf("%d timers are left, want 40, %v", len(left.Timers), err)
+	}
+}
+
+// meddler passes on callbacks to a receiver, badly.
+type meddler struct {
+	to      string
+	meddle  func(callback []byte) [][]byte
+	callers http.Client
+}
+
+func (m *meddler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	for _, each := range m.meddle(body) {
+		response, err := m.callers.Post(m.to+firePath, "application/json", bytes.NewReader(each))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		response.Body.Close()
+	}
+}
+
+// What the benchmark is to notice, it notices.
+func TestRunTellsDuplicatesEarlyAndLostCallbacks(t *testing.T) {
+	service := timertest.Start(t, timertest.InMemory())
+	run := func(t *testing.T, meddle func(callback []byte) [][]byte) (map[string]float64, error) {
+		o := newOptions(t, service.URL)
+		between := httptest.NewServer(&meddler{to: o.Receiver, meddle: meddle})
+		t.Cleanup(between.Close)
+		o.Callback, o.Phases = between.URL, []string{"backlog"}
+		o.Plan.Pending, o.Plan.Patience = 0, 500*time.Millisecond
+		measured, err := Run(t.Context(), o)
+		return byKey(measured), err
+	}
+	t.Run("duplicates", func(t *testing.T) {
+		values, err := run(t, func(c []byte) [][]byte { return [][]byte{c, c} })
+		if err != nil || values["backlog.duplicates"] != 150 {
+			t.Errorf("%v duplicates, want 150, %v", values["backlog.duplicates"], err)
+		}
+	})
+	t.Run("early", func(t *testing.T) {
+		values, err := run(t, func(c []byte) [][]byte {
+			i := bytes.Index(c, []byte(`"executeAt":"2`)) + len(`"executeAt":"`)
+			c[i] = '3' // a thousand years later
+			return [][]byte{c}
+		})
+		if err != nil || values["backlog.early"] != 150 {
+			t.Errorf("%v early, want 150, %v", values["backlog.early"], err)
+		}
+	})
+	t.Run("lost", func(t *testing.T) {
+		_, err := run(t, func(c []byte) [][]byte {
+			if bytes.Contains(c, []byte(`-00000007"`)) {
+				return nil
+			}
+			return [][]byte{c}
+		})
+		if err == nil || !strings.Contains(err.Error(), "149 of 150") {
+			t.Errorf("error %v, want one that tells how many came", err)
+		}
+	})
+}
+
+func TestRunRefuses(t *testing.T) {
+	service := timertest.Start(t, timertest.InMemory())
+	for name, c := range map[string]struct {
+		change func(o *Options)
+		want   string
+	}{
+		"unknown phase":     {func(o *Options) { o.Phases = []string{"naps"} }, `"naps"`},
+		"topic without bus": {func(o *Options) { o.Phases = []string{"topic"} }, "bus"},
+		"no receiver":       {func(o *Options) { o.Receiver = "http://127.0.0.1:1" }, "receiver"},
+		"no bus there":      {func(o *Options) { o.Phases, o.NATS = []string{"topic"}, "nats://127.0.0.1:1" }, "nats://127.0.0.1:1"},
+		"bad namespace":     {func(o *Options) { o.Namespace = "a/b" }, "INVALID_INPUT"},
+		"no process":        {func(o *Options) { o.Meter = Process(1 << 30) }, "process 1073741824"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOptions(t, service.URL)
+			c.change(&o)
+			if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestRunEndsWithItsContextAndCleansUp(t *testing.T) {
+	service := timertest.Start(t, timertest.InMemory())
+	o := newOptions(t, service.URL)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	o.Watch = &Progress{Began: func(s Step) {
+		if s.What == "watch it idle" {
+			cancel(why)
+		}
+	}}
+	o.Phases, o.Plan.Watch = []string{"idle"}, time.Hour
+	if _, err := Run(ctx, o); !errors.Is(err, why) {
+		t.Errorf("error %v, want the context's cause", err)
+	}
+	left, err := service.Client.ListTimers(t.Context(), client.ListTimersRequest{Namespace: "bench"})
+	if err != nil || len(left.Timers) > 0 {
+		t.Errorf("%d timers are left, %v", len(left.Timers), err)
+	}
+}
+
+func TestPlanCheck(t *testing.T) {
+	for _, p := range []Plan{FullPlan(), ShortPlan(), tiny()} {
+		if err := p.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, change := range []func(p *Plan){
+		func(p *Plan) { p.Connections = 0 }, func(p *Plan) { p.Creates = -1 }, func(p *Plan) { p.Backlog = maxSet + 1 },
+		func(p *Plan) { p.Rate = 0 }, func(p *Plan) { p.Pending = -1 }, func(p *Plan) { p.Watch = 0 }, func(p *Plan) { p.Span = 1000 * time.Hour },
+	} {
+		p := FullPlan()
+		change(&p)
+		if p.Check() == nil {
+			t.Errorf("accepted %+v", p)
+		}
+	}
+}
