@@ -142,6 +142,9 @@ func (b *benchCommand) run(c *cobra.Command) (err error) {
 	if b.pid != 0 {
 		o.Meter = bench.Process(b.pid)
 	}
+	if o.NATS == "" && len(o.Phases) == 0 {
+		fmt.Fprintln(b.stderr, "Commands through the topic are left out: --nats tells where the service's bus is.")
+	}
 	ctx := c.Context()
 	if o.Receiver == "" {
 		stop, err := b.receiver(ctx)

@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
-	"github.com/mattn/go-isatty"
-
 	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
 // progressLine shows what a benchmark is at: on a terminal one line that moves, elsewhere a line for each
@@ -22,8 +20,7 @@ type progressLine struct {
 }
 
 func newProgressLine(out io.Writer) *progressLine {
-	file, ok := out.(*os.File)
-	l := &progressLine{out: out, started: time.Now(), terminal: ok && isatty.IsTerminal(file.Fd())}
+	l := &progressLine{out: out, started: time.Now(), terminal: runtime.IsTerminal(out)}
 	if !l.terminal {
 		l.progress.Began = func(s bench.Step) {
 			fmt.Fprintf(out, "%5.1fs %-8s %s%s\n", time.Since(l.started).Seconds(), s.Phase, s.What, of(s))

@@ -95,15 +95,15 @@ func TestNumberOfAnID(t *testing.T) {
 }
 
 // delivery is a callback as the dispatcher makes it.
-func delivery(t testing.TB, id string, executeAt time.Time) []byte {
-	t.Helper()
+func delivery(tb testing.TB, id string, executeAt time.Time) []byte {
+	tb.Helper()
 	d := event.DeliveryOf(&timer.Timer{
 		Namespace: "ns", ID: id,
 		Spec: timer.Spec{ExecuteAt: timer.FromTime(executeAt), Payload: []byte(`{"timerId":"no","executeAt":"no"}`)},
 	})
 	body, err := d.Body()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return body
 }
