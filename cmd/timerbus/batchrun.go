@@ -46,6 +46,8 @@ type batchRun[T any] struct {
 	verb  string // done to timers: "created"
 	parse func([]byte) (T, error)
 	send  func(context.Context, []T) ([]client.BatchResult, error)
+
+	line *progress
 }
 
 // batchReport is the end of it.
@@ -69,6 +71,7 @@ type answered[T any] struct {
 }
 
 func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
+	b.line = newProgress(b.stderr, time.Now())
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	lines, chunks := make(chan line), make(chan chunk[T])
@@ -113,7 +116,6 @@ func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers 
 func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCauseFunc) (batchReport, error) {
 	report := batchReport{LastLine: b.flags.from - 1}
 	var failed error
-	line := newProgress(b.stderr, time.Now())
 	early := map[int]int{} // the last lines of chunks that were answered before an earlier one
 	next := 0
 	for a := range answers {
@@ -124,7 +126,6 @@ func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCau
 			}
 			continue
 		}
-		line.clear()
 		b.count(&report, &a)
 		early[a.sequence] = a.last
 		for last, there := early[next]; there; last, there = early[next] {
@@ -132,13 +133,13 @@ func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCau
 			report.LastLine = last
 			next++
 		}
-		line.show(time.Now(), func() string {
+		b.line.show(time.Now(), func() string {
 			return fmt.Sprintf("%s, %s failed, %s, line %s", counted(report.Succeeded, "timer")+" "+b.verb, thousands(report.Failed),
-				line.rate(report.Succeeded+report.Failed, time.Now()), thousands(report.LastLine))
+				b.line.rate(report.Succeeded+report.Failed, time.Now()), thousands(report.LastLine))
 		})
 	}
-	line.clear()
-	report.Seconds = time.Since(line.begun).Seconds()
+	b.line.clear()
+	report.Seconds = time.Since(b.line.begun).Seconds()
 	report.PerSecond = float64(report.Succeeded+report.Failed) / max(report.Seconds, 1e-3)
 	return report, failed
 }
@@ -163,6 +164,7 @@ func (b *batchRun[T]) count(report *batchReport, a *answered[T]) {
 
 func (b *batchRun[T]) failed(report *batchReport, f *failure) {
 	report.Failed++
+	b.line.clear()
 	if b.json {
 		// A line each, since there may be many; the report is the last one.
 		if err := printLine(b.stdout, f); err == nil {
