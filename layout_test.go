@@ -46,7 +46,7 @@ var rules = []rule{
 	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas", tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
 
 	// One process of the service, for programs and for the tests of users (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... services/*", why: "a node puts services together, and gets its engines from pkg/backend"},
+	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*", why: "a node puts services together, and gets its engines from pkg/backend"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
 	// Programs put the parts together, and get their engines from pkg/backend.

@@ -83,7 +83,13 @@ func TestNewcomer(t *testing.T) {
 
 func TestNoTimeToDrain(t *testing.T) {
 	hermetic(t)
-	b, _ := dev(t, t.TempDir(), "--drain-timeout", "0s")
+	// Not t.TempDir(): what was abandoned may still write into the folder while it is removed.
+	folder, err := os.MkdirTemp("", "timerbus-undrained-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	b, _ := dev(t, folder, "--drain-timeout", "0s")
 	if code := b.stop(t); code != exitFailure || !strings.Contains(b.stderr.String(), "not stopped within the drain timeout") {
 		t.Errorf("exit code %d: %s", code, b.stderr)
 	}

@@ -16,21 +16,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// serve is `timerbus dev`: the whole service on one folder, until ctx ends.
-func (p *program) serve(ctx context.Context, config *runtime.Config, logger *slog.Logger) error {
+// serve runs a role until ctx ends; node.All on one folder is `timerbus dev`.
+func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Config, logger *slog.Logger) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.Listen)
 	if err != nil {
 		return cannotListen("--listen", config.Listen, err)
 	}
 	defer l.Close()
-	bus := url.Values{"sync": {config.NATSSync}}
-	if config.NATSListen != "" {
-		bus.Set("listen", config.NATSListen)
+	stopDebug, err := serveDebug(ctx, config.DebugListen, logger)
+	if err != nil {
+		return err
+	}
+	defer stopDebug()
+	storeURL, busURL := config.Store, config.Bus
+	if storeURL == "" {
+		storeURL = backend.FolderURL("sqlite", filepath.Clean(config.Data), nil)
+	}
+	if busURL == "" {
+		query := url.Values{"sync": {config.NATSSync}}
+		if config.NATSListen != "" {
+			query.Set("listen", config.NATSListen)
+		}
+		busURL = backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), query)
 	}
 	n, err := node.Open(ctx, &node.Options{
-		StoreURL: backend.FolderURL("sqlite", filepath.Clean(config.Data), nil),
-		BusURL:   backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), bus),
-		// The folder remembers the count; asking for another one is an error that names it.
+		Role: role, Name: config.Node, StoreURL: storeURL, BusURL: busURL,
+		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,
 		Listener:   l, Token: config.Token, Drain: config.DrainTimeout, Version: version, Logger: logger,
 	})
@@ -38,11 +49,18 @@ func (p *program) serve(ctx context.Context, config *runtime.Config, logger *slo
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return cannotListen("--nats-listen", config.NATSListen, err)
 	case errors.Is(err, store.ErrPartitions):
-		return fmt.Errorf("--partitions %d: data folder %s: %w", config.Partitions, config.Data, err)
+		if config.Store == "" {
+			return fmt.Errorf("--partitions %d: data folder %s: %w", config.Partitions, config.Data, err)
+		}
+		return fmt.Errorf("--partitions %d: %w", config.Partitions, err)
 	case err != nil:
 		return err
 	}
-	p.banner(l.Addr().String(), n.BusAddress(), config)
+	if role == node.All {
+		p.banner(l.Addr().String(), n.BusAddress(), config)
+	} else {
+		logger.Info("started", "role", role, "version", version, "listen", l.Addr().String())
+	}
 	err = n.Run(ctx)
 	if err == nil {
 		logger.Info("stopped")

@@ -57,8 +57,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (p *program) root() *cobra.Command {
-	root := group("timerbus", "Durable timers on a message bus",
-		p.devCommand(), p.receiveCommand(), p.timerCommand(), p.namespaceCommand(), p.shardCommand(), p.benchCommand(), p.versionCommand())
+	commands := append([]*cobra.Command{p.devCommand()}, p.roleCommands()...)
+	commands = append(commands, p.receiveCommand(), p.timerCommand(), p.namespaceCommand(), p.shardCommand(), p.benchCommand(),
+		p.versionCommand())
+	root := group("timerbus", "Durable timers on a message bus", commands...)
 	root.Long = `Durable timers on a message bus: call this URL, or publish this event, at that time.
 
 Exit codes: 0 done, 1 failed, 2 the command line or a setting is not acceptable.`

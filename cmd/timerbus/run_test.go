@@ -29,8 +29,8 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                   "want a command: dev, receive, timer, namespace, shard, bench, version",
-		"frob":                               `"frob" is no command: want dev, receive`,
+		"":                                   "want a command: dev, ingest, scheduler, dispatcher, receive, timer, namespace, shard, bench, version",
+		"frob":                               `"frob" is no command: want dev, ingest`,
 		"timer":                              "want a command: create, get, update, delete, retry, list, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                         `"frob" is no command: want create`,
 		"timer create":                       "create needs ID",
@@ -110,7 +110,7 @@ func TestSettingsFromTheEnvironmentAreChecked(t *testing.T) {
 	hermetic(t)
 	t.Setenv("TIMERBUS_PARTITION", "16")
 	got := command(t, "dev")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_DATA") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_BUS, TIMERBUS_DATA") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

@@ -23,12 +23,31 @@ const (
 	defaultShards = 16
 )
 
-// Options say what to run on what. All fields but Token are required.
+// Role is what a node runs.
+type Role string
+
+const (
+	// All runs every service in one process.
+	All Role = ""
+	// Ingest takes timers in, by HTTP and from the command topic.
+	Ingest Role = "ingest"
+	// Scheduler publishes due events.
+	Scheduler Role = "scheduler"
+	// Dispatcher delivers.
+	Dispatcher Role = "dispatcher"
+)
+
+// Options say what to run on what. All fields but Role, Name and Token are required.
 type Options struct {
+	// Role is All by default.
+	Role Role
+	// Name tells the node from others, for people. Default: the host's name.
+	Name string
 	// StoreURL, BusURL and Partitions are pkg/backend's.
 	StoreURL, BusURL string
 	Partitions       int
-	// Listener takes the requests of the HTTP API. The node closes it.
+	// Listener takes the requests of the HTTP API, or where the role has none, of probes and metrics. The
+	// node closes it.
 	Listener net.Listener
 	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
 	Token string

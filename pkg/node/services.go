@@ -5,6 +5,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -17,49 +19,94 @@ import (
 // requestTimeout bounds an HTTP request.
 const requestTimeout = 10 * time.Second
 
-// assemble builds the services and lists the parts of the process in the order in which they start: what
+// assemble builds what the role runs and lists the parts of the process in the order in which they start: what
 // takes in comes last, so that it stops first.
 func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
-	registry := runtime.NewRegistry(o.Version)
-	directory := store.NewDirectory(b.Store)
-	clock, revisions := timer.Clock(timer.SystemClock), timer.NewRevisions(timer.SystemClock, rand.Uint64)
-	// One source for all services: an event that two of them tell is the same one.
-	source := "timerbus/" + b.Cluster.ID.String()
-	name, err := os.Hostname()
-	if err != nil {
-		name = "unknown" // a name for people, nothing more
+	w := &works{
+		backend: b, options: o, registry: runtime.NewRegistry(o.Version), directory: store.NewDirectory(b.Store),
+		clock: timer.SystemClock, revisions: timer.NewRevisions(timer.SystemClock, rand.Uint64),
+		// One source for all services: an event that two of them tell is the same one.
+		source: "timerbus/" + b.Cluster.ID.String(),
+		name:   o.Name,
 	}
-	positions, _ := store.As[store.Positions](b.Store)
+	if w.name == "" {
+		var err error
+		if w.name, err = os.Hostname(); err != nil {
+			w.name = "unknown" // a name for people, nothing more
+		}
+	}
+	parts := []runtime.Part{{Name: "watch", Run: newWatch(b.Store, w.clock, o.Logger, w.registry).run}}
+	for _, service := range []struct {
+		role  Role
+		build func() ([]runtime.Part, error)
+	}{{Dispatcher, w.dispatcher}, {Scheduler, w.scheduler}, {Ingest, w.ingest}} {
+		if o.Role != All && o.Role != service.role {
+			continue
+		}
+		more, err := service.build()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, more...)
+	}
+	if o.Role == Scheduler || o.Role == Dispatcher {
+		parts = append(parts, w.probes())
+	}
+	return parts, nil
+}
 
-	deliver, err := dispatcher.New(dispatcher.Config{
-		Store: b.Store, Bus: b.Bus, Directory: directory, Clock: clock, Revisions: revisions, Random: rand.Uint64,
-		Version: o.Version, Source: source, Format: b.Format, Logger: o.Logger, Registerer: registry,
+// works is what the services of one process share.
+type works struct {
+	backend   *backend.Backend
+	options   *Options
+	registry  *prometheus.Registry
+	directory *store.Directory
+	clock     timer.Clock
+	revisions *timer.Revisions
+	source    string
+	name      string
+}
+
+func (w *works) dispatcher() ([]runtime.Part, error) {
+	b, o := w.backend, w.options
+	s, err := dispatcher.New(dispatcher.Config{
+		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Revisions: w.revisions, Random: rand.Uint64,
+		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		// The parts before it need some of the time.
 		Drain: max(o.Drain-2*time.Second, o.Drain/2, time.Millisecond),
 	})
 	if err != nil {
 		return nil, err
 	}
-	schedule, err := scheduler.New(scheduler.Config{
-		Store: b.Store, Bus: b.Bus, Directory: directory, Clock: clock, Random: rand.Uint64, Node: name,
-		Source: source, Format: b.Format, Logger: o.Logger, Registerer: registry,
+	return []runtime.Part{{Name: string(Dispatcher), Run: s.Run}}, nil
+}
+
+func (w *works) scheduler() ([]runtime.Part, error) {
+	b, o := w.backend, w.options
+	s, err := scheduler.New(scheduler.Config{
+		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Random: rand.Uint64, Node: w.name,
+		Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 	})
 	if err != nil {
 		return nil, err
 	}
-	take, err := ingest.New(ingest.Config{
-		Store: b.Store, Positions: positions, Directory: directory, Bus: b.Bus, Clock: clock, Revisions: revisions,
-		Source: source, Format: b.Format, Logger: o.Logger.With("component", "ingest"), Registerer: registry, Gatherer: registry,
+	return []runtime.Part{{Name: string(Scheduler), Run: s.Run}}, nil
+}
+
+func (w *works) ingest() ([]runtime.Part, error) {
+	b, o := w.backend, w.options
+	positions, _ := store.As[store.Positions](b.Store)
+	s, err := ingest.New(ingest.Config{
+		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
+		Source: w.source, Format: b.Format, Logger: o.Logger.With("component", "ingest"),
+		Registerer: w.registry, Gatherer: w.registry,
 		Token: o.Token, RequestTimeout: requestTimeout,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return []runtime.Part{
-		{Name: "watch", Run: newWatch(b.Store, clock, o.Logger, registry).run},
-		{Name: "dispatcher", Run: deliver.Run},
-		{Name: "scheduler", Run: schedule.Run},
-		{Name: "ingest", Run: take.Run},
-		serverPart(ingest.NewServer(take.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
+		{Name: string(Ingest), Run: s.Run},
+		serverPart(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
 	}, nil
 }

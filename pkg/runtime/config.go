@@ -22,6 +22,14 @@ type Config struct {
 	// disk: always (before each is acknowledged) or interval (in the background, within two minutes). A
 	// power cut takes what was acknowledged and not yet written through; the end of the process never does.
 	NATSSync string `koanf:"nats-sync" usage:"when commands and events reach the disk: always (before the acknowledgement) or interval"`
+	// Store is the database's URL, as pkg/backend takes it. Empty: SQLite in the data folder.
+	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
+	// Bus is the message bus's URL, as pkg/backend takes it. Empty: a NATS server in the process.
+	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for a NATS server in the process"`
+	// Node tells this process from others, for people. Empty: the host's name.
+	Node string `koanf:"node" usage:"name of this process in what people see, or empty for the host's"`
+	// DebugListen is where net/http/pprof is served, host:port on this machine; empty for nowhere.
+	DebugListen string `koanf:"debug-listen" usage:"address for profiles (net/http/pprof) on this machine, host:port, or empty for none"`
 	// Data is the folder that holds the database and the bus's files. It is made if missing, and
 	// belongs to one process at a time.
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
@@ -74,6 +82,14 @@ func (c *Config) Check() error {
 	if c.NATSListen != "" {
 		if err := checkAddress("nats-listen", c.NATSListen); err != nil {
 			return err
+		}
+	}
+	if c.DebugListen != "" {
+		if err := checkAddress("debug-listen", c.DebugListen); err != nil {
+			return err
+		}
+		if !Loopback(c.DebugListen) {
+			return timer.Invalid("debug-listen", c.DebugListen, "an address of this machine only, such as 127.0.0.1:6060")
 		}
 	}
 	switch {

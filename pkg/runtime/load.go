@@ -18,7 +18,7 @@ import (
 // EnvPrefix begins the names of environment variables that are settings.
 const EnvPrefix = "TIMERBUS_"
 
-// Sources are where settings come from, the strongest first; DefaultConfig is the weakest.
+// Sources are where settings come from, the strongest first.
 type Sources struct {
 	// Flags are those that were given, by setting.
 	Flags map[string]string
@@ -26,6 +26,8 @@ type Sources struct {
 	Environ []string
 	// File is a YAML (or JSON) file; empty for none.
 	File string
+	// Defaults hold where nothing else is said; none: DefaultConfig's.
+	Defaults *Config
 	// Foreign are names after EnvPrefix that belong to somebody else in this program.
 	Foreign []string
 }
@@ -41,7 +43,13 @@ type Setting struct {
 
 // Settings lists the fields of Config in their order.
 func Settings() []Setting {
-	defaults := reflect.ValueOf(DefaultConfig())
+	defaults := DefaultConfig()
+	return SettingsOf(&defaults)
+}
+
+// SettingsOf is Settings with other defaults.
+func SettingsOf(config *Config) []Setting {
+	defaults := reflect.ValueOf(*config)
 	settings := make([]Setting, 0, defaults.NumField())
 	for i := range defaults.NumField() {
 		field := defaults.Type().Field(i)
@@ -90,6 +98,9 @@ func Load(from Sources) (Config, error) {
 		}
 	}
 	config := DefaultConfig()
+	if from.Defaults != nil {
+		config = *from.Defaults
+	}
 	if err := decode(k, &config); err != nil {
 		return Config{}, fmt.Errorf("load configuration: %w", err)
 	}

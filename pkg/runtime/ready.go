@@ -16,16 +16,16 @@ type Question struct {
 	Ask    func(ctx context.Context) error
 }
 
-// Unready is a question that got no answer. The cause, which may name hosts, is for the log.
-type Unready struct {
+// UnreadyError is a question that got no answer. The cause, which may name hosts, is for the log.
+type UnreadyError struct {
 	Reason string
 	Cause  error
 }
 
-func (u *Unready) Error() string { return fmt.Sprintf("%s: %v", u.Reason, u.Cause) }
+func (u *UnreadyError) Error() string { return fmt.Sprintf("%s: %v", u.Reason, u.Cause) }
 
 // Unwrap implements what errors.Is looks for.
-func (u *Unready) Unwrap() error { return u.Cause }
+func (u *UnreadyError) Unwrap() error { return u.Cause }
 
 // readyFor is how long an answer is remembered: probes come often and from anybody.
 const readyFor = time.Second
@@ -39,7 +39,7 @@ type Readiness struct {
 
 	turn  chan struct{} // holds one token: one asks at a time
 	until timer.Millis
-	last  []*Unready
+	last  []*UnreadyError
 }
 
 // NewReadiness makes one; timeout bounds each question.
@@ -48,7 +48,7 @@ func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger,
 }
 
 // Ask returns what does not work; nothing if all does.
-func (r *Readiness) Ask() []*Unready {
+func (r *Readiness) Ask() []*UnreadyError {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
 	if r.clock() < r.until {
@@ -68,12 +68,12 @@ func (r *Readiness) Ask() []*Unready {
 	return r.last
 }
 
-func (r *Readiness) askAll() []*Unready {
-	var all []*Unready
+func (r *Readiness) askAll() []*UnreadyError {
+	var all []*UnreadyError
 	for _, q := range r.questions {
 		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
 		if err := q.Ask(ctx); err != nil {
-			all = append(all, &Unready{q.Reason, err})
+			all = append(all, &UnreadyError{q.Reason, err})
 		}
 		cancel()
 	}

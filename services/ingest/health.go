@@ -22,12 +22,12 @@ func (s *Service) Ready() error {
 	return errors.Join(all...)
 }
 
-func (s *Service) unready() []*runtime.Unready {
+func (s *Service) unready() []*runtime.UnreadyError {
 	switch s.state.Load() {
 	case idle:
-		return []*runtime.Unready{{Reason: "the service is starting", Cause: errors.New("not running yet")}}
+		return []*runtime.UnreadyError{{Reason: "the service is starting", Cause: errors.New("not running yet")}}
 	case stopped:
-		return []*runtime.Unready{{Reason: "the service is stopping", Cause: errors.New("not running any more")}}
+		return []*runtime.UnreadyError{{Reason: "the service is stopping", Cause: errors.New("not running any more")}}
 	default:
 		return s.readiness.Ask()
 	}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// processFlags gives a command a flag for every setting but those it has no use for, and returns how to put
+// them together with the environment and the file.
+func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) func() (runtime.Config, error) {
+	var file string
+	c.Flags().StringVar(&file, "config", os.Getenv(runtime.EnvPrefix+"CONFIG"), "YAML file of settings (or $TIMERBUS_CONFIG)")
+	unused := map[string]bool{}
+	for _, name := range without {
+		unused[name] = true
+	}
+	for _, s := range runtime.SettingsOf(&defaults) {
+		switch {
+		case unused[s.Name]:
+		case s.Switch:
+			c.Flags().Bool(s.Name, false, s.Usage)
+		default:
+			c.Flags().String(s.Name, s.Default, s.Usage)
+		}
+	}
+	return func() (runtime.Config, error) {
+		// Only the flags that were given: what the others show is the default.
+		flags := map[string]string{}
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if f.Name != "config" {
+				flags[f.Name] = f.Value.String()
+			}
+		})
+		return runtime.Load(runtime.Sources{
+			Flags: flags, Environ: os.Environ(), File: file, Defaults: &defaults,
+			Foreign: []string{"URL", "CONFIG"}, // the other commands', and this one's --config
+		})
+	}
+}

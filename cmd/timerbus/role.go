@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/node"
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// roleCommands are the services as processes of their own.
+func (p *program) roleCommands() []*cobra.Command {
+	return []*cobra.Command{
+		p.roleCommand(node.Ingest, "127.0.0.1:8080", "Run an ingest: it takes timers in, by HTTP and from the command topic",
+			"The HTTP API is served at --listen, with /healthz, /readyz and /metrics."),
+		p.roleCommand(node.Scheduler, "127.0.0.1:8081", "Run a scheduler: it publishes what is due",
+			"/healthz, /readyz and /metrics are served at --listen."),
+		p.roleCommand(node.Dispatcher, "127.0.0.1:8082", "Run a dispatcher: it delivers what is due",
+			"/healthz, /readyz and /metrics are served at --listen."),
+	}
+}
+
+func (p *program) roleCommand(role node.Role, listen, short, serves string) *cobra.Command {
+	c := &cobra.Command{
+		Use: string(role), Short: short, Args: exactly(),
+		Long: fmt.Sprintf(`%s. Run any number of each role, on any machines,
+with the same --store and --bus.
+
+%s SIGTERM drains: what is under way is finished, claims and
+leases are handed over.
+
+Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's name in capitals, with _ for -)
+or a line of the YAML file that --config names, in this order of precedence. docs/operations.md has them all.`, short, serves),
+		Example: fmt.Sprintf("  timerbus %s --store postgres://timerbus@db/timerbus --bus nats://nats:4222", role),
+	}
+	defaults := runtime.DefaultConfig()
+	defaults.Listen = listen
+	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return p.start(c.Context(), role, func() (runtime.Config, error) {
+			config, err := settings()
+			switch {
+			case err != nil:
+			case config.Store == "":
+				err = usagef("--store is missing: a role of its own shares a database with the others, " +
+					"such as postgres://user@host/database")
+			case config.Bus == "":
+				err = usagef("--bus is missing: a role of its own shares a bus with the others, such as nats://host:4222")
+			default:
+				err = errors.Join(shared("--store", config.Store), shared("--bus", config.Bus))
+			}
+			return config, err
+		})
+	}
+	return c
+}
+
+// shared refuses what only one process can use.
+func shared(flag, url string) error {
+	for _, alone := range []string{"sqlite:", "embedded:", "memory:"} {
+		if strings.HasPrefix(strings.ToLower(url), alone) {
+			return usagef("%s %s belongs to one process at a time; a role of its own shares it with the others", flag, alone)
+		}
+	}
+	return nil
+}

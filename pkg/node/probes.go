@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+// probeTimeout bounds each question of a readiness check.
+const probeTimeout = 2 * time.Second
+
+// probes serves /healthz, /readyz and /metrics for a role without the HTTP API, as that API does.
+func (w *works) probes() runtime.Part {
+	b, o := w.backend, w.options
+	ready := runtime.NewReadiness(w.clock, probeTimeout, o.Logger,
+		runtime.Question{Reason: "the store does not answer", Ask: func(ctx context.Context) error {
+			_, err := b.Store.Ping(ctx)
+			return err
+		}},
+		runtime.Question{Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+			_, err := b.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+			return err
+		}},
+	)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
+		answerHealth(rw, http.StatusOK, api.Health{Status: "ok"})
+	})
+	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
+		health := api.Health{Status: "ready"}
+		for _, u := range ready.Ask() {
+			health.Status = "not ready"
+			health.Reasons = append(health.Reasons, u.Reason)
+		}
+		status := http.StatusOK
+		if len(health.Reasons) > 0 {
+			status = http.StatusServiceUnavailable
+		}
+		answerHealth(rw, status, health)
+	})
+	mux.Handle("GET /metrics", runtime.MetricsHandler(w.registry))
+	return serverPart(&http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
+	}, o.Listener, o.Drain/5)
+}
+
+func answerHealth(w http.ResponseWriter, status int, health api.Health) {
+	text, err := json.Marshal(health)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A prober that went away cannot be told.
+	_, _ = w.Write(text)
+}
