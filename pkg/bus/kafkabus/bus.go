@@ -1,0 +1,169 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// Bus is one process's handle on the bus.
+type Bus struct {
+	opts   Options
+	log    *slog.Logger
+	client *kgo.Client // publishes and asks; each Consume has clients of its own
+	admin  *kadm.Client
+
+	identities identities
+	room       *semaphore.Weighted // for messages on their way to the brokers
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+
+	mu        sync.Mutex
+	closed    bool
+	consuming map[string]bool // groups with owners that this handle consumes
+	running   sync.WaitGroup  // Consume calls
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// Connect connects, and makes topics that are missing. ctx bounds that only.
+func Connect(ctx context.Context, opts Options) (*Bus, error) {
+	opts, err := complete(opts)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bus{
+		opts:       opts,
+		log:        opts.Logger,
+		identities: identities{of: make(map[string]identity)},
+		room:       semaphore.NewWeighted(maxPending),
+		consuming:  make(map[string]bool),
+	}
+	b.ctx, b.cancel = context.WithCancelCause(context.Background())
+	if b.client, err = opts.client(opts.producing()...); err != nil {
+		return nil, err
+	}
+	b.admin = kadm.NewClient(b.client)
+	if err := b.prepare(ctx); err != nil {
+		b.closed = true
+		b.client.Close()
+		return nil, fmt.Errorf("connect to Kafka at %s: %w", opts.address(), err)
+	}
+	return b, nil
+}
+
+func (b *Bus) prepare(ctx context.Context) error {
+	// Asked first, because it fails at the first answer, where other requests go on trying.
+	if err := b.client.Ping(ctx); err != nil {
+		return err
+	}
+	if err := b.ensure(ctx); err != nil {
+		return err
+	}
+	var topics []string
+	for _, t := range bus.Topics() {
+		topics = append(topics, b.opts.topic(t))
+	}
+	return patiently(ctx, connectPatience, func(ctx context.Context) error { return b.identify(ctx, topics...) })
+}
+
+// Partitions implements bus.Bus.
+func (b *Bus) Partitions() int { return b.opts.Partitions }
+
+// Consume implements bus.Bus.
+func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	if err := checkSpec(&spec); err != nil {
+		return err
+	}
+	if err := b.enter(spec); err != nil {
+		return err
+	}
+	defer b.leave(spec)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	var err error
+	if spec.Mode == bus.Queue && b.opts.ShareGroups {
+		err = b.consumeShared(ctx, spec, open)
+	} else {
+		err = b.consumeGroup(ctx, spec, open)
+	}
+	if err != nil {
+		return fmt.Errorf("consume %s: %w", spec.Topic, err)
+	}
+	return nil
+}
+
+func checkSpec(spec *bus.Spec) error {
+	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
+	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
+		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)
+	}
+	if spec.MaxInFlight < 0 {
+		return fmt.Errorf("consume %s: MaxInFlight %d is negative", spec.Topic, spec.MaxInFlight)
+	}
+	setDefault(&spec.MaxInFlight, 1024)
+	return nil
+}
+
+// enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the
+// handle is the member.
+func (b *Bus) enter(spec bus.Spec) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
+	}
+	if name := b.opts.groupID(spec.Topic, spec.Group); spec.Mode != bus.Queue {
+		if b.consuming[name] {
+			return fmt.Errorf("consume %s: this handle already consumes it in group %q", spec.Topic, spec.Group)
+		}
+		b.consuming[name] = true
+	}
+	b.running.Add(1)
+	return nil
+}
+
+func (b *Bus) leave(spec bus.Spec) {
+	b.mu.Lock()
+	delete(b.consuming, b.opts.groupID(spec.Topic, spec.Group))
+	b.mu.Unlock()
+	b.running.Done()
+}
+
+// Close implements bus.Bus.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	first := !b.closed
+	b.closed = true
+	b.mu.Unlock()
+	b.cancel(bus.ErrClosed)
+	b.running.Wait()
+	if !first {
+		return nil
+	}
+	defer b.client.Close()
+	// What is still on its way belongs to Publish calls that have given up waiting.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := b.client.Flush(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("close bus: flush: %w", err)
+	}
+	return nil
+}
+
+func (b *Bus) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}

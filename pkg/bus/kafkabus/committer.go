@@ -1,0 +1,229 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// committer writes the positions of all sessions of one membership, one request at a time: two under
+// way could arrive in the wrong order, and the second would take back what the first has said.
+type committer struct {
+	group    *kgo.Client // whose membership the commits carry
+	groupID  string
+	topic    string
+	topicID  kadm.TopicID
+	instance string
+	every    time.Duration
+	log      *slog.Logger
+
+	wake chan struct{} // somebody waits for a commit
+
+	mu      sync.Mutex
+	sources map[int32]*ledger
+	waiting []waiter
+}
+
+// ledger is what the committer knows of one session.
+type ledger struct {
+	partition int32
+	// progress tells how far the session is; false: nothing is to be committed (any more).
+	progress func() (progress, bool)
+	// wrote is told what a commit that succeeded has written.
+	wrote func(progress)
+
+	// Of the committer's loop.
+	last string // what was written last
+}
+
+// waiter waits until what holds when it asks is committed.
+type waiter struct {
+	ledger *ledger
+	done   chan error
+}
+
+func (c *committer) add(l *ledger) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sources[l.partition] = l
+}
+
+func (c *committer) remove(l *ledger) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sources[l.partition] == l {
+		delete(c.sources, l.partition)
+	}
+}
+
+// flush commits a session's progress now. Others that ask meanwhile share the request.
+func (c *committer) flush(ctx context.Context, l *ledger) error {
+	w := waiter{ledger: l, done: make(chan error, 1)}
+	c.mu.Lock()
+	c.waiting = append(c.waiting, w)
+	c.mu.Unlock()
+	c.poke()
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("commit partition %d: %w", l.partition, ctx.Err())
+	}
+}
+
+// poke makes the loop commit now, without waiting for it.
+func (c *committer) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run commits until ctx ends.
+func (c *committer) run(ctx context.Context) {
+	tick := time.NewTicker(c.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-c.wake:
+		case <-ctx.Done():
+		}
+		waiting := c.takeWaiting()
+		if ctx.Err() != nil {
+			for _, w := range waiting {
+				w.done <- ctx.Err()
+			}
+			return
+		}
+		err := c.commit(ctx, waiting)
+		if err != nil {
+			c.log.Debug("commit put off", "group", c.groupID, "error", err)
+		}
+		for _, w := range waiting {
+			w.done <- err
+		}
+	}
+}
+
+func (c *committer) takeWaiting() []waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting := c.waiting
+	c.waiting = nil
+	return waiting
+}
+
+// entry is one partition's part of a commit.
+type entry struct {
+	ledger   *ledger
+	progress progress
+	text     string
+}
+
+func (c *committer) commit(ctx context.Context, waiting []waiter) error {
+	// The membership is read before the progress: if the partition is lost in between, the commit
+	// carries a membership that the coordinator refuses.
+	member, generation := c.group.GroupMetadata()
+	var entries []entry
+	add := func(l *ledger) {
+		p, ok := l.progress()
+		if !ok {
+			return
+		}
+		if t := text(p); t != l.last {
+			entries = append(entries, entry{l, p, t})
+		}
+	}
+	asked := make(map[*ledger]bool, len(waiting))
+	for _, w := range waiting {
+		if !asked[w.ledger] {
+			asked[w.ledger] = true
+			add(w.ledger)
+		}
+	}
+	c.mu.Lock()
+	sources := make([]*ledger, 0, len(c.sources))
+	for _, l := range c.sources {
+		if !asked[l] {
+			sources = append(sources, l)
+		}
+	}
+	c.mu.Unlock()
+	for _, l := range sources {
+		add(l)
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := c.send(ctx, member, generation, entries); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		e.ledger.last = e.text
+		e.ledger.wrote(e.progress)
+	}
+	return nil
+}
+
+// text is all of a commit, for comparing.
+func text(p progress) string { return fmt.Sprint(p.next, " ", p.metadata()) }
+
+func (c *committer) send(ctx context.Context, member string, generation int32, entries []entry) error {
+	req := kmsg.NewPtrOffsetCommitRequest()
+	req.Group, req.MemberID, req.Generation = c.groupID, member, generation
+	if c.instance != "" {
+		req.InstanceID = &c.instance
+	}
+	t := kmsg.NewOffsetCommitRequestTopic()
+	// By id where the brokers can, so that nothing is committed to a topic made anew.
+	t.Topic, t.TopicID = c.topic, c.topicID
+	for _, e := range entries {
+		p := kmsg.NewOffsetCommitRequestTopicPartition()
+		p.Partition, p.Offset = e.ledger.partition, e.progress.next
+		p.Metadata = new(e.progress.metadata())
+		t.Partitions = append(t.Partitions, p)
+	}
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, c.group)
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return fmt.Errorf("commit partition %d: %w", p.Partition, err)
+			}
+		}
+	}
+	return nil
+}
+
+// settle is flush for the last time: it tries again while the coordinator says that now is not the
+// moment, and ends when the membership is gone.
+func (c *committer) settle(ctx context.Context, l *ledger) error {
+	for {
+		err := c.flush(ctx, l)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, kerr.UnknownMemberID), errors.Is(err, kerr.FencedInstanceID), errors.Is(err, kerr.UnknownTopicID):
+			return fmt.Errorf("%w: %w", bus.ErrLost, err)
+		}
+		if !pause(ctx, 20*time.Millisecond) {
+			return err
+		}
+	}
+}

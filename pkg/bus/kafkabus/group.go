@@ -1,0 +1,263 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+const (
+	// fetchWait is how long the brokers keep a fetch that finds nothing.
+	fetchWait = 250 * time.Millisecond
+	// leaveWait is how long a member that leaves waits for the coordinator's answer.
+	leaveWait = 2 * time.Second
+)
+
+// errRecreated ends a membership whose topic was deleted and made anew: the clients hold on to the one
+// they have met first.
+var errRecreated = errors.New("the topic was made anew")
+
+// membership is one life of a Consume in a consumer group. The group client holds it and fetches
+// nothing; the reader fetches.
+type membership struct {
+	bus      *Bus
+	spec     bus.Spec
+	open     bus.OpenSession
+	base     context.Context
+	topic    string
+	groupID  string
+	identity identity
+
+	client    *kgo.Client
+	reader    *reader
+	committer *committer
+	broken    chan error // holds the first reason to give the membership up
+
+	mu       sync.Mutex
+	stopping bool
+	assigned map[int32]*assignment
+	running  sync.WaitGroup // assignments
+}
+
+// consumeGroup runs one membership after the other until ctx ends or the group cannot be had.
+func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	for failures := 0; ctx.Err() == nil; {
+		err := b.consumeOnce(ctx, spec, open)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+		}
+		if final(err) {
+			return fmt.Errorf("%w: group %s: %w", bus.ErrUnavailable, b.opts.groupID(spec.Topic, spec.Group), err)
+		}
+		b.log.Warn("group left and joined again", "group", b.opts.groupID(spec.Topic, spec.Group), "error", err)
+		pause(ctx, b.retryPause(failures))
+		failures++
+	}
+	return nil
+}
+
+// retryPause grows with the number of failures in a row.
+func (b *Bus) retryPause(failures int) time.Duration {
+	return min(b.opts.RetryPause<<min(failures, 8), max(b.opts.RetryPause, 2*time.Second))
+}
+
+// countMismatchError says that a topic has other partitions than the cluster.
+type countMismatchError struct{ error }
+
+// final reports whether trying again cannot help.
+func final(err error) bool {
+	for _, cause := range []error{
+		kerr.FencedInstanceID, kerr.UnsupportedVersion, kerr.InvalidSessionTimeout, kerr.InconsistentGroupProtocol,
+		kerr.InvalidGroupID, kerr.UnsupportedAssignor, kerr.UnreleasedInstanceID,
+	} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	_, count := errors.AsType[countMismatchError](err)
+	return count
+}
+
+func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	topic := b.opts.topic(spec.Topic)
+	if err := b.identify(ctx, topic); err != nil {
+		return err
+	}
+	m := &membership{
+		bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx),
+		topic: topic, groupID: b.opts.groupID(spec.Topic, spec.Group), identity: b.identities.get(topic),
+		broken:   make(chan error, 1),
+		assigned: make(map[int32]*assignment),
+	}
+	var err error
+	if m.reader, err = newReader(&b.opts, topic, spec.MaxInFlight); err != nil {
+		return err
+	}
+	// The committer speaks for the client, which may call back before it is returned here.
+	ready := make(chan struct{})
+	m.client, err = b.opts.client(m.joining(ready)...)
+	if err != nil {
+		m.reader.client.Close()
+		return err
+	}
+	m.client.PauseFetchTopics(topic)
+	m.committer = &committer{
+		group: m.client, groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
+		every: b.opts.CommitEvery, log: b.log, wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
+	}
+	close(ready)
+
+	loops, stop := context.WithCancel(m.base)
+	var running sync.WaitGroup
+	running.Go(func() { m.reader.run(loops) })
+	running.Go(func() { m.committer.run(loops) })
+
+	cause := bus.ErrStopping
+	select {
+	case <-ctx.Done():
+	case err = <-m.broken:
+		cause = fmt.Errorf("%w: %w", bus.ErrLost, err)
+	}
+	m.stop(cause)
+	stop()
+	running.Wait()
+	m.leave()
+	return err
+}
+
+// joining says how the group is consumed.
+func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
+	o := &m.bus.opts
+	options := []kgo.Opt{
+		kgo.ConsumerGroup(m.groupID),
+		kgo.ConsumeTopics(m.topic),
+		// Never used: the reader decides. Set, because the default looks back a minute.
+		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.DisableAutoCommit(),
+		kgo.SessionTimeout(o.Session),
+		kgo.HeartbeatInterval(o.Heartbeat),
+		// How long the group waits for a member that is closing its sessions.
+		kgo.RebalanceTimeout(2*o.CloseWait + o.Session),
+		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, added map[string][]int32) {
+			<-ready
+			m.assign(added[m.topic])
+		}),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+			<-ready
+			m.end(gone[m.topic], bus.ErrRevoked)
+		}),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+			<-ready
+			m.end(gone[m.topic], bus.ErrLost)
+		}),
+		kgo.WithHooks(m),
+	}
+	if o.ServerBalancer {
+		options = append(options, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
+	} else {
+		options = append(options, kgo.Balancers(kgo.CooperativeStickyBalancer()))
+	}
+	if o.InstanceID != "" {
+		options = append(options, kgo.InstanceID(o.InstanceID))
+	}
+	return options
+}
+
+// OnGroupManageError implements kgo.HookGroupManageError. The client tries again by itself, unless it
+// is told here that this is of no use.
+func (m *membership) OnGroupManageError(err error) {
+	if final(err) {
+		m.fail(err)
+	}
+}
+
+// fail gives the membership up.
+func (m *membership) fail(err error) {
+	select {
+	case m.broken <- err:
+	default: // there is a reason already
+	}
+}
+
+// assign starts what was assigned. Where they stand is looked up once for all of them.
+func (m *membership) assign(partitions []int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopping || len(partitions) == 0 {
+		return
+	}
+	together := sync.OnceValues(func() ([]place, error) { return m.places(m.base) })
+	for _, p := range partitions {
+		if int(p) >= m.bus.opts.Partitions {
+			m.fail(countMismatchError{countError(m.topic, int(p)+1, m.bus.opts.Partitions)})
+			continue
+		}
+		a := newAssignment(m, p)
+		m.assigned[p] = a
+		m.running.Go(func() { a.run(together) })
+	}
+}
+
+// places is where the group is in the topic that this membership is for.
+func (m *membership) places(ctx context.Context) ([]place, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.bus.opts.Session)
+	defer cancel()
+	if err := m.bus.identify(ctx, m.topic); err != nil {
+		return nil, err
+	}
+	if m.bus.identities.get(m.topic) != m.identity {
+		m.fail(errRecreated)
+		return nil, errRecreated
+	}
+	return m.bus.places(ctx, m.topic, m.groupID, m.identity)
+}
+
+// end ends assignments and waits until their partitions may go to others.
+func (m *membership) end(partitions []int32, cause error) {
+	m.mu.Lock()
+	var ending []*assignment
+	for _, p := range partitions {
+		if a := m.assigned[p]; a != nil {
+			ending = append(ending, a)
+			delete(m.assigned, p)
+		}
+	}
+	m.mu.Unlock()
+	for _, a := range ending {
+		a.end(cause)
+	}
+	for _, a := range ending {
+		<-a.released
+	}
+}
+
+// stop ends everything and waits for all of it, also for what had ended before.
+func (m *membership) stop(cause error) {
+	m.mu.Lock()
+	m.stopping = true
+	var partitions []int32
+	for p := range m.assigned {
+		partitions = append(partitions, p)
+	}
+	m.mu.Unlock()
+	m.end(partitions, cause)
+	m.running.Wait()
+}
+
+// leave tells the group, so that it need not wait for the session to run out.
+func (m *membership) leave() {
+	ctx, cancel := context.WithTimeout(m.base, leaveWait)
+	defer cancel()
+	if err := m.client.LeaveGroupContext(ctx); err != nil {
+		m.bus.log.Debug("group not told that this member leaves", "group", m.groupID, "error", err)
+	}
+	m.client.Close()
+}

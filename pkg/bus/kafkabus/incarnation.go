@@ -1,0 +1,117 @@
+package kafkabus
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Kafka tells topics of one name apart by a random id, which says nothing about which is newer. So
+// every id is mentioned in a topic of ours with one partition, whose order everybody sees alike: the
+// first mention of an id gives its incarnation, and each is larger than all before it.
+//
+// The number is the broker's clock at that mention, so that incarnations go on growing if the registry
+// itself is lost.
+
+func (o *Options) registry() string { return o.Prefix + ".incarnations" }
+
+// registry is what the mentions say.
+type registry struct {
+	incarnations map[string]int64 // by topic id
+	last         int64
+}
+
+// mention takes in the next record.
+func (r *registry) mention(id string, brokerMillis int64) {
+	if _, known := r.incarnations[id]; known {
+		return
+	}
+	r.last = max(r.last+1, brokerMillis)
+	r.incarnations[id] = r.last
+}
+
+// identify looks up the topics' ids as they are now, and their incarnations.
+func (b *Bus) identify(ctx context.Context, topics ...string) error {
+	var details kadm.TopicDetails
+	err := patiently(ctx, patience, func(ctx context.Context) (err error) {
+		details, err = b.admin.ListTopics(ctx, topics...)
+		if err == nil {
+			err = details.Error()
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("describe topics: %w", err)
+	}
+	unknown := make(map[string]kadm.TopicID)
+	for _, topic := range topics {
+		if id := details[topic].ID; b.identities.get(topic).id != id || id == (kadm.TopicID{}) {
+			unknown[topic] = id
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	r, err := b.readRegistry(ctx)
+	if err != nil {
+		return err
+	}
+	var mentions []*kgo.Record
+	for topic, id := range unknown {
+		if _, known := r.incarnations[id.String()]; !known {
+			mentions = append(mentions, &kgo.Record{Topic: b.opts.registry(), Key: []byte(topic), Value: []byte(id.String())})
+		}
+	}
+	if len(mentions) > 0 {
+		if err := b.client.ProduceSync(ctx, mentions...).FirstErr(); err != nil {
+			return fmt.Errorf("mention topics in %s: %w", b.opts.registry(), err)
+		}
+		if r, err = b.readRegistry(ctx); err != nil { // somebody else's mention may have come first
+			return err
+		}
+	}
+	for topic, id := range unknown {
+		b.identities.set(topic, identity{id: id, incarnation: r.incarnations[id.String()]})
+	}
+	return nil
+}
+
+// readRegistry reads all of it: a record for each topic and each time one was made anew.
+func (b *Bus) readRegistry(ctx context.Context) (*registry, error) {
+	r := &registry{incarnations: make(map[string]int64)}
+	name := b.opts.registry()
+	var ends kadm.ListedOffsets
+	err := patiently(ctx, patience, func(ctx context.Context) (err error) {
+		ends, err = b.listed(ctx, b.admin.ListEndOffsets, name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("end of %s: %w", name, err)
+	}
+	end, _ := ends.Lookup(name, 0)
+	if end.Offset == 0 {
+		return r, nil
+	}
+	client, err := b.opts.client(
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{name: {0: kgo.NewOffset().AtStart()}}),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	for at := int64(0); at < end.Offset; {
+		fetches := client.PollFetches(ctx)
+		if err := fetches.Err(); err != nil && !kerr.IsRetriable(err) {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		fetches.EachRecord(func(record *kgo.Record) {
+			r.mention(string(record.Value), record.Timestamp.UnixMilli())
+			at = record.Offset + 1
+		})
+	}
+	return r, nil
+}

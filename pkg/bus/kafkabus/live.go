@@ -1,0 +1,54 @@
+package kafkabus
+
+import (
+	"context"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// liveSource reads one partition from its end. Kafka keeps hints for a while, so a lost connection
+// loses none; what a session missed before it began is gone for it, as the contract says.
+type liveSource struct {
+	session *session
+	feed    *feed
+}
+
+// start reads on from the end as it was looked up, which was before open is called.
+func (l *liveSource) start(at place) {
+	l.feed = l.session.membership.reader.open(int32(l.session.partition), at.end)
+}
+
+func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
+	for {
+		record, err := l.feed.next()
+		if err != nil {
+			return nil, err
+		}
+		if record != nil {
+			return &bus.Delivery{
+				Message:  decode(record),
+				Position: bus.Position{Partition: l.session.partition},
+				Time:     taken(record),
+				Acker:    noAck{},
+			}, nil
+		}
+		select {
+		case <-l.feed.arrived:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (l *liveSource) finish(context.Context, bool) error {
+	l.feed.close()
+	return nil
+}
+
+// noAck is the Acker of hints, which are never repeated and so never acknowledged.
+type noAck struct{}
+
+func (noAck) Ack()               {}
+func (noAck) Nack(time.Duration) {}
+func (noAck) Extend()            {}

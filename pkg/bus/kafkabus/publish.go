@@ -1,0 +1,164 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// maxPending bounds the messages on their way to the brokers, over all Publish calls; one larger call
+// goes alone. Beyond it Publish waits.
+const maxPending = 1 << 16
+
+// producing says how this process publishes: acknowledged by all in-sync replicas, and idempotent, so
+// that what the client sends again by itself is written once and in order.
+func (o *Options) producing() []kgo.Opt {
+	return []kgo.Opt{
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerLinger(0), // callers bring batches; a lone message is not to wait for company
+		kgo.ProducerBatchMaxBytes(maxBatch),
+		kgo.ProducerBatchCompression(kgo.Lz4Compression(), kgo.NoCompression()),
+		kgo.RecordDeliveryTimeout(max(o.AckTimeout, time.Second)),
+		kgo.MaxBufferedRecords(1 << 30), // room bounds it, and waits with the caller's context
+	}
+}
+
+// Publish implements bus.Bus. Kafka has no window for message ids: they are ignored.
+func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if err := b.check(topic, messages); err != nil {
+		return nil, err
+	}
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	if b.isClosed() {
+		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	}
+	positions, err := b.publish(ctx, topic, messages)
+	if err != nil {
+		return nil, fmt.Errorf("publish to %s: %w", topic, err)
+	}
+	return positions, nil
+}
+
+func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
+	weight := min(int64(len(messages)), maxPending)
+	if err := b.room.Acquire(ctx, weight); err != nil {
+		return nil, fmt.Errorf("%w: %d messages are on their way already: %w", bus.ErrUnavailable, maxPending, err)
+	}
+	name := b.opts.topic(topic)
+	incarnation := b.identities.get(name).incarnation
+	c := newCall(len(messages))
+	for i := range messages {
+		// Not the caller's context: the client gives up a whole batch for its first record's context,
+		// and the batch may hold other calls' messages.
+		b.client.Produce(b.ctx, b.opts.encode(topic, &messages[i]), func(r *kgo.Record, err error) {
+			if c.done(i, r.Offset, err) {
+				b.room.Release(weight)
+			}
+		})
+	}
+	// The client does not give up what it has sent and has no answer for; the caller does.
+	timeout := time.NewTimer(max(b.opts.AckTimeout, time.Second) + b.opts.AckTimeout/2)
+	defer timeout.Stop()
+	select {
+	case <-c.complete:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, ctx.Err())
+	case <-timeout.C:
+		return nil, fmt.Errorf("%w: no answer from %s within %v", bus.ErrOutcomeUnknown, b.opts.address(), b.opts.AckTimeout)
+	}
+	if c.failed == nil {
+		positions := make([]bus.Position, len(messages))
+		if topic.Kind() != bus.KindHints {
+			for i := range messages {
+				positions[i] = position(messages[i].Partition, incarnation, c.offsets[i])
+			}
+		}
+		return positions, nil
+	}
+	if gone(c.failed) {
+		b.renew(ctx, name)
+	}
+	return nil, c.err()
+}
+
+// call is what becomes of one Publish call's messages.
+type call struct {
+	complete chan struct{}
+
+	mu      sync.Mutex
+	left    int
+	offsets []int64
+	failed  error // the first
+	refused bool  // every failure says that the message was not taken
+	taken   bool  // some message was
+}
+
+func newCall(n int) *call {
+	return &call{complete: make(chan struct{}), left: n, offsets: make([]int64, n), refused: true}
+}
+
+// done notes one answer and reports whether it was the last.
+func (c *call) done(i int, offset int64, err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		if c.failed == nil {
+			c.failed = fmt.Errorf("message %d of %d: %w", i+1, len(c.offsets), err)
+		}
+		c.refused = c.refused && refused(err)
+	} else {
+		c.taken = true
+		c.offsets[i] = offset
+	}
+	c.left--
+	if c.left == 0 {
+		close(c.complete)
+	}
+	return c.left == 0
+}
+
+func (c *call) err() error {
+	switch {
+	case errors.Is(c.failed, kerr.MessageTooLarge) || errors.Is(c.failed, kerr.RecordListTooLarge):
+		return fmt.Errorf("%w: %w", bus.ErrTooLarge, c.failed)
+	case errors.Is(c.failed, kgo.ErrClientClosed):
+		return fmt.Errorf("%w: %w", bus.ErrClosed, c.failed)
+	case c.refused && !c.taken:
+		return fmt.Errorf("%w: %w", bus.ErrUnavailable, c.failed)
+	default:
+		return fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, c.failed)
+	}
+}
+
+// refused reports whether the error is the broker's final word that it did not take the message. A
+// retriable error is not: an earlier try may have been written without an answer.
+func refused(err error) bool {
+	broker, ok := errors.AsType[*kerr.Error](err)
+	return ok && !broker.Retriable || gone(err)
+}
+
+// gone reports whether a topic was deleted, and perhaps made anew.
+func gone(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
+}
+
+// renew lets go of a topic that is gone, so that the next call meets the one made in its place.
+func (b *Bus) renew(ctx context.Context, name string) {
+	b.client.PurgeTopicsFromProducing(name)
+	if err := b.identify(ctx, name); err != nil {
+		b.log.Warn("topic is gone", "topic", name, "error", err)
+	}
+}

@@ -1,0 +1,314 @@
+package kafkabus
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+)
+
+// queueSource makes a queue of a partition in a consumer group. The group gives each partition to one
+// member, so what the contract asks of the server is done here: redelivery after a Nack or AckWait
+// comes to the same member, and acknowledgements beyond the committed offset travel in the commit's
+// metadata, where the next owner finds them.
+//
+// The metadata also bounds what was delivered (progress.reach). It is committed ahead of the
+// deliveries, so that whoever takes over, even from a member that was killed, knows which messages may
+// have been delivered before (rule I13).
+type queueSource struct {
+	session *session
+	feed    *feed
+	window  *window.Window
+	ledger  *ledger
+	wake    chan struct{}
+
+	// Of the session's goroutine.
+	before place       // as found
+	doubt  int64       // what lies before it may have been delivered by earlier owners
+	held   *kgo.Record // read, and waiting for the reach to be committed
+
+	mu      sync.Mutex
+	ending  bool  // the last progress is being committed
+	high    int64 // one past the last delivery
+	reach   int64 // wanted
+	written int64 // the reach as committed
+	due     deadlines
+}
+
+// state of an item.
+type state int
+
+const (
+	handed  state = iota // to the session, until its deadline
+	delayed              // after a Nack, until its deadline
+	done
+)
+
+// item is a message that was delivered and is not acknowledged.
+type item struct {
+	record     *kgo.Record
+	slot       window.Slot
+	state      state
+	deliveries int
+	epoch      int            // counts changes of state, so that an old deadline is known as such
+	current    *queueDelivery // the last
+}
+
+func newQueueSource(s *session) *queueSource {
+	return &queueSource{session: s, wake: make(chan struct{}, 1)}
+}
+
+// ahead is how far beyond the last delivery the reach is committed: a crash makes that many messages
+// count as redelivered.
+func (q *queueSource) ahead() int64 { return int64(max(q.session.membership.spec.MaxInFlight, 64)) }
+
+func (q *queueSource) start(at place) {
+	s := q.session
+	if at.found && at.progress.next != at.next {
+		s.bus.log.Warn("the queue does not hold the committed position", "topic", s.membership.topic,
+			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
+	}
+	q.before, q.doubt = at, at.progress.reach
+	if at.found && at.progress.topic == "" {
+		q.doubt = at.end // moved by other tools: anything that is there may have been delivered
+	}
+	q.high = at.next
+	q.reach = max(q.doubt, at.next+q.ahead())
+	q.window = window.New(s.membership.spec.MaxInFlight, at.next-1)
+	q.ledger = &ledger{partition: int32(s.partition), progress: q.progress, wrote: q.wrote}
+	s.membership.committer.add(q.ledger)
+	s.membership.committer.poke()
+	q.feed = s.membership.reader.open(int32(s.partition), at.next)
+}
+
+func (q *queueSource) progress() (progress, bool) {
+	if q.session.void.Load() {
+		return progress{}, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	committed, acked := q.window.Progress(q.ending)
+	reach := q.reach
+	if q.ending {
+		reach = max(q.high, q.doubt)
+	}
+	return progress{
+		next: committed + 1, topic: q.session.membership.identity.id.String(), reach: max(reach, committed+1), acked: acked,
+	}, true
+}
+
+func (q *queueSource) wrote(p progress) {
+	q.mu.Lock()
+	q.written = p.reach
+	q.mu.Unlock()
+	signal(q.wake)
+}
+
+func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
+	for {
+		d, wakeAt := q.again(time.Now())
+		if d != nil {
+			return d, nil
+		}
+		arrived := q.feed.arrived
+		if q.window.Full() {
+			arrived = nil
+		} else {
+			if q.held == nil {
+				record, err := q.feed.next()
+				if err != nil {
+					return nil, err
+				}
+				q.held = record
+			}
+			if q.held != nil {
+				d, wait := q.accept(q.held)
+				if d != nil {
+					return d, nil
+				}
+				if !wait {
+					continue
+				}
+				arrived = nil
+			}
+		}
+		timer, stop := later(wakeAt)
+		select {
+		case <-arrived:
+		case <-timer:
+		case <-q.wake:
+		case <-ctx.Done():
+			stop()
+			return nil, ctx.Err()
+		}
+		stop()
+	}
+}
+
+// accept makes the first delivery of a record here, unless it was acknowledged to an earlier owner, or
+// has to wait for the reach.
+func (q *queueSource) accept(record *kgo.Record) (d *bus.Delivery, wait bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if record.Offset+1+q.ahead()/2 > q.reach {
+		q.reach = record.Offset + 1 + q.ahead()
+		q.session.membership.committer.poke()
+	}
+	acked := q.before.progress.isAcked(record.Offset)
+	if !acked && record.Offset >= q.written {
+		return nil, true
+	}
+	slot, ok := q.window.Push(record.Offset)
+	if !ok {
+		return nil, true // sealed: the session ends
+	}
+	q.held = nil
+	if acked {
+		q.window.Done(slot)
+		return nil, false
+	}
+	q.high = record.Offset + 1
+	it := &item{record: record, slot: slot}
+	if record.Offset < q.doubt {
+		it.deliveries = 1 // at least, perhaps
+	}
+	return q.hand(it, time.Now()), false
+}
+
+// again repeats the first item whose time has come; or it tells when the next one's is.
+func (q *queueSource) again(now time.Time) (*bus.Delivery, time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.due) > 0 {
+		first := q.due[0]
+		if first.item.epoch == first.epoch {
+			if now.Before(first.at) {
+				return nil, first.at
+			}
+			heap.Pop(&q.due)
+			return q.hand(first.item, now), time.Time{}
+		}
+		heap.Pop(&q.due)
+	}
+	return nil, time.Time{}
+}
+
+// hand makes the next delivery of an item; mu is held.
+func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
+	it.deliveries++
+	d := &queueDelivery{source: q, item: it}
+	d.Delivery = bus.Delivery{
+		Message:    decode(it.record),
+		Position:   position(q.session.partition, q.session.membership.identity.incarnation, it.record.Offset),
+		Time:       taken(it.record),
+		Deliveries: it.deliveries,
+		Acker:      d,
+	}
+	it.current = d
+	q.move(it, handed, now.Add(bus.AckWait))
+	return &d.Delivery
+}
+
+// move changes an item's state and voids its earlier deadline; mu is held.
+func (q *queueSource) move(it *item, to state, until time.Time) {
+	it.state = to
+	it.epoch++
+	if to != done {
+		heap.Push(&q.due, deadline{at: until, item: it, epoch: it.epoch})
+	}
+}
+
+func (q *queueSource) finish(ctx context.Context, commit bool) error {
+	q.feed.close()
+	committer := q.session.membership.committer
+	defer committer.remove(q.ledger)
+	if !commit {
+		q.session.void.Store(true)
+		return nil
+	}
+	q.mu.Lock()
+	q.ending = true
+	q.mu.Unlock()
+	return committer.settle(ctx, q.ledger)
+}
+
+// queueDelivery is a delivery and its Acker in one allocation.
+type queueDelivery struct {
+	bus.Delivery
+	source  *queueSource
+	item    *item
+	settled bool // guarded by source.mu
+}
+
+// settle runs one answer if it still counts.
+func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
+	q := d.source
+	if q.session.void.Load() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d.settled || q.ending || d.item.state == done {
+		return
+	}
+	do(q, d.item)
+	signal(q.wake)
+}
+
+// Ack counts for a delivery that has been repeated meanwhile, too: the outcome is durable.
+func (d *queueDelivery) Ack() {
+	d.settle(func(q *queueSource, it *item) {
+		d.settled = true
+		q.move(it, done, time.Time{})
+		q.window.Done(it.slot)
+		it.record, it.current = nil, nil
+	})
+}
+
+func (d *queueDelivery) Nack(after time.Duration) {
+	d.settle(func(q *queueSource, it *item) {
+		d.settled = true
+		if it.current == d {
+			q.move(it, delayed, time.Now().Add(after))
+		}
+	})
+}
+
+func (d *queueDelivery) Extend() {
+	d.settle(func(q *queueSource, it *item) {
+		if it.current == d {
+			q.move(it, handed, time.Now().Add(bus.AckWait))
+		}
+	})
+}
+
+// deadlines is a heap of times at which items come back, by time and then by offset.
+type deadlines []deadline
+
+type deadline struct {
+	at    time.Time
+	item  *item
+	epoch int
+}
+
+func (d deadlines) Len() int { return len(d) }
+func (d deadlines) Less(i, j int) bool {
+	if !d[i].at.Equal(d[j].at) {
+		return d[i].at.Before(d[j].at)
+	}
+	return d[i].item.slot < d[j].item.slot
+}
+func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *deadlines) Push(x any)   { *d = append(*d, x.(deadline)) }
+func (d *deadlines) Pop() any {
+	old := *d
+	x := old[len(old)-1]
+	old[len(old)-1] = deadline{}
+	*d = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,213 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// reader fetches a topic's partitions from where the sessions say, independent of the group's own idea
+// of where it is.
+//
+// Everything that changes what is fetched is done by the loop that polls, between two polls: a poll
+// that begins after a feed was moved returns nothing from before the move.
+type reader struct {
+	client *kgo.Client
+	topic  string
+	high   int // records a feed may hold before its partition is paused
+
+	wake chan struct{} // orders are waiting
+
+	mu     sync.Mutex
+	orders []func()
+	feeds  map[int32]*feed // of the loop, but guarded for close
+}
+
+// feed is one partition's records on their way to its session.
+type feed struct {
+	reader    *reader
+	partition int32
+	arrived   chan struct{} // holds at most one token: "look again"
+
+	mu      sync.Mutex
+	records []*kgo.Record
+	err     error
+	paused  bool
+	closed  bool
+}
+
+func newReader(o *Options, topic string, maxInFlight int) (*reader, error) {
+	client, err := o.client(
+		// Partitions come and go; a consumer that starts with none would not poll.
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{}),
+		// Where to go on is decided by the session, never by the client.
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		// A partition that is added or resumed waits for the fetch under way.
+		kgo.FetchMaxWait(fetchWait),
+		kgo.FetchMaxPartitionBytes(maxBatch),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{
+		client: client,
+		topic:  topic,
+		high:   max(4*maxInFlight, 1024),
+		wake:   make(chan struct{}, 1),
+		feeds:  make(map[int32]*feed),
+	}, nil
+}
+
+// run polls until ctx ends.
+func (r *reader) run(ctx context.Context) {
+	defer r.client.Close()
+	for ctx.Err() == nil {
+		poll, cancel := context.WithCancel(ctx)
+		waited := make(chan struct{})
+		go func() {
+			defer close(waited)
+			select {
+			case <-r.wake:
+				cancel()
+			case <-poll.Done():
+			}
+		}()
+		fetches := r.client.PollFetches(poll)
+		cancel()
+		<-waited
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			if f := r.feeds[p.Partition]; f != nil && p.Topic == r.topic {
+				f.take(p.Records, p.Err)
+			}
+		})
+		r.obey()
+	}
+	// Nobody obeys any more; sessions still waiting are told.
+	r.obey()
+	for _, f := range r.feeds {
+		f.take(nil, context.Canceled)
+	}
+}
+
+func (r *reader) obey() {
+	r.mu.Lock()
+	orders := r.orders
+	r.orders = nil
+	r.mu.Unlock()
+	for _, do := range orders {
+		do()
+	}
+}
+
+func (r *reader) order(do func()) {
+	r.mu.Lock()
+	r.orders = append(r.orders, do)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// open begins to read a partition at an offset.
+func (r *reader) open(partition int32, at int64) *feed {
+	f := &feed{reader: r, partition: partition, arrived: make(chan struct{}, 1)}
+	r.order(func() {
+		r.feeds[partition] = f
+		f.place(at)
+	})
+	return f
+}
+
+// seek goes on at another offset. What arrived before is dropped at once.
+func (f *feed) seek(at int64) {
+	f.mu.Lock()
+	f.records, f.closed = nil, true // until the loop has moved
+	f.mu.Unlock()
+	f.reader.order(func() {
+		if f.reader.feeds[f.partition] == f {
+			f.place(at)
+		}
+	})
+}
+
+// place is called by the loop.
+func (f *feed) place(at int64) {
+	r := f.reader
+	one := map[string][]int32{r.topic: {f.partition}}
+	r.client.RemoveConsumePartitions(one)
+	f.mu.Lock()
+	f.records, f.err, f.closed, f.paused = nil, nil, false, false
+	f.mu.Unlock()
+	r.client.ResumeFetchPartitions(one)
+	r.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{r.topic: {f.partition: kgo.NewOffset().At(at)}})
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	f.records, f.closed = nil, true
+	f.mu.Unlock()
+	r := f.reader
+	r.order(func() {
+		if r.feeds[f.partition] == f {
+			delete(r.feeds, f.partition)
+			r.client.RemoveConsumePartitions(map[string][]int32{r.topic: {f.partition}})
+		}
+	})
+}
+
+// take is called by the loop with what was fetched.
+func (f *feed) take(records []*kgo.Record, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.records = append(f.records, records...)
+	if err != nil && f.err == nil && !harmless(err) {
+		f.err = fmt.Errorf("fetch partition %d of %s: %w", f.partition, f.reader.topic, err)
+	}
+	if len(f.records) > f.reader.high && !f.paused {
+		f.paused = true
+		f.reader.client.PauseFetchPartitions(map[string][]int32{f.reader.topic: {f.partition}})
+	}
+	f.signal()
+}
+
+// harmless errors are told for information: the client goes on by itself.
+func harmless(err error) bool {
+	_, loss := errors.AsType[*kgo.ErrDataLoss](err)
+	return loss || kerr.IsRetriable(err) && !gone(err)
+}
+
+// next is the next record, or nil if there is none yet. What arrived before an error comes before it.
+func (f *feed) next() (*kgo.Record, error) {
+	f.mu.Lock()
+	if len(f.records) == 0 {
+		defer f.mu.Unlock()
+		return nil, f.err
+	}
+	record := f.records[0]
+	f.records[0] = nil
+	f.records = f.records[1:]
+	resume := f.paused && len(f.records) <= f.reader.high/2
+	if resume {
+		f.paused = false
+	}
+	f.mu.Unlock()
+	if resume {
+		f.reader.client.ResumeFetchPartitions(map[string][]int32{f.reader.topic: {f.partition}})
+	}
+	return record, nil
+}
+
+func (f *feed) signal() {
+	select {
+	case f.arrived <- struct{}{}:
+	default:
+	}
+}

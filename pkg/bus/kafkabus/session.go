@@ -1,0 +1,228 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// assignment is one partition for as long as the group leaves it with this member. It has one session
+// after the other: a session that fails gives nothing back, since a member of a group cannot give up
+// a single partition.
+type assignment struct {
+	membership *membership
+	partition  int32
+	ended      context.Context // with the cause
+	cancel     context.CancelCauseFunc
+	released   chan struct{} // closed when the partition may go to another member
+	release    func()
+
+	mu      sync.Mutex
+	cause   error
+	session *session
+}
+
+func newAssignment(m *membership, p int32) *assignment {
+	a := &assignment{membership: m, partition: p, released: make(chan struct{})}
+	a.release = sync.OnceFunc(func() { close(a.released) })
+	a.ended, a.cancel = context.WithCancelCause(m.base)
+	return a
+}
+
+// run has the first session start from what was looked up for all partitions together.
+func (a *assignment) run(together func() ([]place, error)) {
+	defer a.release()
+	defer a.cancel(nil)
+	where := together
+	for failures := 0; ; failures++ {
+		s := newSession(a)
+		if !a.begin(s) {
+			return
+		}
+		opened := s.run(where)
+		if opened {
+			failures = 0
+		}
+		if !pause(a.ended, a.membership.bus.retryPause(failures)) {
+			return
+		}
+		where = func() ([]place, error) { return a.membership.places(s.base) }
+	}
+}
+
+func (a *assignment) begin(s *session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cause != nil {
+		return false
+	}
+	a.session = s
+	return true
+}
+
+// end takes the partition away. A loss overrules an earlier revoke.
+func (a *assignment) end(cause error) {
+	a.mu.Lock()
+	if a.cause == nil || errors.Is(cause, bus.ErrLost) {
+		a.cause = cause
+	}
+	s := a.session
+	a.mu.Unlock()
+	a.cancel(cause)
+	if s != nil {
+		s.end(cause)
+	}
+}
+
+// source is where a session's deliveries come from. Its methods are called by the session's goroutine
+// only.
+type source interface {
+	// start fixes the position, before open is called.
+	start(at place)
+	// next waits for the next delivery. It ends with ctx, with an error that says nothing more.
+	next(ctx context.Context) (*bus.Delivery, error)
+	// finish ends acknowledging and gives up what the session held: with commit, what was
+	// acknowledged is committed first.
+	finish(ctx context.Context, commit bool) error
+}
+
+// session is one call of open and what follows.
+type session struct {
+	assignment *assignment
+	membership *membership
+	bus        *Bus
+	base       context.Context
+	partition  shard.Partition
+	source     source
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+
+	// void says that acknowledgements do nothing any more. It is set the moment a session is lost,
+	// before anybody is told.
+	void atomic.Bool
+
+	mu    sync.Mutex
+	cause error
+}
+
+func newSession(a *assignment) *session {
+	m := a.membership
+	s := &session{assignment: a, membership: m, bus: m.bus, base: m.base, partition: shard.Partition(a.partition)}
+	s.ctx, s.cancel = context.WithCancelCause(m.base)
+	switch m.spec.Mode {
+	case bus.Live:
+		s.source = &liveSource{session: s}
+	case bus.Queue:
+		s.source = newQueueSource(s)
+	default:
+		s.source = newOrderedSource(s)
+	}
+	return s
+}
+
+// end asks the session to end. A loss overrules an earlier revoke, unless Close was already told.
+func (s *session) end(cause error) {
+	lost := errors.Is(cause, bus.ErrLost)
+	if lost {
+		s.void.Store(true)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil || lost && !errors.Is(s.cause, bus.ErrLost) {
+		s.cause = cause
+		s.cancel(cause)
+	}
+}
+
+// fail ends the session because of its own error.
+func (s *session) fail(what string, err error) {
+	if s.why() == nil && !errors.Is(err, errRecreated) {
+		s.bus.log.Warn("session failed", "topic", s.membership.topic, "partition", int(s.partition), "in", what, "error", err)
+	}
+	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
+}
+
+func (s *session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
+// run reports whether the session was opened.
+func (s *session) run(where func() ([]place, error)) bool {
+	defer s.cancel(nil)
+	places, err := where()
+	if err != nil {
+		s.fail("start", err)
+		return false
+	}
+	if s.ctx.Err() != nil {
+		return false
+	}
+	s.source.start(places[s.partition])
+	handler, err := s.membership.open(s.ctx, s.partition)
+	if err != nil {
+		s.fail("open", err)
+		s.finish(false)
+		return false
+	}
+	for s.ctx.Err() == nil {
+		d, err := s.source.next(s.ctx)
+		switch {
+		case s.ctx.Err() != nil:
+		case err != nil:
+			s.fail("read", err)
+		default:
+			if err := handler.Deliver(s.ctx, d); err != nil {
+				s.fail("deliver", err)
+			}
+		}
+	}
+	s.close(handler)
+	return true
+}
+
+// close calls the service's Close. Past CloseWait the partition goes on without it, and what it still
+// acknowledges does not count; but it is awaited.
+func (s *session) close(handler bus.Session) {
+	ctx, cancel := context.WithTimeout(s.base, s.bus.opts.CloseWait)
+	defer cancel()
+	cause := s.why()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if err := handler.Close(ctx, cause); err != nil {
+			s.bus.log.Warn("session did not close cleanly", "topic", s.membership.topic, "partition", int(s.partition), "error", err)
+		}
+	}()
+	select {
+	case <-closed:
+		s.finish(!s.void.Load())
+	case <-ctx.Done():
+		s.bus.log.Warn("partition goes on without its session's Close", "topic", s.membership.topic, "partition", int(s.partition))
+		s.finish(false)
+		if s.assignment.ended.Err() != nil {
+			s.assignment.release()
+		}
+		<-closed
+	}
+}
+
+// finishWait bounds the last commit of a session.
+const finishWait = 3 * time.Second
+
+func (s *session) finish(commit bool) {
+	ctx, cancel := context.WithTimeout(s.base, finishWait)
+	defer cancel()
+	err := s.source.finish(ctx, commit)
+	s.void.Store(true)
+	if err != nil {
+		s.bus.log.Warn("session not finished cleanly", "topic", s.membership.topic, "partition", int(s.partition), "error", err)
+	}
+}

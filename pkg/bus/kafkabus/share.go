@@ -1,0 +1,280 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// sharing is one Consume of the queue in a share group: one session at a time, fed by lanes. A lane is
+// a member of the group; the client library takes a poll for the acknowledgement of all that the poll
+// before it has returned, so a lane polls only when its batch is settled, and several lanes keep a slow
+// message from holding up the others.
+type sharing struct {
+	bus  *Bus
+	spec bus.Spec
+	base context.Context
+
+	mu      sync.Mutex
+	session *shareSession // nil between two sessions
+	changed chan struct{} // closed when session changes
+}
+
+func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	s := &sharing{bus: b, spec: spec, base: context.WithoutCancel(ctx), changed: make(chan struct{})}
+	if err := s.configure(ctx); err != nil {
+		if final(err) {
+			return fmt.Errorf("%w: share group %s: %w", bus.ErrUnavailable, s.groupID(), err)
+		}
+		b.log.Warn("share group not configured", "group", s.groupID(), "error", err)
+	}
+	lanes := min(b.opts.ShareLanes, spec.MaxInFlight)
+	loops, stop := context.WithCancelCause(s.base)
+	defer stop(nil)
+	var running sync.WaitGroup
+	for i := range lanes {
+		batch := spec.MaxInFlight/lanes + min(1, max(0, spec.MaxInFlight%lanes-i))
+		running.Go(func() {
+			if err := s.lane(loops, batch); err != nil {
+				stop(err)
+			}
+		})
+	}
+	ended, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(loops, cancel)()
+	for failures := 0; ended.Err() == nil; failures++ {
+		if s.run(ended, open) {
+			failures = 0
+		}
+		pause(ended, b.retryPause(failures))
+	}
+	err := context.Cause(loops)
+	stop(bus.ErrStopping)
+	running.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (s *sharing) topic() string   { return s.bus.opts.topic(s.spec.Topic) }
+func (s *sharing) groupID() string { return s.bus.opts.groupID(s.spec.Topic, s.spec.Group) }
+
+// configure says where a new group starts: the default is the end, and what was published before the
+// group's first member came would be skipped.
+func (s *sharing) configure(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.bus.opts.AckTimeout)
+	defer cancel()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, s.groupID()
+	for name, value := range map[string]string{
+		"share.auto.offset.reset": "earliest",
+		// The shortest that brokers take by default. Members release earlier by themselves; this is for
+		// one that hangs without losing its connection.
+		"share.record.lock.duration.ms": "15000",
+	} {
+		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		c.Name, c.Value = name, new(value)
+		r.Configs = append(r.Configs, c)
+	}
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(ctx, s.bus.client)
+	if err != nil {
+		return fmt.Errorf("configure: %w", err)
+	}
+	for _, r := range resp.Resources {
+		if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
+			message := ""
+			if r.ErrorMessage != nil {
+				message = *r.ErrorMessage
+			}
+			return fmt.Errorf("configure: %w (%s)", err, message)
+		}
+	}
+	return nil
+}
+
+// run has one session, and reports whether it was opened.
+func (s *sharing) run(ended context.Context, open bus.OpenSession) bool {
+	one := newShareSession(s)
+	defer one.cancel(nil)
+	defer context.AfterFunc(ended, func() { one.end(bus.ErrStopping) })()
+	handler, err := open(one.ctx, 0)
+	if err != nil {
+		if one.why() == nil {
+			s.bus.log.Warn("session failed", "topic", s.topic(), "in", "open", "error", err)
+		}
+		return false
+	}
+	one.handler = handler
+	s.attach(one)
+	<-one.ctx.Done()
+	s.attach(nil)
+	one.close()
+	return true
+}
+
+func (s *sharing) attach(one *shareSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session = one
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// current waits for a session to deliver to.
+func (s *sharing) current(ctx context.Context) *shareSession {
+	for {
+		s.mu.Lock()
+		one, changed := s.session, s.changed
+		s.mu.Unlock()
+		if one != nil {
+			return one
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// shareSession is one call of open and what follows.
+type shareSession struct {
+	sharing *sharing
+	handler bus.Session
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	calls sync.Mutex // one Deliver at a time
+
+	mu    sync.Mutex
+	cause error
+	void  bool                        // acknowledgements do nothing any more
+	held  map[*shareDelivery]struct{} // handed over and not settled
+}
+
+func newShareSession(s *sharing) *shareSession {
+	one := &shareSession{sharing: s, held: make(map[*shareDelivery]struct{})}
+	one.ctx, one.cancel = context.WithCancelCause(s.base)
+	return one
+}
+
+func (s *shareSession) end(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil {
+		s.cause = cause
+		s.cancel(cause)
+	}
+}
+
+func (s *shareSession) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
+// deliver reports whether the session took the delivery.
+func (s *shareSession) deliver(d *shareDelivery) bool {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	s.mu.Lock()
+	ending := s.cause != nil
+	if !ending {
+		s.held[d] = struct{}{}
+	}
+	s.mu.Unlock()
+	if ending {
+		return false
+	}
+	if err := s.handler.Deliver(s.ctx, &d.Delivery); err != nil {
+		s.sharing.bus.log.Warn("session failed", "topic", s.sharing.topic(), "in", "deliver", "error", err)
+		s.end(fmt.Errorf("%w: deliver: %w", bus.ErrLost, err))
+	}
+	return true
+}
+
+// close calls the service's Close, then gives back what is not settled. Nobody owns anything in a share
+// group, so nobody waits for Close but Consume.
+func (s *shareSession) close() {
+	s.calls.Lock() // a Deliver that runs comes first
+	defer s.calls.Unlock()
+	ctx, cancel := context.WithTimeout(s.sharing.base, s.sharing.bus.opts.CloseWait)
+	defer cancel()
+	giveBack := sync.OnceFunc(func() {
+		s.mu.Lock()
+		s.void = true
+		held := s.held
+		s.held = nil
+		s.mu.Unlock()
+		for d := range held {
+			d.lane.settle(d, kgo.AckRelease)
+		}
+	})
+	cause := s.why()
+	if errors.Is(cause, bus.ErrLost) {
+		giveBack()
+	}
+	defer context.AfterFunc(ctx, giveBack)()
+	if err := s.handler.Close(ctx, cause); err != nil {
+		s.sharing.bus.log.Warn("session did not close cleanly", "topic", s.sharing.topic(), "error", err)
+	}
+	giveBack()
+}
+
+// take removes a delivery from what is held; false if it does not count any more.
+func (s *shareSession) take(d *shareDelivery) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.held[d]; !ok || s.void {
+		return false
+	}
+	delete(s.held, d)
+	return true
+}
+
+// sharedFloors asks the share coordinator. The start that it tells is as of the write before the last, so
+// a floor may be too low until everything is acknowledged, which the lag tells.
+func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity) (bus.Floors, error) {
+	// Before the lag is asked for: a message that comes in between must not count as acknowledged.
+	bounds, err := b.bounds(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	described, err := b.admin.DescribeShareGroupOffsets(ctx, group)
+	if err == nil {
+		err = described.Error()
+	}
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return nil, fmt.Errorf("offsets of share group %s: %w", group, err)
+	}
+	floors := make(bus.Floors, b.opts.Partitions)
+	for i := range floors {
+		at, ok := described[group].Offsets.Lookup(topic, int32(i))
+		if !ok || at.TopicID != (kadm.TopicID{}) && at.TopicID != is.id {
+			at = kadm.ShareOffset{StartOffset: -1, Lag: -1}
+		}
+		next := min(max(at.StartOffset, bounds[i].start), bounds[i].end)
+		acked := int64(0)
+		switch {
+		case at.Lag == 0:
+			next = bounds[i].end
+		case at.Lag > 0:
+			acked = max(bounds[i].end-next-at.Lag, 0)
+		}
+		floors[i] = floorOf(shard.Partition(i), is, next, bounds[i].end, acked)
+	}
+	return floors, nil
+}

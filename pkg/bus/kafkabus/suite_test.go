@@ -1,0 +1,166 @@
+package kafkabus_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
+	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
+)
+
+// TestMain lets more checks run at once than there are processors: they wait for sessions to run out.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// testLog is silent unless asked: a failing check is easier to read without it.
+func testLog() *slog.Logger {
+	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// brokers finds a real cluster by the name that tools/testenv knows it by.
+func brokers(tb testing.TB, name string) []string {
+	tb.Helper()
+	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
+	if given := os.Getenv(variable); given != "" {
+		return strings.Split(given, ",")
+	}
+	if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
+		tb.Fatalf("TIMERBUS_REQUIRE lists %s, and %s is empty", name, variable)
+	}
+	tb.Skipf("no %s: run through `go run ./tools/testenv --need %s --`", variable, name)
+	return nil
+}
+
+// prefixes keep runs and checks on one cluster apart.
+var prefixes atomic.Int64
+
+func prefix() string {
+	return fmt.Sprintf("t%x-%d", time.Now().UnixNano(), prefixes.Add(1))
+}
+
+const session = 6 * time.Second
+
+// runSuite runs checks on real brokers, each with topics of its own.
+func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
+	t.Helper()
+	t.Run("checks", func(t *testing.T) {
+		bustest.Run(t, bustest.Options{Exclude: excluded}, func(t bustest.T, partitions int) bustest.System {
+			ours, theirs := base, base
+			ours.Prefix, ours.Partitions = prefix(), partitions
+			theirs.Prefix, theirs.Partitions = prefix(), partitions
+			remove(t, base.Brokers, ours.Prefix, theirs.Prefix)
+			return bustest.System{
+				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
+				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
+				QueueByPartition: true,
+				LeaseTTL:         2 * session, // the session, and what the client takes to notice
+				Settle:           700 * time.Millisecond,
+				Patience:         15 * time.Second,
+			}
+		})
+	})
+}
+
+// remove deletes a check's topics in the end: hundreds of them would slow the brokers down.
+func remove(t bustest.T, brokers []string, prefixes ...string) {
+	t.Cleanup(func() {
+		client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+		if err != nil {
+			t.Errorf("delete topics: %v", err)
+			return
+		}
+		defer client.Close()
+		admin := kadm.NewClient(client)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		topics, err := admin.ListTopics(ctx)
+		if err != nil {
+			t.Errorf("delete topics: %v", err)
+			return
+		}
+		var ours []string
+		for _, topic := range topics.Names() {
+			if prefix, _, _ := strings.Cut(topic, "."); slices.Contains(prefixes, prefix) {
+				ours = append(ours, topic)
+			}
+		}
+		if _, err := admin.DeleteTopics(ctx, ours...); err != nil {
+			t.Errorf("delete topics: %v", err)
+		}
+	})
+}
+
+func join(t bustest.T, opts kafkabus.Options) bustest.Member {
+	l := newLine()
+	t.Cleanup(l.close)
+	opts.Client = append(slices.Clone(opts.Client), l.option())
+	opts.Logger = testLog()
+	b, err := kafkabus.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	return bustest.Member{Bus: bus.Bus(b), Crash: l.kill, Isolate: l.isolate, Heal: l.heal, Break: l.cut}
+}
+
+// inGroups is what a bus of consumer groups cannot pass.
+var inGroups = map[string]string{
+	"Publish/RepeatedIDIsDropped":          "Kafka has no window for message ids; the contract lets an engine ignore them",
+	"Queue/AnyMemberTakesWhatOthersCannot": "a partition of a consumer group has one owner; share groups pass this",
+}
+
+func TestSuite(t *testing.T) {
+	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
+		t.Run(name, func(t *testing.T) {
+			runSuite(t, inGroups, kafkabus.Options{Brokers: brokers(t, name), Replicas: replicas})
+		})
+	}
+}
+
+// inShares is what a share group cannot pass.
+var inShares = map[string]string{
+	"Publish/RepeatedIDIsDropped": inGroups["Publish/RepeatedIDIsDropped"],
+	"Queue/WindowSaturatesAndGoesOn": "a lane fetches again when its batch is settled, so room below the bound is not used at once, " +
+		"and lanes overtake each other",
+	"Queue/LeavingMemberGivesBack": "it does, but the coordinator tells a new member what it is assigned with its second heartbeat, " +
+		"after 5 s; TestShareMembersTakeWhatALeavingOneHeld has the heir there before",
+	"Floor/QueueFollowsTheOldestUnacknowledged": "the start that the coordinator tells lags one write behind; " +
+		"TestShareFloor holds what is promised",
+}
+
+// TestSuiteInShareGroups runs the checks that meet the queue; the others meet nothing different.
+func TestSuiteInShareGroups(t *testing.T) {
+	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
+		t.Run(name, func(t *testing.T) {
+			excluded := map[string]string{}
+			for _, c := range bustest.Checks() {
+				part, _, _ := strings.Cut(c.Name, "/")
+				if part == "Ordered" || part == "Live" {
+					excluded[c.Name] = "no queue in it"
+				}
+			}
+			maps.Copy(excluded, inShares)
+			runSuite(t, excluded, kafkabus.Options{Brokers: brokers(t, name), Replicas: replicas, ShareGroups: true})
+		})
+	}
+}

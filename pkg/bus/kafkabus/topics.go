@@ -1,0 +1,211 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+func (o *Options) topic(t bus.Topic) string { return o.Prefix + "." + string(t) }
+
+// groupID names a group of ours on the brokers. It holds the topic, so that groups of one name on two
+// topics do not rebalance each other.
+func (o *Options) groupID(t bus.Topic, group string) string {
+	return o.Prefix + "." + string(t) + "." + group
+}
+
+// identity tells a topic from one of the same name made later.
+type identity struct {
+	id kadm.TopicID
+	// incarnation orders identities: larger is newer.
+	incarnation int64
+}
+
+// identities are those of all topics, as last looked up.
+type identities struct {
+	mu sync.Mutex
+	of map[string]identity // by the topic's name on the brokers
+}
+
+func (i *identities) get(topic string) identity {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.of[topic]
+}
+
+func (i *identities) set(topic string, to identity) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.of[topic] = to
+}
+
+// hintMaxAge is how long hints are kept. They are read within milliseconds or not at all, but a
+// reader that looks up a position and then reads from it must find it there.
+const hintMaxAge = 10 * time.Minute
+
+// settings are a topic's, as Kafka calls them.
+func (o *Options) settings(t bus.Topic) map[string]string {
+	perPartition := func(total int64) string { return strconv.FormatInt(max(total/int64(o.Partitions), 1<<20), 10) }
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	s := map[string]string{
+		"cleanup.policy":    "delete",
+		"max.message.bytes": strconv.Itoa(maxBatch),
+		// Time in a Delivery is the bus's clock, and a publisher's clock must not decide what is deleted.
+		"message.timestamp.type": "LogAppendTime",
+		"retention.ms":           millis(o.LogMaxAge),
+		"retention.bytes":        perPartition(o.LogMaxBytes),
+		"min.insync.replicas":    strconv.Itoa(min(2, (o.Replicas+1)/2)),
+	}
+	switch t.Kind() {
+	case bus.KindHints:
+		s["retention.ms"] = millis(hintMaxAge)
+		s["segment.ms"] = millis(hintMaxAge)
+	case bus.KindQueue:
+		s["retention.ms"], s["retention.bytes"] = millis(o.QueueMaxAge), perPartition(o.QueueMaxBytes)
+	default:
+	}
+	return s
+}
+
+// wanted is one topic as it should be made.
+type wanted struct {
+	name       string
+	partitions int
+	settings   map[string]string
+}
+
+func (o *Options) wanted() []wanted {
+	all := []wanted{{o.registry(), 1, map[string]string{
+		// It says which topic is newer than which: nothing of it may ever go.
+		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
+		"message.timestamp.type": "LogAppendTime", "min.insync.replicas": strconv.Itoa(min(2, (o.Replicas+1)/2)),
+	}}}
+	for _, t := range bus.Topics() {
+		all = append(all, wanted{o.topic(t), o.Partitions, o.settings(t)})
+	}
+	return all
+}
+
+// ensure makes the topics that are missing, checks those that are there, and waits until the brokers
+// know them all.
+func (b *Bus) ensure(ctx context.Context) error {
+	all := b.opts.wanted()
+	created := false
+	for {
+		details, err := b.describe(ctx, all)
+		if err != nil {
+			return err
+		}
+		missing, unready, err := judge(all, details)
+		switch {
+		case err != nil:
+			return err
+		case len(missing) == 0 && !unready:
+			return nil
+		case len(missing) > 0 && b.opts.NoCreate:
+			var names []string
+			for _, w := range missing {
+				names = append(names, w.name)
+			}
+			return fmt.Errorf("topics are missing, and this process is not to make them: %s (%d partitions each, %s 1)",
+				strings.Join(names, ", "), b.opts.Partitions, b.opts.registry())
+		case len(missing) > 0 && !created:
+			if err := b.create(ctx, missing); err != nil {
+				return err
+			}
+			created = true
+		default: // a broker that has not heard of them yet
+		}
+		if !pause(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("wait for topics to be ready: %w", ctx.Err())
+		}
+	}
+}
+
+func (b *Bus) describe(ctx context.Context, all []wanted) (kadm.TopicDetails, error) {
+	names := make([]string, len(all))
+	for i, w := range all {
+		names[i] = w.name
+	}
+	details, err := b.admin.ListTopics(ctx, names...)
+	if err != nil {
+		return nil, fmt.Errorf("describe topics: %w", err)
+	}
+	return details, nil
+}
+
+func judge(all []wanted, details kadm.TopicDetails) (missing []wanted, unready bool, err error) {
+	for _, w := range all {
+		d := details[w.name]
+		switch {
+		case errors.Is(d.Err, kerr.UnknownTopicOrPartition) || d.Topic == "":
+			missing = append(missing, w)
+		case errors.Is(d.Err, kerr.LeaderNotAvailable):
+			unready = true
+		case d.Err != nil:
+			return nil, false, fmt.Errorf("topic %s: %w", w.name, d.Err)
+		case len(d.Partitions) != w.partitions:
+			return nil, false, countError(w.name, len(d.Partitions), w.partitions)
+		case slices.ContainsFunc(d.Partitions.Sorted(), func(p kadm.PartitionDetail) bool { return p.Leader < 0 }):
+			unready = true
+		}
+	}
+	return missing, unready, nil
+}
+
+func countError(topic string, has, set int) error {
+	return fmt.Errorf("topic %s has %d partitions, this process is set to %d: the count is fixed for the cluster's life", topic, has, set)
+}
+
+func (b *Bus) create(ctx context.Context, missing []wanted) error {
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.TimeoutMillis = int32(b.opts.AckTimeout.Milliseconds())
+	for _, w := range missing {
+		t := kmsg.NewCreateTopicsRequestTopic()
+		t.Topic, t.NumPartitions, t.ReplicationFactor = w.name, int32(w.partitions), int16(b.opts.Replicas)
+		for name, value := range w.settings {
+			c := kmsg.NewCreateTopicsRequestTopicConfig()
+			c.Name, c.Value = name, new(value)
+			t.Configs = append(t.Configs, c)
+		}
+		req.Topics = append(req.Topics, t)
+	}
+	resp, err := req.RequestWith(ctx, b.client)
+	if err != nil {
+		return fmt.Errorf("make topics: %w", err)
+	}
+	for _, t := range resp.Topics {
+		err := kerr.ErrorForCode(t.ErrorCode)
+		if err == nil || errors.Is(err, kerr.TopicAlreadyExists) { // another process was faster
+			continue
+		}
+		if t.ErrorMessage != nil {
+			err = fmt.Errorf("%w (%s)", err, *t.ErrorMessage)
+		}
+		return fmt.Errorf("make topic %s with %d replicas: %w", t.Topic, b.opts.Replicas, err)
+	}
+	return nil
+}
+
+// pause waits, and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,92 @@
+package kafkabus
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+const (
+	// maxMessage is the contract's limit on body, key and headers together.
+	maxMessage = 1 << 20
+	// maxBatch is what a topic must take: the largest message with as many short headers as fit into
+	// a thousandth of it, and the frame of its batch.
+	maxBatch = maxMessage + 64<<10
+)
+
+// position turns Kafka's offset, whose first is 0, into the contract's, whose first is 1.
+func position(p shard.Partition, incarnation, kafkaOffset int64) bus.Position {
+	return bus.Position{Partition: p, Incarnation: incarnation, Offset: kafkaOffset + 1}
+}
+
+// encode makes the record. Key, body and headers are copied: after Publish has given up waiting, the
+// client may still be sending.
+func (o *Options) encode(topic bus.Topic, m *bus.Message) *kgo.Record {
+	out := &kgo.Record{
+		Topic:     o.topic(topic),
+		Partition: int32(m.Partition),
+		Value:     slices.Clone(m.Body),
+	}
+	if m.Key != "" {
+		out.Key = []byte(m.Key)
+	}
+	if len(m.Headers) > 0 {
+		out.Headers = make([]kgo.RecordHeader, 0, len(m.Headers))
+		for name, value := range m.Headers {
+			out.Headers = append(out.Headers, kgo.RecordHeader{Key: name, Value: []byte(value)})
+		}
+	}
+	return out
+}
+
+// decode makes the message of what arrived. Of headers with one name, which foreign publishers may
+// send, the first counts.
+func decode(in *kgo.Record) bus.Message {
+	m := bus.Message{Partition: shard.Partition(in.Partition), Key: string(in.Key), Body: in.Value}
+	if len(in.Headers) > 0 {
+		m.Headers = make(map[string]string, len(in.Headers))
+		for _, h := range in.Headers {
+			if _, ok := m.Headers[h.Key]; !ok {
+				m.Headers[h.Key] = string(h.Value)
+			}
+		}
+	}
+	return m
+}
+
+// taken is when the broker took the record; zero where the topic keeps the publisher's clock instead.
+func taken(in *kgo.Record) time.Time {
+	const logAppendTime = 1
+	if in.Attrs.TimestampType() != logAppendTime {
+		return time.Time{}
+	}
+	return in.Timestamp
+}
+
+// check refuses what can never pass.
+func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
+	if topic.Kind() == 0 {
+		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
+	}
+	for i := range messages {
+		m := &messages[i]
+		if m.Partition < 0 || int(m.Partition) >= b.opts.Partitions {
+			return fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
+				topic, i, m.Partition, b.opts.Partitions-1)
+		}
+		size := len(m.Body) + len(m.Key)
+		for name, value := range m.Headers {
+			size += len(name) + len(value)
+		}
+		if size > maxMessage {
+			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
+		}
+	}
+	return nil
+}
