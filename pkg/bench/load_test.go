@@ -74,7 +74,8 @@ func TestLoadStopsAtTheFirstRefusal(t *testing.T) {
 	e, target := newEcho(t)
 	e.answer = func(w http.ResponseWriter, body string) {
 		if body == "100" {
-			http.Error(w, "no more", http.StatusTooManyRequests)
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, "no more")
 		}
 	}
 	l := load{target: target, path: "/p", connections: 2, requests: 1_000_000, body: numbered, done: new(atomic.Int64)}

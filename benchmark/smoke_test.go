@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asMain makes the test binary the program itself.
+const asMain = "TIMERBUS_BENCHMARK_AS_MAIN"
+
+// few makes every phase small.
+var few = []string{
+	"--creates", "20", "--pending", "100", "--commands", "20", "--backlog", "50", "--watch", "10ms", "--connections", "2",
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// binary is TIMERBUS_BIN, or one that is built.
+func binary(t *testing.T) string {
+	t.Helper()
+	if given := os.Getenv("TIMERBUS_BIN"); given != "" {
+		return given
+	}
+	path := filepath.Join(t.TempDir(), "timerbus")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/timerbus")
+	build.Dir = ".."
+	build.Env = append(os.Environ(), "GOWORK=off")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
+	}
+	return path
+}
+
+func TestSmoke(t *testing.T) {
+	service := binary(t)
+	t.Setenv("TIMERBUS_LISTEN", "nonsense") // a developer's settings are none of the benchmark's
+	folders := t.TempDir()
+	t.Setenv("TMPDIR", folders)
+
+	t.Run("two rounds", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		file := filepath.Join(t.TempDir(), "bench.json")
+		o := options{binary: service, json: file, short: true, rounds: 2, setup: embedded, phases: []string{"create", "backlog", "topic"}, extra: few}
+		if err := measure(t.Context(), o, &stdout, &stderr); err != nil {
+			t.Fatalf("%v\n%s", err, &stderr)
+		}
+		for _, want := range []string{
+			"creates over HTTP, 2 connections", "fires with HTTP callback, 50 due at once", "commands through the topic, sync always",
+			"commands through the topic, sync interval", "cold start", "≥ 10,000", "service  generator  receiver",
+		} {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("no %q in:\n%s", want, &stdout)
+			}
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r report
+		if err := json.Unmarshal(text, &r); err != nil || r.Rounds != 2 || r.Machine.Processors != runtime.NumCPU() {
+			t.Fatalf("%v, %s", err, text)
+		}
+		for _, key := range []string{
+			"start.empty", "start.full", "create.rate", "backlog.outcome_rate", "backlog.cpu_service", "backlog.cpu_receiver", "topic_always.rate", "topic_interval.rate",
+		} {
+			i := slices.IndexFunc(r.Rows, func(row *row) bool { return row.Key == key })
+			if i < 0 || len(r.Rows[i].Values) != 2 {
+				t.Errorf("%s is not there twice", key)
+			} else if r.Rows[i].Max <= 0 && !strings.Contains(key, "cpu") { // so few timers take less than a tick
+				t.Errorf("%s is %v", key, r.Rows[i].Values)
+			}
+		}
+		if left, err := filepath.Glob(filepath.Join(folders, "timerbus-bench-*")); err != nil || len(left) > 0 {
+			t.Errorf("%s is left, %v", left, err)
+		}
+	})
+	t.Run("service that cannot start", func(t *testing.T) {
+		o := options{binary: service, setup: setup{arguments: func(string) []string {
+			return []string{"dev", "--listen", "127.0.0.1:0", "--data", "/proc/none"}
+		}}, phases: []string{"create"}}
+		_, err := playRound(t.Context(), &o, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "the service ended") || !strings.Contains(err.Error(), "/proc/none") {
+			t.Errorf("error %v, want what the service said", err)
+		}
+	})
+	t.Run("generator that fails", func(t *testing.T) {
+		var stderr bytes.Buffer
+		o := options{binary: service, setup: embedded, phases: []string{"naps"}}
+		_, err := playRound(t.Context(), &o, &stderr)
+		if err == nil || !strings.Contains(err.Error(), "the generator") || !strings.Contains(stderr.String(), `"naps"`) {
+			t.Errorf("error %v, %s", err, &stderr)
+		}
+	})
+	if runtime.GOOS != "linux" {
+		return // children are found, and orphans ended, by what only Linux has
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(fmt.Sprintf("no orphans after %v", signal), func(t *testing.T) { interrupted(t, service, signal) })
+	}
+}
+
+// interrupted signals the program while it measures, and wants all its children gone.
+func interrupted(t *testing.T, service string, signal syscall.Signal) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir() // also of what a kill leaves behind
+	c := exec.CommandContext(ctx, self, "-binary", service, "-phases", "idle", "-json", filepath.Join(folder, "x"))
+	c.Env = append(os.Environ(), asMain+"=1", "TMPDIR="+folder)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The third child writes it: service and receiver are there.
+	seen := make([]byte, 0, 4096)
+	for !bytes.Contains(seen, []byte("idle")) {
+		part := make([]byte, 256)
+		n, err := stderr.Read(part)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, seen)
+		}
+		seen = append(seen, part[:n]...)
+	}
+	children := childrenOf(t, c.Process.Pid)
+	if len(children) != 3 {
+		t.Errorf("%d children, want service, receiver and generator", len(children))
+	}
+	if err := c.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(stderr) // ends when nobody is left who could write
+	if err := c.Wait(); err == nil {
+		t.Error("it ended as if all was well")
+	}
+	if signal == syscall.SIGINT && c.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d\n%s%s", c.ProcessState.ExitCode(), seen, rest)
+	}
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for _, pid := range children {
+		for alive(pid) {
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+				t.Fatalf("process %d lives on", pid)
+			}
+		}
+	}
+	if left, _ := os.ReadDir(folder); signal == syscall.SIGINT && len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+func childrenOf(t *testing.T, pid int) []int {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []int
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field := range strings.FieldsSeq(string(text)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// alive tells of a process that still runs; one that has ended and waits to be collected does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
