@@ -22,6 +22,8 @@ func recipes() []recipe {
 	return []recipe{
 		postgres(),
 		postgres15(),
+		kafka(),
+		kafka3(),
 	}
 }
 

@@ -1,0 +1,182 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// kafka is Apache Kafka with one node, which is broker and controller. It has no container: brokers tell
+// clients their address, so they must know their port before a container engine has chosen one.
+func kafka() recipe {
+	return recipe{name: "kafka", start: func(ctx context.Context, s *site) (string, error) { return s.startKafka(ctx, 1) }}
+}
+
+// kafka3 is a cluster of three; topics it makes by itself have three replicas, of which two must have a
+// message.
+func kafka3() recipe {
+	return recipe{name: "kafka3", start: func(ctx context.Context, s *site) (string, error) { return s.startKafka(ctx, 3) }}
+}
+
+// kafkaNode is where one node listens.
+type kafkaNode struct {
+	id                 int
+	broker, controller string
+}
+
+// startKafka returns the brokers' addresses, by commas. The processes are called after the server, and
+// with several nodes kafka3-1, kafka3-2 and so on.
+func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
+	jars, err := s.fetch(ctx, "kafka", nil)
+	if err != nil {
+		return "", err
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or give the brokers' addresses")
+	}
+	if java, err = filepath.EvalSymlinks(java); err != nil {
+		return "", fmt.Errorf("find java: %w", err)
+	}
+	all, err := kafkaNodes(ctx, nodes)
+	if err != nil {
+		return "", err
+	}
+	// Nodes of a cluster answer only once most of them run.
+	group, ctx := errgroup.WithContext(ctx)
+	addresses := make([]string, nodes)
+	for i, n := range all {
+		addresses[i] = n.broker
+		name := s.name
+		if nodes > 1 {
+			name += "-" + strconv.Itoa(n.id)
+		}
+		group.Go(func() error { return s.runKafka(ctx, java, filepath.Join(jars, "*"), name, n, all) })
+	}
+	if err := group.Wait(); err != nil {
+		return "", err
+	}
+	return strings.Join(addresses, ","), nil
+}
+
+func kafkaNodes(ctx context.Context, nodes int) ([]kafkaNode, error) {
+	all := make([]kafkaNode, nodes)
+	taken := map[int]bool{}
+	for i := range all {
+		var ports [2]int
+		for j := range ports {
+			for ports[j] == 0 || taken[ports[j]] {
+				port, err := freePort(ctx)
+				if err != nil {
+					return nil, err
+				}
+				ports[j] = port
+			}
+			taken[ports[j]] = true
+		}
+		all[i] = kafkaNode{i + 1, "127.0.0.1:" + strconv.Itoa(ports[0]), "127.0.0.1:" + strconv.Itoa(ports[1])}
+	}
+	return all, nil
+}
+
+func (s *site) runKafka(ctx context.Context, java, jars, name string, n kafkaNode, all []kafkaNode) error {
+	data := filepath.Join(s.folder, name)
+	if err := s.makeFolder(data); err != nil {
+		return err
+	}
+	settings := filepath.Join(s.folder, name+".properties")
+	//nolint:gosec // the user who runs servers reads it
+	if err := os.WriteFile(settings, []byte(kafkaSettings(n, all, data)), 0o644); err != nil {
+		return fmt.Errorf("settings of %s: %w", name, err)
+	}
+	cluster := base64.RawURLEncoding.EncodeToString([]byte("timerbus-testenv"))
+	err := s.once(ctx, java, "-Xmx128m", "-cp", jars, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, program{
+		name: name,
+		path: java,
+		args: []string{
+			"-Xmx512m", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars, "kafka.Kafka", settings,
+		},
+		// The last nodes of a cluster would look for a quorum to say goodbye to; the data goes in any case.
+		quit:  syscall.SIGKILL,
+		ready: func(ctx context.Context, _ int) error { return kafkaReady(ctx, n.broker) },
+	})
+}
+
+func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {
+	voters := make([]string, len(all))
+	for i, v := range all {
+		voters[i] = strconv.Itoa(v.id) + "@" + v.controller
+	}
+	replicas, insync := len(all), (len(all)+1)/2
+	return fmt.Sprintf(`process.roles=broker,controller
+node.id=%d
+controller.quorum.voters=%s
+listeners=PLAINTEXT://%s,CONTROLLER://%s
+advertised.listeners=PLAINTEXT://%s
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs=%s
+group.initial.rebalance.delay.ms=0
+default.replication.factor=%[7]d
+min.insync.replicas=%[8]d
+offsets.topic.replication.factor=%[7]d
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=%[7]d
+transaction.state.log.min.isr=%[8]d
+share.coordinator.state.topic.replication.factor=%[7]d
+share.coordinator.state.topic.min.isr=%[8]d
+share.coordinator.state.topic.num.partitions=1
+auto.create.topics.enable=false
+`, n.id, strings.Join(voters, ","), n.broker, n.controller, n.broker, data, replicas, insync)
+}
+
+// kafkaReady asks which requests the broker knows (ApiVersions, version 0), which it answers once it takes
+// requests at all.
+func kafkaReady(ctx context.Context, address string) error {
+	dialer := net.Dialer{Timeout: time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
+	const apiVersions, correlation, noClientID = 18, 7, 0xffff
+	request := binary.BigEndian.AppendUint16(nil, apiVersions)
+	request = binary.BigEndian.AppendUint16(request, 0)
+	request = binary.BigEndian.AppendUint32(request, correlation)
+	request = binary.BigEndian.AppendUint16(request, noClientID)
+	request = append(binary.BigEndian.AppendUint32(nil, uint32(len(request))), request...)
+	if _, err := conn.Write(request); err != nil {
+		return err
+	}
+	var answer [10]byte // size, correlation id, error code
+	if _, err := io.ReadFull(conn, answer[:]); err != nil {
+		return err
+	}
+	if id, code := binary.BigEndian.Uint32(answer[4:]), binary.BigEndian.Uint16(answer[8:]); id != correlation || code != 0 {
+		return fmt.Errorf("answer %d with error %d", id, code)
+	}
+	return nil
+}
