@@ -60,7 +60,7 @@ var rules = []rule{
 const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
-	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/natsbus/..."
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/bus/membus pkg/bus/natsbus/..."
 	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*"
 )
 

@@ -1,0 +1,59 @@
+package postgresstore
+
+import (
+	"context"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// maxCounted is how many rows are counted one by one. Of larger tables, which a gauge cannot look through
+// several times a minute, the server's own estimate is told.
+const maxCounted = 1_000_000
+
+var (
+	countLive = statement{"count_live", `SELECT count(*),
+	(SELECT coalesce(sum(c.reltuples), 0)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+		WHERE i.inhparent = to_regclass('timers') AND c.reltuples > 0)
+FROM (SELECT FROM timers LIMIT $1::bigint) AS counted`}
+
+	countParked = statement{"count_parked", "SELECT count(*) FROM timers WHERE status = 'parked'"}
+
+	// countOverdue reads of each shard only what is overdue. Shards are those of the namespaces.
+	countOverdue = statement{"count_overdue", `SELECT sum(o.overdue)::bigint, min(f.due_at)
+FROM namespaces n CROSS JOIN LATERAL generate_series(n.shard_base, n.shard_base + n.shard_count - 1) AS b(shard_id)
+CROSS JOIN LATERAL (SELECT t.due_at FROM timers t WHERE t.shard_id = b.shard_id AND t.status <> 'parked'
+	ORDER BY t.due_at, t.timer_uuid LIMIT 1) f
+CROSS JOIN LATERAL (SELECT count(*) AS overdue FROM timers t
+	WHERE f.due_at < $1::timestamptz AND t.shard_id = b.shard_id AND t.status <> 'parked' AND t.due_at < $1) o`}
+)
+
+// Count implements store.Census. It is good for a gauge that is read a few times a minute.
+func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
+	var counts store.Counts
+	err := s.read(ctx, "count timers", func(c *conn) error {
+		counts = store.Counts{OldestDueAt: timer.Never}
+		var live, estimate int64
+		err := c.exchange(ctx,
+			call{
+				statement: countLive,
+				args:      [][]byte{int8Value(int64(s.maxCounted))},
+				row:       func(r *record) { live, estimate = r.int8(), r.int8() },
+			},
+			call{statement: countParked, row: func(r *record) { counts.Parked = r.int8() }},
+			call{
+				statement: countOverdue,
+				args:      [][]byte{instantValue(now)},
+				row:       func(r *record) { counts.Overdue, counts.OldestDueAt = r.int8(), r.due() },
+			})
+		if live == int64(s.maxCounted) {
+			live = max(live, estimate)
+		}
+		counts.Pending = max(0, live-counts.Parked)
+		return err
+	})
+	if err != nil {
+		return store.Counts{}, err
+	}
+	return counts, nil
+}

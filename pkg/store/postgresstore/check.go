@@ -1,0 +1,145 @@
+package postgresstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// selectServer reads what a start depends on. What only superusers may see of replicas is missing for
+// others, who then get no warning.
+var selectServer = statement{"select_server", `SELECT current_setting('server_version_num')::integer,
+	current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on',
+	pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
+	current_setting('synchronous_commit'),
+	current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT FROM pg_stat_replication),
+	coalesce(has_schema_privilege(current_schema(), 'USAGE'), false)`}
+
+// privileges asks for the rights on the tables; it needs a schema to be there.
+var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
+	unnest(ARRAY['timers', 'timer_history', 'shards', 'namespaces', 'positions', 'cluster']) AS n(name)
+WHERE NOT has_table_privilege(name, 'SELECT, INSERT, UPDATE, DELETE')
+	OR NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
+	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
+
+const oldestServer = 150_000
+
+// check refuses what cannot work or would lose timers, and warns of what may.
+func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
+	var version int32
+	var fsync, fullPages, readOnly, asynchronous, usage bool
+	var synchronousCommit string
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	err = (&conn{pooled}).exchange(ctx, call{statement: selectServer, row: func(r *record) {
+		version = r.int4()
+		fsync, fullPages, readOnly = r.bool(), r.bool(), r.bool()
+		synchronousCommit = r.text()
+		asynchronous, usage = r.bool(), r.bool()
+	}})
+	pooled.Release()
+	switch {
+	case err != nil:
+		return err
+	case version < oldestServer:
+		return fmt.Errorf("the server is PostgreSQL %d: 15 is the oldest that works", version/10_000)
+	case readOnly:
+		return errors.New("the server is read-only (a replica, or default_transaction_read_only): connect to the primary")
+	case !fsync && !allowUnsafe:
+		return errors.New("the server runs with fsync=off and would lose acknowledged timers in a power failure: turn it on")
+	case !fullPages && !allowUnsafe:
+		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: turn it on")
+	case !usage:
+		return errors.New("the user has no rights on the schema in search_path: GRANT USAGE, or set search_path")
+	}
+	schema, err := s.schema(ctx)
+	if err != nil {
+		return err
+	}
+	if err := schema.Usable(); err != nil {
+		return err
+	}
+	if err := s.checkRights(ctx); err != nil {
+		return err
+	}
+	if synchronousCommit == "off" || synchronousCommit == "local" {
+		s.log.WarnContext(ctx, "acknowledged timers can be lost in a crash or a failover: synchronous_commit", "value", synchronousCommit)
+	}
+	if asynchronous {
+		s.log.WarnContext(ctx, "replicas are asynchronous: timers acknowledged just before a failover can be lost")
+	}
+	return nil
+}
+
+func (s *Store) checkRights(ctx context.Context) error {
+	var missing string
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pooled.Release()
+	if err := (&conn{pooled}).exchange(ctx, call{statement: selectRights, row: func(r *record) { missing = r.text() }}); err != nil {
+		return err
+	}
+	if missing != "" {
+		return fmt.Errorf("the user may not read and write %s: GRANT SELECT, INSERT, UPDATE, DELETE", missing)
+	}
+	return nil
+}
+
+// target names the server for people: no password, no parameters.
+func target(config *pgxpool.Config) string {
+	c := config.ConnConfig
+	return fmt.Sprintf("postgres://%s@%s/%s", c.User, net.JoinHostPort(c.Host, fmt.Sprint(c.Port)), c.Database)
+}
+
+// refused makes one line of what went wrong at the start.
+func refused(where string, err error) error {
+	if told, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch told.Code {
+		case wrongPassword:
+			return &startError{where, "the password is wrong, or this user has none", err}
+		case notAuthorized:
+			return &startError{where, "the server does not let this user in: " + told.Message, err}
+		case noDatabase:
+			return &startError{where, "the database does not exist: create it, then run `" + migrateCommand + "`", err}
+		case insufficientRights:
+			return &startError{where, "the user lacks rights: " + told.Message, err}
+		case undefinedTable:
+			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
+		}
+		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}
+	}
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return &startError{where, "the server does not answer: " + oneLine(errors.Unwrap(connect)), err}
+	}
+	return &startError{where, oneLine(err), err}
+}
+
+// startError is one line, with the driver's error behind it.
+type startError struct {
+	where, what string
+	cause       error
+}
+
+func (e *startError) Error() string { return "open store " + e.where + ": " + e.what }
+func (e *startError) Unwrap() error { return e.cause }
+
+func oneLine(err error) string {
+	if err == nil {
+		return "unknown error"
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// badURL is an address that cannot be read. pgx's message is kept: it hides the password.
+func badURL(err error) error {
+	return fmt.Errorf("open store: the address cannot be read, want postgres://user:password@host:port/database: %s", oneLine(err))
+}

@@ -1,0 +1,144 @@
+package postgresstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+var (
+	// currentByKey looks where the event saw the row: next to the others that are due, in pages that the
+	// poll has just read.
+	currentByKey = statement{"current_by_key", "SELECT a.place, " + timerColumns + `
+FROM unnest($1::bigint[], $2::timestamptz[], $3::uuid[]) WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, place)
+JOIN timers t ON t.shard_id = a.shard_id AND t.due_at = a.due_at AND t.timer_uuid = a.timer_uuid`}
+
+	currentByUUID = statement{"current_by_uuid", "SELECT a.place, " + timerColumns + `
+FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS a(shard_id, timer_uuid, place)
+JOIN timers t ON t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+
+	countStarts = statement{"count_starts", `UPDATE timers t SET starts = t.starts + 1
+FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH ORDINALITY AS a(shard_id, timer_uuid, revision, place)
+WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid AND t.revision = a.revision
+RETURNING a.place, ` + timerColumns}
+)
+
+// Current implements store.Outcomes. Checks that count a start write; the others, which are nearly all,
+// read.
+func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	if len(checks) == 0 {
+		return nil, nil
+	}
+	out := make([]store.Checked, len(checks))
+	var reads, counts []int
+	for i := range checks {
+		if checks[i].CountStart {
+			counts = append(counts, i)
+		} else {
+			reads = append(reads, i)
+		}
+	}
+	if len(reads) > 0 {
+		err := s.read(ctx, "check rows", func(c *conn) error { return c.current(ctx, checks, reads, out) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	// Two that count a start of one timer are two statements.
+	for _, round := range rounds(counts, func(i int) store.Ref { return checks[i].Ref }) {
+		slices.SortFunc(round, func(a, b int) int { return byRef(checks[a].Ref, checks[b].Ref) })
+		if err := s.countStarts(ctx, checks, round, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// current reads the rows of the checks at the given places.
+func (c *conn) current(ctx context.Context, checks []store.Check, places []int, out []store.Checked) error {
+	at := func(i int) *store.Check { return &checks[places[i]] }
+	ref := func(i int) store.Ref { return at(i).Ref }
+	n := len(places)
+	found := make([]bool, n)
+	var scan scanner
+	read := func(r *record) {
+		place := int(r.int8()) - 1
+		t, _ := scan.timer(r)
+		if r.err == nil {
+			found[place] = true
+			out[places[place]] = store.Checked{Found: true, Timer: t}
+		}
+	}
+	err := c.exchange(ctx, call{
+		statement: currentByKey,
+		args:      [][]byte{refShards(n, ref), instants(n, func(i int) timer.Millis { return at(i).DueAt }), refUUIDs(n, ref)},
+		row:       read,
+	})
+	if err != nil {
+		return err
+	}
+	var missed []int
+	for i, place := range places {
+		if !found[i] {
+			out[place] = store.Checked{}
+			missed = append(missed, place)
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	places, n = missed, len(missed)
+	found = make([]bool, n)
+	return c.exchange(ctx, call{statement: currentByUUID, args: [][]byte{refShards(n, ref), refUUIDs(n, ref)}, row: read})
+}
+
+// countStarts does the checks at the given places, each of another timer, and counts a start where the row
+// has the revision.
+func (s *Store) countStarts(ctx context.Context, checks []store.Check, places []int, out []store.Checked) error {
+	n := len(places)
+	at := func(i int) *store.Check { return &checks[places[i]] }
+	ref := func(i int) store.Ref { return at(i).Ref }
+	err := s.write(ctx, "count starts", snapshot, func(t *transaction) error {
+		var scan scanner
+		for _, place := range places {
+			out[place] = store.Checked{}
+		}
+		return t.commit(ctx, call{
+			statement: countStarts,
+			args:      [][]byte{refShards(n, ref), refUUIDs(n, ref), int8s(n, func(i int) int64 { return int64(at(i).Revision) })},
+			row: func(r *record) {
+				place := int(r.int8()) - 1
+				found, _ := scan.timer(r)
+				if r.err == nil {
+					found.Starts--
+					out[places[place]] = store.Checked{Found: true, Timer: found, Counted: true}
+				}
+			},
+		})
+	})
+	if err != nil {
+		return err
+	}
+	missed := slices.DeleteFunc(slices.Clone(places), func(place int) bool { return out[place].Found })
+	if len(missed) == 0 {
+		return nil
+	}
+	return s.read(ctx, "check rows", func(c *conn) error { return c.current(ctx, checks, missed, out) })
+}
+
+// rounds splits places so that each round has each key once, in the order given.
+func rounds[K comparable](places []int, key func(place int) K) [][]int {
+	var out [][]int
+	times := make(map[K]int, len(places))
+	for _, place := range places {
+		k := key(place)
+		if times[k] == len(out) {
+			out = append(out, nil)
+		}
+		out[times[k]] = append(out[times[k]], place)
+		times[k]++
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package postgresstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// A poll is one statement. It looks at the first row behind each cursor, under the shard's fence, and goes
+// on only in shards where that one is due: a poll of idle shards costs one index probe each. The answer has
+// two parts: for each shard whose claim holds, its first row; then the rows, shard by shard as asked.
+const (
+	// firstOf is one index probe: the range of the primary key behind a cursor.
+	firstOf = `FROM timers t WHERE t.shard_id = a.shard_id AND (t.due_at, t.timer_uuid) > (a.after_due, a.after_uuid)
+		AND t.status <> 'parked' ORDER BY t.due_at, t.timer_uuid LIMIT 1`
+
+	rowColumns = "t.due_at, t.timer_uuid, t.revision, t.generation, t.attempts, t.updated_at"
+	behind     = "t.shard_id = f.shard_id AND (t.due_at, t.timer_uuid) > (f.after_due, f.after_uuid) AND t.status <> 'parked'"
+	inOrder    = "ORDER BY t.due_at, t.timer_uuid LIMIT"
+)
+
+// firsts is the first part, with a WITH in front that the second part may use, in the order asked. more are
+// further parameters of each shard, and their names.
+func firsts(more, names string) string {
+	return `WITH firsts AS MATERIALIZED (
+	SELECT a.place, a.shard_id, a.after_due, a.after_uuid` + names + `, f.due_at, f.timer_uuid
+	FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::uuid[]` + more + `)
+		WITH ORDINALITY AS a(shard_id, version, owner, after_due, after_uuid` + names + `, place)
+	JOIN shards s ON s.shard_id = a.shard_id AND s.version = a.version AND s.owner = a.owner
+	LEFT JOIN LATERAL (SELECT t.due_at, t.timer_uuid ` + firstOf + `) f ON true
+	ORDER BY a.place
+)
+SELECT place, due_at, timer_uuid, NULL::bigint AS revision, NULL::bigint AS generation,
+	NULL::integer AS attempts, NULL::timestamptz AS updated_at, false AS is_row FROM firsts
+UNION ALL
+`
+}
+
+// dueTimers: $6 the horizon, $7 rows a shard and one more, $8 rows in all and some more. Behind the rows of
+// a shard comes the first one beyond the horizon.
+var dueTimers = statement{"due_timers", firsts("", "") + `(SELECT f.place, r.*, true FROM firsts f CROSS JOIN LATERAL (
+	(SELECT ` + rowColumns + " FROM timers t WHERE " + behind + " AND t.due_at <= $6::timestamptz " + inOrder + ` $7::bigint)
+	UNION ALL
+	(SELECT ` + rowColumns + " FROM timers t WHERE " + behind + " AND t.due_at > $6 " + inOrder + ` 1)
+) r WHERE f.due_at <= $6 LIMIT $8::bigint)`}
+
+// Due implements store.Shards.
+func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	n := len(q.Shards)
+	if n == 0 {
+		return nil, nil
+	}
+	after := func(i int) store.Key { return q.Shards[i].After }
+	args := append(claimArgs(n, func(i int) store.Claim { return q.Shards[i].Claim }),
+		keyDues(n, after), keyUUIDs(n, after), instantValue(q.Horizon),
+		int8Value(int64(q.PerShard)+1),
+		// Of each shard, two rows may be read that are not answered. So whatever is cut off here, there
+		// is no room for it.
+		int8Value(int64(q.Total)+2*int64(n)+1))
+	var looks []look
+	err := s.read(ctx, "read due timers", func(c *conn) error {
+		looks = make([]look, n)
+		return c.exchange(ctx, lookCall(dueTimers, args, looks))
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.DueShard, n)
+	room := q.Total
+	for i := range looks {
+		if !looks[i].holds {
+			out[i].Err = fenced("poll", q.Shards[i].Claim)
+			continue
+		}
+		out[i] = looks[i].due(q.Shards[i].Claim, q.Horizon, min(room, q.PerShard))
+		room -= len(out[i].Rows)
+	}
+	return out, nil
+}
+
+// look is what such a statement tells of one shard.
+type look struct {
+	// holds: the claim is the shard's newest.
+	holds bool
+	// first is the first key behind the cursor; its DueAt is Never if there is none.
+	first store.Key
+	rows  []store.DueRow
+}
+
+func lookCall(what statement, args [][]byte, looks []look) call {
+	return call{statement: what, args: args, row: func(r *record) {
+		place := r.int8() - 1
+		if place < 0 || place >= int64(len(looks)) {
+			r.failf("the server answers for shard %d of %d", place, len(looks))
+			return
+		}
+		l := &looks[place]
+		var row store.DueRow
+		row.DueAt = r.due()
+		row.Ref.UUID, _ = r.uuid()
+		row.Revision = timer.Revision(r.int8())
+		row.Generation = timer.Generation(r.int8())
+		row.Attempt = timer.Attempt(r.int4()) + 1
+		row.UpdatedAt, _ = r.instant()
+		if r.bool() {
+			l.rows = append(l.rows, row)
+		} else {
+			l.holds, l.first = true, row.Key()
+		}
+	}}
+}
+
+// due makes the answer for one shard, of at most limit rows.
+func (l *look) due(claim store.Claim, horizon timer.Millis, limit int) store.DueShard {
+	answer := store.DueShard{NextDueAt: l.first.DueAt, Cut: l.first.DueAt <= horizon}
+	for i := range l.rows {
+		row := &l.rows[i]
+		row.Ref.Shard = claim.Shard
+		answer.NextDueAt, answer.Cut = row.DueAt, row.DueAt <= horizon
+		if !answer.Cut || i == limit {
+			return capped(answer, l.rows[:i])
+		}
+	}
+	if len(l.rows) > 0 && limit > 0 {
+		// Nothing lies behind the last row.
+		answer.NextDueAt, answer.Cut = timer.Never, false
+	}
+	return capped(answer, l.rows)
+}
+
+func capped(answer store.DueShard, rows []store.DueRow) store.DueShard {
+	if len(rows) > 0 {
+		answer.Rows = slices.Clip(rows)
+	}
+	return answer
+}

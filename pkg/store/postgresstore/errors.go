@@ -1,0 +1,72 @@
+package postgresstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// The codes of PostgreSQL that mean something here (appendix A of its manual).
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	uniqueViolation      = "23505"
+	undefinedTable       = "42P01"
+	insufficientRights   = "42501"
+	wrongPassword        = "28P01"
+	notAuthorized        = "28000"
+	noDatabase           = "3D000"
+	lockNotAvailable     = "55P03"
+	checkViolation       = "23514"
+	duplicateTable       = "42P07"
+
+	classData       = "22" // a value that the column cannot hold
+	classConstraint = "23"
+)
+
+// code returns the server's code for an error; empty if the server did not tell of it.
+func code(err error) string {
+	var told *pgconn.PgError
+	if !errors.As(err, &told) {
+		return ""
+	}
+	return told.Code
+}
+
+// again reports whether the same transaction may succeed if it runs anew: it met others and had to give
+// way. Two inserts of one new timer can meet in the primary key first, which ON CONFLICT does not expect.
+func again(err error) bool {
+	switch code(err) {
+	case serializationFailure, deadlockDetected, uniqueViolation:
+		return true
+	default:
+		return false
+	}
+}
+
+// aborted reports whether the server has said that the transaction did not happen. A FATAL or PANIC ends
+// the connection wherever it was, perhaps just behind a commit.
+func aborted(err error) bool {
+	var told *pgconn.PgError
+	return errors.As(err, &told) && told.SeverityUnlocalized == "ERROR"
+}
+
+// failed translates an error of the driver. maybe says that a commit was on its way when it came.
+func failed(ctx context.Context, err error, maybe bool) error {
+	var unsent *notSentError
+	sentinel := store.ErrUnavailable
+	switch {
+	case maybe && !aborted(err) && !errors.As(err, &unsent) && !pgconn.SafeToRetry(err):
+		sentinel = store.ErrOutcomeUnknown
+	case aborted(err) && (code(err)[:2] == classData || code(err)[:2] == classConstraint):
+		sentinel = store.ErrInvalid
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("%w: %w: %w", sentinel, ended, err)
+	}
+	return fmt.Errorf("%w: %w", sentinel, err)
+}

@@ -1,0 +1,250 @@
+package postgresstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// removeTimers ends timers in one statement: the rows go, by full primary key and under their guards, and
+// leave history, without travelling. It takes only what needs no second thought: a row that is where it was
+// seen, and whose attempt is not in history.
+var removeTimers = statement{"remove_timers", `WITH gone AS (
+	DELETE FROM timers t
+	USING unnest($2::bigint[], $3::timestamptz[], $4::uuid[], $5::bigint[], $6::bigint[], $7::integer[], $8::text[],
+		$9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::text[])
+		WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, revision, generation, attempt, outcome,
+			started_at, finished_at, expires_at, status_code, error, place)
+	WHERE t.shard_id = a.shard_id AND t.due_at = a.due_at AND t.timer_uuid = a.timer_uuid
+		AND CASE WHEN a.revision <> 0 THEN t.revision = a.revision ELSE t.generation = a.generation END
+		AND NOT EXISTS (SELECT FROM timer_history h
+			WHERE h.shard_id = t.shard_id AND h.timer_uuid = t.timer_uuid AND h.generation = t.generation AND h.attempt = a.attempt)
+	RETURNING a.place, a.attempt, a.outcome, a.started_at, a.finished_at, a.expires_at, a.status_code, a.error, t.shard_id,
+		t.timer_uuid, t.generation, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url, t.callback_timeout_ms,
+		t.retry_policy, CASE WHEN a.outcome = 'dead' THEN t.payload END AS payload, t.correlation_id, t.due_at, t.revision, t.created_at
+), kept AS (
+	INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
+		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
+		payload, correlation_id, due_at, revision, created_at, updated_at)
+	SELECT shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
+		expires_at, CASE WHEN outcome = 'dead' THEN $1::timestamptz END, namespace, timer_id, execute_at, deliver,
+		callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, $1
+	FROM gone
+)
+SELECT place FROM gone`}
+
+// Finish implements store.Outcomes. Nearly all outcomes are of timers that end, and nearly all of those go
+// in one statement. What is left is done under the locks of its rows.
+func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	out := make([]error, len(items))
+	ends, rest := splitEnds(items)
+	taken := 0
+	if len(ends) > 0 {
+		left := make([]bool, len(ends))
+		err := s.write(ctx, "finish timers", snapshot, func(t *transaction) error {
+			for i := range left {
+				left[i] = true
+			}
+			return t.commit(ctx, removeCall(now, items, ends, left))
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, place := range ends {
+			if left[i] {
+				rest = append(rest, place)
+			} else {
+				taken++
+			}
+		}
+	}
+	if len(rest) == 0 {
+		return out, nil
+	}
+	slices.Sort(rest)
+	err := s.write(ctx, "finish timers", snapshot, func(t *transaction) error { return t.finishLocked(ctx, now, items, rest, out) })
+	if err != nil {
+		if taken > 0 && !errors.Is(err, store.ErrOutcomeUnknown) {
+			// The first statement stands.
+			err = fmt.Errorf("%w: a part of the batch was written: %w", store.ErrOutcomeUnknown, err)
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// splitEnds finds the items that end a timer which the batch names once, sorted by row, and all others.
+func splitEnds(items []store.Finish) (ends, rest []int) {
+	times := make(map[store.Ref]int, len(items))
+	for i := range items {
+		times[items[i].Ref]++
+	}
+	for i := range items {
+		f := &items[i]
+		if (f.Kind == store.FinishDone || f.Kind == store.FinishDead) && times[f.Ref] == 1 {
+			ends = append(ends, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortFunc(ends, func(a, b int) int { return byRef(items[a].Ref, items[b].Ref) })
+	return ends, rest
+}
+
+func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool) call {
+	n := len(ends)
+	at := func(i int) *store.Finish { return &items[ends[i]] }
+	ref := func(i int) store.Ref { return at(i).Ref }
+	return call{
+		statement: removeTimers,
+		args: [][]byte{
+			instantValue(now),
+			refShards(n, ref),
+			instants(n, func(i int) timer.Millis { return at(i).DueAt }),
+			refUUIDs(n, ref),
+			int8s(n, func(i int) int64 { return int64(at(i).If.Revision) }),
+			int8s(n, func(i int) int64 { return int64(at(i).If.Generation) }),
+			int4s(n, func(i int) int32 { return int32(at(i).Record.Attempt) }),
+			texts(n, func(i int) string { return string(outcomeOf(at(i).Kind)) }),
+			instants(n, func(i int) timer.Millis { return at(i).Record.StartedAt }),
+			instants(n, func(i int) timer.Millis { return at(i).Record.FinishedAt }),
+			instants(n, func(i int) timer.Millis { return expiresAt(&at(i).Record) }),
+			int4s(n, func(i int) int32 { return int32(at(i).Record.StatusCode) }),
+			texts(n, func(i int) string { return errorText(at(i).Record.Error) }),
+		},
+		row: func(r *record) {
+			place := r.int8() - 1
+			if place < 0 || place >= int64(n) {
+				r.failf("the server finished timer %d of %d", place, n)
+				return
+			}
+			left[place] = false
+		},
+	}
+}
+
+// outcomeOf is what history calls a kind; empty for those it does not tell of.
+func outcomeOf(kind store.FinishKind) store.Outcome {
+	switch kind {
+	case store.FinishDone:
+		return store.OutcomeDone
+	case store.FinishDead:
+		return store.OutcomeDead
+	case store.FinishRescheduled:
+		return store.OutcomeRescheduled
+	case store.FinishRetry:
+		return store.OutcomeFailed
+	default:
+		return ""
+	}
+}
+
+func expiresAt(r *store.Record) timer.Millis { return r.FinishedAt.Add(r.KeepFor) }
+
+// finishLocked applies the items at the given places under the locks of their rows, and commits.
+func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items []store.Finish, places []int, out []error) error {
+	refs := make([]store.Ref, len(places))
+	for i, place := range places {
+		refs[i] = items[place].Ref
+	}
+	l, err := t.lock(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for _, i := range places {
+		out[i] = l.slots[items[i].Ref].finish(now, &items[i])
+	}
+	return t.flush(ctx, l)
+}
+
+// finish applies one outcome to its row.
+func (s *slot) finish(now timer.Millis, f *store.Finish) error {
+	if s.is == nil {
+		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound)
+	}
+	if !f.If.Holds(&s.is.timer) {
+		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
+			f.Ref.UUID, s.is.timer.Revision, s.is.timer.Generation, store.ErrConflict)
+	}
+	next := *s.is
+	t := &next.timer
+	t.UpdatedAt = now
+	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
+		t.Revision = f.Next
+	}
+	switch f.Kind {
+	case store.FinishDone, store.FinishDead:
+		s.record(historyOf(&s.is.timer, now, f))
+		s.remove()
+		return nil
+	case store.FinishRescheduled:
+		s.record(historyOf(&s.is.timer, now, f))
+		tell(t, &f.Record)
+		revive(t, now, f.Next)
+		t.ExecuteAt = f.NextAt
+		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		next.markedAt = 0
+	case store.FinishRetry:
+		s.record(historyOf(&s.is.timer, now, f))
+		tell(t, &f.Record)
+		t.Status = timer.StatusRetrying
+		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		next.markedAt = 0
+	case store.FinishLeased, store.FinishPostponed:
+		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		if f.Kind == store.FinishLeased && f.CountStart {
+			t.Starts++
+		}
+	case store.FinishParked:
+		t.Status = timer.StatusParked
+		t.LastError = errorText(f.Record.Error)
+		next.markedAt = now
+	default:
+		return fmt.Errorf("finish timer %s: kind %d: %w", f.Ref.UUID, f.Kind, store.ErrInvalid)
+	}
+	s.set(next, true)
+	return nil
+}
+
+// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+func tell(t *timer.Timer, r *store.Record) {
+	t.Attempts = r.Attempt
+	t.Starts = 0
+	t.ExecutedAt = r.StartedAt
+	t.LastStatus = r.StatusCode
+	t.LastError = errorText(r.Error)
+}
+
+// historyOf is what an outcome leaves of a timer.
+func historyOf(t *timer.Timer, now timer.Millis, f *store.Finish) *historyRow {
+	h := &historyRow{
+		entry: store.HistoryEntry{
+			Ref:        f.Ref,
+			Generation: t.Generation,
+			Attempt:    f.Record.Attempt,
+			Outcome:    outcomeOf(f.Kind),
+			StartedAt:  f.Record.StartedAt,
+			FinishedAt: f.Record.FinishedAt,
+			StatusCode: f.Record.StatusCode,
+			Error:      errorText(f.Record.Error),
+		},
+		timer:     *t,
+		updatedAt: now,
+		expiresAt: expiresAt(&f.Record),
+	}
+	switch f.Kind {
+	case store.FinishRescheduled, store.FinishRetry:
+		h.entry.NextAt = f.NextAt
+	case store.FinishDead:
+		h.payload, h.markAt = t.Payload, now
+	default:
+	}
+	return h
+}

@@ -1,0 +1,112 @@
+package postgresstore
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// History is unique by (shard, uuid, generation, attempt), across partitions, where no index can see to it.
+// What can is the timer's row: history is written only by a transaction that removes or changes the row. If
+// somebody else wrote history of the timer since this transaction's snapshot, then the row has changed
+// since, too, and the transaction fails and runs again. So what its snapshot shows of history is all there is.
+
+var (
+	// giveWay takes out what is not final.
+	giveWay = statement{"give_way", `DELETE FROM timer_history h
+USING unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[]) AS a(shard_id, timer_uuid, generation, attempt)
+WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt
+	AND h.outcome = 'failed'`}
+
+	// insertHistory leaves alone what is final.
+	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
+	started_at, finished_at, status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver,
+	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at)
+SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $6::timestamptz[],
+	$7::timestamptz[], $8::timestamptz[], $9::integer[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::text[],
+	$14::text[], $15::timestamptz[], $16::text[], $17::text[], $18::integer[], $19::text[], $20::bytea[], $21::text[],
+	$22::timestamptz[], $23::bigint[], $24::timestamptz[], $25::timestamptz[])
+	AS a(shard_id, timer_uuid, generation, attempt, outcome, next_at, started_at, finished_at, status_code, error,
+		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
+		payload, correlation_id, due_at, revision, created_at, updated_at)
+WHERE NOT EXISTS (SELECT FROM timer_history h
+	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt)`}
+)
+
+// attemptKey is what is unique in a timer's history.
+type attemptKey struct {
+	generation timer.Generation
+	attempt    timer.Attempt
+}
+
+// historyRow is one attempt, and the timer as it stood.
+type historyRow struct {
+	entry             store.HistoryEntry
+	timer             timer.Timer
+	updatedAt         timer.Millis
+	expiresAt, markAt timer.Millis
+	payload           []byte
+}
+
+// record notes an attempt. Of two in one batch, the first final one stays.
+func (s *slot) record(h *historyRow) {
+	key := attemptKey{h.entry.Generation, h.entry.Attempt}
+	if old := s.history[key]; old != nil && old.entry.Outcome.Final() {
+		return
+	}
+	if s.history == nil {
+		s.history = map[attemptKey]*historyRow{}
+	}
+	s.history[key] = h
+}
+
+func (s *slot) newHistory() []*historyRow {
+	return slices.SortedFunc(maps.Values(s.history), func(a, b *historyRow) int {
+		return cmp.Or(cmp.Compare(a.entry.Generation, b.entry.Generation), cmp.Compare(a.entry.Attempt, b.entry.Attempt))
+	})
+}
+
+func historyCalls(rows []*historyRow) []call {
+	n := len(rows)
+	if n == 0 {
+		return nil
+	}
+	at := func(i int) *historyRow { return rows[i] }
+	ref := func(i int) store.Ref { return rows[i].entry.Ref }
+	key := [][]byte{
+		refShards(n, ref),
+		refUUIDs(n, ref),
+		int8s(n, func(i int) int64 { return int64(at(i).entry.Generation) }),
+		int4s(n, func(i int) int32 { return int32(at(i).entry.Attempt) }),
+	}
+	var policies policyMemo
+	return []call{
+		{statement: giveWay, args: key},
+		{statement: insertHistory, args: append(slices.Clip(key),
+			texts(n, func(i int) string { return string(at(i).entry.Outcome) }),
+			instantsOrNull(n, func(i int) timer.Millis { return at(i).entry.NextAt }),
+			instants(n, func(i int) timer.Millis { return at(i).entry.StartedAt }),
+			instants(n, func(i int) timer.Millis { return at(i).entry.FinishedAt }),
+			int4s(n, func(i int) int32 { return int32(at(i).entry.StatusCode) }),
+			texts(n, func(i int) string { return at(i).entry.Error }),
+			instants(n, func(i int) timer.Millis { return at(i).expiresAt }),
+			instantsOrNull(n, func(i int) timer.Millis { return at(i).markAt }),
+			texts(n, func(i int) string { return at(i).timer.Namespace }),
+			texts(n, func(i int) string { return at(i).timer.ID }),
+			instants(n, func(i int) timer.Millis { return at(i).timer.ExecuteAt }),
+			texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
+			texts(n, func(i int) string { return at(i).timer.CallbackURL }),
+			int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
+			texts(n, func(i int) string { return policies.format(&at(i).timer.Retry) }),
+			byteas(n, func(i int) []byte { return at(i).payload }),
+			textsOrNull(n, func(i int) string { return at(i).timer.CorrelationID }),
+			instants(n, func(i int) timer.Millis { return at(i).timer.DueAt }),
+			int8s(n, func(i int) int64 { return int64(at(i).timer.Revision) }),
+			instants(n, func(i int) timer.Millis { return at(i).timer.CreatedAt }),
+			instants(n, func(i int) timer.Millis { return at(i).updatedAt }),
+		)},
+	}
+}

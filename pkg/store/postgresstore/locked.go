@@ -1,0 +1,206 @@
+package postgresstore
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// What cannot be said in one statement is done in three steps of one transaction: the rows of the batch
+// are read and locked, in order; the batch is applied to them in memory, item by item; what came of it is
+// written. Between the first step and the last nobody else changes the rows. A row that is not there cannot
+// be locked: if somebody makes it meanwhile, the insert finds out and the transaction runs again.
+
+var (
+	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at
+FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
+JOIN timers t ON t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid
+FOR UPDATE OF t`}
+
+	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
+	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error)
+SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
+	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
+	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
+	$22::integer[], $23::text[]) AS a
+ON CONFLICT DO NOTHING`}
+
+	// replaceTimers writes everything but what identifies a row. A payload that stays does not travel.
+	replaceTimers = statement{"replace_timers", `UPDATE timers t SET execute_at = a.execute_at, deliver = a.deliver,
+	callback_url = a.callback_url, callback_timeout_ms = a.callback_timeout_ms, retry_policy = a.retry_policy,
+	payload = CASE WHEN a.same_payload THEN t.payload ELSE a.payload END, correlation_id = a.correlation_id,
+	status = a.status, due_at = a.due_at, revision = a.revision, generation = a.generation, attempts = a.attempts,
+	starts = a.starts, created_at = a.created_at, updated_at = a.updated_at,
+	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error
+FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
+	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
+	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
+	$22::integer[], $23::text[], $24::boolean[]) AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
+	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, same_payload)
+WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+
+	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
+WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+)
+
+// slot is a row of the batch: as it was found, and as it shall be. Either is nil if there is none.
+type slot struct {
+	ref     store.Ref
+	times   int // how often the batch names it
+	was, is *row
+	// samePayload: the row still has the payload it was found with.
+	samePayload bool
+	// ended is how the timer last ended, where readEnds asked for it.
+	ended   *timer.Timer
+	history map[attemptKey]*historyRow
+}
+
+// locked are the rows of a batch, under lock.
+type locked struct{ slots map[store.Ref]*slot }
+
+// lock reads and locks the rows that are there.
+func (t *transaction) lock(ctx context.Context, refs []store.Ref) (*locked, error) {
+	l := &locked{slots: make(map[store.Ref]*slot, len(refs))}
+	for _, ref := range refs {
+		if l.slots[ref] == nil {
+			l.slots[ref] = &slot{ref: ref}
+		}
+		l.slots[ref].times++
+	}
+	ordered := slices.SortedFunc(maps.Keys(l.slots), byRef)
+	var scan scanner
+	err := t.exchange(ctx, call{
+		statement: lockTimers,
+		args:      refArgs(ordered),
+		row: func(r *record) {
+			var found row
+			var ref store.Ref
+			found.timer, ref.Shard = scan.timer(r)
+			ref.UUID = found.timer.UUID
+			found.markedAt, _ = r.instant()
+			s := l.slots[ref]
+			if s == nil {
+				r.failf("the server locked timer %s, which nobody asked for", ref.UUID)
+				return
+			}
+			s.was, s.is, s.samePayload = &found, &found, true
+		},
+	})
+	return l, err
+}
+
+// readEnds finds how those timers ended that are not there, or may not be there any more within the batch.
+// It runs after the locks: whoever took a row away until then has left its history.
+func (t *transaction) readEnds(ctx context.Context, now timer.Millis, l *locked, refs []store.Ref) error {
+	asked := map[store.Ref]bool{}
+	for _, ref := range refs {
+		if s := l.slots[ref]; s.was == nil || s.times > 1 {
+			asked[ref] = true
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	found := func(ref store.Ref, end *timer.Timer) { l.slots[ref].ended = end }
+	return t.exchange(ctx, endsCall(now, slices.SortedFunc(maps.Keys(asked), byRef), found))
+}
+
+// set makes the row what it shall be.
+func (s *slot) set(r row, samePayload bool) {
+	s.is = &r
+	s.samePayload = s.samePayload && samePayload
+}
+
+// remove takes the row away.
+func (s *slot) remove() { s.is, s.samePayload = nil, false }
+
+// flush writes what became of the rows, and ends the transaction.
+func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error {
+	var gone, made, changed []*slot
+	var history []*historyRow
+	for _, ref := range slices.SortedFunc(maps.Keys(l.slots), byRef) {
+		s := l.slots[ref]
+		switch {
+		case s.was == s.is: // untouched, or never there
+		case s.is == nil:
+			gone = append(gone, s)
+		case s.was == nil:
+			made = append(made, s)
+		default:
+			changed = append(changed, s)
+		}
+		history = append(history, s.newHistory()...)
+	}
+	if len(made) > 0 {
+		var inserted int64
+		args := slotArgs(made)
+		if err := t.exchange(ctx, call{statement: insertTimers, args: args[:len(args)-1], changed: &inserted}); err != nil {
+			return err
+		}
+		if inserted != int64(len(made)) {
+			return errStale
+		}
+	}
+	calls := historyCalls(history)
+	if len(gone) > 0 {
+		refs := make([]store.Ref, len(gone))
+		for i, s := range gone {
+			refs[i] = s.ref
+		}
+		calls = append(calls, call{statement: deleteTimers, args: refArgs(refs)})
+	}
+	if len(changed) > 0 {
+		calls = append(calls, call{statement: replaceTimers, args: slotArgs(changed)})
+	}
+	return t.commit(ctx, append(calls, more...)...)
+}
+
+// refArgs are the shards and the uuids.
+func refArgs(refs []store.Ref) [][]byte {
+	ref := func(i int) store.Ref { return refs[i] }
+	return [][]byte{refShards(len(refs), ref), refUUIDs(len(refs), ref)}
+}
+
+// slotArgs are all columns of rows, and whether the payload is the one that is there.
+func slotArgs(slots []*slot) [][]byte {
+	n := len(slots)
+	at := func(i int) *row { return slots[i].is }
+	ref := func(i int) store.Ref { return slots[i].ref }
+	var policies policyMemo
+	return [][]byte{
+		refShards(n, ref),
+		refUUIDs(n, ref),
+		texts(n, func(i int) string { return at(i).timer.Namespace }),
+		texts(n, func(i int) string { return at(i).timer.ID }),
+		instants(n, func(i int) timer.Millis { return at(i).timer.ExecuteAt }),
+		texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
+		texts(n, func(i int) string { return at(i).timer.CallbackURL }),
+		int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
+		texts(n, func(i int) string { return policies.format(&at(i).timer.Retry) }),
+		byteas(n, func(i int) []byte {
+			if slots[i].samePayload {
+				return nil
+			}
+			return at(i).timer.Payload
+		}),
+		textsOrNull(n, func(i int) string { return at(i).timer.CorrelationID }),
+		texts(n, func(i int) string { return string(at(i).timer.Status) }),
+		instants(n, func(i int) timer.Millis { return at(i).timer.DueAt }),
+		int8s(n, func(i int) int64 { return int64(at(i).timer.Revision) }),
+		int8s(n, func(i int) int64 { return int64(at(i).timer.Generation) }),
+		int4s(n, func(i int) int32 { return int32(at(i).timer.Attempts) }),
+		int4s(n, func(i int) int32 { return int32(at(i).timer.Starts) }),
+		instants(n, func(i int) timer.Millis { return at(i).timer.CreatedAt }),
+		instants(n, func(i int) timer.Millis { return at(i).timer.UpdatedAt }),
+		instantsOrNull(n, func(i int) timer.Millis { return at(i).timer.ExecutedAt }),
+		instantsOrNull(n, func(i int) timer.Millis { return at(i).markedAt }),
+		int4s(n, func(i int) int32 { return int32(at(i).timer.LastStatus) }),
+		texts(n, func(i int) string { return at(i).timer.LastError }),
+		bools(n, func(i int) bool { return slots[i].samePayload }),
+	}
+}

@@ -1,0 +1,135 @@
+package postgresstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const namespaceColumns = "name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, created_at, updated_at"
+
+var (
+	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
+	lockNamespaces = statement{"lock_namespaces", "LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE"}
+	// nextBase is the end of the last block.
+	nextBase         = statement{"next_base", "SELECT coalesce(max(shard_base + shard_count), 0)::bigint FROM namespaces"}
+	selectNamespace  = statement{"select_namespace", "SELECT " + namespaceColumns + " FROM namespaces WHERE name = $1"}
+	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
+	insertNamespace  = statement{
+		"insert_namespace",
+		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	}
+	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
+	history_retention_ns = $4, updated_at = $5
+WHERE name = $1 RETURNING ` + namespaceColumns}
+)
+
+// CreateNamespace implements store.Namespaces.
+func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("create namespace %q", ns.Name)
+	var answer store.Namespace
+	var refused error
+	err := s.write(ctx, op, latest, func(t *transaction) error {
+		answer, refused = ns, nil
+		var base int64
+		var present []store.Namespace
+		err := t.exchange(ctx,
+			call{statement: lockNamespaces},
+			call{statement: nextBase, row: func(r *record) { base = r.int8() }},
+			namespaceCall(selectNamespace, &present, textValue(ns.Name)))
+		if err != nil {
+			return err
+		}
+		if len(present) > 0 {
+			answer, refused = present[0], store.ErrExists
+			return t.abandon(ctx)
+		}
+		if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
+			bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+			answer, refused = store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad)
+			return t.abandon(ctx)
+		}
+		answer.Shards.Base = shard.ID(base)
+		var policies policyMemo
+		return t.commit(ctx, call{statement: insertNamespace, args: [][]byte{
+			textValue(ns.Name), int8Value(base), int8Value(int64(ns.Shards.Count)), textValue(policies.format(&ns.Settings.Retry)),
+			int8Value(int64(ns.Settings.CallbackTimeout)), int8Value(int64(ns.Settings.HistoryRetention)),
+			instantValue(ns.CreatedAt), instantValue(ns.UpdatedAt),
+		}})
+	})
+	if err != nil {
+		return store.Namespace{}, err
+	}
+	if refused != nil {
+		return answer, fmt.Errorf("%s: %w", op, refused)
+	}
+	return answer, nil
+}
+
+// GetNamespace implements store.Namespaces.
+func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	op := fmt.Sprintf("get namespace %q", name)
+	found, err := s.namespaces(ctx, op, selectNamespace, textValue(name))
+	if err != nil {
+		return store.Namespace{}, err
+	}
+	if len(found) == 0 {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// ListNamespaces implements store.Namespaces.
+func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	return s.namespaces(ctx, "list namespaces", selectNamespaces)
+}
+
+// UpdateNamespace implements store.Namespaces.
+func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("update namespace %q", ns.Name)
+	var found []store.Namespace
+	err := s.write(ctx, op, latest, func(t *transaction) error {
+		var policies policyMemo
+		return t.commit(ctx, namespaceCall(updateNamespace, &found, textValue(ns.Name),
+			textValue(policies.format(&ns.Settings.Retry)), int8Value(int64(ns.Settings.CallbackTimeout)),
+			int8Value(int64(ns.Settings.HistoryRetention)), instantValue(ns.UpdatedAt)))
+	})
+	if err != nil {
+		return store.Namespace{}, err
+	}
+	if len(found) == 0 {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+func (s *Store) namespaces(ctx context.Context, op string, what statement, args ...[]byte) ([]store.Namespace, error) {
+	var all []store.Namespace
+	err := s.read(ctx, op, func(c *conn) error { return c.exchange(ctx, namespaceCall(what, &all, args...)) })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// namespaceCall reads namespaces.
+func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call {
+	*into = nil
+	var policies policyMemo
+	return call{statement: what, args: args, row: func(r *record) {
+		ns := store.Namespace{Name: r.text()}
+		ns.Shards.Base = shard.ID(r.int8())
+		ns.Shards.Count = int(r.int8())
+		ns.Settings.Retry = policies.read(r)
+		ns.Settings.CallbackTimeout = time.Duration(r.int8())
+		ns.Settings.HistoryRetention = time.Duration(r.int8())
+		ns.CreatedAt, _ = r.instant()
+		ns.UpdatedAt, _ = r.instant()
+		*into = append(*into, ns)
+	}}
+}

@@ -1,0 +1,62 @@
+package postgresstore
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Options say where the database is and how much of it is used. Only URL has no default.
+type Options struct {
+	// URL is postgres://user:password@host:port/database?sslmode=…, or a DSN of libpq; PGHOST and the
+	// like are used for what it does not say. Connect to the server itself or to a pooler in session mode:
+	// connections keep prepared statements and settings.
+	URL string
+	// MaxConns bounds the connections of this process. Default 16. A process of one role keeps a few
+	// busy; beyond two for each of the server's processors, more do not write faster.
+	MaxConns int
+	// MinConns are kept open while nothing happens. Default 2.
+	MinConns int
+	// ConnectTimeout bounds how long one attempt to connect takes. Default 5 s.
+	ConnectTimeout time.Duration
+	// AllowUnsafe starts on a server that may lose acknowledged timers in a power failure (fsync or
+	// full_page_writes off), for tests that do not mind.
+	AllowUnsafe bool
+	// Logger gets what no caller is told. Default: none.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.URL == "" {
+		return o, timer.Invalid("store", o.URL, "postgres://user:password@host:port/database")
+	}
+	for _, setting := range []struct {
+		name        string
+		value       *int
+		otherwise   int
+		least, most int
+	}{
+		{"maxConns", &o.MaxConns, 16, 2, 1000},
+		{"minConns", &o.MinConns, 2, 1, 1000},
+	} {
+		if *setting.value == 0 {
+			*setting.value = setting.otherwise
+		}
+		if *setting.value < setting.least || *setting.value > setting.most {
+			return o, timer.Invalid(setting.name, *setting.value, fmt.Sprintf("%d to %d", setting.least, setting.most))
+		}
+	}
+	o.MinConns = min(o.MinConns, o.MaxConns)
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = 5 * time.Second
+	}
+	if o.ConnectTimeout < 0 {
+		return o, timer.Invalid("connectTimeout", o.ConnectTimeout, "a positive duration")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}

@@ -1,0 +1,58 @@
+package postgresstore
+
+import (
+	"context"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// overdueTimers: $6 and $7 the last keys, $8 the instant before which rows are due, $9 rows in all and one
+// more.
+var overdueTimers = statement{"overdue_timers", firsts(", $6::timestamptz[], $7::uuid[]", ", upto_due, upto_uuid") + `(
+SELECT f.place, r.*, true FROM firsts f CROSS JOIN LATERAL (
+	SELECT ` + rowColumns + " FROM timers t WHERE " + behind + `
+		AND t.due_at < $8::timestamptz AND (t.due_at, t.timer_uuid) <= (f.upto_due, f.upto_uuid) ` + inOrder + ` $9::bigint
+) r WHERE f.due_at < $8 AND (f.due_at, f.timer_uuid) <= (f.upto_due, f.upto_uuid) LIMIT $9)`}
+
+// Overdue implements store.Shards.
+func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	n := len(q.Shards)
+	if n == 0 {
+		return nil, nil
+	}
+	from := func(i int) store.Key { return q.Shards[i].From }
+	upto := func(i int) store.Key { return q.Shards[i].Upto }
+	args := append(claimArgs(n, func(i int) store.Claim { return q.Shards[i].Claim }),
+		keyDues(n, from), keyUUIDs(n, from), keyDues(n, upto), keyUUIDs(n, upto),
+		instantValue(q.Before), int8Value(int64(q.Limit)+1))
+	var looks []look
+	err := s.read(ctx, "read overdue timers", func(c *conn) error {
+		looks = make([]look, n)
+		return c.exchange(ctx, lookCall(overdueTimers, args, looks))
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.OverdueShard, n)
+	room := q.Limit
+	for i := range looks {
+		l, asked := &looks[i], &q.Shards[i]
+		if !l.holds {
+			out[i].Err = fenced("sweep", asked.Claim)
+			continue
+		}
+		for j := range l.rows {
+			l.rows[j].Ref.Shard = asked.Claim.Shard
+		}
+		taken := min(room, len(l.rows))
+		room -= taken
+		if taken > 0 {
+			out[i].Rows = l.rows[:taken:taken]
+		}
+		// Rows that the limit left out of the answer altogether are told by the first one.
+		more := l.first.DueAt < q.Before && l.first.DueAt != timer.Never && !l.first.After(asked.Upto)
+		out[i].More = taken < len(l.rows) || len(l.rows) == 0 && more
+	}
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package postgresstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// record reads the columns of one row, in their order. It is only good until the next row; what it
+// returns is a copy. A column of another width than expected is an error of the whole row.
+type record struct {
+	values [][]byte
+	at     int
+	err    error
+}
+
+func (r *record) next(width int) (value []byte, null bool) {
+	if r.at >= len(r.values) {
+		r.failf("there are only %d columns", len(r.values))
+		return nil, true
+	}
+	value = r.values[r.at]
+	r.at++
+	if value == nil {
+		return nil, true
+	}
+	if width >= 0 && len(value) != width {
+		r.failf("column %d has %d bytes, want %d", r.at, len(value), width)
+		return nil, true
+	}
+	return value, false
+}
+
+func (r *record) failf(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("read a row: "+format, args...)
+	}
+}
+
+// int8 reads a bigint; NULL is 0.
+func (r *record) int8() int64 {
+	b, null := r.next(8)
+	if null {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}
+
+// int4 reads an integer; NULL is 0.
+func (r *record) int4() int32 {
+	b, null := r.next(4)
+	if null {
+		return 0
+	}
+	return int32(binary.BigEndian.Uint32(b))
+}
+
+func (r *record) bool() bool {
+	b, null := r.next(1)
+	return !null && b[0] != 0
+}
+
+// uuid reads a uuid; found is false for NULL.
+func (r *record) uuid() (u timer.UUID, found bool) {
+	b, null := r.next(len(u))
+	copy(u[:], b)
+	return u, !null
+}
+
+// text reads a text; NULL is empty.
+func (r *record) text() string {
+	b, _ := r.next(-1)
+	return string(b)
+}
+
+// bytes reads a bytea; NULL is nil.
+func (r *record) bytes() []byte {
+	b, null := r.next(-1)
+	if null {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+// instant reads a timestamptz; found is false for NULL, and then it is 0.
+func (r *record) instant() (m timer.Millis, found bool) {
+	b, null := r.next(8)
+	if null {
+		return 0, false
+	}
+	return instantOf(b), true
+}
+
+// due reads a timestamptz that is Never where it is NULL.
+func (r *record) due() timer.Millis {
+	m, found := r.instant()
+	if !found {
+		return timer.Never
+	}
+	return m
+}
+
+// isText reports whether the column to come holds this very text, without copying it.
+func (r *record) isText(text string) bool {
+	return r.at < len(r.values) && bytes.Equal(r.values[r.at], []byte(text))
+}

@@ -1,0 +1,107 @@
+package postgresstore
+
+import (
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// timerColumns are what scanner.timer reads, in its order, of a live row t. A parked row's mark is not the
+// timer's.
+const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url,
+	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
+	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error`
+
+// endColumns are the same of a history row h: the timer as the attempt left it. They tell the truth about
+// done and dead ones only.
+const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,
+	h.callback_timeout_ms, h.retry_policy, h.payload, h.correlation_id, h.outcome, h.due_at, h.revision,
+	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error`
+
+// scanner reads timers of one answer.
+type scanner struct{ policies policyMemo }
+
+func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
+	var t timer.Timer
+	id := shard.ID(r.int8())
+	t.UUID, _ = r.uuid()
+	t.Namespace = r.text()
+	t.ID = r.text()
+	t.ExecuteAt, _ = r.instant()
+	t.Deliver = timer.Deliver(r.text())
+	t.CallbackURL = r.text()
+	t.CallbackTimeout = time.Duration(r.int4()) * time.Millisecond
+	t.Retry = s.policies.read(r)
+	t.Payload = r.bytes()
+	t.CorrelationID = r.text()
+	t.Status = statusOf(r)
+	t.DueAt, _ = r.instant()
+	t.Revision = timer.Revision(r.int8())
+	t.Generation = timer.Generation(r.int8())
+	t.Attempts = timer.Attempt(r.int4())
+	t.Starts = int(r.int4())
+	t.CreatedAt, _ = r.instant()
+	t.UpdatedAt, _ = r.instant()
+	t.ExecutedAt, _ = r.instant()
+	t.LastStatus = int(r.int4())
+	t.LastError = r.text()
+	return t, id
+}
+
+// statusOf reads a status without making a new text of it.
+func statusOf(r *record) timer.Status {
+	for _, s := range [...]timer.Status{
+		timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked, timer.StatusDone, timer.StatusDead,
+	} {
+		if r.isText(string(s)) {
+			r.at++
+			return s
+		}
+	}
+	return timer.Status(r.text())
+}
+
+// row is a live row: the timer, and what only this engine knows of it.
+type row struct {
+	timer    timer.Timer
+	markedAt timer.Millis
+}
+
+// dueAt keeps rule I6: no due_at lies before the write, nor before what the user asked for.
+func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
+	return max(now, executeAt, wanted)
+}
+
+// storable is a text that PostgreSQL takes: receivers send errors of any bytes.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+}
+
+// errorText is an error as it is stored. Replacing bytes may have made it longer.
+func errorText(text string) string { return store.CutError(storable(store.CutError(text))) }
+
+// byRef is the order in which rows are locked, so that batches that meet do not wait for each other in a
+// circle.
+func byRef(a, b store.Ref) int {
+	if a.Shard != b.Shard {
+		if a.Shard < b.Shard {
+			return -1
+		}
+		return 1
+	}
+	return a.UUID.Compare(b.UUID)
+}
+
+func refShards(n int, ref func(i int) store.Ref) []byte {
+	return int8s(n, func(i int) int64 { return int64(ref(i).Shard) })
+}
+
+func refUUIDs(n int, ref func(i int) store.Ref) []byte {
+	return uuids(n, func(i int) timer.UUID { return ref(i).UUID })
+}
+
+// millis32 is a callback timeout as it is stored; five minutes are the most.
+func millis32(d time.Duration) int32 { return int32(d.Milliseconds()) }

@@ -1,0 +1,113 @@
+package postgresstore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/timerbus/timerbus/pkg/store/postgresstore"
+)
+
+// server is a PostgreSQL that tests may make databases on.
+type server struct{ name, url string }
+
+// servers are those that the environment names; tools/testenv starts them and sets the variables, and `make
+// test` runs it. A server that TIMERBUS_REQUIRE lists and that is not there fails the test.
+func servers(tb testing.TB) []server {
+	tb.Helper()
+	var out []server
+	for name, url := range map[string]string{
+		"postgres":   os.Getenv("TIMERBUS_TEST_POSTGRES"),
+		"postgres15": os.Getenv("TIMERBUS_TEST_POSTGRES15"),
+	} {
+		switch {
+		case url != "":
+			out = append(out, server{name, url})
+		case slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name):
+			tb.Fatalf("TIMERBUS_REQUIRE lists %s, but its address is not in the environment", name)
+		}
+	}
+	if len(out) == 0 {
+		tb.Skip("no PostgreSQL: run `make test PKG=./pkg/store/postgresstore`, which starts some")
+	}
+	slices.SortFunc(out, func(a, b server) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// database is one on a server, removed at the end of the test.
+type database struct{ name, url string }
+
+func (s server) database(tb testing.TB) *database {
+	tb.Helper()
+	db := s.emptyDatabase(tb)
+	if _, _, err := postgresstore.Migrate(tb.Context(), postgresstore.Options{URL: db.url}); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+// emptyDatabase has no schema.
+func (s server) emptyDatabase(tb testing.TB) *database {
+	tb.Helper()
+	name := fmt.Sprintf("test_%d", rand.Uint64())
+	s.execute(tb, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { s.execute(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
+	at, err := url.Parse(s.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	at.Path = "/" + name
+	return &database{name, at.String()}
+}
+
+func (s server) execute(tb testing.TB, statements ...string) {
+	tb.Helper()
+	(&database{url: s.url}).execute(tb, statements...)
+}
+
+// execute runs statements on a connection of its own.
+func (db *database) execute(tb testing.TB, statements ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second) // cleanups run it, too
+	defer cancel()
+	c, err := pgx.Connect(ctx, db.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer c.Close(ctx)
+	for _, statement := range statements {
+		if _, err := c.Exec(ctx, statement); err != nil {
+			tb.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// empty takes all rows away. It is faster than a new database for each subtest.
+func (db *database) empty(tb testing.TB) {
+	tb.Helper()
+	db.execute(tb, "SET synchronous_commit = off",
+		"DELETE FROM timers", "DELETE FROM timer_history", "DELETE FROM shards", "DELETE FROM namespaces",
+		"DELETE FROM positions", "DELETE FROM cluster")
+}
+
+func (db *database) open(tb testing.TB) *postgresstore.Store {
+	tb.Helper()
+	s, err := postgresstore.Open(tb.Context(), postgresstore.Options{URL: db.url, MaxConns: 6, MinConns: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return s
+}

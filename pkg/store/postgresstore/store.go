@@ -1,0 +1,120 @@
+package postgresstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Store is the engine: one handle on a database. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+	// maxLooked is for List, maxCounted for Count.
+	maxLooked, maxCounted int
+
+	// calls is held for reading by every running call, and taken for writing by Close.
+	calls  sync.RWMutex
+	closed bool
+}
+
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Positions = (*Store)(nil)
+	_ store.Census    = (*Store)(nil)
+)
+
+// Open connects to a database whose schema this program knows, and checks that timers are safe there. Its
+// errors are one line for people: they name the server and what is wrong. Migrate makes the schema.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	config, err := o.pool()
+	if err != nil {
+		return nil, err
+	}
+	where := target(config)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", where, err)
+	}
+	s := &Store{pool: pool, log: o.logger(), maxLooked: maxLooked, maxCounted: maxCounted}
+	if err := s.check(ctx, o.AllowUnsafe); err != nil {
+		pool.Close()
+		return nil, refused(where, err)
+	}
+	return s, nil
+}
+
+// pool makes the pool's configuration.
+func (o Options) pool() (*pgxpool.Config, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		return nil, badURL(err)
+	}
+	config.MaxConns = int32(o.MaxConns)
+	config.MinConns = int32(o.MinConns)
+	config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	for name, value := range settings() {
+		// What the URL sets, somebody meant.
+		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	// A server that was started anew is noticed within this time by connections that nobody uses.
+	config.HealthCheckPeriod = 10 * time.Second
+	return config, nil
+}
+
+func (o Options) logger() *slog.Logger {
+	if o.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Logger.With("component", "postgresstore")
+}
+
+// enter begins a call.
+func (s *Store) enter(ctx context.Context, op string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	s.calls.RLock()
+	if s.closed {
+		s.calls.RUnlock()
+		return fmt.Errorf("%s: %w", op, store.ErrClosed)
+	}
+	return nil
+}
+
+func (s *Store) leave() { s.calls.RUnlock() }
+
+// Close implements store.Cluster. Closing again does nothing.
+func (s *Store) Close() error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.pool.Close()
+	}
+	return nil
+}
+
+var selectNow = statement{"now", "SELECT date_trunc('milliseconds', clock_timestamp())"}
+
+// Ping implements store.Cluster.
+func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	var now timer.Millis
+	err := s.read(ctx, "ping", func(c *conn) error {
+		return c.exchange(ctx, call{statement: selectNow, row: func(r *record) { now, _ = r.instant() }})
+	})
+	return now, err
+}

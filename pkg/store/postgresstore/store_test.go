@@ -1,0 +1,42 @@
+package postgresstore_test
+
+import (
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/postgresstore"
+	"github.com/timerbus/timerbus/pkg/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	for _, server := range servers(t) {
+		t.Run(server.name, func(t *testing.T) {
+			db := server.database(t)
+			storetest.Run(t, storetest.Factory{
+				New: func(tb testing.TB) storetest.Subject {
+					db.empty(tb)
+					s := db.open(tb)
+					handles := []*postgresstore.Store{s}
+					return storetest.Subject{
+						Store: s,
+						Another: func(tb testing.TB) store.Store {
+							another := db.open(tb)
+							handles = append(handles, another)
+							return another
+						},
+						Reopen: func(tb testing.TB) store.Store {
+							for _, handle := range handles {
+								if err := handle.Close(); err != nil {
+									tb.Fatalf("close: %v", err)
+								}
+							}
+							return db.open(tb)
+						},
+					}
+				},
+				Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+			})
+		})
+	}
+}
