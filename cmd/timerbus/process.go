@@ -40,7 +40,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 		busURL = backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), query)
 	}
 	n, err := node.Open(ctx, &node.Options{
-		Role: role, Name: config.Node, StoreURL: storeURL, BusURL: busURL,
+		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,
 		Listener:   l, Token: config.Token, Drain: config.DrainTimeout, Version: version, Logger: logger,

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// StoreURL is one of
 	//
+	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; what pgx takes as parameters
+	//	                (sslmode, pool_max_conns, …) works here too
 	//	sqlite:FOLDER   the database in a folder, which belongs to one process at a time;
 	//	                also sqlite:///FOLDER for an absolute one
 	//	memory:         a store that is gone with the process
@@ -28,6 +30,8 @@ type Options struct {
 	//	nats://[USER[:PASSWORD]@]HOST:PORT a NATS server, 2.12 or newer with JetStream
 	//	memory:                            a bus that is gone with the process
 	BusURL string
+	// Migrate brings the schema of a database up to date where the store does not do so by itself.
+	Migrate bool
 	// Partitions of the bus, 1 to 1,024, as the cluster was made with or is to be made with.
 	Partitions int
 	// Prefix keeps clusters on one bus apart. Default "timerbus".

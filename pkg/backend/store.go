@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 )
 
-const acceptedStores = "sqlite:FOLDER or memory:"
+const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, sqlite:FOLDER or memory:"
 
 func (b *Backend) openStore(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.StoreURL)
@@ -18,6 +19,18 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 			return notAccepted("store", o.StoreURL, acceptedStores)
 		}
 		s, err := sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
+		if err != nil {
+			return err
+		}
+		b.Store = s
+	case "postgres", "postgresql":
+		options := postgresstore.Options{URL: o.StoreURL, Logger: o.Logger}
+		if o.Migrate {
+			if _, _, err := postgresstore.Migrate(ctx, options); err != nil {
+				return err
+			}
+		}
+		s, err := postgresstore.Open(ctx, options)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options say what to run on what. All fields but Role, Name and Token are required.
+// Options say what to run on what. All fields but Role, Name, Migrate and Token are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -46,6 +46,8 @@ type Options struct {
 	// StoreURL, BusURL and Partitions are pkg/backend's.
 	StoreURL, BusURL string
 	Partitions       int
+	// Migrate is pkg/backend's.
+	Migrate bool
 	// Listener takes the requests of the HTTP API, or where the role has none, of probes and metrics. The
 	// node closes it.
 	Listener net.Listener
@@ -69,7 +71,7 @@ type Node struct {
 // opened is closed again, but not the listener.
 func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	b, err := backend.Open(ctx, backend.Options{
-		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, BusToken: o.Token,
+		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, Migrate: o.Migrate, BusToken: o.Token,
 		Clock: timer.SystemClock, Random: rand.Uint64, Logger: o.Logger,
 	})
 	if err != nil {

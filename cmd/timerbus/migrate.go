@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/runtime"
+)
+
+func (p *program) migrateCommand() *cobra.Command {
+	var store string
+	c := group("migrate", "Bring a database's schema up to date, or look at it",
+		&cobra.Command{
+			Use: "up", Short: "Bring the schema up to the newest version that this program knows", Args: exactly(),
+			Long: `Bring the schema up to the newest version that this program knows. It only goes forward, under a lock, so
+that several may try at once. Programs that run meanwhile go on as long as they know enough of the new
+version; one that does not says so when it starts.`,
+			Example: "  timerbus migrate up --store postgres://timerbus@db/timerbus",
+			RunE: func(c *cobra.Command, _ []string) error {
+				before, after, err := backend.Migrate(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
+				switch {
+				case err != nil:
+					return p.migration(err)
+				case before.Version == after.Version:
+					_, err = fmt.Fprintf(p.stdout, "the schema is version %d already\n", after.Version)
+				default:
+					_, err = fmt.Fprintf(p.stdout, "the schema went from version %d to %d\n", before.Version, after.Version)
+				}
+				return err
+			},
+		},
+		&cobra.Command{
+			Use: "status", Short: "Tell the schema's version, and whether this program can work with it", Args: exactly(),
+			Long: `Tell the schema's version, and whether this program can work with it. It changes nothing. The exit code is 1
+if this program cannot.`,
+			Example: "  timerbus migrate status --store postgres://timerbus@db/timerbus",
+			RunE: func(c *cobra.Command, _ []string) error {
+				s, err := backend.SchemaOf(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
+				if err != nil {
+					return p.migration(err)
+				}
+				_, err = fmt.Fprintf(p.stdout, "the schema is version %d, this program knows up to %d\n", s.Version, s.Known)
+				return errors.Join(err, s.Unusable)
+			},
+		})
+	c.PersistentFlags().StringVar(&store, "store", os.Getenv(runtime.EnvPrefix+"STORE"), "URL of the database (default $TIMERBUS_STORE)")
+	return c
+}
+
+// migration makes what is wrong with the command line a usage error.
+func (p *program) migration(err error) error {
+	switch {
+	case errors.Is(err, backend.ErrURL):
+		return usageError{fmt.Errorf("--store: %w", err)}
+	case errors.Is(err, backend.ErrNoMigrations):
+		_, err = fmt.Fprintln(p.stdout, "nothing to do: this store brings its schema up to date when it is opened")
+		return err
+	default:
+		return err
+	}
+}
