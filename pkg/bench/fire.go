@@ -99,6 +99,7 @@ func (r *run) arm(ctx context.Context, name string, count int, at func(due time.
 		if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
 			return time.Time{}, nil, err
 		}
+		r.armed = s
 		if _, err := r.inBatches(ctx, s, "create the timers"); err != nil {
 			return time.Time{}, nil, err
 		}
@@ -183,6 +184,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 		}
 		r.Watch.done.Store(int64(report.Received))
 		if report.Received >= s.count {
+			r.armed = nil
 			return nil
 		}
 		now := time.Now()

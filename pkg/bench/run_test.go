@@ -190,21 +190,25 @@ func TestRunRefuses(t *testing.T) {
 
 func TestRunEndsWithItsContextAndCleansUp(t *testing.T) {
 	service := timertest.Start(t, timertest.InMemory())
-	o := newOptions(t, service.URL)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("enough")
-	o.Watch = &Progress{Began: func(s Step) {
-		if s.What == "watch it idle" {
-			cancel(why)
-		}
-	}}
-	o.Phases, o.Plan.Watch = []string{"idle"}, time.Hour
-	if _, err := Run(ctx, o); !errors.Is(err, why) {
-		t.Errorf("error %v, want the context's cause", err)
-	}
-	left, err := service.Client.ListTimers(t.Context(), client.ListTimersRequest{Namespace: "bench"})
-	if err != nil || len(left.Timers) > 0 {
-		t.Errorf("%d timers are left, %v", len(left.Timers), err)
+	for phase, step := range map[string]string{"idle": "watch it idle", "lateness": "wait until they are due"} {
+		t.Run(phase, func(t *testing.T) {
+			o := newOptions(t, service.URL)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			why := errors.New("enough")
+			o.Watch = &Progress{Began: func(s Step) {
+				if s.What == step {
+					cancel(why)
+				}
+			}}
+			o.Phases, o.Plan.Watch, o.Plan.Margin = []string{phase}, time.Hour, time.Hour
+			if _, err := Run(ctx, o); !errors.Is(err, why) {
+				t.Errorf("error %v, want the context's cause", err)
+			}
+			left, err := service.Client.ListTimers(t.Context(), client.ListTimersRequest{Namespace: "bench"})
+			if err != nil || len(left.Timers) > 0 {
+				t.Errorf("%d timers are left, %v", len(left.Timers), err)
+			}
+		})
 	}
 }
 

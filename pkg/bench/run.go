@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// run is one pass through the phases.
+type run struct {
+	Options
+
+	receiver receiverAt
+	// id keeps the timers of this run apart from those of others.
+	id string
+	// sets are those whose timers wait for a distant time; pending is how many they are.
+	sets    []*set
+	pending int
+	// armed is a set that is due soon and has not fired yet.
+	armed *set
+	// distant is when the first of them is due.
+	distant time.Time
+	// batchRate is how many creates a second batches were last seen to reach.
+	batchRate float64
+	phase     string
+}
+
+// Run measures. It stops at the first failure, and in any case takes back the timers that are still
+// pending, unless it is told to keep them.
+func Run(ctx context.Context, o Options) (_ []Figure, err error) {
+	r, chosen, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if !r.Keep {
+			err = errors.Join(err, r.clean(context.WithoutCancel(ctx)))
+		}
+	}()
+	var all []Figure
+	for _, p := range chosen {
+		r.phase = p.name
+		f := &figures{phase: p.name}
+		if err := p.run(r, ctx, f); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		all = append(all, f.list...)
+	}
+	return all, nil
+}
+
+// open makes the namespace, and finds out early whether service, receiver and meter are there.
+func (r *run) open(ctx context.Context) error {
+	r.Watch.begin(Step{Phase: "start", What: "make the namespace"})
+	body := fmt.Appendf(nil, `{"name":%q,"numShards":%d}`, r.Namespace, r.Shards)
+	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath("/api/v1/namespaces/create").String(), r.Target.token, body); err != nil {
+		return fmt.Errorf("make namespace %s: %w", r.Namespace, err)
+	}
+	if _, err := r.Meter.Read(ctx); err != nil {
+		return err
+	}
+	return r.receiver.expect(ctx, "nothing-", 0)
+}
+
+// clean deletes what is still pending, and what would still fire after a run that was cut short.
+func (r *run) clean(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	const each = 500
+	sets := r.sets
+	if r.armed != nil {
+		sets = append([]*set{r.armed}, sets...)
+	}
+	for _, s := range sets {
+		requests := (s.count + each - 1) / each
+		r.Watch.begin(Step{Phase: "end", What: "delete pending timers", Total: requests})
+		l := load{
+			target: r.Target, path: "/api/v1/timers/batch-delete", connections: 4, requests: requests, done: &r.Watch.done,
+			body: func(to []byte, i int) []byte {
+				return s.appendDeletes(to, r.Namespace, i*each, min((i+1)*each, s.count))
+			},
+		}
+		if _, err := l.run(ctx); err != nil {
+			return fmt.Errorf("delete the timers %s… of namespace %s: %w", s.prefix, r.Namespace, err)
+		}
+	}
+	return nil
+}
+
+// newSet describes timers of this phase.
+func (r *run) newSet(name string, payload, count int, at func(n int) time.Time) *set {
+	return newSet(r.Namespace, r.id+"-"+name+"-", r.Callback, payload, count, at)
+}
+
+// pendingSet describes timers that wait for a distant time.
+func (r *run) pendingSet(name string, payload, count int) *set {
+	first := r.distant.Add(time.Duration(r.pending) * time.Millisecond)
+	s := r.newSet(name, payload, count, func(n int) time.Time { return first.Add(time.Duration(n) * time.Millisecond) })
+	r.sets = append(r.sets, s)
+	r.pending += count
+	return s
+}
+
+// measured is the processor time that something takes, with the service's memory at its end.
+type measured struct {
+	cost
+	memory int64
+	report Report
+}
+
+// spend begins to measure; the returned function ends it.
+func (r *run) spend(ctx context.Context) (func() (measured, error), error) {
+	read := func() (Usage, Report, time.Duration, error) {
+		usage, err := r.Meter.Read(ctx)
+		if err != nil {
+			return Usage{}, Report{}, 0, err
+		}
+		report, err := r.receiver.report(ctx, false)
+		return usage, report, ownCPU(), err
+	}
+	usage, report, own, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return func() (measured, error) {
+		after, end, ownEnd, err := read()
+		return measured{
+			cost: cost{
+				service: (after.CPU - usage.CPU).Seconds(), generator: (ownEnd - own).Seconds(),
+				receiver: end.CPUSeconds - report.CPUSeconds, together: r.Local,
+			},
+			memory: after.Memory, report: end,
+		}, err
+	}, nil
+}
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
