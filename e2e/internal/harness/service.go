@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// Service is one `timerbus dev` with its addresses and its data folder. They stay the same through any
-// number of starts. One goroutine at a time may start and stop it; the rest is safe for all.
+// Service is one `timerbus dev`, or one role of it, with its addresses and its data folder. They stay the same
+// through any number of starts. One goroutine at a time may start and stop it; the rest is safe for all.
 type Service struct {
-	// Listen and NATS are host:port of the HTTP API and of the bus.
+	// Listen and NATS are host:port of the HTTP API (or of a role's probes) and of the bus.
 	Listen, NATS string
 	// Data is the data folder.
 	Data string
 
 	binary string
+	role   string // empty for dev
 	args   []string
 	env    []string
 	log    tail
@@ -49,6 +50,14 @@ func WithArgs(args ...string) Option {
 // WithEnv adds variables, each NAME=value.
 func WithEnv(env ...string) Option {
 	return func(s *Service) { s.env = append(s.env, env...) }
+}
+
+// WithRole runs a role instead of dev, on a store and on the NATS server at an address.
+func WithRole(role, store, nats string) Option {
+	return func(s *Service) {
+		s.role, s.NATS = role, nats
+		s.args = append(s.args, "--store", store, "--bus", "nats://"+nats)
+	}
 }
 
 // WithAddresses fixes where it listens; an empty one is chosen.
@@ -99,7 +108,11 @@ func (s *Service) Launch() error {
 	if s.run != nil && !s.run.over() {
 		return errors.New("launch: it is running")
 	}
-	args := append([]string{"dev", "--listen", s.Listen, "--nats-listen", s.NATS, "--data", s.Data}, s.args...)
+	args := []string{"dev", "--listen", s.Listen, "--nats-listen", s.NATS, "--data", s.Data}
+	if s.role != "" {
+		args = []string{s.role, "--listen", s.Listen}
+	}
+	args = append(args, s.args...)
 	command := exec.Command(s.binary, args...)
 	command.Env = append(strangers(os.Environ()), s.env...)
 	command.Stdout, command.Stderr = &s.log, &s.log
