@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -65,6 +66,9 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 func (b *Bus) prepare(ctx context.Context) error {
 	// Asked first, because it fails at the first answer, where other requests go on trying.
 	if err := b.client.Ping(ctx); err != nil {
+		if errors.Is(err, io.EOF) && b.opts.SASL.Mechanism != "" {
+			err = fmt.Errorf("the broker hung up: are mechanism, user and password right, and is it TLS? %w", err)
+		}
 		return err
 	}
 	if err := b.ensure(ctx); err != nil {

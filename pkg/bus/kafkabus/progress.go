@@ -1,7 +1,9 @@
 package kafkabus
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,10 +115,6 @@ func (p *progress) beyond(from int64) (n int64) {
 
 // isAcked reports whether an offset is in one of the spans.
 func (p *progress) isAcked(offset int64) bool {
-	for _, s := range p.acked {
-		if offset <= s.Last {
-			return offset >= s.First
-		}
-	}
-	return false
+	i, found := slices.BinarySearchFunc(p.acked, offset, func(s window.Span, offset int64) int { return cmp.Compare(s.Last, offset) })
+	return found || i < len(p.acked) && offset >= p.acked[i].First
 }

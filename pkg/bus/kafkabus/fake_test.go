@@ -1,0 +1,214 @@
+package kafkabus_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
+	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// fakeSession is short: the fake broker lets it be, and a test need not wait long for a crash.
+const fakeSession = 1200 * time.Millisecond
+
+// fake is a broker in the process, which can be told to fail.
+func fake(tb testing.TB, opts ...kfake.Opt) *kfake.Cluster {
+	tb.Helper()
+	opts = append([]kfake.Opt{
+		kfake.NumBrokers(1), kfake.GroupMinSessionTimeout(100 * time.Millisecond),
+	}, opts...)
+	cluster, err := kfake.NewCluster(opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(cluster.Close)
+	return cluster
+}
+
+func fakeOptions(cluster *kfake.Cluster) kafkabus.Options {
+	return kafkabus.Options{
+		Brokers: cluster.ListenAddrs(), Prefix: prefix(), Partitions: 1, Logger: testLog(),
+		Session: fakeSession, Heartbeat: 50 * time.Millisecond, CommitEvery: 20 * time.Millisecond,
+	}
+}
+
+func connect(tb testing.TB, opts kafkabus.Options) *kafkabus.Bus {
+	tb.Helper()
+	b, err := kafkabus.Connect(tb.Context(), opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { b.Close() })
+	return b
+}
+
+// TestSuiteOnFake runs the whole suite without a server, on three brokers.
+func TestSuiteOnFake(t *testing.T) {
+	cluster := fake(t, kfake.NumBrokers(3))
+	t.Run("checks", func(t *testing.T) {
+		bustest.Run(t, bustest.Options{Exclude: inGroups}, func(_ bustest.T, partitions int) bustest.System {
+			ours, theirs := fakeOptions(cluster), fakeOptions(cluster)
+			ours.Partitions, theirs.Partitions = partitions, partitions
+			return bustest.System{
+				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
+				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
+				QueueByPartition: true,
+				LeaseTTL:         2 * fakeSession,
+				Settle:           500 * time.Millisecond,
+				Patience:         10 * time.Second,
+			}
+		})
+	})
+}
+
+// inbox is a session that passes deliveries on; answering them is the test's.
+type inbox chan *bus.Delivery
+
+func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
+	select {
+	case i <- d:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (i inbox) Close(context.Context, error) error { return nil }
+
+const patience = 20 * time.Second
+
+func (i inbox) next(t *testing.T) *bus.Delivery {
+	t.Helper()
+	select {
+	case d := <-i:
+		return d
+	case <-time.After(patience):
+		t.Fatal("nothing was delivered")
+		return nil
+	}
+}
+
+// consuming is one Consume and how it ended.
+type consuming struct {
+	inbox
+
+	stop  func() error // ends it in good order
+	ended chan error
+}
+
+func consume(t *testing.T, b *kafkabus.Bus, spec bus.Spec) *consuming {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &consuming{inbox: make(inbox, 1024), ended: make(chan error, 1)}
+	c.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-c.ended
+	})
+	go func() {
+		c.ended <- b.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) { return c.inbox, nil })
+	}()
+	t.Cleanup(func() { _ = c.stop() })
+	return c
+}
+
+func publish(t *testing.T, b *kafkabus.Bus, topic bus.Topic, bodies ...string) []bus.Position {
+	t.Helper()
+	var messages []bus.Message
+	for _, body := range bodies {
+		messages = append(messages, bus.Message{Body: []byte(body)})
+	}
+	positions, err := b.Publish(t.Context(), topic, messages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return positions
+}
+
+func admin(t *testing.T, cluster *kfake.Cluster) *kadm.Client {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return kadm.NewClient(client)
+}
+
+var (
+	ordered = bus.Spec{Topic: bus.Commands, Group: "g", Mode: bus.Ordered}
+	live    = bus.Spec{Topic: bus.Shards, Group: "g", Mode: bus.Live}
+	queue   = bus.Spec{Topic: bus.Due, Group: "g", Mode: bus.Queue}
+)
+
+func TestConnectSaysWhatIsWrong(t *testing.T) {
+	cluster := fake(t)
+	secured := fake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "me", "right"))
+	made := fakeOptions(cluster)
+	connect(t, made)
+	for name, c := range map[string]struct {
+		change func(*kafkabus.Options)
+		want   []string
+	}{
+		"nobody there":      {func(o *kafkabus.Options) { o.Brokers = []string{"127.0.0.1:1"} }, []string{"127.0.0.1:1", "refused"}},
+		"another count":     {func(o *kafkabus.Options) { o.Prefix, o.Partitions = made.Prefix, 8 }, []string{"has 1 partitions", "set to 8"}},
+		"prefix":            {func(o *kafkabus.Options) { o.Prefix = "a.b" }, []string{`prefix "a.b"`}},
+		"partitions":        {func(o *kafkabus.Options) { o.Partitions = -1 }, []string{"-1 partitions"}},
+		"heartbeat":         {func(o *kafkabus.Options) { o.Heartbeat = time.Second }, []string{"heartbeat 1s", "third"}},
+		"mechanism":         {func(o *kafkabus.Options) { o.SASL.Mechanism = "MAGIC" }, []string{`"MAGIC"`, "SCRAM-SHA-256"}},
+		"user alone":        {func(o *kafkabus.Options) { o.SASL.User = "me" }, []string{"without a SASL mechanism"}},
+		"missing topics":    {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
+		"too many replicas": {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"make topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
+		"wrong password": {func(o *kafkabus.Options) {
+			o.Brokers = secured.ListenAddrs()
+			o.SASL = kafkabus.Credentials{Mechanism: "PLAIN", User: "me", Password: "wrong"}
+		}, []string{"user and password right"}},
+		"password not given": {func(o *kafkabus.Options) { o.Brokers = secured.ListenAddrs() }, []string{"SASL"}},
+	} {
+		o := fakeOptions(cluster)
+		c.change(&o)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err := kafkabus.Connect(ctx, o)
+		cancel()
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want an error that names %s", name, err, want)
+			}
+		}
+		if err != nil && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "wrong")) {
+			t.Errorf("%s: %q is not one line, or tells the password", name, err)
+		}
+	}
+	o := fakeOptions(secured)
+	o.SASL = kafkabus.Credentials{Mechanism: "plain", User: "me", Password: "right"}
+	connect(t, o)
+}
+
+func TestTopicLimitBelowOurs(t *testing.T) {
+	cluster := fake(t)
+	o := fakeOptions(cluster)
+	b := connect(t, o)
+	limit := "1000"
+	_, err := admin(t, cluster).AlterTopicConfigs(t.Context(),
+		[]kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &limit}}, o.Prefix+".fired")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := make([]byte, 5000)
+	for i := range body {
+		body[i] = byte(i * i >> 3) // compresses badly
+	}
+	if _, err := b.Publish(t.Context(), bus.Fired, bus.Message{Body: body}); !errors.Is(err, bus.ErrTooLarge) {
+		t.Fatalf("got %v, want ErrTooLarge", err)
+	}
+	publish(t, b, bus.Fired, "small ones pass")
+}
