@@ -28,9 +28,13 @@ type sweep struct {
 // reads all that are not.
 func (p *Partition) near() bool { return 2*len(p.out) >= p.limits.Outstanding }
 
-// SweepSoon reports that a sweep is worth making early: the bound is near, and the dispatchers are through
-// with half of what is outstanding, so that a row is read for each that is forgotten, and not many.
-func (p *Partition) SweepSoon() bool { return p.near() && 2*p.passed >= len(p.out) }
+// SweepSoon reports that a sweep is worth making early: the bound is near, timers wait for room, and the
+// dispatchers are through with half of what is outstanding, so that a row is read for each that is forgotten,
+// and not many.
+func (p *Partition) SweepSoon() bool {
+	waiting := p.agenda.Len() > 0 || slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.cut })
+	return waiting && p.near() && 2*p.passed >= len(p.out)
+}
 
 // SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
 // five times that, nor longer than configured while the bound keeps timers from being published.
