@@ -25,6 +25,7 @@ type committer struct {
 	topicID  kadm.TopicID
 	instance string
 	every    time.Duration
+	gone     func() // is told when the brokers do not know the topic
 	log      *slog.Logger
 
 	wake chan struct{} // somebody waits for a commit
@@ -107,6 +108,9 @@ func (c *committer) run(ctx context.Context) {
 			return
 		}
 		err := c.commit(ctx, waiting)
+		if gone(err) {
+			c.gone()
+		}
 		if err != nil {
 			c.log.Debug("commit put off", "group", c.groupID, "error", err)
 		}

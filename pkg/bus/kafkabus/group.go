@@ -38,7 +38,8 @@ type membership struct {
 	client    *kgo.Client
 	reader    *reader
 	committer *committer
-	broken    chan error // holds the first reason to give the membership up
+	broken    chan error    // holds the first reason to give the membership up
+	doubt     chan struct{} // the topic may have been made anew
 
 	mu       sync.Mutex
 	stopping bool
@@ -94,6 +95,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 		bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx),
 		topic: topic, groupID: b.opts.groupID(spec.Topic, spec.Group), identity: b.identities.get(topic),
 		broken:   make(chan error, 1),
+		doubt:    make(chan struct{}, 1),
 		assigned: make(map[int32]*assignment),
 	}
 	var err error
@@ -110,6 +112,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	m.client.PauseFetchTopics(topic)
 	m.committer = &committer{
 		group: m.client, groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
+		gone:  func() { signal(m.doubt) },
 		every: b.opts.CommitEvery, log: b.log, wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
 	}
 	close(ready)
@@ -118,6 +121,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	var running sync.WaitGroup
 	running.Go(func() { m.reader.run(loops) })
 	running.Go(func() { m.committer.run(loops) })
+	running.Go(func() { m.watch(loops) })
 
 	cause := bus.ErrStopping
 	select {
@@ -210,14 +214,40 @@ func (m *membership) assign(partitions []int32) {
 func (m *membership) places(ctx context.Context) ([]place, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.bus.opts.Session)
 	defer cancel()
-	if err := m.bus.identify(ctx, m.topic); err != nil {
+	if err := m.same(ctx); err != nil {
 		return nil, err
+	}
+	return m.bus.places(ctx, m.topic, m.groupID, m.identity)
+}
+
+// same makes sure that the topic is the one that this membership is for.
+func (m *membership) same(ctx context.Context) error {
+	if err := m.bus.identify(ctx, m.topic); err != nil {
+		return err
 	}
 	if m.bus.identities.get(m.topic) != m.identity {
 		m.fail(errRecreated)
-		return nil, errRecreated
+		return errRecreated
 	}
-	return m.bus.places(ctx, m.topic, m.groupID, m.identity)
+	return nil
+}
+
+// watch looks now and then whether the topic is still the same. The clients find out by themselves, but
+// they take a quarter of a minute for it.
+func (m *membership) watch(ctx context.Context) {
+	tick := time.NewTicker(m.bus.opts.Session / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-m.doubt:
+		case <-ctx.Done():
+			return
+		}
+		if err := m.same(ctx); err != nil && ctx.Err() == nil {
+			m.bus.log.Debug("topic not found as it was", "topic", m.topic, "error", err)
+		}
+	}
 }
 
 // end ends assignments and waits until their partitions may go to others.

@@ -15,6 +15,9 @@ import (
 // renewEvery is how often the broker's lock on a held message is renewed, which lasts 15 s.
 const renewEvery = 5 * time.Second
 
+// shareWait is how long a broker keeps a fetch that finds nothing.
+const shareWait = 100 * time.Millisecond
+
 // flushAfter is how long acknowledgements gather while the rest of a batch is under way.
 const flushAfter = 5 * time.Millisecond
 
@@ -61,7 +64,8 @@ func (s *sharing) laneOnce(ctx context.Context, batch int) error {
 		kgo.ShareMaxRecords(int32(batch)),
 		kgo.ShareMaxRecordsStrict(),
 		kgo.MaxConcurrentFetches(0), // nothing is locked before it can be delivered
-		kgo.FetchMaxWait(fetchWait),
+		// One fetch at a time means one broker at a time: this is how long the others' messages wait for it.
+		kgo.FetchMaxWait(shareWait),
 		kgo.WithHooks(manageHook(func(err error) {
 			select {
 			case broken <- err:

@@ -65,7 +65,7 @@ type Options struct {
 	// members. Session and Heartbeat are then the brokers' settings (group.consumer.*).
 	ServerBalancer bool
 	// ShareGroups consumes the due queue in a share group (Kafka 4.2 or newer) instead of a consumer
-	// group: see docs/decisions/0007.
+	// group: see docs/decisions/0009.
 	ShareGroups bool
 	// ShareLanes is how many members of the share group one Consume is. Each takes a batch and fetches
 	// again when the batch is settled, so a slow message holds up a lane, not all. Default 4.

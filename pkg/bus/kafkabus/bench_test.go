@@ -1,0 +1,175 @@
+package kafkabus_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// counter acknowledges everything and says when the n-th came.
+type counter struct {
+	left atomic.Int64
+	done chan struct{}
+}
+
+func (c *counter) Deliver(_ context.Context, d *bus.Delivery) error {
+	d.Ack()
+	if c.left.Add(-1) == 0 {
+		close(c.done)
+	}
+	return nil
+}
+
+func (c *counter) Close(context.Context, error) error { return nil }
+
+func batch(n, round int) []bus.Message {
+	messages := make([]bus.Message, n)
+	random := rand.New(rand.NewPCG(uint64(round), 0))
+	for i := range messages {
+		body := make([]byte, 0, 304) // that does not compress
+		for len(body) < 300 {
+			body = binary.LittleEndian.AppendUint64(body, random.Uint64())
+		}
+		messages[i] = bus.Message{Partition: shard.Partition(i % 16), Key: "17", Body: body}
+	}
+	return messages
+}
+
+// cases are the ways to consume, on each cluster there is.
+func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options)) {
+	for _, cluster := range []struct {
+		name     string
+		replicas int
+	}{{"kafka", 1}, {"kafka3", 3}} {
+		for _, c := range []struct {
+			name   string
+			topic  bus.Topic
+			mode   bus.Mode
+			shares bool
+		}{
+			{"due/group", bus.Due, bus.Queue, false},
+			{"due/share", bus.Due, bus.Queue, true},
+			{"commands/ordered", bus.Commands, bus.Ordered, false},
+		} {
+			b.Run(cluster.name+"/"+c.name, func(b *testing.B) {
+				opts := kafkabus.Options{
+					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), ShareGroups: c.shares, Logger: testLog(),
+				}
+				run(b, c.topic, c.mode, opts)
+			})
+		}
+	}
+}
+
+// BenchmarkBus prints, for 300-byte messages in calls of 2,000, how many a second one process
+// publishes and how many it consumes and acknowledges, from the first session's start; in a share group,
+// whose session starts before it is assigned anything, from the first delivery.
+func BenchmarkBus(b *testing.B) {
+	cases(b, func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options) {
+		handle := connect(b, opts)
+		const size = 2000
+		var publishing time.Duration
+		b.ResetTimer()
+		for i := range b.N {
+			messages := batch(size, i)
+			start := time.Now()
+			if _, err := handle.Publish(b.Context(), topic, messages...); err != nil {
+				b.Fatal(err)
+			}
+			publishing += time.Since(start)
+		}
+		b.StopTimer()
+		n := &counter{done: make(chan struct{})}
+		n.left.Store(int64(size * b.N))
+		first := make(chan struct{})
+		var once atomic.Bool
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan error, 1)
+		var start time.Time
+		go func() {
+			ended <- handle.Consume(ctx, bus.Spec{Topic: topic, Group: "bench", Mode: mode},
+				func(context.Context, shard.Partition) (bus.Session, error) {
+					begin := sync.OnceFunc(func() {
+						if !once.Swap(true) {
+							start = time.Now()
+							close(first)
+						}
+					})
+					if !opts.ShareGroups {
+						begin()
+					}
+					return &starting{counter: n, first: begin}, nil
+				})
+		}()
+		<-first
+		<-n.done
+		consuming := time.Since(start)
+		cancel()
+		if err := <-ended; err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(size*b.N)/publishing.Seconds(), "published/s")
+		b.ReportMetric(float64(size*b.N)/consuming.Seconds(), "acked/s")
+	})
+}
+
+// starting tells of the first delivery.
+type starting struct {
+	*counter
+
+	first func()
+}
+
+func (s *starting) Deliver(ctx context.Context, d *bus.Delivery) error {
+	s.first()
+	return s.counter.Deliver(ctx, d)
+}
+
+// BenchmarkRoundTrip prints how long one message of 300 bytes takes from Publish to Deliver, one after
+// the other, on an otherwise idle bus.
+func BenchmarkRoundTrip(b *testing.B) {
+	cases(b, func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options) {
+		handle := connect(b, opts)
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan error, 1)
+		in := make(inbox, 16)
+		go func() {
+			ended <- handle.Consume(ctx, bus.Spec{Topic: topic, Group: "bench", Mode: mode},
+				func(context.Context, shard.Partition) (bus.Session, error) { return in, nil })
+		}()
+		all16 := batch(16, 0)
+		trip := func(i int) time.Duration {
+			start := time.Now()
+			if _, err := handle.Publish(b.Context(), topic, all16[i%16]); err != nil {
+				b.Fatal(err)
+			}
+			d := <-in
+			took := time.Since(start)
+			d.Ack()
+			return took
+		}
+		for i := range 32 { // joining, first fetches
+			trip(i)
+		}
+		var all []time.Duration
+		for i := 0; b.Loop(); i++ {
+			all = append(all, trip(i))
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			b.Fatal(err)
+		}
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	})
+}
