@@ -28,6 +28,7 @@ ROUNDS       ?=
 SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
+STORE        ?= postgres
 # The modules with Go packages (tools only names versions); PKG is meant in the root module.
 MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark,.)
 
@@ -88,6 +89,21 @@ sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST o
 .PHONY: kill
 kill: ## Kill the service under load (kill -9), ROUNDS times (20), and count what was lost, early or too late
 	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),20) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
+
+# Starts the real servers that a command needs, and stops them after it.
+TESTENV := .cache/bin/testenv
+
+.PHONY: testenv
+testenv:
+	@go build -C tools -o ../$(TESTENV) ./testenv
+
+.PHONY: e2e
+e2e: testenv ## Run the end-to-end tests on another store (STORE=postgres)
+	@cd e2e && TIMERBUS_E2E_STORE=$(STORE) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 30m -v .
+
+.PHONY: soak
+soak: testenv ## Kill and freeze the roles and PostgreSQL under load for MINUTES (10), and count what was lost
+	@cd e2e && TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
 
 .PHONY: check
 check: check-format check-arrows check-tidy check-generated vet lint check-api test ## Everything a change must pass; CI runs this

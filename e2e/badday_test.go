@@ -68,6 +68,7 @@ func TestDataFolderInUse(t *testing.T) {
 // whom permissions say nothing).
 func TestUnusableDataFolder(t *testing.T) {
 	t.Parallel()
+	needSQLite(t, "what is wrong with its folder is told")
 	t.Run("below a file", func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join(t.TempDir(), "file")

@@ -28,6 +28,7 @@ func limitFiles(t *testing.T, w *world, bytes uint64) {
 // fires.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
+	needSQLite(t, "its files cannot grow")
 	w := startOwn(t)
 	l := newLoad(t, w)
 	stop := l.start(t.Context(), 4)

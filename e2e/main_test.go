@@ -77,7 +77,15 @@ func (s *shared) start() (*harness.Service, error) {
 		if s.folder, s.err = os.MkdirTemp("", "timerbus-e2e-data-"); s.err != nil {
 			return
 		}
-		if s.service, s.err = harness.New(binary, s.folder); s.err != nil {
+		var options []harness.Option
+		if onPostgres() {
+			var database string
+			if database, s.err = makeDatabase(os.Getenv("TIMERBUS_TEST_POSTGRES")); s.err != nil {
+				return
+			}
+			options = append(options, harness.WithArgs("--store", database))
+		}
+		if s.service, s.err = harness.New(binary, s.folder, options...); s.err != nil {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -131,6 +139,9 @@ func startOwn(t *testing.T, options ...harness.Option) *world {
 // newService describes a service that is gone when the test is over, and whose log is shown if it failed.
 func newService(t *testing.T, data string, options ...harness.Option) *harness.Service {
 	t.Helper()
+	if data != "" && onPostgres() {
+		options = append(options, harness.WithArgs("--store", newDatabase(t, needPostgres(t))))
+	}
 	s, err := harness.New(binary, data, options...)
 	if err != nil {
 		t.Fatal(err)

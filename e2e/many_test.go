@@ -39,17 +39,20 @@ func TestBatchFires(t *testing.T) {
 func TestBatchDelete(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
-	var selections []string
+	var items, selections []string
 	for i := range 20 {
-		w.create(t, fmt.Sprint("d ", i), 2*time.Second)
+		items = append(items, fmt.Sprintf(`{"namespace":"NS","id":"d %d","executeIn":"4s","callbackUrl":%q}`, i, w.receiver.URL))
 		selections = append(selections, fmt.Sprintf(`{"namespace":"NS","id":"d %d"}`, i))
 	}
 	selections = append(selections, `{"namespace":"NS","id":"never made"}`)
+	if r := w.post(t, "timers/batch-create", `{"timers":[`+strings.Join(items, ",")+`]}`); r.field(t, "succeeded") != 20.0 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
 	r := w.post(t, "timers/batch-delete", `{"timers":[`+strings.Join(selections, ",")+`]}`)
 	if r.status != http.StatusOK || r.field(t, "succeeded") != 20.0 || strings.Count(r.body, `"status":204`) != 20 {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
-	w.create(t, "fence", 2500*time.Millisecond)
+	w.create(t, "fence", 4500*time.Millisecond)
 	w.calls(t, "fence", 1)
 	for i := range 20 {
 		if calls := w.receiver.Calls(w.namespace, fmt.Sprint("d ", i)); len(calls) > 0 {

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,27 +30,55 @@ func needPostgres(t *testing.T) string {
 	return server
 }
 
+// onPostgres reports whether all tests are to run on PostgreSQL: `make e2e STORE=postgres` says so.
+func onPostgres() bool { return os.Getenv("TIMERBUS_E2E_STORE") == "postgres" }
+
+// needSQLite skips a test of what only the embedded database has, such as a folder that is full.
+func needSQLite(t *testing.T, what string) {
+	t.Helper()
+	if onPostgres() {
+		t.Skipf("about the embedded database: %s", what)
+	}
+}
+
 var databases atomic.Int64
 
 // newDatabase makes an empty database that is dropped when the test is over.
 func newDatabase(t *testing.T, server string) string {
 	t.Helper()
-	u, err := url.Parse(server)
+	database, err := makeDatabase(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("e2e_%d_%d", os.Getpid(), databases.Add(1))
-	onServer(t, server, "CREATE DATABASE "+name)
-	t.Cleanup(func() { onServer(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
-	u.Path = "/" + name
-	return u.String()
+	t.Cleanup(func() {
+		if err := dropDatabase(server, database); err != nil {
+			t.Error(err)
+		}
+	})
+	return database
 }
 
-// onServer runs a statement. The server may be on its way back.
-func onServer(t *testing.T, server, statement string) {
-	t.Helper()
-	// A cleanup calls this too, when the test's context has ended.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+func makeDatabase(server string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("e2e_%d_%d", os.Getpid(), databases.Add(1))
+	u.Path = "/" + name
+	return u.String(), onServer(server, "CREATE DATABASE "+name)
+}
+
+func dropDatabase(server, database string) error {
+	u, err := url.Parse(database)
+	if err != nil {
+		return err
+	}
+	return onServer(server, "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)")
+}
+
+// onServer runs a statement. The server may be on its way back from a kill.
+func onServer(server, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		err := func() error {
@@ -57,15 +86,11 @@ func onServer(t *testing.T, server, statement string) {
 			if err != nil {
 				return err
 			}
-			defer c.Close(ctx)
 			_, err = c.Exec(ctx, statement)
-			return err
+			return errors.Join(err, c.Close(ctx))
 		}()
-		if err == nil {
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s: %v", statement, err)
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
