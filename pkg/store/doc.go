@@ -5,6 +5,7 @@
 // write brings both, so that an engine is a function of its requests.
 //
 // Read store.go first (the parts and their common rules), then timers.go (ingest), shards.go
-// (scheduler), outcomes.go (dispatcher), namespaces.go, cluster.go, and errors.go. storetest turns
+// (scheduler), outcomes.go (dispatcher), namespaces.go,
+// secrets.go, cluster.go, and errors.go. storetest turns
 // the comments into tests.
 package store

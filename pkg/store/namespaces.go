@@ -32,7 +32,7 @@ type Namespace struct {
 	UpdatedAt timer.Millis
 }
 
-// Settings are a namespace's defaults for its timers.
+// Settings are a namespace's defaults for its timers, and how its callbacks go out. They can be compared.
 type Settings struct {
 	// Retry is for timers that say nothing, field by field.
 	Retry timer.RetryPolicy
@@ -40,6 +40,14 @@ type Settings struct {
 	CallbackTimeout time.Duration
 	// HistoryRetention is how long outcomes stay in history: 1 minute to 365 days.
 	HistoryRetention time.Duration
+	// Headers go with every callback, under those of the timer.
+	Headers timer.Headers
+	// RetryStatuses are the 4xx answers after which a callback is tried again, beside those of the protocol.
+	RetryStatuses timer.StatusCodes
+	// Secrets sign callbacks.
+	Secrets Secrets
+	// TLS is whom callbacks trust, and as whom they go.
+	TLS TLS
 }
 
 // Limits of Settings.HistoryRetention.
@@ -64,6 +72,9 @@ func (s *Settings) Check() error {
 	}
 	if s.HistoryRetention < MinHistoryRetention || s.HistoryRetention > MaxHistoryRetention {
 		return timer.Invalid("historyRetention", s.HistoryRetention, `"1m" to "8760h"`)
+	}
+	if err := s.Headers.Check(); err != nil {
+		return err
 	}
 	return s.Retry.Check()
 }

@@ -13,6 +13,8 @@ type Patch struct {
 	// Payload: a pointer to nil clears.
 	Payload       *[]byte
 	CorrelationID *string
+	// Headers replaces all of them.
+	Headers *Headers
 }
 
 // RetryPatch changes single fields of a RetryPolicy.
@@ -34,6 +36,7 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.CallbackTimeout, p.CallbackTimeout)
 	set(&s.Payload, p.Payload)
 	set(&s.CorrelationID, p.CorrelationID)
+	set(&s.Headers, p.Headers)
 	if p.Retry != nil {
 		s.Retry = p.Retry.Apply(s.Retry)
 	}

@@ -47,6 +47,8 @@ type Spec struct {
 	Payload []byte
 	// CorrelationID is the user's, or empty; Timer.Correlation is what users see.
 	CorrelationID string
+	// Headers go with the callback, over those of the namespace.
+	Headers Headers
 }
 
 // Check names the first field that is not acceptable.
@@ -68,6 +70,9 @@ func (s *Spec) Check() error {
 	}
 	if s.Payload != nil && (!utf8.Valid(s.Payload) || !json.Valid(s.Payload)) {
 		return Invalid("payload", s.Payload, "valid JSON in UTF-8")
+	}
+	if err := s.Headers.Check(); err != nil {
+		return err
 	}
 	return CheckCorrelationID(s.CorrelationID)
 }

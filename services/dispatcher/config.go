@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
@@ -35,8 +36,10 @@ type (
 type Config struct {
 	Store Store
 	Bus   bus.Bus
-	// Directory tells the history retention of namespaces. The dispatcher refreshes it.
+	// Directory tells the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory
+	// Keys open the secrets in them.
+	Keys seal.Keyring
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
 	// Revisions makes the revisions of what is written; one per process.

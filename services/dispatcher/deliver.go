@@ -37,16 +37,7 @@ func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
 	way := d.row.Way()
-	var result attemptResult
-	var err error
-	switch way {
-	case timer.DeliverEvent:
-		result, err = s.fire(d)
-	case timer.DeliverBoth:
-		result, err = s.callAndFire(d)
-	default:
-		result, err = s.call(d)
-	}
+	result, err := s.attempt(d, way)
 	s.board.answered(d)
 	if err != nil {
 		s.abandon(d, way, err)
@@ -56,16 +47,29 @@ func (s *Service) deliver(d *delivery) {
 	s.conclude(d, way, &result)
 }
 
+func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error) {
+	if way == timer.DeliverEvent {
+		return s.fire(d)
+	}
+	if reason := s.dress(d); reason != "" {
+		return attemptResult{postpone: true, Verdict: callback.Verdict{Reason: reason}}, nil
+	}
+	if way == timer.DeliverBoth {
+		return s.callAndFire(d)
+	}
+	return s.call(d)
+}
+
 // call makes the callback. An error means that the service's end cut it off: that says nothing about the
 // receiver.
 func (s *Service) call(d *delivery) (attemptResult, error) {
 	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
 	defer cancel()
-	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt})
+	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: d.profile})
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	return attemptResult{Verdict: callback.Judge(&d.row, answer, s.config.Clock(), s.random)}, nil
+	return attemptResult{Verdict: callback.Judge(&d.row, answer, d.retryStatuses, s.config.Clock(), s.random)}, nil
 }
 
 // fire publishes the fired event. Without a bus the row is postponed and no attempt is used: an outage

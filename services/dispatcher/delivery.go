@@ -8,6 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // stage is where a delivery stands.
@@ -51,6 +52,9 @@ type delivery struct {
 	// ended.
 	row       timer.Timer
 	startedAt timer.Millis
+	// How its namespace wants the callback; set before it is made.
+	profile       *callback.Profile
+	retryStatuses timer.StatusCodes
 	// held is the revision last known to be in the row and this delivery's; heldDueAt is where.
 	held      timer.Revision
 	heldDueAt timer.Millis

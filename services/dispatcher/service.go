@@ -19,6 +19,8 @@ type Service struct {
 	board   *board
 	watch   stopwatch
 
+	profiles *profiles
+
 	finishes             *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
 	hints                *batch[bus.Message]
@@ -38,7 +40,7 @@ func New(config Config) (*Service, error) {
 		return nil, err
 	}
 	config.Logger = config.Logger.With("component", "dispatcher")
-	s := &Service{config: config, metrics: newMetrics(config.Registerer), board: newBoard(&config)}
+	s := &Service{config: config, metrics: newMetrics(config.Registerer), board: newBoard(&config), profiles: newProfiles(config.Keys)}
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)

@@ -18,6 +18,8 @@ type Request struct {
 	Timer *timer.Timer
 	// At is when the attempt begins; receivers see it as webhook-timestamp.
 	At timer.Millis
+	// Profile is the namespace's; nil if it has none.
+	Profile *Profile
 }
 
 // Answer is what came back, whether it makes sense or not.

@@ -8,10 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
 const (
@@ -26,13 +26,13 @@ const (
 
 // HTTPCaller is the Caller of production.
 type HTTPCaller struct {
-	transport http.RoundTripper
+	transport *http.Transport
 	agent     string
 }
 
-// NewHTTPCaller builds one. The user agent is timerbus/version. Signing and guards are RoundTrippers
-// around, or dialers inside, the transport.
-func NewHTTPCaller(transport http.RoundTripper, version string) *HTTPCaller {
+// NewHTTPCaller builds one. The user agent is timerbus/version. Guards are dialers inside the transport: a
+// namespace with certificates of its own goes by a copy of it.
+func NewHTTPCaller(transport *http.Transport, version string) *HTTPCaller {
 	return &HTTPCaller{transport: transport, agent: "timerbus/" + version}
 }
 
@@ -60,11 +60,11 @@ func NewTransport(concurrency int) *http.Transport {
 // Call implements Caller. It goes to the RoundTripper itself: http.Client would add redirects and
 // cookies, both unwanted.
 func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
-	req, err := c.request(ctx, r)
+	req, err := c.request(ctx, &r)
 	if err != nil {
 		return Answer{Err: err}
 	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := r.Profile.over(c.transport).RoundTrip(req)
 	if err != nil {
 		return Answer{Err: deadlineFirst(ctx, err)}
 	}
@@ -91,7 +91,7 @@ func deadlineFirst(ctx context.Context, err error) error {
 	return err
 }
 
-func (c *HTTPCaller) request(ctx context.Context, r Request) (*http.Request, error) {
+func (c *HTTPCaller) request(ctx context.Context, r *Request) (*http.Request, error) {
 	t := r.Timer
 	delivery := event.DeliveryOf(t)
 	body, err := delivery.Body()
@@ -103,15 +103,16 @@ func (c *HTTPCaller) request(ctx context.Context, r Request) (*http.Request, err
 		return nil, fmt.Errorf("build the request: %w", err)
 	}
 	req.Header = http.Header{
-		"Content-Type":      {"application/json"},
-		"User-Agent":        {c.agent},
-		"Webhook-Id":        {t.WebhookID()},
-		"Webhook-Timestamp": {strconv.FormatInt(r.At.Time().Unix(), 10)},
-		"X-Correlation-Id":  {t.Correlation()},
+		"Content-Type":          {"application/json"},
+		"User-Agent":            {c.agent},
+		webhook.HeaderID:        {t.WebhookID()},
+		webhook.HeaderTimestamp: {webhook.Timestamp(r.At.Time())},
+		"X-Correlation-Id":      {t.Correlation()},
 	}
 	if user := req.URL.User; user != nil {
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
 	}
+	r.Profile.dress(req.Header, r, body)
 	return req, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // receiver starts a real server and a caller of its own, and counts the connections it took.
@@ -141,7 +142,7 @@ func TestGzipStaysAsItCame(t *testing.T) {
 	if !bytes.Equal(a.Body, zipped.Bytes()) {
 		t.Fatalf("body %q", a.Body)
 	}
-	if v := Judge(aTimer(), a, now, middle); v.Kind != Done {
+	if v := Judge(aTimer(), a, timer.StatusCodes{}, now, middle); v.Kind != Done {
 		t.Errorf("kind %d: what was not asked for and is not JSON says nothing", v.Kind)
 	}
 }
@@ -204,7 +205,7 @@ func TestTimeoutsAndResets(t *testing.T) {
 			if a.Err == nil || a.Status != c.status || c.want != nil && !errors.Is(a.Err, c.want) {
 				t.Fatalf("status %d, %v; want %d, %v", a.Status, a.Err, c.status, c.want)
 			}
-			if v := Judge(tm, a, now, middle); v.Kind != Retry {
+			if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
 				t.Errorf("kind %d, want a retry", v.Kind)
 			}
 		})

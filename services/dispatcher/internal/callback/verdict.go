@@ -51,12 +51,13 @@ const (
 )
 
 // Judge applies the answer table of docs/design.md, section 7, to the attempt that the timer stands
-// before (Attempts + 1). now is when the answer was complete.
-func Judge(t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
+// before (Attempts + 1). now is when the answer was complete; also holds the statuses of class 4xx that the
+// namespace has tried again beside those that always are.
+func Judge(t *timer.Timer, a Answer, also timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
 	success := a.Status >= 200 && a.Status <= 299
 	switch {
-	case a.Status >= 400 && a.Status <= 499 && !retryable(a.Status):
+	case a.Status >= 400 && a.Status <= 499 && !retryable(a.Status) && !also.Has(a.Status):
 		// Even if the body was cut off: the status is the answer.
 		v.Kind = Dead
 		v.Reason = describeStatus(a.Status)

@@ -115,7 +115,7 @@ func TestAnswerTable(t *testing.T) {
 		{"404 cut off", Answer{Status: 404, Err: reset}, Dead, 0, "404"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(aTimer(), c.answer, now, middle)
+			v := Judge(aTimer(), c.answer, timer.StatusCodes{}, now, middle)
 			if v.Kind != c.want {
 				t.Fatalf("kind %d, want %d (%+v)", v.Kind, c.want, v)
 			}
@@ -139,7 +139,7 @@ func TestAnswerTable(t *testing.T) {
 			if want == Retry {
 				want = Exhausted
 			}
-			if v := Judge(last, c.answer, now, middle); v.Kind != want {
+			if v := Judge(last, c.answer, timer.StatusCodes{}, now, middle); v.Kind != want {
 				t.Errorf("on the last attempt: kind %d, want %d", v.Kind, want)
 			}
 		})
@@ -179,7 +179,7 @@ func TestMaxAttemptsDurationCountsFromExecuteAt(t *testing.T) {
 		tm := aTimer()
 		tm.ExecuteAt = now.Add(-c.age)
 		tm.Retry.MaxAttemptsDuration = time.Minute
-		if v := Judge(tm, Answer{Status: 500}, now, middle); v.Kind != c.want {
+		if v := Judge(tm, Answer{Status: 500}, timer.StatusCodes{}, now, middle); v.Kind != c.want {
 			t.Errorf("executeAt %v ago: kind %d, want %d", c.age, v.Kind, c.want)
 		}
 	}
@@ -187,14 +187,14 @@ func TestMaxAttemptsDurationCountsFromExecuteAt(t *testing.T) {
 
 func TestBodyIsCutForPeople(t *testing.T) {
 	long := strings.Repeat("ä", MaxBody/2)
-	v := Judge(aTimer(), Answer{Status: 500, Body: []byte(long)}, now, middle)
+	v := Judge(aTimer(), Answer{Status: 500, Body: []byte(long)}, timer.StatusCodes{}, now, middle)
 	if len(v.Body) > maxQuoted || !strings.HasSuffix(v.Body, "ä…") {
 		t.Errorf("body of %d bytes ends in %q", len(v.Body), v.Body[len(v.Body)-6:])
 	}
-	if v := Judge(aTimer(), Answer{Status: 500, Body: []byte("\xff\xfe bad")}, now, middle); v.Body != "\uFFFD bad" {
+	if v := Judge(aTimer(), Answer{Status: 500, Body: []byte("\xff\xfe bad")}, timer.StatusCodes{}, now, middle); v.Body != "\uFFFD bad" {
 		t.Errorf("body %q", v.Body)
 	}
-	if v := Judge(aTimer(), Answer{Err: errors.New(strings.Repeat("x", 9999))}, now, middle); len(v.Reason) > maxReason {
+	if v := Judge(aTimer(), Answer{Err: errors.New(strings.Repeat("x", 9999))}, timer.StatusCodes{}, now, middle); len(v.Reason) > maxReason {
 		t.Errorf("reason of %d bytes", len(v.Reason))
 	}
 }
@@ -208,7 +208,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add(200, "", []byte(`{"ok":"\ud800","nextExecuteAt":[]}`), true)
 	f.Fuzz(func(t *testing.T, status int, after string, body []byte, tooLong bool) {
 		tm := aTimer()
-		v := Judge(tm, Answer{Status: status, RetryAfter: after, Body: body, TooLong: tooLong}, now, middle)
+		v := Judge(tm, Answer{Status: status, RetryAfter: after, Body: body, TooLong: tooLong}, timer.StatusCodes{}, now, middle)
 		switch v.Kind {
 		case Done, Dead, Exhausted:
 			if v.NextAt != 0 {

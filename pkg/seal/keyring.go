@@ -1,0 +1,150 @@
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// KeySize is that of a key, in bytes.
+	KeySize = 32
+	// version begins every sealed text, so that another way of sealing can be told from this one.
+	version = "v1"
+)
+
+var (
+	// ErrNoKey says that nothing can be sealed, because no key is configured.
+	ErrNoKey = errors.New("no secret key is configured")
+	// ErrUnknownKey says that a text was sealed with a key that is not configured here.
+	ErrUnknownKey = errors.New("sealed with a key that is not configured")
+	// ErrDamaged says that a sealed text is not as it was sealed, or was sealed for another place.
+	ErrDamaged = errors.New("the sealed text is damaged, or belongs elsewhere")
+)
+
+// Keyring seals with its first key and opens with any. One without keys can do neither. The zero value has
+// none.
+type Keyring struct{ keys []key }
+
+type key struct {
+	id   string
+	aead cipher.AEAD
+}
+
+// ParseKeys reads keys as they are configured: base64 of 32 bytes each, separated by commas, the first of them
+// the one to seal with. An empty text is an empty keyring. Its error does not show what was given.
+func ParseKeys(text string) (Keyring, error) {
+	var ring Keyring
+	if strings.TrimSpace(text) == "" {
+		return ring, nil
+	}
+	for i, part := range strings.Split(text, ",") {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
+		if err != nil || len(raw) != KeySize {
+			return Keyring{}, timer.Invalid("secret-key", hidden{},
+				fmt.Sprintf("base64 of 32 random bytes, or several separated by commas; number %d is not that", i+1))
+		}
+		k, err := newKey(raw)
+		if err != nil {
+			return Keyring{}, err
+		}
+		if slices.ContainsFunc(ring.keys, func(other key) bool { return other.id == k.id }) {
+			return Keyring{}, timer.Invalid("secret-key", hidden{}, fmt.Sprintf("every key once; number %d is given twice", i+1))
+		}
+		ring.keys = append(ring.keys, k)
+	}
+	return ring, nil
+}
+
+func newKey(raw []byte) (key, error) {
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		return key{}, err
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return key{}, err
+	}
+	mac := hmac.New(sha256.New, raw)
+	mac.Write([]byte("timerbus key id"))
+	return key{id: hex.EncodeToString(mac.Sum(nil)[:4]), aead: aead}, nil
+}
+
+type hidden struct{}
+
+func (hidden) String() string { return "the given value" }
+
+// IDs names the keys, the one to seal with first.
+func (r Keyring) IDs() []string {
+	ids := make([]string, len(r.keys))
+	for i, k := range r.keys {
+		ids[i] = k.id
+	}
+	return ids
+}
+
+// Format keeps keys out of whatever prints a configuration.
+func (r Keyring) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "keys %v", r.IDs()) }
+
+// Seal makes a text that only the key's holders can read, and only for the place it was sealed for: in
+// another's it does not open.
+func (r Keyring) Seal(place string, secret []byte) (string, error) {
+	if len(r.keys) == 0 {
+		return "", ErrNoKey
+	}
+	k := r.keys[0]
+	nonce := make([]byte, k.aead.NonceSize())
+	rand.Read(nonce) // never fails: the process ends instead
+	sealed := k.aead.Seal(nonce, nonce, secret, []byte(place))
+	return strings.Join([]string{version, k.id, base64.RawStdEncoding.EncodeToString(sealed)}, ":"), nil
+}
+
+// Open reads what Seal made for the same place. Errors are ErrUnknownKey or ErrDamaged.
+func (r Keyring) Open(place, sealed string) ([]byte, error) {
+	id, text, err := split(sealed)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(r.keys, func(k key) bool { return k.id == id })
+	if at < 0 {
+		have := "none"
+		if len(r.keys) > 0 {
+			have = strings.Join(r.IDs(), ", ")
+		}
+		return nil, fmt.Errorf("%w: it is %s, and configured are: %s", ErrUnknownKey, id, have)
+	}
+	aead := r.keys[at].aead
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) < aead.NonceSize() {
+		return nil, ErrDamaged
+	}
+	secret, err := aead.Open(nil, raw[:aead.NonceSize()], raw[aead.NonceSize():], []byte(place))
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	return secret, nil
+}
+
+// Current reports whether a text is sealed with the key that seals now.
+func (r Keyring) Current(sealed string) bool {
+	id, _, err := split(sealed)
+	return err == nil && len(r.keys) > 0 && r.keys[0].id == id
+}
+
+func split(sealed string) (id, text string, err error) {
+	parts := strings.Split(sealed, ":")
+	if len(parts) != 3 || parts[0] != version {
+		return "", "", ErrDamaged
+	}
+	return parts[1], parts[2], nil
+}

@@ -1,0 +1,144 @@
+package dispatcher
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/pkg/webhook"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// profiles opens what the namespaces' settings say of callbacks, once for every change.
+type profiles struct {
+	keys seal.Keyring
+
+	mu     sync.Mutex
+	opened map[string]*openedSettings // by namespace; there are few, and none goes away
+}
+
+// openedSettings is a profile, or why there is none, for as long as the settings and their live secrets are the
+// same.
+type openedSettings struct {
+	settings store.Settings
+	until    timer.Millis
+	profile  *callback.Profile
+	err      error
+}
+
+func newProfiles(keys seal.Keyring) *profiles {
+	return &profiles{keys: keys, opened: map[string]*openedSettings{}}
+}
+
+// of returns a namespace's profile at now. fresh: nobody was told of err before.
+func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.Profile, fresh bool, err error) {
+	s := &ns.Settings
+	if s.Headers == "" && s.Secrets == (store.Secrets{}) && s.TLS == (store.TLS{}) {
+		return nil, false, nil // nearly all
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.opened[ns.Name]
+	if o == nil || o.settings != *s || now >= o.until {
+		fresh = true
+		o = &openedSettings{settings: *s, until: math.MaxInt64}
+		live := s.Secrets.Live(now)
+		for i := range live {
+			if live[i].ExpiresAt != 0 {
+				o.until = min(o.until, live[i].ExpiresAt)
+			}
+		}
+		o.profile, o.err = openSettings(p.keys, ns, live)
+		p.opened[ns.Name] = o
+	}
+	return o.profile, fresh, o.err
+}
+
+func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
+	profile := &callback.Profile{Headers: ns.Settings.Headers}
+	for i := range live {
+		text, err := keys.Open(store.SecretPlace(ns.Name), live[i].Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("namespace %q: signing secret %s: %w", ns.Name, live[i].ID, err)
+		}
+		secret, err := webhook.ParseSecret(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("namespace %q: signing secret %s: %w", ns.Name, live[i].ID, err)
+		}
+		profile.Secrets = append(profile.Secrets, secret)
+	}
+	var err error
+	if profile.TLS, err = openTLS(keys, ns); err != nil {
+		return nil, fmt.Errorf("namespace %q: %w", ns.Name, err)
+	}
+	return profile, nil
+}
+
+// openTLS returns nil where the machine's certificates serve.
+func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
+	s := &ns.Settings.TLS
+	if *s == (store.TLS{}) {
+		return nil, nil //nolint:nilnil // nil is what the profile has then
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.CA != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM([]byte(s.CA)) {
+			return nil, errors.New("the stored CA certificates cannot be read")
+		}
+	}
+	if s.Certificate != "" {
+		key, err := keys.Open(store.KeyPlace(ns.Name), s.SealedKey)
+		if err != nil {
+			return nil, fmt.Errorf("key of the client certificate: %w", err)
+		}
+		certificate, err := tls.X509KeyPair([]byte(s.Certificate), key)
+		if err != nil {
+			return nil, fmt.Errorf("client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{certificate}
+	}
+	return config, nil
+}
+
+// CheckSettings says for which namespaces a dispatcher with these keys could not call back.
+func CheckSettings(keys seal.Keyring, namespaces []store.Namespace, now timer.Millis) error {
+	var errs []error
+	for i := range namespaces {
+		ns := &namespaces[i]
+		if _, err := openSettings(keys, ns, ns.Settings.Secrets.Live(now)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dress finds how the delivery's callback goes out, or why it cannot go out as its namespace wants: never
+// unsigned, and never with other certificates. That is the process's fault and not the timer's.
+func (s *Service) dress(d *delivery) (whyNot string) {
+	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+	defer cancel()
+	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
+	if err != nil {
+		return err.Error()
+	}
+	d.retryStatuses = ns.Settings.RetryStatuses
+	var fresh bool
+	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)
+	if err == nil {
+		return ""
+	}
+	s.metrics.failures.WithLabelValues("open settings").Inc()
+	if fresh {
+		s.config.Logger.Error("timers wait: the callbacks of their namespace cannot be signed or sent as it wants",
+			"namespace", ns.Name, "error", err)
+	}
+	return err.Error()
+}
