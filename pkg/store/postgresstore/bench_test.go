@@ -3,16 +3,22 @@
 package postgresstore_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -21,8 +27,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Each benchmark prints rows/s over the wall clock, and the CPU a row costs in this process; the server's
-// is not seen. b.N counts rows. BenchmarkPlainInsert is the yardstick: what a program gets that inserts its
+// Each benchmark prints rows/s over the wall clock, and the CPU a row costs in this process and, where the
+// server runs on this machine, in the server's: on a busy machine those tell more. b.N counts rows. BenchmarkPlainInsert is the yardstick: what a program gets that inserts its
 // timers one by one.
 const (
 	benchNow       = timer.Millis(1_800_000_000_000)
@@ -35,15 +41,60 @@ const (
 )
 
 // perRow reports what b.N rows took.
-func perRow(b *testing.B, run func()) {
+func perRow(b *testing.B, db *database, run func()) {
 	b.Helper()
-	before := cpu(b)
+	before, serverBefore := cpu(b), db.cpu(b)
 	b.ResetTimer()
 	run()
 	b.StopTimer()
-	used := cpu(b) - before
+	used, server := cpu(b)-before, db.cpu(b)-serverBefore
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/1000, "µs-cpu/row")
+	if server > 0 {
+		b.ReportMetric(float64(server.Nanoseconds())/float64(b.N)/1000, "µs-server/row")
+	}
+}
+
+// cpu is what all processes of the server have used so far; 0 if they cannot be seen from here.
+func (db *database) cpu(b *testing.B) time.Duration {
+	b.Helper()
+	c, err := pgx.Connect(b.Context(), db.url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close(b.Context())
+	var pid int
+	if err := c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		b.Fatal(err)
+	}
+	postmaster, _ := processStat(fmt.Sprintf("/proc/%d/stat", pid))
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || postmaster == 0 {
+		return 0
+	}
+	_, total := processStat(fmt.Sprintf("/proc/%d/stat", postmaster))
+	for _, file := range files {
+		if parent, used := processStat(file); parent == postmaster {
+			total += used
+		}
+	}
+	return total
+}
+
+// processStat reads a process's parent, and the CPU it and its ended children have used.
+func processStat(file string) (parent int, used time.Duration) {
+	const tick = 10 * time.Millisecond
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	for _, field := range fields[11:15] {
+		n, _ := strconv.Atoi(field)
+		used += time.Duration(n) * tick
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	return parent, used
 }
 
 func cpu(b *testing.B) time.Duration {
@@ -139,11 +190,11 @@ func batches(b *testing.B, n, size, writers int, run func(from, to int) error) {
 }
 
 func BenchmarkPut(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		for _, c := range []struct{ batch, writers int }{{1, plainWriters}, {100, benchWriters}, {500, benchWriters}} {
 			b.Run(fmt.Sprintf("batch=%d", c.batch), func(b *testing.B) {
 				ops := puts(b.N, benchShards)
-				perRow(b, func() {
+				perRow(b, db, func() {
 					batches(b, b.N, c.batch, c.writers, func(from, to int) error {
 						_, err := s.Write(b.Context(), benchNow, ops[from:to])
 						return err
@@ -173,7 +224,7 @@ func BenchmarkPlainInsert(b *testing.B) {
 			}
 			b.Cleanup(pool.Close)
 			ops := puts(b.N, benchShards)
-			perRow(b, func() {
+			perRow(b, db, func() {
 				batches(b, b.N, 1, plainWriters, func(from, _ int) error {
 					p, _ := ops[from].(store.Put)
 					_, err := pool.Exec(b.Context(), "INSERT INTO plain VALUES ($1, $2, $3, $4, $5, $6)",
@@ -187,13 +238,13 @@ func BenchmarkPlainInsert(b *testing.B) {
 
 // BenchmarkFinishDone finishes timers in the order in which they are due, as the dispatcher does.
 func BenchmarkFinishDone(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		for _, size := range []int{100, 500} {
 			b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
 				all := fill(b, s, b.N, benchShards)
 				slices.SortFunc(all, func(a, b store.Put) int { return cmp.Compare(a.Spec.ExecuteAt, b.Spec.ExecuteAt) })
 				items := finishes(all, store.FinishDone)
-				perRow(b, func() {
+				perRow(b, db, func() {
 					batches(b, b.N, size, benchWriters, func(from, to int) error {
 						return firstError(s.Finish(b.Context(), benchNow, items[from:to]))
 					})
@@ -205,10 +256,10 @@ func BenchmarkFinishDone(b *testing.B) {
 
 // BenchmarkFinishRetry moves timers, which is done under their locks.
 func BenchmarkFinishRetry(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		all := fill(b, s, b.N, benchShards)
 		items := finishes(all, store.FinishRetry)
-		perRow(b, func() {
+		perRow(b, db, func() {
 			batches(b, b.N, 500, benchWriters, func(from, to int) error {
 				return firstError(s.Finish(b.Context(), benchNow, items[from:to]))
 			})
@@ -242,13 +293,13 @@ func firstError(errs []error, err error) error {
 }
 
 func BenchmarkCurrent(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, all []store.Put) {
+	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put) {
 		checks := make([]store.Check, b.N)
 		for i := range checks {
 			p := all[rand.IntN(len(all))]
 			checks[i] = store.Check{Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Revision: p.Revision}
 		}
-		perRow(b, func() {
+		perRow(b, db, func() {
 			batches(b, b.N, 64, benchWriters, func(from, to int) error {
 				_, err := s.Current(b.Context(), checks[from:to])
 				return err
@@ -261,7 +312,7 @@ func BenchmarkCurrent(b *testing.B) {
 func BenchmarkDue(b *testing.B) {
 	for _, pending := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
-			eachServer(b, pending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, all []store.Put) {
+			eachServer(b, pending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put) {
 				q := claimAll(b, s)
 				slices.SortFunc(all, func(a, b store.Put) int { return cmp.Compare(a.Spec.ExecuteAt, b.Spec.ExecuteAt) })
 				for _, due := range []int{0, 1000, 10_000} {
@@ -302,7 +353,7 @@ func claimAll(tb testing.TB, s store.Store) store.DueQuery {
 
 // BenchmarkAdvance moves all watermarks once; b.N counts statements.
 func BenchmarkAdvance(b *testing.B) {
-	eachServer(b, 0, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		q := claimAll(b, s)
 		items := make([]store.Advance, len(q.Shards))
 		at := benchNow
@@ -319,7 +370,7 @@ func BenchmarkAdvance(b *testing.B) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, _ *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		for b.Loop() {
 			if _, err := s.Count(b.Context(), benchNow); err != nil {
 				b.Fatal(err)

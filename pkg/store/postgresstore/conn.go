@@ -72,6 +72,8 @@ func settings() map[string]string {
 		"enable_hashjoin":               "off",
 		"enable_mergejoin":              "off",
 		"enable_seqscan":                "off",
+		"enable_incremental_sort":       "off",
+		"enable_material":               "off",
 		"enable_bitmapscan":             "off",
 		"jit":                           "off",
 		"timezone":                      "UTC",

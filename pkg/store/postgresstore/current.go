@@ -13,7 +13,7 @@ var (
 	// poll has just read.
 	currentByKey = statement{"current_by_key", "SELECT a.place, " + timerColumns + `
 FROM unnest($1::bigint[], $2::timestamptz[], $3::uuid[]) WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, place)
-JOIN timers t ON t.shard_id = a.shard_id AND t.due_at = a.due_at AND t.timer_uuid = a.timer_uuid`}
+JOIN timers t ON ` + atKey}
 
 	currentByUUID = statement{"current_by_uuid", "SELECT a.place, " + timerColumns + `
 FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS a(shard_id, timer_uuid, place)

@@ -19,7 +19,7 @@ var removeTimers = statement{"remove_timers", `WITH gone AS (
 		$9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::text[])
 		WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, revision, generation, attempt, outcome,
 			started_at, finished_at, expires_at, status_code, error, place)
-	WHERE t.shard_id = a.shard_id AND t.due_at = a.due_at AND t.timer_uuid = a.timer_uuid
+	WHERE ` + atKey + `
 		AND CASE WHEN a.revision <> 0 THEN t.revision = a.revision ELSE t.generation = a.generation END
 		AND NOT EXISTS (SELECT FROM timer_history h
 			WHERE h.shard_id = t.shard_id AND h.timer_uuid = t.timer_uuid AND h.generation = t.generation AND h.attempt = a.attempt)

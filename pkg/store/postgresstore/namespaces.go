@@ -11,7 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-const namespaceColumns = "name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, created_at, updated_at"
+const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
+	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, created_at, updated_at`
 
 var (
 	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
@@ -22,10 +23,11 @@ var (
 	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
 	insertNamespace  = statement{
 		"insert_namespace",
-		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
-	history_retention_ns = $4, updated_at = $5
+	history_retention_ns = $4, headers = $5, retry_statuses = $6, secrets = $7, tls_ca = $8, tls_certificate = $9,
+	tls_key = $10, updated_at = $11
 WHERE name = $1 RETURNING ` + namespaceColumns}
 )
 
@@ -55,12 +57,11 @@ func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.
 			return t.abandon(ctx)
 		}
 		answer.Shards.Base = shard.ID(base)
-		var policies policyMemo
-		return t.commit(ctx, call{statement: insertNamespace, args: [][]byte{
-			textValue(ns.Name), int8Value(base), int8Value(int64(ns.Shards.Count)), textValue(policies.format(&ns.Settings.Retry)),
-			int8Value(int64(ns.Settings.CallbackTimeout)), int8Value(int64(ns.Settings.HistoryRetention)),
-			instantValue(ns.CreatedAt), instantValue(ns.UpdatedAt),
-		}})
+		args := append([][]byte{textValue(ns.Name), int8Value(base), int8Value(int64(ns.Shards.Count))}, settingsValues(&ns.Settings)...)
+		return t.commit(ctx, call{
+			statement: insertNamespace,
+			args:      append(args, instantValue(ns.CreatedAt), instantValue(ns.UpdatedAt)),
+		})
 	})
 	if err != nil {
 		return store.Namespace{}, err
@@ -94,10 +95,8 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	op := fmt.Sprintf("update namespace %q", ns.Name)
 	var found []store.Namespace
 	err := s.write(ctx, op, latest, func(t *transaction) error {
-		var policies policyMemo
-		return t.commit(ctx, namespaceCall(updateNamespace, &found, textValue(ns.Name),
-			textValue(policies.format(&ns.Settings.Retry)), int8Value(int64(ns.Settings.CallbackTimeout)),
-			int8Value(int64(ns.Settings.HistoryRetention)), instantValue(ns.UpdatedAt)))
+		args := append([][]byte{textValue(ns.Name)}, settingsValues(&ns.Settings)...)
+		return t.commit(ctx, namespaceCall(updateNamespace, &found, append(args, instantValue(ns.UpdatedAt))...))
 	})
 	if err != nil {
 		return store.Namespace{}, err
@@ -106,6 +105,23 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 		return store.Namespace{}, fmt.Errorf("%s: %w", op, store.ErrNotFound)
 	}
 	return found[0], nil
+}
+
+// settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
+func settingsValues(s *store.Settings) [][]byte {
+	var policies policyMemo
+	return [][]byte{
+		textValue(policies.format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
+		textOrNull(string(s.Headers)), textOrNull(s.RetryStatuses.String()), textOrNull(s.Secrets.String()),
+		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey),
+	}
+}
+
+func textOrNull(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return textValue(text)
 }
 
 func (s *Store) namespaces(ctx context.Context, op string, what statement, args ...[]byte) ([]store.Namespace, error) {
@@ -128,6 +144,15 @@ func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call
 		ns.Settings.Retry = policies.read(r)
 		ns.Settings.CallbackTimeout = time.Duration(r.int8())
 		ns.Settings.HistoryRetention = time.Duration(r.int8())
+		ns.Settings.Headers = timer.Headers(r.text())
+		var err error
+		if ns.Settings.RetryStatuses, err = timer.ParseStatusCodes(r.text()); err != nil {
+			r.failf("namespace %q: %w", ns.Name, err)
+		}
+		if ns.Settings.Secrets, err = store.ParseSecrets(r.text()); err != nil {
+			r.failf("namespace %q: %w", ns.Name, err)
+		}
+		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), SealedKey: r.text()}
 		ns.CreatedAt, _ = r.instant()
 		ns.UpdatedAt, _ = r.instant()
 		*into = append(*into, ns)

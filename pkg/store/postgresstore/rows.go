@@ -15,6 +15,11 @@ const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execu
 	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
 	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error`
 
+// atKey finds a row t by full primary key. Written as equality, either key would do, and the planner may
+// choose the one by uuid, which spreads the rows that are due together over all of its pages.
+const atKey = `t.shard_id = a.shard_id
+	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)`
+
 // endColumns are the same of a history row h: the timer as the attempt left it. They tell the truth about
 // done and dead ones only.
 const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,

@@ -1,0 +1,152 @@
+package postgresstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const now = timer.Millis(1_800_000_000_000)
+
+var block = shard.Block{Base: 0, Count: 16}
+
+// eachServer runs a subtest on every server there is (servers in server_test.go says which must be).
+func eachServer(t *testing.T, run func(t *testing.T, address string)) {
+	t.Helper()
+	found := false
+	for name, address := range map[string]string{
+		"postgres":   os.Getenv("TIMERBUS_TEST_POSTGRES"),
+		"postgres15": os.Getenv("TIMERBUS_TEST_POSTGRES15"),
+	} {
+		if address != "" {
+			found = true
+			t.Run(name, func(t *testing.T) { run(t, address) })
+		}
+	}
+	if !found {
+		t.Skip("no PostgreSQL: run `make test PKG=./pkg/store/postgresstore`, which starts some")
+	}
+}
+
+// newDatabase makes one that is removed in the end, without a schema.
+func newDatabase(t *testing.T, address string) (inside string) {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", rand.Uint64())
+	execute(t, address, "CREATE DATABASE "+name)
+	t.Cleanup(func() { execute(t, address, "DROP DATABASE "+name+" WITH (FORCE)") })
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/" + name
+	return at.String()
+}
+
+// migrated makes a database with the schema.
+func migrated(t *testing.T, address string) (inside string) {
+	t.Helper()
+	inside = newDatabase(t, address)
+	if _, _, err := Migrate(t.Context(), Options{URL: inside}); err != nil {
+		t.Fatal(err)
+	}
+	return inside
+}
+
+// execute runs statements on a connection of its own.
+func execute(t *testing.T, address string, statements ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // cleanups run it, too
+	defer cancel()
+	c, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	for _, statement := range statements {
+		if _, err := c.Exec(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+func openStore(t *testing.T, address string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Options{URL: address, MaxConns: 6, MinConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// putOf makes a create whose revision is made from its id, so that one id always has the same one.
+func putOf(id string, executeAt timer.Millis) store.Put {
+	uuid := timer.UUIDOf("default", id)
+	revision := timer.Revision(1)
+	for _, b := range uuid[:7] {
+		revision = revision<<8 | timer.Revision(b)
+	}
+	return store.Put{
+		Ref:       store.Ref{Shard: block.Place(id), UUID: uuid},
+		Namespace: "default",
+		ID:        id,
+		Revision:  revision,
+		Spec: timer.Spec{
+			ExecuteAt:       executeAt,
+			CallbackURL:     "http://127.0.0.1:9000/",
+			CallbackTimeout: timer.DefaultCallbackTimeout,
+			Retry:           timer.DefaultRetryPolicy(),
+			Payload:         []byte(`{"n":1}`),
+		},
+	}
+}
+
+func finishOf(p store.Put, kind store.FinishKind) store.Finish {
+	return store.Finish{
+		Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: kind,
+		If:   store.Guard{Generation: timer.Generation(p.Revision)},
+		Next: p.Revision + 1, NextAt: now + 1000,
+		Record: store.Record{Attempt: 1, StartedAt: now, FinishedAt: now, StatusCode: 200, KeepFor: time.Hour},
+	}
+}
+
+// seed writes n timers, of which a tenth each is parked, done and dead.
+func seed(t *testing.T, s *Store, n int) {
+	t.Helper()
+	const batch = 10_000
+	for from := 0; from < n; from += batch {
+		var ops []store.Op
+		var items []store.Finish
+		for i := from; i < min(from+batch, n); i++ {
+			p := putOf(fmt.Sprint("seed-", i), now+timer.Millis(i%997))
+			if i%7 == 0 {
+				p.Spec.CorrelationID = fmt.Sprint("correlation-", i%11)
+			}
+			ops = append(ops, p)
+			kinds := [...]store.FinishKind{store.FinishDone, store.FinishDead, store.FinishParked}
+			if i%10 < len(kinds) {
+				items = append(items, finishOf(p, kinds[i%10]))
+			}
+		}
+		if _, err := s.Write(t.Context(), now, ops); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Finish(t.Context(), now, items); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

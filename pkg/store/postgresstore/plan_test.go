@@ -1,0 +1,195 @@
+package postgresstore
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// plan is a statement and how PostgreSQL must run it.
+type plan struct {
+	what string
+	statement
+	// through are index searches that must be in the plan.
+	through []string
+	// mayScan and maySort say why a scan of a table, or a sort, is right here.
+	mayScan, maySort string
+}
+
+const (
+	byDue     = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
+	byUUID    = `_shard_id_timer_uuid_key on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
+	behindKey = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
+	inHistory = `_shard_id_timer_uuid_generation_attemp\w* on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
+	byShard   = `shards_pkey on shards s.*\n.*Index Cond: \(shard_id = a.shard_id\)`
+	oneTimers = "sorts the history of one timer"
+)
+
+func plans() []plan {
+	live, same := walks[way{false, false}], walks[way{false, true}]
+	end, endSame := walks[way{true, false}], walks[way{true, true}]
+	return []plan{
+		{what: "Put: creates", statement: createTimers},
+		{what: "Put, Update, Delete, Finish: lock", statement: lockTimers, through: []string{byUUID}},
+		{what: "Put: insert", statement: insertTimers},
+		{what: "Put, Update, Finish: replace", statement: replaceTimers, through: []string{byUUID}},
+		{what: "Delete, Finish: delete", statement: deleteTimers, through: []string{byUUID}},
+		{what: "Put at a position", statement: movePosition, through: []string{`positions_pkey`}},
+		{what: "Position", statement: selectPosition, through: []string{`positions_pkey`}},
+		{what: "Get", statement: selectLive, through: []string{`_shard_id_timer_uuid_key on timers_`}},
+		{what: "Get of finished timers", statement: selectEnds, through: []string{`generation_attemp\w* on timer_history_`}, maySort: oneTimers},
+		{what: "History", statement: selectHistory, through: []string{`generation_attemp\w* on timer_history_`}, maySort: oneTimers},
+		{what: "Current", statement: currentByKey, through: []string{byDue}},
+		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byUUID}},
+		{what: "Current: count starts", statement: countStarts, through: []string{byUUID}},
+		{what: "Finish: remove", statement: removeTimers, through: []string{byDue, `generation_attemp\w* on timer_history_`}},
+		{what: "Finish: give way", statement: giveWay, through: []string{inHistory}},
+		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
+		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
+		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
+		{what: "Inspect", statement: inspectShards, through: []string{byShard, `_pkey on timers_`}},
+		{what: "Claim", statement: claimShards},
+		{what: "Release", statement: releaseShards, through: []string{byShard}},
+		{what: "Advance", statement: advanceShards, through: []string{byShard}},
+		{what: "Unannounced: parked", statement: parkedMarks, through: []string{`marked_at_idx on timers_`}},
+		{what: "Unannounced: dead", statement: deadMarks, through: []string{`marked_at_idx on timer_history_`}},
+		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},
+		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
+		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
+		{what: "List", statement: live.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid\) > ROW`}},
+		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_timer_uuid_key`}},
+		{what: "List by correlation", statement: same.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
+		{what: "List by correlation: bound", statement: same.last.statement, through: []string{`Index Only Scan using timers_\d+_correlation`}},
+		{what: "List by made correlation", statement: same.made.statement, through: []string{`_shard_id_timer_uuid_key on timers_`}},
+		{what: "List finished", statement: end.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`}},
+		{what: "List finished: bound", statement: end.last.statement, through: []string{`Index Only Scan`}},
+		{what: "List finished by correlation", statement: endSame.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
+		{what: "List finished by correlation: bound", statement: endSame.last.statement, through: []string{`Index Only Scan using timer_history_\w+_correlation`}},
+		{what: "List finished by made correlation", statement: endSame.made.statement, through: []string{`generation_attemp\w* on timer_history_`}},
+		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_shard_id_idx`}},
+		{
+			what: "Count overdue", statement: countOverdue, through: []string{`_pkey on timers_`},
+			mayScan: "reads all namespaces, which are few",
+		},
+	}
+}
+
+var (
+	scans    = regexp.MustCompile(`Seq Scan on|Bitmap Heap Scan on`)
+	// What the settings of the store's connections forbid and a plan does all the same, there being no other way.
+	disabled = regexp.MustCompile(`Scan .*\n(.*Cond:.*\n|.*Filter:.*\n)*\s+Disabled: true|Scan .*cost=1\d{10}`)
+	sorts    = regexp.MustCompile(`Sort  \(cost`)
+)
+
+func (p *plan) check(t *testing.T, steps string) {
+	t.Helper()
+	if p.mayScan == "" && (scans.MatchString(steps) || disabled.MatchString(steps)) {
+		t.Errorf("scans a table:\n%s", steps)
+	}
+	if p.maySort == "" && sorts.MatchString(steps) {
+		t.Errorf("sorts:\n%s", steps)
+	}
+	for _, want := range p.through {
+		if !regexp.MustCompile(want).MatchString(steps) {
+			t.Errorf("does not go through %s:\n%s", want, steps)
+		}
+	}
+}
+
+// TestPlans asks for the plans on small tables that nobody has analysed, and on 100,000 rows.
+func TestPlans(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		for _, rows := range []int{0, 100_000} {
+			seed(t, s, rows)
+			if rows > 0 {
+				claimShardsOf(t, s, shard.Block{Count: 1024})
+				execute(t, inside, "VACUUM ANALYZE")
+			}
+			for _, p := range plans() {
+				t.Run(fmt.Sprintf("%s/rows=%d", p.what, rows), func(t *testing.T) { p.check(t, explain(t, s, p.sql)) })
+			}
+		}
+	})
+}
+
+func claimShardsOf(t *testing.T, s *Store, block shard.Block) []store.Claimed {
+	t.Helper()
+	claimed, err := s.Claim(t.Context(), now, store.Owner{Incarnation: timer.UUID{1}, Node: "test"}, block.In(0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claimed
+}
+
+// TestPlansAreRead shows that check can fail.
+func TestPlansAreRead(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		s := openStore(t, migrated(t, address))
+		steps := explain(t, s, "SELECT shard_id FROM timers WHERE updated_at > $1::timestamptz ORDER BY updated_at")
+		if !scans.MatchString(steps) || !disabled.MatchString(steps) || !sorts.MatchString(steps) {
+			t.Errorf("a scan and a sort are not seen in:\n%s", steps)
+		}
+	})
+}
+
+// explain asks for the generic plan, as all connections of the store use it.
+func explain(t *testing.T, s *Store, sql string) string {
+	t.Helper()
+	var steps strings.Builder
+	err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
+		if _, err := c.Exec(t.Context(), "PREPARE explained AS "+sql); err != nil {
+			return err
+		}
+		defer c.Exec(t.Context(), "DEALLOCATE explained")
+		rows, err := c.Query(t.Context(),
+			"SELECT format_type(p, NULL) FROM pg_prepared_statements, unnest(parameter_types::oid[]) AS p WHERE name = 'explained'")
+		if err != nil {
+			return err
+		}
+		types, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		args := make([]string, len(types))
+		for i, typ := range types {
+			args[i] = literal(typ)
+		}
+		command := "EXPLAIN EXECUTE explained"
+		if len(args) > 0 {
+			command += "(" + strings.Join(args, ", ") + ")"
+		}
+		rows, err = c.Query(t.Context(), command, pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return err
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		steps.WriteString(strings.Join(lines, "\n"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps.String()
+}
+
+// literal is some value of a type; a plan that leaves partitions out needs one.
+func literal(typ string) string {
+	if element, isArray := strings.CutSuffix(typ, "[]"); isArray {
+		return "ARRAY[" + literal(element) + "]::" + typ
+	}
+	values := map[string]string{
+		"bigint": "1", "integer": "1", "boolean": "true", "text": "'x'", "bytea": "'x'",
+		"uuid": "'75150000-0000-5000-8000-000000000000'", "timestamp with time zone": "'2027-01-15'",
+	}
+	return values[typ] + "::" + typ
+}
