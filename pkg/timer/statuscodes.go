@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// StatusCodes is a set of HTTP statuses of class 4xx. The zero value is empty, and sets can be compared.
-type StatusCodes struct{ bits [2]uint64 }
+// StatusCodes is a set of HTTP statuses of class 4xx, a bit for each. The zero value is empty, and sets can be
+// compared.
+type StatusCodes [2]uint64
 
 const firstClientError, lastClientError = 400, 499
 
@@ -23,20 +24,20 @@ func (s StatusCodes) With(code int) (StatusCodes, error) {
 		return s, Invalid("retryStatuses", code, fmt.Sprintf("%d to %d", firstClientError, lastClientError))
 	}
 	at := code - firstClientError
-	s.bits[at/64] |= 1 << (at % 64)
+	s[at/64] |= 1 << (at % 64)
 	return s, nil
 }
 
 // Has reports whether a status is in the set.
 func (s StatusCodes) Has(code int) bool {
 	at := code - firstClientError
-	return at >= 0 && code <= lastClientError && s.bits[at/64]&(1<<(at%64)) != 0
+	return at >= 0 && code <= lastClientError && s[at/64]&(1<<(at%64)) != 0
 }
 
 // All walks over the set in order.
 func (s StatusCodes) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for word, set := range s.bits {
+		for word, set := range s {
 			for ; set != 0; set &= set - 1 {
 				if !yield(firstClientError + 64*word + bits.TrailingZeros64(set)) {
 					return

@@ -12,12 +12,14 @@ import (
 )
 
 const (
-	namespaceColumns = "name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, created_at, updated_at"
+	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
+	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
 	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
-	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, updated_at = ?
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?,
+	headers = ?, retry_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, updated_at = ?
 WHERE name = ?`
 )
 
@@ -56,9 +58,18 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 		return store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad), nil
 	}
 	ns.Shards.Base = shard.ID(base)
-	_, err = c.exec(insertNamespace, ns.Name, base, ns.Shards.Count, c.policies.format(ns.Settings.Retry),
-		int64(ns.Settings.CallbackTimeout), int64(ns.Settings.HistoryRetention), ns.CreatedAt, ns.UpdatedAt)
+	args := append([]any{ns.Name, base, ns.Shards.Count}, c.settingsValues(&ns.Settings)...)
+	_, err = c.exec(insertNamespace, append(args, ns.CreatedAt, ns.UpdatedAt)...)
 	return ns, nil, err
+}
+
+// settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
+func (c *conn) settingsValues(s *store.Settings) []any {
+	return []any{
+		c.policies.format(s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention),
+		orNull(string(s.Headers)), orNull(s.RetryStatuses.String()), orNull(s.Secrets.String()),
+		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey),
+	}
 }
 
 // GetNamespace implements store.Namespaces.
@@ -98,8 +109,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	var answer store.Namespace
 	var found bool
 	err := s.write(ctx, op, 1, 0, func(c *conn) error {
-		_, err := c.exec(updateNamespace, c.policies.format(ns.Settings.Retry), int64(ns.Settings.CallbackTimeout),
-			int64(ns.Settings.HistoryRetention), ns.UpdatedAt, ns.Name)
+		_, err := c.exec(updateNamespace, append(c.settingsValues(&ns.Settings), ns.UpdatedAt, ns.Name)...)
 		if err == nil {
 			answer, found, err = c.namespace(ns.Name)
 		}
@@ -126,10 +136,23 @@ func (c *conn) namespace(name string) (ns store.Namespace, found bool, err error
 func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	var ns store.Namespace
 	var policy string
-	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&ns.Settings.CallbackTimeout),
-		(*int64)(&ns.Settings.HistoryRetention), &ns.CreatedAt, &ns.UpdatedAt)
-	if err == nil {
-		ns.Settings.Retry, err = c.policies.parse(policy)
+	var headers, statuses, secrets, ca, certificate, key sql.NullString
+	s := &ns.Settings
+	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&s.CallbackTimeout),
+		(*int64)(&s.HistoryRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &ns.CreatedAt, &ns.UpdatedAt)
+	if err != nil {
+		return ns, err
 	}
-	return ns, err
+	s.Headers = timer.Headers(headers.String)
+	s.TLS = store.TLS{CA: ca.String, Certificate: certificate.String, SealedKey: key.String}
+	if s.Retry, err = c.policies.parse(policy); err != nil {
+		return ns, err
+	}
+	if s.RetryStatuses, err = timer.ParseStatusCodes(statuses.String); err != nil {
+		return ns, fmt.Errorf("namespace %q: %w", ns.Name, err)
+	}
+	if s.Secrets, err = store.ParseSecrets(secrets.String); err != nil {
+		return ns, fmt.Errorf("namespace %q: %w", ns.Name, err)
+	}
+	return ns, nil
 }

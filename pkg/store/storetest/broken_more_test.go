@@ -347,3 +347,73 @@ func TestSuiteCatchesAnInspectionThatNeverLooksAtRows(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &watermarkAsNext{broken{Store: s}} },
 		"Inspect/TellsWhenTheNextRowIsDue")
 }
+
+// headersOutlive keeps the headers of a timer that was replaced by one without.
+type headersOutlive struct{ broken }
+
+func (b *headersOutlive) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		put, ok := op.(store.Put)
+		if !ok || put.Spec.Headers != "" {
+			continue
+		}
+		if row, there := b.current(ctx, put.Ref); there {
+			put.Spec.Headers = row.Headers
+			ops[i] = put
+		}
+	}
+	return b.Store.Write(ctx, now, ops)
+}
+
+func TestSuiteCatchesHeadersThatOutliveAReplacement(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &headersOutlive{broken{Store: s}} },
+		"Put/ReplaceKeepsCreatedAtAndNothingElse")
+}
+
+// bareDead forgets the headers of dead timers, which a re-armed one would then go without.
+type bareDead struct{ broken }
+
+func (b *bareDead) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
+	t, err := b.Store.Get(ctx, now, ref)
+	if t.Status == timer.StatusDead {
+		t.Headers = ""
+	}
+	return t, err
+}
+
+func (b *bareDead) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
+	out, err := b.Store.Rearm(ctx, now, items)
+	for i := range out {
+		if out[i].Prior == nil {
+			out[i].Timer.Headers = ""
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesDeadTimersWithoutTheirHeaders(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &bareDead{broken{Store: s}} },
+		"Finish/ADeadTimerKeepsAllOfItself", "Rearm/ADeadTimerLivesAgain")
+}
+
+// oldSecret updates the settings that were there first, and leaves out what came later.
+type oldSecret struct{ broken }
+
+func (b *oldSecret) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old, err := b.GetNamespace(ctx, ns.Name)
+	if err != nil {
+		return old, err
+	}
+	ns.Settings.Secrets = old.Settings.Secrets
+	return b.Store.UpdateNamespace(ctx, ns)
+}
+
+func TestSuiteCatchesAnUpdateThatForgetsSecrets(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &oldSecret{broken{Store: s}} },
+		"Namespaces/EverySettingSurvives")
+}

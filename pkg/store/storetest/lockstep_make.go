@@ -79,6 +79,7 @@ func (l *lockstep) anySpec() timer.Spec {
 		CallbackTimeout: pick(l, time.Second, 30*time.Second, 1500*time.Millisecond),
 		Retry:           timer.DefaultRetryPolicy(),
 		CorrelationID:   pick(l, "", "x", "y", "ü"),
+		Headers:         pick(l, timer.Headers(""), "", "X-A: 1\n", "X-A: 2\nX-B: b\n"),
 		Payload:         pick(l, nil, []byte("1"), []byte(` {"a" : [ ] }`), []byte(strings.Repeat("9", 3000))),
 	}
 	s.Retry.MaxAttempts = 1 + l.random.IntN(9)
@@ -101,6 +102,9 @@ func (l *lockstep) anyPatch() timer.Patch {
 	}
 	if l.chance(30) {
 		p.CorrelationID = &s.CorrelationID
+	}
+	if l.chance(30) {
+		p.Headers = &s.Headers
 	}
 	if l.chance(20) {
 		p.Deliver = &s.Deliver // may not fit the URL

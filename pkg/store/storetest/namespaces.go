@@ -17,6 +17,7 @@ func namespaceTests() []test {
 		{"Namespaces/ATakenNameIsErrExists", namespaceTaken},
 		{"Namespaces/GetAndList", namespaceGet},
 		{"Namespaces/UpdateChangesSettingsOnly", namespaceUpdate},
+		{"Namespaces/EverySettingSurvives", namespaceSettings},
 		{"Namespaces/NamesAreKeptByteForByte", namespaceNames},
 		{"Namespaces/CreatedAtOnceTheyAreDisjoint", namespaceRace},
 		{"Namespaces/OfManyWithOneNameOneIsCreated", namespaceNameRace},
@@ -124,6 +125,55 @@ func namespaceUpdate(w *world) {
 	w.wantErr(err, store.ErrNotFound, "update an unknown namespace")
 	_, err = w.store.GetNamespace(w.ctx, "nobody")
 	w.wantErr(err, store.ErrNotFound, "get it after the update")
+}
+
+// callbackSettings are those that say how callbacks go out, all of them set.
+func (w *world) callbackSettings() store.Settings {
+	s := store.DefaultSettings()
+	s.Headers = "Authorization: Bearer x\nX-Team: billing\n"
+	for _, code := range []int{400, 404, 463, 464, 499} {
+		var err error
+		s.RetryStatuses, err = s.RetryStatuses.With(code)
+		w.check(err, "status %d", code)
+	}
+	s.Secrets = store.Secrets{
+		{ID: "0a1b2c3d", CreatedAt: w.now, Sealed: "v1:k:" + strings.Repeat("A", 200)},
+		{ID: "ffffffff", CreatedAt: w.now - hour, ExpiresAt: w.now + hour, Sealed: "v1:k:B+/"},
+	}
+	s.TLS = store.TLS{
+		CA:          "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+		Certificate: strings.Repeat("certificate\n", 5000), SealedKey: "v1:k:" + strings.Repeat("C", 9000),
+	}
+	return s
+}
+
+func namespaceSettings(w *world) {
+	all := w.callbackSettings()
+	single := store.DefaultSettings()
+	single.Secrets[0] = all.Secrets[0]
+	trust := store.DefaultSettings()
+	trust.TLS.CA = all.TLS.CA
+	largest := store.DefaultSettings()
+	largest.Headers = largestHeaders()
+	for i, settings := range []store.Settings{all, single, store.DefaultSettings(), trust, largest} {
+		w.check(settings.Check(), "the suite's own settings")
+		made, err := w.store.CreateNamespace(w.ctx, store.Namespace{
+			Name: fmt.Sprint("made", i), Shards: shard.Block{Count: 1}, Settings: settings, CreatedAt: w.now, UpdatedAt: w.now,
+		})
+		w.check(err, "create")
+		w.equal("made", made.Settings, settings)
+		got, err := w.store.GetNamespace(w.ctx, made.Name)
+		w.check(err, "get")
+		w.equal("got", got, made)
+		changed := w.ns // over what the one before left there
+		changed.Settings = settings
+		got, err = w.store.UpdateNamespace(w.ctx, changed)
+		w.check(err, "update")
+		w.equal("changed", got, changed)
+		list, err := w.store.ListNamespaces(w.ctx)
+		w.check(err, "list")
+		w.equal("listed", list[0], changed)
+	}
 }
 
 func namespaceNames(w *world) {

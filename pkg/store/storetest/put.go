@@ -245,6 +245,7 @@ func putExtremes(w *world) {
 	largest.CallbackTimeout = timer.MaxCallbackTimeout
 	largest.Payload = bytes.Repeat([]byte("7"), timer.MaxPayload)
 	largest.CorrelationID = strings.Repeat("é", timer.MaxCorrelationID/2)
+	largest.Headers = largestHeaders()
 	largest.Retry = timer.RetryPolicy{
 		MaxAttempts: timer.MaxMaxAttempts, MaxAttemptsDuration: timer.MaxMaxAttemptsDuration,
 		InitialInterval: timer.MaxInitialInterval, BackoffMultiplier: timer.MaxBackoffMultiplier,
@@ -273,6 +274,15 @@ func putExtremes(w *world) {
 		w.end(&got, store.FinishDead)
 		w.equal("spec of the dead timer", w.mustGet(op.Ref).Spec, spec)
 	}
+}
+
+// largestHeaders are as many as a timer may have, and as long.
+func largestHeaders() timer.Headers {
+	var text strings.Builder
+	for i := range timer.MaxHeaders {
+		fmt.Fprintf(&text, "X-%02d: %s\n", i, strings.Repeat("~", timer.MaxHeaderBytes/timer.MaxHeaders-4))
+	}
+	return timer.Headers(text.String())
 }
 
 // oddTexts are accepted ids that engines have been known to fold, trim, cut or misread.

@@ -80,6 +80,8 @@ func updateEachField(w *world) {
 		"no payload":          {Payload: &none},
 		"correlationId":       {CorrelationID: new("ünder")},
 		"no correlationId":    {CorrelationID: new("")},
+		"headers":             {Headers: new(timer.Headers("X-Other: 1\n"))},
+		"no headers":          {Headers: new(timer.Headers(""))},
 		"maxAttempts":         {Retry: &timer.RetryPatch{MaxAttempts: new(2)}},
 		"maxAttemptsDuration": {Retry: &timer.RetryPatch{MaxAttemptsDuration: new(time.Duration(0))}},
 		"initialInterval":     {Retry: &timer.RetryPatch{InitialInterval: new(time.Millisecond)}},
@@ -194,6 +196,7 @@ func updateInvalid(w *world) {
 		"payload is too large": {Payload: new(make([]byte, timer.MaxPayload+1))},
 		"retry":                {Retry: &timer.RetryPatch{MaxInterval: new(time.Millisecond)}}, // below the initial one
 		"executeAt":            {ExecuteAt: new(timer.MaxMillis + 1)},
+		"headers":              {Headers: new(timer.Headers("Webhook-Id: 1\n"))},
 	} {
 		out := w.update(w.ref("a"), patch)
 		w.wantErr(out.Err, store.ErrInvalid, "update with %s", what)

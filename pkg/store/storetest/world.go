@@ -105,6 +105,7 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 		},
 		Payload:       []byte(`{"order": 1,  "ä":"\u00e4"}`),
 		CorrelationID: "trace-1",
+		Headers:       "X-Team: billing\nX-Trace: a, b;c=\"d\"\n",
 	}
 }
 
