@@ -7,5 +7,6 @@
 // aim is a line of the table.
 //
 // Read main.go, then round.go (what happens in a round) and setup.go (on which engines: here others come
-// in); process.go (children that do not outlive this program); aims.go, report.go and machine.go.
+// in); process.go (children that do not outlive this program); aims.go, report.go, machine.go and
+// others.go (whether the machine had other work).
 package main

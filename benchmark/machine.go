@@ -17,8 +17,6 @@ type machine struct {
 	MemoryGiB  float64 `json:"memoryGiB"`
 	System     string  `json:"system"`
 	Go         string  `json:"go"`
-	// Load is how many processes wanted to run over the last minute, before it began.
-	Load float64 `json:"load"`
 }
 
 func (m machine) String() string {
@@ -31,8 +29,8 @@ func thisMachine() (machine, error) {
 	if runtime.GOOS != "linux" {
 		return m, nil
 	}
-	var files [4]string
-	for i, name := range []string{"/proc/cpuinfo", "/proc/meminfo", "/proc/sys/kernel/osrelease", "/proc/loadavg"} {
+	var files [3]string
+	for i, name := range []string{"/proc/cpuinfo", "/proc/meminfo", "/proc/sys/kernel/osrelease"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return m, fmt.Errorf("describe the machine: %w", err)
@@ -48,9 +46,7 @@ func thisMachine() (machine, error) {
 	}
 	m.MemoryGiB = kib / (1 << 20)
 	m.System = "Linux " + strings.TrimSpace(files[2])
-	load, _, _ := strings.Cut(files[3], " ")
-	m.Load, err = strconv.ParseFloat(load, 64)
-	return m, err
+	return m, nil
 }
 
 // lineOf is the value of a line "name : value".

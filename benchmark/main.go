@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 func main() {
@@ -103,18 +102,20 @@ func (o *options) locate() error {
 	return nil
 }
 
+// muchOther is from how many processors on other work is mentioned.
+const muchOther = 0.2
+
 func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
-	began := time.Now()
-	r := report{Started: began.UTC(), Short: o.short, Setup: o.setup.name}
-	var err error
+	before, err := spentUntilNow()
+	if err != nil {
+		return err
+	}
+	r := report{Started: before.at.UTC(), Short: o.short, Setup: o.setup.name}
 	if r.Version, err = versionOf(ctx, o.binary); err != nil {
 		return err
 	}
 	if r.Machine, err = thisMachine(); err != nil {
 		return err
-	}
-	if r.Machine.Load > 0.5 {
-		fmt.Fprintf(stderr, "The machine has other work (load %.1f): expect lower figures.\n", r.Machine.Load)
 	}
 	for n := range o.rounds {
 		fmt.Fprintf(stderr, "round %d of %d\n", n+1, o.rounds)
@@ -124,12 +125,20 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		}
 		r.add(measured)
 	}
-	r.Seconds = time.Since(began).Seconds()
+	after, err := spentUntilNow()
+	if err != nil {
+		return err
+	}
+	r.Seconds, r.Others = after.at.Sub(before.at).Seconds(), after.othersSince(before)
 	if err := r.write(o.json); err != nil {
 		return err
 	}
 	if err := r.print(stdout); err != nil {
 		return err
+	}
+	if r.Others > muchOther {
+		fmt.Fprintf(stderr, "Other work kept %.1f of %d processors busy meanwhile: the figures are lower than the service's.\n",
+			r.Others, r.Machine.Processors)
 	}
 	fmt.Fprintf(stderr, "All of it is in %s; it took %.0f s.\n", o.json, r.Seconds)
 	return nil

@@ -28,12 +28,14 @@ type row struct {
 type report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
-	Version string    `json:"version"`
-	Machine machine   `json:"machine"`
-	Setup   string    `json:"setup"`
-	Short   bool      `json:"short"`
-	Rounds  int       `json:"rounds"`
-	Rows    []*row    `json:"rows"`
+	// Others is how many processors were busy with something else meanwhile.
+	Others  float64 `json:"others"`
+	Version string  `json:"version"`
+	Machine machine `json:"machine"`
+	Setup   string  `json:"setup"`
+	Short   bool    `json:"short"`
+	Rounds  int     `json:"rounds"`
+	Rows    []*row  `json:"rows"`
 }
 
 // add takes the figures of one round.

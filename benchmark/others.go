@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// clockTick is the unit of times in /proc/stat.
+const clockTick = 10 * time.Millisecond
+
+// spent is processor time up to a moment.
+type spent struct {
+	at time.Time
+	// machine is that of all processes, ours that of this one and of its children that have ended.
+	machine, ours time.Duration
+}
+
+// spentUntilNow reads both; without /proc it knows nothing of the machine.
+func spentUntilNow() (spent, error) {
+	s := spent{at: time.Now()}
+	text, err := os.ReadFile("/proc/stat")
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.machine, err = busy(string(text)); err != nil {
+		return s, err
+	}
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(who, &used); err != nil {
+			return s, err
+		}
+		s.ours += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return s, nil
+}
+
+// busy is the time of all processors that were not idle, from /proc/stat.
+func busy(stat string) (time.Duration, error) {
+	line, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, errors.New("read /proc/stat: it does not begin with the times of all processors")
+	}
+	var ticks int64
+	for i, field := range fields[1:9] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		if i != 3 && i != 4 { // idle, and idle while a disk works
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * clockTick, nil
+}
+
+// othersSince is how many processors the rest of the machine has kept busy.
+func (s spent) othersSince(before spent) float64 {
+	others := (s.machine - before.machine) - (s.ours - before.ours)
+	return max(0, others.Seconds()/s.at.Sub(before.at).Seconds())
+}
