@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"syscall"
 
@@ -47,7 +48,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	fmt.Fprintf(stderr, "timerbus: %v\n", err)
 	if _, usage := errors.AsType[usageError](err); p.entered && !usage {
-		if errors.Is(err, syscall.ECONNREFUSED) {
+		// Of the service's HTTP API; a database or a bus says its own.
+		if _, request := errors.AsType[*url.Error](err); request && errors.Is(err, syscall.ECONNREFUSED) {
 			fmt.Fprintln(stderr, "Nobody listens there: start `timerbus dev`, or name the service with --url or TIMERBUS_URL.")
 		}
 		return exitFailure
