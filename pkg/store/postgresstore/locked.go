@@ -22,11 +22,11 @@ FOR UPDATE OF t`}
 
 	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error)
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers)
 SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[]) AS a
+	$22::integer[], $23::text[], $24::text[]) AS a
 ON CONFLICT DO NOTHING`}
 
 	// replaceTimers writes everything but what identifies a row. A payload that stays does not travel.
@@ -35,13 +35,14 @@ ON CONFLICT DO NOTHING`}
 	payload = CASE WHEN a.same_payload THEN t.payload ELSE a.payload END, correlation_id = a.correlation_id,
 	status = a.status, due_at = a.due_at, revision = a.revision, generation = a.generation, attempts = a.attempts,
 	starts = a.starts, created_at = a.created_at, updated_at = a.updated_at,
-	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error
+	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error,
+	headers = a.headers
 FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[], $24::boolean[]) AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
+	$22::integer[], $23::text[], $24::text[], $25::boolean[]) AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, same_payload)
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers, same_payload)
 WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 
 	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
@@ -201,6 +202,7 @@ func slotArgs(slots []*slot) [][]byte {
 		instantsOrNull(n, func(i int) timer.Millis { return at(i).markedAt }),
 		int4s(n, func(i int) int32 { return int32(at(i).timer.LastStatus) }),
 		texts(n, func(i int) string { return at(i).timer.LastError }),
+		textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
 		bools(n, func(i int) bool { return slots[i].samePayload }),
 	}
 }

@@ -13,7 +13,8 @@ import (
 // timer's.
 const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url,
 	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
-	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error`
+	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
+	t.headers`
 
 // atKey finds a row t by full primary key. Written as equality, either key would do, and the planner may
 // choose the one by uuid, which spreads the rows that are due together over all of its pages.
@@ -24,7 +25,8 @@ const atKey = `t.shard_id = a.shard_id
 // done and dead ones only.
 const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,
 	h.callback_timeout_ms, h.retry_policy, h.payload, h.correlation_id, h.outcome, h.due_at, h.revision,
-	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error`
+	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error,
+	h.headers`
 
 // scanner reads timers of one answer.
 type scanner struct{ policies policyMemo }
@@ -53,6 +55,7 @@ func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	t.ExecutedAt, _ = r.instant()
 	t.LastStatus = int(r.int4())
 	t.LastError = r.text()
+	t.Headers = timer.Headers(r.text())
 	return t, id
 }
 

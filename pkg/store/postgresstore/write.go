@@ -16,14 +16,14 @@ import (
 // inserts of one timer may meet in either key.
 var createTimers = statement{"create_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, last_status, last_error)
+	attempts, starts, created_at, updated_at, last_status, last_error, headers)
 SELECT a.shard_id, a.timer_uuid, a.namespace, a.timer_id, a.execute_at, a.deliver,
 	a.callback_url, a.callback_timeout_ms, a.retry_policy, a.payload, a.correlation_id, 'scheduled',
-	greatest(a.execute_at, $1::timestamptz), a.revision, a.revision AS generation, 0, 0, $1, $1, 0, ''
+	greatest(a.execute_at, $1::timestamptz), a.revision, a.revision AS generation, 0, 0, $1, $1, 0, '', a.headers
 FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::integer[],
-	$10::text[], $11::bytea[], $12::text[], $13::bigint[])
+	$10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::text[])
 	AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms,
-		retry_policy, payload, correlation_id, revision)
+		retry_policy, payload, correlation_id, revision, headers)
 ON CONFLICT DO NOTHING RETURNING shard_id, timer_uuid`}
 
 // Write implements store.Timers. Creates of ids that the batch names once go ahead in one statement; what
@@ -136,6 +136,7 @@ func (b *createBatch) call() call {
 			byteas(n, func(i int) []byte { return b.ops[i].Spec.Payload }),
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.CorrelationID }),
 			int8s(n, func(i int) int64 { return int64(b.ops[i].Revision) }),
+			textsOrNull(n, func(i int) string { return string(b.ops[i].Spec.Headers) }),
 		},
 		row: b.read,
 	}
