@@ -253,10 +253,14 @@ func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity
 	if err != nil {
 		return nil, err
 	}
-	described, err := b.admin.DescribeShareGroupOffsets(ctx, group)
-	if err == nil {
-		err = described.Error()
-	}
+	var described kadm.DescribedShareGroupsOffsets
+	err = patiently(ctx, patience, func(ctx context.Context) (err error) {
+		described, err = b.admin.DescribeShareGroupOffsets(ctx, group)
+		if err == nil {
+			err = described.Error()
+		}
+		return err
+	})
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		return nil, fmt.Errorf("offsets of share group %s: %w", group, err)
 	}
