@@ -63,8 +63,8 @@ func NewHeaders(fields []Header) (Headers, error) {
 }
 
 func (f Header) check() error {
-	const wantName = "a header name: letters, digits and !#$%&'*+-.^_`|~"
-	if f.Name == "" || strings.ContainsFunc(f.Name, func(r rune) bool { return !tokenRune(r) }) {
+	const wantName, longest = "a header name: 1 to 128 letters, digits and !#$%&'*+-.^_`|~", 128
+	if f.Name == "" || len(f.Name) > longest || strings.ContainsFunc(f.Name, func(r rune) bool { return !tokenRune(r) }) {
 		return Invalid("headers", f.Name, wantName)
 	}
 	name := textproto.CanonicalMIMEHeaderKey(f.Name)
