@@ -65,7 +65,7 @@ const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
 	secrets   = " pkg/seal pkg/webhook"
-	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/bus/membus pkg/bus/natsbus/..."
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
 	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*" + secrets
 )
 
@@ -114,10 +114,14 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/store/storetest", to: "pkg/store/memstore", inTest: true, allowed: true},
 		{from: "pkg/bus/natsbus", to: "pkg/bus/internal/window", allowed: true},
 		{from: "pkg/bus/natsbus", to: "pkg/bus/membus"},
+		{from: "pkg/bus/kafkabus", to: "pkg/bus/internal/window", allowed: true},
+		{from: "pkg/bus/kafkabus", to: "pkg/bus/natsbus"},
+		{from: "pkg/bus/kafkabus", to: "pkg/event"},
 		{from: "pkg/bus/internal/window", to: "pkg/bus/natsbus"},
 		{from: "pkg/bus/bustest", to: "pkg/bus/membus"},
 		{from: "pkg/backend", to: "pkg/store/sqlitestore", allowed: true},
 		{from: "pkg/backend", to: "pkg/bus/natsbus", allowed: true},
+		{from: "pkg/backend", to: "pkg/bus/kafkabus", allowed: true},
 		{from: "pkg/backend", to: "services/ingest"},
 		{from: "pkg/backend", to: "pkg/store/storetest"},
 
