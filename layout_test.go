@@ -35,22 +35,24 @@ var rules = []rule{
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "an engine knows its contract only, so that it can be exchanged alone"},
 	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
 
-	// Secrets: how they are kept, and what is signed with them.
+	// Callbacks: how secrets are kept, what is signed with them, and where callbacks may go.
 	{unit: "pkg/seal/...", std: true, may: "pkg/timer", why: "what seals secrets stands on the standard library alone"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and for whoever verifies"},
+
+	{unit: "pkg/egress/...", may: "pkg/timer", why: "who takes a URL in and who calls it judge it by one policy"},
 
 	// What programs and services stand on.
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
 	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
 	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it knows what everybody knows"},
-	{unit: "pkg/runtime/...", may: domain + " pkg/seal", why: "configuration, signals, logs and metrics serve every process alike"},
+	{unit: "pkg/runtime/...", may: domain + " pkg/seal pkg/egress", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services meet on the bus and in the store, never by import.
-	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas" + secrets, tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
+	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
 
 	// One process of the service, for programs and for the tests of users (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*" + secrets, why: "a node puts services together, and gets its engines from pkg/backend"},
+	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
 	// Programs put the parts together, and get their engines from pkg/backend.
@@ -64,9 +66,9 @@ var rules = []rule{
 const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
-	secrets   = " pkg/seal pkg/webhook"
+	callbacks = " pkg/seal pkg/webhook pkg/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*" + secrets
+	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {
@@ -128,6 +130,9 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/seal", to: "crypto/aes", allowed: true},
 		{from: "pkg/seal", to: "pkg/store"},
 		{from: "pkg/webhook", to: "pkg/seal"},
+		{from: "pkg/egress", to: "pkg/store"},
+		{from: "pkg/egress", to: "pkg/timer", allowed: true},
+		{from: "services/ingest", to: "pkg/egress", allowed: true},
 		{from: "pkg/store", to: "pkg/seal"},
 		{from: "services/dispatcher", to: "pkg/webhook", allowed: true},
 

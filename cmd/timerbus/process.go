@@ -39,7 +39,12 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 		}
 		busURL = backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), query)
 	}
+	proxy, err := config.Proxy()
+	if err != nil {
+		return usageError{err}
+	}
 	n, err := node.Open(ctx, &node.Options{
+		CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,

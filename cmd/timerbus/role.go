@@ -38,6 +38,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	}
 	defaults := runtime.DefaultConfig()
 	defaults.Listen = listen
+	defaults.CallbackAllow = ""
 	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (runtime.Config, error) {

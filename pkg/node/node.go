@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/backend"
@@ -37,7 +38,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options say what to run on what. All fields but Role, Name, Migrate and Token are required.
+// Options say what to run on what. All fields but Role, Name, Migrate, Token and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -53,6 +54,10 @@ type Options struct {
 	Listener net.Listener
 	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
 	Token string
+	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it; CallbackProxy
+	// is what they go by, nil for none.
+	CallbackAllow string
+	CallbackProxy *url.URL
 	// Drain bounds the orderly stop.
 	Drain time.Duration
 	// Version is what the node says it is.

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -34,6 +35,10 @@ func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
 		if w.name, err = os.Hostname(); err != nil {
 			w.name = "unknown" // a name for people, nothing more
 		}
+	}
+	var err error
+	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
+		return nil, err
 	}
 	parts := []runtime.Part{{Name: "watch", Run: newWatch(b.Store, w.clock, o.Logger, w.registry).run}}
 	for _, service := range []struct {
@@ -63,6 +68,7 @@ type works struct {
 	directory *store.Directory
 	clock     timer.Clock
 	revisions *timer.Revisions
+	policy    *egress.Policy
 	source    string
 	name      string
 }
@@ -72,6 +78,7 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 	s, err := dispatcher.New(dispatcher.Config{
 		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
+		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy},
 		// The parts before it need some of the time.
 		Drain: max(o.Drain-2*time.Second, o.Drain/2, time.Millisecond),
 	})
@@ -100,7 +107,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
 		Source: w.source, Format: b.Format, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry,
-		Token: o.Token, RequestTimeout: requestTimeout,
+		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy,
 	})
 	if err != nil {
 		return nil, err

@@ -3,9 +3,12 @@ package runtime
 import (
 	"log/slog"
 	"net"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -38,6 +41,11 @@ type Config struct {
 	Token string `koanf:"token" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
 	// Insecure allows HTTP and NATS beyond this machine without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
+	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
+	CallbackAllow string `koanf:"callback-allow" usage:"where callbacks may go beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
+	// CallbackProxy is the URL of an HTTP or SOCKS proxy that callbacks go by; empty: none, whatever the
+	// environment says.
+	CallbackProxy string `koanf:"callback-proxy" usage:"proxy that callbacks go by, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
 	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the
@@ -52,14 +60,16 @@ type Config struct {
 // DefaultConfig is what holds where nothing else is said.
 func DefaultConfig() Config {
 	return Config{
-		Listen:       "127.0.0.1:8080",
-		NATSListen:   "127.0.0.1:4222",
-		NATSSync:     SyncAlways,
-		Data:         "./timerbus-data",
-		Partitions:   16,
-		DrainTimeout: 10 * time.Second,
-		LogLevel:     "info",
-		LogFormat:    "auto",
+		Listen:     "127.0.0.1:8080",
+		NATSListen: "127.0.0.1:4222",
+		NATSSync:   SyncAlways,
+		Data:       "./timerbus-data",
+		// What runs on one machine calls receivers there; processes of a cluster have another default.
+		CallbackAllow: egress.Loopback,
+		Partitions:    16,
+		DrainTimeout:  10 * time.Second,
+		LogLevel:      "info",
+		LogFormat:     "auto",
 	}
 }
 
@@ -102,6 +112,12 @@ func (c *Config) Check() error {
 	case c.DrainTimeout < 0 || c.DrainTimeout > maxDrain:
 		return timer.Invalid("drain-timeout", c.DrainTimeout, "0s to 10m")
 	}
+	if _, err := egress.Parse(c.CallbackAllow); err != nil {
+		return err
+	}
+	if _, err := c.Proxy(); err != nil {
+		return err
+	}
 	if _, err := c.Level(); err != nil {
 		return err
 	}
@@ -111,6 +127,19 @@ func (c *Config) Check() error {
 	default:
 		return timer.Invalid("log-format", c.LogFormat, "auto, text or json")
 	}
+}
+
+// Proxy is CallbackProxy as a URL; nil for none.
+func (c *Config) Proxy() (*url.URL, error) {
+	if c.CallbackProxy == "" {
+		return nil, nil //nolint:nilnil // no proxy is no error.
+	}
+	u, err := url.Parse(c.CallbackProxy)
+	if err == nil && u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return u, nil
+	}
+	// It may hold a password, so it is not shown.
+	return nil, timer.Invalid("callback-proxy", "…", "the URL of a proxy, such as http://proxy:3128 or socks5://proxy:1080")
 }
 
 // Level is LogLevel as slog has it.

@@ -14,9 +14,10 @@ import (
 // board knows every delivery of this process and decides who may start. It does no I/O and reads no
 // clock; what has to happen is returned.
 //
-// Two bounds apply. A slot is held from before the row check until the attempt has given a result, so
+// Three bounds apply. A slot is held from before the row check until the attempt has given a result, so
 // that a checked row is started at once (I7). Room is held until the outcome is in the store, so that a
-// slow store stops the intake before it fills the memory.
+// slow store stops the intake before it fills the memory. A place with the receiver's host (gate.go) is held
+// during the call; the host is known once the row was read. Slots go to namespaces in turn (lanes.go).
 //
 // A suspect (a timer with two or more starts and no result, I13) is started alone: it waits until every
 // other delivery has ended or holds a row lease, and nothing starts until it has ended or holds one
@@ -39,7 +40,8 @@ type board struct {
 	checking bool // the checker has a batch
 	known    map[state]*delivery
 	early    earlyHeap   // their time has not come
-	ready    []*delivery // for a row check, in order of arrival
+	ready    *lanes      // for a row check
+	gate     *gate       // for a place with their host, and then another row check
 	suspects []*delivery // to be alone, in order of arrival
 	byAge    *list.List  // of *delivery with messages, by deadline
 
@@ -63,7 +65,7 @@ func newBoard(c *Config) *board {
 		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch,
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
-		known: map[state]*delivery{}, byAge: list.New(),
+		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(), gate: newGate(c),
 	}
 }
 
@@ -89,61 +91,105 @@ func (b *board) admit(d *delivery, m *bus.Delivery, now timer.Millis, elapsed ti
 		heap.Push(&b.early, d)
 	} else {
 		d.stage = stageReady
-		b.ready = append(b.ready, d)
+		b.ready.push(d)
 	}
 	signal(b.wake)
 	return true
 }
 
-// next returns deliveries to check and start now, each with its slot. alone says that it is one suspect.
-// Without any, wait tells when the next one's time comes; 0 if none waits for its time.
-func (b *board) next(now timer.Millis) (found []*delivery, alone bool, wait time.Duration) {
+// round is what is to be done now.
+type round struct {
+	// check lists deliveries to check and start, each with its slot; alone says that it is one suspect.
+	check []*delivery
+	alone bool
+	// refused are to be postponed: waiting for their hosts has become pointless.
+	refused []refused
+	// wait tells when something comes due or has to be looked at again; 0: nothing does by itself.
+	wait time.Duration
+}
+
+// refused is a delivery whose host does not take it, out of turn and with room.
+type refused struct {
+	delivery *delivery
+	entry    entry
+}
+
+// lookEvery is how often queues of hosts are looked at while nothing else happens.
+const lookEvery = 100 * time.Millisecond
+
+// next tells what can be done now.
+func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	defer func() { b.checking = len(found) > 0 }()
+	defer func() { b.checking = len(r.check) > 0 }()
 	for len(b.early) > 0 && b.early[0].dueAt <= now {
 		d := heap.Pop(&b.early).(*delivery)
 		d.stage = stageReady
-		b.ready = append(b.ready, d)
+		b.ready.push(d)
 	}
 	if len(b.early) > 0 {
-		wait = b.early[0].dueAt.Sub(now)
+		r.wait = b.early[0].dueAt.Sub(now)
+	}
+	b.gate.shed(elapsed, func(d *delivery, e entry) { r.refused = append(r.refused, refused{b.putOff(d), e}) })
+	if b.gate.waiting > 0 && (r.wait == 0 || r.wait > lookEvery) {
+		r.wait = lookEvery
 	}
 	if b.alone != nil {
-		return nil, false, wait
+		return r
 	}
-	room := min(b.slotLimit-b.slots, b.roomLimit-b.room)
-	others := max(min(len(b.ready), room, b.batchLimit), 0)
-	if b.suspectMay() && (!b.fair || others == 0) {
-		if b.exposed > 0 || room <= 0 {
-			return nil, false, wait // what runs ends or takes a lease; then it is the suspect's turn
+	free := b.slotLimit - b.slots
+	room := min(free, b.roomLimit-b.room, b.batchLimit)
+	others := room > 0 && (b.ready.any(free) || b.gate.any())
+	if at := b.suspectNext(); at >= 0 && (!b.fair || !others) {
+		if b.exposed > 0 || room <= 0 || !b.takeSuspect(at) {
+			return r // what runs ends or takes a lease; then it is the suspect's turn
 		}
-		d := b.suspects[0]
-		b.suspects = slices.Delete(b.suspects, 0, 1)
-		b.alone, b.fair = d, true
-		b.reserve(d)
-		d.apart = true
-		b.apart++
-		if d.last {
-			b.last = d
+		r.check, r.alone = []*delivery{b.alone}, true
+		return r
+	}
+	for len(r.check) < room {
+		d := b.gate.next()
+		if d == nil {
+			d = b.ready.pop(b.slotLimit - b.slots)
 		}
-		return []*delivery{d}, true, wait
-	}
-	if others == 0 {
-		return nil, false, wait
-	}
-	b.fair = false
-	found = slices.Clone(b.ready[:others])
-	b.ready = slices.Delete(b.ready, 0, others)
-	for _, d := range found {
+		if d == nil {
+			break
+		}
 		b.reserve(d)
+		r.check = append(r.check, d)
 	}
-	return found, false, wait
+	if len(r.check) > 0 {
+		b.fair = false
+	}
+	return r
 }
 
-// suspectMay reports whether the first suspect may begin as far as other suspects go.
-func (b *board) suspectMay() bool {
-	return len(b.suspects) > 0 && b.last == nil && (b.apart == 0 || !b.suspects[0].last)
+// suspectNext finds the first suspect that may begin as far as other suspects and its host go; -1 if none
+// may.
+func (b *board) suspectNext() int {
+	if b.last != nil {
+		return -1
+	}
+	return slices.IndexFunc(b.suspects, func(d *delivery) bool {
+		return (b.apart == 0 || !d.last) && b.gate.lets(d)
+	})
+}
+
+// takeSuspect lets a suspect begin alone, unless its host's circuit has changed its mind.
+func (b *board) takeSuspect(at int) bool {
+	d := b.suspects[at]
+	if d.hostName != "" && !b.gate.take(b.gate.host(d.hostName), d) {
+		return false
+	}
+	b.suspects = slices.Delete(b.suspects, at, at+1)
+	b.alone, b.fair = d, true
+	b.reserve(d)
+	d.apart = true
+	b.apart++
+	if d.last {
+		b.last = d
+	}
+	return true
 }
 
 func (b *board) reserve(d *delivery) {
@@ -151,6 +197,42 @@ func (b *board) reserve(d *delivery) {
 	d.slot, d.roomy = true, true
 	b.slots++
 	b.room++
+	b.ready.give(d)
+}
+
+// enter asks the gate for a delivery whose row was checked and calls a host. It has a place then, or waits
+// for one, or is put off: to be postponed.
+func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || d.session.gone {
+		b.remove(d)
+		return e, false
+	}
+	e = b.gate.enter(d, d.hostName, age, elapsed)
+	switch {
+	case e.in:
+	case e.refused != "":
+		b.putOff(d)
+	default:
+		b.free(d)
+		d.stage = stageQueued
+		// It is read again; until then this is only what a postponement needs.
+		d.row.Payload = nil
+	}
+	return e, true
+}
+
+// putOff takes a delivery out of turn, with room for the write that postpones it.
+func (b *board) putOff(d *delivery) *delivery {
+	b.freeSlot(d)
+	if !d.roomy {
+		d.roomy = true
+		b.room++
+	}
+	b.expose(d)
+	d.concluding = true
+	return d
 }
 
 // start tells that the row check was passed; false means that the delivery's session has ended
@@ -195,9 +277,7 @@ func (b *board) withdraw(d *delivery) bool {
 		b.remove(d)
 		return false
 	}
-	b.freeSlot(d)
-	b.expose(d)
-	d.concluding = true
+	b.putOff(d)
 	return true
 }
 
@@ -229,11 +309,16 @@ func (b *board) suspect(d *delivery, last bool) {
 	signal(b.wake)
 }
 
-// answered gives the slot back: the attempt has a result.
-func (b *board) answered(d *delivery) {
+// answered gives slot and place back: the attempt has a result. cause is what the host's circuit is told
+// (host.go); if that changed it, what names the change.
+func (b *board) answered(d *delivery, cause error, elapsed time.Duration) (host string, what change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if d.passed != nil {
+		host, what = b.gate.leave(d, cause, elapsed)
+	}
 	b.freeSlot(d)
+	return host, what
 }
 
 // leased tells that the row is leased, now under another revision, or that it has changed under the
@@ -312,9 +397,13 @@ func (b *board) free(d *delivery) {
 }
 
 func (b *board) freeSlot(d *delivery) {
+	if d.passed != nil {
+		b.gate.leave(d, errUntried, 0)
+	}
 	if d.slot {
 		d.slot = false
 		b.slots--
+		b.ready.takeBack(d)
 		signal(b.wake)
 	}
 }
@@ -326,78 +415,9 @@ func (b *board) take(d *delivery) []*bus.Delivery {
 	return messages
 }
 
-// tell closes idle when it is time.
-func (b *board) tell() {
-	if b.closed && b.room == 0 && !b.told {
-		b.told = true
-		close(b.idle)
-	}
-}
-
-// running is how many deliveries hold room.
-func (b *board) running() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.room
-}
-
-// close ends the intake: what has not started is forgotten, unacknowledged.
-func (b *board) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	b.forget(func(*delivery) bool { return true })
-	b.tell()
-}
-
-// leave ends one session: what it brought and has not started is forgotten.
-func (b *board) leave(s *session) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s.gone = true
-	b.forget(func(d *delivery) bool { return d.session == s })
-	s.tell()
-}
-
-func (b *board) forget(which func(*delivery) bool) {
-	for _, waiting := range []*[]*delivery{(*[]*delivery)(&b.early), &b.ready, &b.suspects} {
-		kept := (*waiting)[:0]
-		for _, d := range *waiting {
-			if which(d) {
-				b.remove(d)
-			} else {
-				kept = append(kept, d)
-			}
-		}
-		clear((*waiting)[len(kept):])
-		*waiting = kept
-	}
-	heap.Init(&b.early)
-}
-
 func signal(token chan struct{}) {
 	select {
 	case token <- struct{}{}:
 	default: // there is one
 	}
-}
-
-// earlyHeap orders by due_at, then by arrival of the state: simulations must repeat.
-type earlyHeap []*delivery
-
-func (h earlyHeap) Len() int { return len(h) }
-func (h earlyHeap) Less(i, j int) bool {
-	if h[i].dueAt != h[j].dueAt {
-		return h[i].dueAt < h[j].dueAt
-	}
-	return h[i].ref.UUID.Compare(h[j].ref.UUID) < 0
-}
-func (h earlyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *earlyHeap) Push(x any)   { *h = append(*h, x.(*delivery)) }
-func (h *earlyHeap) Pop() any {
-	last := len(*h) - 1
-	d := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return d
 }

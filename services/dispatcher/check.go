@@ -6,18 +6,22 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // checkLoop starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
 // it reads.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
-		batch, alone, wait := s.board.next(s.config.Clock())
-		if len(batch) > 0 {
-			s.check(ctx, batch, alone)
+		r := s.board.next(s.config.Clock(), s.watch.elapsed())
+		for _, o := range r.refused {
+			s.putOff(o.delivery, o.entry)
+		}
+		if len(r.check) > 0 {
+			s.check(ctx, r.check, r.alone)
 			continue
 		}
-		fires, stop := after(wait)
+		fires, stop := after(r.wait)
 		select {
 		case <-s.board.wake:
 		case <-fires:
@@ -36,6 +40,9 @@ func (s *Service) checkLoop(ctx context.Context) {
 // redelivered event is first read without counting, because a start must be counted when it happens and
 // not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
+//
+// A row that was just read goes out at once if its host has a place. One whose host has none waits for it and
+// is read again when it has it: there is no queue between the last read and the request.
 func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
@@ -58,11 +65,12 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		case alone:
 			d.counted = true
 			s.begin(d)
-		case d.redelivered && starts == 0:
-			recount = append(recount, d)
-		case d.redelivered || starts >= 2:
+		case d.redelivered && starts > 0 || starts >= 2:
 			s.metrics.suspects.Inc()
 			s.board.suspect(d, starts+1 >= s.config.ParkAfter-1)
+		case !s.enter(d):
+		case d.redelivered:
+			recount = append(recount, d)
 		default:
 			s.begin(d)
 		}
@@ -102,6 +110,9 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	}
 	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
+	if d.row.Way() != timer.DeliverEvent {
+		d.hostName = callback.HostOf(d.row.CallbackURL)
+	}
 	if row.Timer.Starts >= s.config.ParkAfter {
 		if s.board.withdraw(d) {
 			s.work.Go(func() { s.park(d) })
@@ -114,6 +125,18 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		return false
 	}
 	return true
+}
+
+// enter asks for a place with the host that the row calls, if it calls one.
+func (s *Service) enter(d *delivery) bool {
+	if d.hostName == "" {
+		return true
+	}
+	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.elapsed())
+	if ok && e.refused != "" {
+		s.putOff(d, e)
+	}
+	return ok && e.in
 }
 
 func (s *Service) begin(d *delivery) {

@@ -146,26 +146,6 @@ func (s *Service) park(d *delivery) {
 	}
 }
 
-// postponeWaiting moves the row of a delivery that could not begin here (I11). The row was not read: the
-// event's revision is the guard.
-func (s *Service) postponeWaiting(d *delivery) {
-	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
-	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
-		NextAt: s.config.Clock().Add(s.jitter(s.config.PostponeFor)),
-	}
-	switch s.put(s.life, d, &f) {
-	case abandoned:
-		s.board.settle(d)
-		return
-	case applied:
-		s.metrics.postponed.Inc()
-	case missed, vanished:
-		s.metrics.stale.Inc()
-	}
-	s.ack(s.board.settle(d))
-}
-
 func (s *Service) ack(messages []*bus.Delivery) {
 	for _, m := range messages {
 		m.Ack()

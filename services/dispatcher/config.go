@@ -30,6 +30,8 @@ type (
 	Request = callback.Request
 	// Answer is what it gives.
 	Answer = callback.Answer
+	// HTTP says where callbacks may go, and by which proxy.
+	HTTP = callback.HTTP
 )
 
 // Config is what a dispatcher needs. Numbers left at zero get the default in their comment.
@@ -46,8 +48,10 @@ type Config struct {
 	Revisions *timer.Revisions
 	// Random gives random bits for jitter (math/rand/v2.Uint64 in production). Calls are serialised.
 	Random func() uint64
-	// Caller makes the callbacks. Default: HTTP over callback.NewTransport(Concurrency).
+	// Caller makes the callbacks. Default: HTTP over callback.NewTransport with HTTP.
 	Caller Caller
+	// HTTP is for the default Caller; its PerHost is HostLimit.
+	HTTP HTTP
 	// Version shows in the user agent of the default Caller: timerbus/<version>.
 	Version string
 	// Source and Format are for the public events.
@@ -60,7 +64,8 @@ type Config struct {
 	// below the queue's end when the session opened.
 	Redelivered func(*bus.Delivery) bool
 
-	// Concurrency bounds the deliveries under way at once: 256.
+	// Concurrency bounds the deliveries under way at once: 512. One namespace holds at most three
+	// quarters of them.
 	Concurrency int
 	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
 	// written included: 4 × Concurrency.
@@ -78,6 +83,20 @@ type Config struct {
 	// HoldFor is how long a message waits in this process for a slot or to be alone before its row is
 	// postponed, so that another process can have it: 10 s.
 	HoldFor time.Duration
+	// HostLimit bounds the callbacks under way at once to one host and port: 64. It gets no more than
+	// as many as are free.
+	HostLimit int
+	// HostPatience is how long a delivery may have to wait here for its host; one that would wait longer
+	// is postponed, by at least as much: 1 s.
+	HostPatience time.Duration
+	// PostponeMost bounds how far a row is postponed because of its host: 60 s.
+	PostponeMost time.Duration
+	// HostsRemembered bounds the hosts whose state is kept while nobody calls them: 4,096.
+	HostsRemembered int
+	// CircuitAfter is after how many callbacks in a row without any answer a host's circuit opens: 20.
+	// CircuitOpenFor is when one callback tries again: after 10 s.
+	CircuitAfter   int
+	CircuitOpenFor time.Duration
 	// PostponeFor is how far a row is postponed, give or take the jitter: 5 s.
 	PostponeFor time.Duration
 	// HintWindow is within what time of its due_at a written row is hinted: 60 s.
@@ -126,7 +145,7 @@ func (c *Config) withDefaults() error {
 	if c.Redelivered == nil {
 		c.Redelivered = func(d *bus.Delivery) bool { return d.Deliveries >= 2 }
 	}
-	setDefault(&c.Concurrency, 256)
+	setDefault(&c.Concurrency, 512)
 	setDefault(&c.Room, 4*c.Concurrency)
 	setDefault(&c.MaxInFlight, 4*c.Concurrency)
 	setDefault(&c.Batch, 256)
@@ -136,6 +155,12 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.LeaseRenew, 5*time.Second)
 	setDefault(&c.HoldFor, 10*time.Second)
 	setDefault(&c.PostponeFor, 5*time.Second)
+	setDefault(&c.HostLimit, 64)
+	setDefault(&c.HostPatience, time.Second)
+	setDefault(&c.PostponeMost, time.Minute)
+	setDefault(&c.HostsRemembered, 4096)
+	setDefault(&c.CircuitAfter, 20)
+	setDefault(&c.CircuitOpenFor, 10*time.Second)
 	setDefault(&c.HintWindow, time.Minute)
 	setDefault(&c.ClockBound, 250*time.Millisecond)
 	setDefault(&c.CallTimeout, 5*time.Second)
@@ -143,7 +168,8 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.PurgeEvery, time.Minute)
 	setDefault(&c.PurgeBatch, 1000)
 	if c.Caller == nil {
-		c.Caller = callback.NewHTTPCaller(callback.NewTransport(c.Concurrency), c.Version)
+		c.HTTP.PerHost = c.HostLimit
+		c.Caller = callback.NewHTTPCaller(&c.HTTP, c.Version)
 	}
 	return nil
 }

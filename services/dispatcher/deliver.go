@@ -19,6 +19,8 @@ type attemptResult struct {
 	finishedAt timer.Millis
 	// postpone: nobody was told anything, so no attempt is used.
 	postpone bool
+	// circuit is what the host's circuit is told.
+	circuit error
 	// fired is an event that the bus does not have yet, though the callback was made.
 	fired *bus.Message
 }
@@ -38,7 +40,10 @@ func (s *Service) deliver(d *delivery) {
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
 	way := d.row.Way()
 	result, err := s.attempt(d, way)
-	s.board.answered(d)
+	if err != nil {
+		result.circuit = errUntried
+	}
+	s.tellCircuit(s.board.answered(d, result.circuit, s.watch.elapsed()))
 	if err != nil {
 		s.abandon(d, way, err)
 		return
@@ -69,7 +74,28 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	return attemptResult{Verdict: callback.Judge(&d.row, answer, d.retryStatuses, s.config.Clock(), s.random)}, nil
+	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.retryStatuses, s.config.Clock(), s.random)}
+	switch {
+	case answer.Unsent():
+		result.circuit = errUntried
+		s.metrics.forbidden.Inc()
+	case answer.Silent():
+		result.circuit = errNoAnswer
+	}
+	return result, nil
+}
+
+// tellCircuit tells of a host that stopped answering, or answers again.
+func (s *Service) tellCircuit(host string, what change) {
+	switch what {
+	case circuitOpened:
+		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "calls", s.config.CircuitAfter)
+	case circuitClosed:
+		s.config.Logger.Info("host answers again", "host", host)
+	default:
+		return
+	}
+	s.metrics.circuits.WithLabelValues(string(what)).Inc()
 }
 
 // fire publishes the fired event. Without a bus the row is postponed and no attempt is used: an outage

@@ -18,6 +18,7 @@ const (
 	stageEarly     stage = iota + 1 // waits for its time
 	stageReady                      // waits for a slot
 	stageChecking                   // has a slot; its row is being read
+	stageQueued                     // waits for its host, to be checked again
 	stageSuspected                  // waits to be alone
 	stageRunning                    // begun, or its row is being moved
 	stageSettled                    // the board has forgotten it
@@ -31,6 +32,8 @@ type delivery struct {
 	dueAt       timer.Millis
 	redelivered bool
 	session     *session
+	namespace   string // empty if it is not known here
+	hostName    string // what its row says it calls; empty for nobody, or not read yet
 
 	// Guarded by board.mu.
 	stage      stage
@@ -47,6 +50,10 @@ type delivery struct {
 	since      time.Duration // when it was admitted
 	deadline   time.Duration // when the keeper looks next
 	element    *list.Element // in byAge
+	lane       *lane         // whose slot it holds
+	host       *host         // whose place it holds, or waits for
+	passed     func(error)   // tells the host's circuit how the call went; nil without a place
+	queuedAt   time.Duration // when it began to wait for its host
 
 	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has
 	// ended.

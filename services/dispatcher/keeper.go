@@ -15,8 +15,9 @@ type aged struct {
 	extend []*bus.Delivery
 	// lease is to be begun if it is not nil.
 	lease *lease
-	// postpone: it has waited too long to begin and was taken out of turn.
-	postpone bool
+	// postpone: it has waited too long to begin and was taken out of turn; refused: for its host, by what
+	// its row said.
+	postpone, refused bool
 }
 
 // keep looks after deliveries that take longer than most: until their messages are acknowledged these
@@ -31,7 +32,10 @@ func (s *Service) keep(ctx context.Context) {
 			if a.lease != nil {
 				s.work.Go(func() { s.holdLease(a.lease) })
 			}
-			if a.postpone {
+			switch {
+			case a.refused:
+				s.putOff(a.delivery, entry{refused: refusedFull, delay: s.config.HostPatience})
+			case a.postpone:
 				s.work.Go(func() { s.postponeWaiting(a.delivery) })
 			}
 		}
@@ -85,10 +89,9 @@ func (b *board) aged(life context.Context, elapsed time.Duration) (old []aged, w
 			d.lease = newLease(life, d)
 			a.lease = d.lease
 		case b.tooLong(d, elapsed):
+			a.refused = d.stage == stageQueued || d.stage == stageSuspected && !b.gate.lets(d)
 			b.drop(d)
-			d.roomy, d.concluding = true, true
-			b.room++
-			b.expose(d)
+			b.putOff(d)
 			a.postpone = true
 		}
 		old = append(old, a)
@@ -96,23 +99,40 @@ func (b *board) aged(life context.Context, elapsed time.Duration) (old []aged, w
 	return old, 0
 }
 
-// tooLong reports whether a delivery waits here though it might begin elsewhere. While the checker waits
-// for the store that is not so, and postponing would only add to the store's work. A redelivered event
-// stays unless its row alone makes it a suspect: its next event would be a first delivery, and that start
-// would not be counted (I13).
+// tooLong reports whether a delivery waits here though it might begin elsewhere, or though its host does not
+// take it. While the checker waits for the store that is not so, and postponing would only add to the
+// store's work. A redelivered event whose row was not read stays, and so does one that waits to be alone,
+// unless its row alone makes it a suspect: its next event would be a first delivery, and that start would
+// not be counted (I13). Those that a host refuses are counted before (decision 0009).
 func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
-	if b.checking || b.closed || elapsed-d.since < b.holdFor {
+	if b.checking || b.closed {
 		return false
 	}
-	if d.stage != stageReady && d.stage != stageSuspected {
+	waited := elapsed - d.since
+	switch d.stage {
+	case stageQueued:
+		return elapsed-d.queuedAt >= b.gate.patience
+	case stageReady:
+		if b.ready.crowded(d, b.slotLimit-b.slots) {
+			return waited >= b.gate.patience && !d.redelivered
+		}
+		return waited >= b.holdFor && !d.redelivered
+	case stageSuspected:
+		return waited >= b.holdFor && (!d.redelivered || d.row.Starts >= 2 || !b.gate.lets(d))
+	default:
 		return false
 	}
-	return !d.redelivered || d.stage == stageSuspected && d.row.Starts >= 2
 }
 
 // drop takes a delivery out of its queue.
 func (b *board) drop(d *delivery) {
 	is := func(o *delivery) bool { return o == d }
-	b.ready = slices.DeleteFunc(b.ready, is)
-	b.suspects = slices.DeleteFunc(b.suspects, is)
+	switch d.stage { //nolint:exhaustive // nothing else is dropped.
+	case stageReady:
+		b.ready.remove(is)
+	case stageSuspected:
+		b.suspects = slices.DeleteFunc(b.suspects, is)
+	case stageQueued:
+		b.gate.remove(d)
+	}
 }

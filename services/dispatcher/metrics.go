@@ -19,9 +19,12 @@ type metrics struct {
 	failures   *prometheus.CounterVec
 	hintsLost  prometheus.Counter
 	purged     prometheus.Counter
+	refused    *prometheus.CounterVec
+	circuits   *prometheus.CounterVec
+	forbidden  prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer) *metrics {
+func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "timerbus", Subsystem: "dispatcher", Name: name, Help: help}
 	}
@@ -53,8 +56,23 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		failures:   counters("failures_total", "Failed calls of store and bus, by operation.", "operation"),
 		hintsLost:  counter("hints_dropped_total", "Hints not sent for lack of room; polls make up for them."),
 		purged:     counter("history_purged_total", "Expired rows of history removed."),
+		refused: counters("host_refused_total",
+			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
+		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
+		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
+	}
+	for state, count := range map[string]func(hostCounts) int{
+		"called": func(c hostCounts) int { return c.called },
+		"queued": func(c hostCounts) int { return c.queued },
+		"open":   func(c hostCounts) int { return c.open },
+	} {
+		o := prometheus.GaugeOpts(opts("hosts",
+			"Hosts with callbacks under way (called), with deliveries waiting here for them (queued), not answering (open)."))
+		o.ConstLabels = prometheus.Labels{"state": state}
+		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(hosts())) }))
 	}
 	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
-		m.duplicates, m.stale, m.malformed, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged)
+		m.duplicates, m.stale, m.malformed, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
+		m.refused, m.circuits, m.forbidden)
 	return m
 }

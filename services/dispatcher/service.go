@@ -40,7 +40,8 @@ func New(config Config) (*Service, error) {
 		return nil, err
 	}
 	config.Logger = config.Logger.With("component", "dispatcher")
-	s := &Service{config: config, metrics: newMetrics(config.Registerer), board: newBoard(&config), profiles: newProfiles(config.Keys)}
+	s := &Service{config: config, board: newBoard(&config), profiles: newProfiles(config.Keys)}
+	s.metrics = newMetrics(config.Registerer, s.board.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)

@@ -52,6 +52,9 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, dueAt: due.DueAt,
 		redelivered: s.config.Redelivered(m), session: o,
 	}
+	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
+		d.namespace = ns.Name
+	}
 	if s.config.Planted.ReadFirst {
 		d.dueAt = now
 	}

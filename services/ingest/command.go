@@ -55,7 +55,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			return c, err
 		}
 		c.ifGeneration = b.IfGeneration
-		c.patch, err = b.Patch(from.received, &c.namespace.Settings)
+		if c.patch, err = b.Patch(from.received, &c.namespace.Settings); err == nil && c.patch.CallbackURL != nil {
+			err = s.checkTarget(*c.patch.CallbackURL)
+		}
 		return c, err
 	case event.VerbDelete:
 		b, err := decode.ReadDelete(body)
@@ -77,8 +79,18 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 		b.SetCorrelationID(from.correlationID)
 	}
 	var err error
-	c.spec, err = b.Spec(from.received, &c.namespace.Settings)
+	if c.spec, err = b.Spec(from.received, &c.namespace.Settings); err == nil {
+		err = s.checkTarget(c.spec.CallbackURL)
+	}
 	return c, err
+}
+
+// checkTarget refuses a callback URL that no dispatcher would call. Names are judged when they are resolved.
+func (s *Service) checkTarget(callbackURL string) error {
+	if callbackURL == "" || s.cfg.Policy == nil {
+		return nil
+	}
+	return s.cfg.Policy.CheckURL(callbackURL)
 }
 
 func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command, error) {

@@ -9,7 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -46,8 +48,13 @@ type Config struct {
 	// given that is a Gatherer too, such as a *prometheus.Registry, it is used.
 	Registerer prometheus.Registerer
 	Gatherer   prometheus.Gatherer
+	// Keys seal the secrets of namespaces. Without any, none are taken.
+	Keys seal.Keyring
 	// Token, if not empty, is asked of every request but /healthz and /readyz.
 	Token string
+
+	// Policy is the dispatchers': a callback URL that it can never allow is refused. Nil allows all.
+	Policy *egress.Policy
 
 	// HintWindow is within what time of its due_at a written timer is hinted: 60 s. Namespaces are
 	// read again every half of it.

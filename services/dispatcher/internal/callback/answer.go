@@ -2,7 +2,13 @@ package callback
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -35,6 +41,37 @@ type Answer struct {
 	// Err says why no whole answer came: timeout, no connection, a body cut off. Status may be set
 	// all the same.
 	Err error
+}
+
+// Unsent reports whether the callback was not made, for reasons that say nothing about its host.
+func (a *Answer) Unsent() bool { return errors.Is(a.Err, egress.ErrRefused) }
+
+// Silent reports whether the host gave no answer. One whose certificate is not accepted, or that does not
+// accept ours, is there: what is wrong is between it and one namespace.
+func (a *Answer) Silent() bool {
+	if a.Err == nil || a.Status != 0 || a.Unsent() || errors.Is(a.Err, errNotBuilt) {
+		return false
+	}
+	_, ours := errors.AsType[*tls.CertificateVerificationError](a.Err)
+	_, theirs := errors.AsType[tls.AlertError](a.Err)
+	return !ours && !theirs
+}
+
+// HostOf is what places and circuits are counted by: the host and port of a callback URL. Empty if it has none.
+func HostOf(callbackURL string) string {
+	u, err := url.Parse(callbackURL)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
 // MaxBody is how much of an answer's body is read, in bytes. What goes on longer is no CallbackResponse.

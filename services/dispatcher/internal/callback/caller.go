@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
@@ -17,6 +19,8 @@ import (
 const (
 	dialTimeout = 5 * time.Second
 	tlsTimeout  = 5 * time.Second
+	// bodyTimeout is for the body once the header is there: who has begun to answer has done thinking.
+	bodyTimeout = 10 * time.Second
 	// idleTimeout is shorter than what common servers keep idle connections for (5 s and up): a
 	// request sent on a connection that its server is just closing is a failed attempt.
 	idleTimeout = 4 * time.Second
@@ -24,51 +28,82 @@ const (
 	maxHeader = 64 << 10
 )
 
+var errNotBuilt = errors.New("build the request")
+
 // HTTPCaller is the Caller of production.
 type HTTPCaller struct {
 	transport *http.Transport
+	policy    *egress.Policy
 	agent     string
 }
 
-// NewHTTPCaller builds one. The user agent is timerbus/version. Guards are dialers inside the transport: a
-// namespace with certificates of its own goes by a copy of it.
-func NewHTTPCaller(transport *http.Transport, version string) *HTTPCaller {
-	return &HTTPCaller{transport: transport, agent: "timerbus/" + version}
+// NewHTTPCaller builds one. The user agent is timerbus/version. A namespace with certificates of its own
+// goes by a copy of the transport.
+func NewHTTPCaller(o *HTTP, version string) *HTTPCaller {
+	return &HTTPCaller{transport: NewTransport(o), policy: o.Policy, agent: "timerbus/" + version}
 }
 
-// NewTransport builds the transport that production uses, for that many callbacks at once.
+// HTTP says how callbacks leave the process.
+type HTTP struct {
+	// PerHost is how many connections to one host are kept while idle.
+	PerHost int
+	// Policy says where they may go; nil: everywhere.
+	Policy *egress.Policy
+	// Proxy is what they go by; nil: by none.
+	Proxy *url.URL
+}
+
+// NewTransport builds the transport that production uses.
 //
-// There are separate deadlines for dialling and TLS; header and body share the callback timeout, which
-// is ctx's, because a receiver may take all of it to think. No proxy comes from the environment: where
-// callbacks go is the timer's choice alone. Bodies are not decompressed, so that 64 KiB are 64 KiB.
-func NewTransport(concurrency int) *http.Transport {
+// There are separate deadlines for dialling, TLS and, from the header on, the body. The header's is the
+// callback timeout, ctx's, which bounds everything: a receiver may take all of it to think. No proxy comes
+// from the environment: where callbacks go is the timer's choice and the operator's. Bodies are not
+// decompressed, so that 64 KiB are 64 KiB.
+func NewTransport(o *HTTP) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
-	return &http.Transport{
+	t := &http.Transport{
 		Proxy:               nil,
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: tlsTimeout,
 		// The default of 2 would dial anew for nearly every callback to one receiver.
-		MaxIdleConnsPerHost:    concurrency,
-		MaxIdleConns:           4 * concurrency,
+		MaxIdleConnsPerHost:    o.PerHost,
+		MaxIdleConns:           16 * o.PerHost,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
 	}
+	switch {
+	case o.Proxy != nil:
+		// The proxy resolves the names, so it is who can judge what they mean. It may stand anywhere.
+		t.Proxy = http.ProxyURL(o.Proxy)
+	case o.Policy != nil:
+		t.DialContext = o.Policy.Guard(dialer)
+	}
+	return t
 }
 
 // Call implements Caller. It goes to the RoundTripper itself: http.Client would add redirects and
 // cookies, both unwanted.
 func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
+	total := ctx
+	ctx, cancel := context.WithCancel(total)
+	defer cancel()
 	req, err := c.request(ctx, &r)
 	if err != nil {
 		return Answer{Err: err}
 	}
+	if c.policy != nil {
+		if err := c.policy.CheckHost(req.URL.Hostname()); err != nil {
+			return Answer{Err: err}
+		}
+	}
 	resp, err := r.Profile.over(c.transport).RoundTrip(req)
 	if err != nil {
-		return Answer{Err: deadlineFirst(ctx, err)}
+		return Answer{Err: deadlineFirst(total, err)}
 	}
 	defer resp.Body.Close()
+	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket, which real time decides.
 	a := Answer{Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
 	// One byte more tells a body of exactly MaxBody from a longer one. The connection is used again
 	// only if this reached the body's end; what goes on longer is not worth draining.
@@ -76,8 +111,12 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	if len(a.Body) > MaxBody {
 		a.Body, a.TooLong = a.Body[:MaxBody], true
 	}
-	if err != nil {
-		a.Err = fmt.Errorf("read the answer: %w", deadlineFirst(ctx, err))
+	switch {
+	case err == nil:
+	case total.Err() == nil && ctx.Err() != nil:
+		a.Err = fmt.Errorf("read the answer: its body was not there %v after its header", bodyTimeout)
+	default:
+		a.Err = fmt.Errorf("read the answer: %w", deadlineFirst(total, err))
 	}
 	return a
 }
@@ -96,11 +135,11 @@ func (c *HTTPCaller) request(ctx context.Context, r *Request) (*http.Request, er
 	delivery := event.DeliveryOf(t)
 	body, err := delivery.Body()
 	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNotBuilt, err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.CallbackURL, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNotBuilt, err)
 	}
 	req.Header = http.Header{
 		"Content-Type":          {"application/json"},

@@ -30,9 +30,9 @@ func receiver(t *testing.T, h http.HandlerFunc) (*HTTPCaller, string, *atomic.In
 		}
 	}
 	srv.Start()
-	transport := NewTransport(4)
-	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
-	return NewHTTPCaller(transport, "1.2.3"), srv.URL, &conns
+	caller := NewHTTPCaller(&HTTP{PerHost: 4}, "1.2.3")
+	t.Cleanup(func() { caller.transport.CloseIdleConnections(); srv.Close() })
+	return caller, srv.URL, &conns
 }
 
 func call(t *testing.T, c *HTTPCaller, url string) Answer {
@@ -150,7 +150,7 @@ func TestGzipStaysAsItCame(t *testing.T) {
 func TestProxyFromTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
-	if NewTransport(1).Proxy != nil {
+	if NewTransport(&HTTP{}).Proxy != nil {
 		t.Fatal("a proxy is set")
 	}
 }
@@ -232,7 +232,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	url := "http://" + l.Addr().String()
 	l.Close()
-	a := call(t, NewHTTPCaller(NewTransport(1), "test"), url)
+	a := call(t, NewHTTPCaller(&HTTP{}, "test"), url)
 	if a.Err == nil || !strings.Contains(a.Err.Error(), "refused") {
 		t.Fatalf("%+v", a)
 	}

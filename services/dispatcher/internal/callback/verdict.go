@@ -57,6 +57,10 @@ func Judge(t *timer.Timer, a Answer, also timer.StatusCodes, now timer.Millis, r
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
 	success := a.Status >= 200 && a.Status <= 299
 	switch {
+	case a.Unsent():
+		v.Kind = Dead
+		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
+		return v
 	case a.Status >= 400 && a.Status <= 499 && !retryable(a.Status) && !also.Has(a.Status):
 		// Even if the body was cut off: the status is the answer.
 		v.Kind = Dead

@@ -1,0 +1,192 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// ErrRefused is in every error that says that a callback may not go where it should.
+var ErrRefused = errors.New("refused by this service's policy")
+
+// Words that a policy's text may have.
+const (
+	// Loopback allows this machine itself.
+	Loopback = "loopback"
+	// Private allows the networks that RFC 1918 and RFC 4193 give to everybody.
+	Private = "private"
+	// Any allows all addresses.
+	Any = "any"
+)
+
+// Want says what a policy's text may be, for messages.
+const Want = "loopback, private, any, addresses (10.1.2.3), prefixes (10.0.0.0/8) and " +
+	"host names (hooks.internal, *.svc.example), with commas between"
+
+// Policy says where callbacks may go. Public addresses always are allowed. It is safe for concurrent use.
+type Policy struct {
+	any      bool
+	guardian *ssrf.Guardian
+	hosts    map[string]bool // lower case; whatever they resolve to is allowed
+	suffixes []string        // of *.suffix, with the dot
+	// metadata6 is allowed only where it is named: it lies among the private addresses.
+	metadata6 bool
+}
+
+// The addresses at which clouds hand out credentials.
+var (
+	metadata4 = netip.AddrFrom4([4]byte{169, 254, 169, 254})
+	metadata6 = netip.MustParseAddr("fd00:ec2::254")
+)
+
+// Parse reads a policy from its text; the empty text allows public addresses only.
+func Parse(text string) (*Policy, error) {
+	p := &Policy{hosts: map[string]bool{}}
+	var v4, v6 []netip.Prefix
+	allow := func(prefixes ...string) {
+		for _, s := range prefixes {
+			prefix := netip.MustParsePrefix(s)
+			if prefix.Addr().Is4() {
+				v4 = append(v4, prefix)
+			} else {
+				v6 = append(v6, prefix)
+			}
+		}
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.ToLower(strings.TrimSpace(part))
+		switch part {
+		case "":
+		case Loopback:
+			allow("127.0.0.0/8", "::1/128")
+		case Private:
+			allow("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+		case Any:
+			p.any = true
+		default:
+			prefix, host, err := parsePart(part)
+			switch {
+			case err != nil:
+				return nil, err
+			case host != "":
+				p.allowHost(host)
+			case prefix.Addr().Is4():
+				v4 = append(v4, prefix)
+			default:
+				v6 = append(v6, prefix)
+				p.metadata6 = p.metadata6 || prefix.Contains(metadata6)
+			}
+		}
+	}
+	p.guardian = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return p, nil
+}
+
+func (p *Policy) allowHost(name string) {
+	if suffix, wild := strings.CutPrefix(name, "*"); wild {
+		p.suffixes = append(p.suffixes, suffix)
+		return
+	}
+	p.hosts[name] = true
+}
+
+// parsePart reads a prefix, an address or a name.
+func parsePart(part string) (netip.Prefix, string, error) {
+	if prefix, err := netip.ParsePrefix(part); err == nil {
+		return prefix.Masked(), "", nil
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(part, "[]")); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), "", nil
+	}
+	name := strings.TrimPrefix(part, "*.")
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return netip.Prefix{}, "", timer.Invalid("callback-allow", part, Want)
+		}
+	}
+	if strings.Trim(name, "0123456789.") == "" {
+		// 127.1 is an address for some resolvers and a name for others.
+		return netip.Prefix{}, "", timer.Invalid("callback-allow", part, Want)
+	}
+	return netip.Prefix{}, part, nil
+}
+
+// CheckURL tells of a callback URL that can never be allowed, because what it says is no name but an address
+// that is refused. Names are judged when they are resolved, at every delivery. The error is a
+// *timer.InvalidError.
+func (p *Policy) CheckURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return timer.Invalid("callbackUrl", raw, "a URL")
+	}
+	if why := p.CheckHost(u.Hostname()); why != nil {
+		return timer.Invalid("callbackUrl", raw,
+			fmt.Sprintf("a host that callbacks may go to, and %v (setting callback-allow)", why))
+	}
+	return nil
+}
+
+// CheckHost says why a host in a URL is refused; nil if it is allowed, or is a name that has to be resolved.
+// The error wraps ErrRefused.
+func (p *Policy) CheckHost(host string) error {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if p.any || p.names(host) {
+		return nil
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		// It resolves to loopback everywhere (RFC 6761).
+		return p.refusesAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil //nolint:nilerr // a name
+	}
+	return p.refusesAddr(addr)
+}
+
+// names reports whether a host name is allowed whatever it resolves to.
+func (p *Policy) names(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if p.hosts[host] {
+		return true
+	}
+	for _, suffix := range p.suffixes {
+		if strings.HasSuffix(host, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Policy) refusesAddr(addr netip.Addr) error {
+	addr = addr.Unmap() // what is mapped into IPv6 is reached over IPv4
+	if p.guardian.SafeAddr(addr) == nil && (addr != metadata6 || p.metadata6) {
+		return nil
+	}
+	return fmt.Errorf("%w: %v is %s", ErrRefused, addr, kind(addr))
+}
+
+// kind says in words what an address is that is not public.
+func kind(a netip.Addr) string {
+	switch {
+	case a.IsLoopback():
+		return "a loopback address"
+	case a == metadata4 || a == metadata6:
+		return "a metadata service's address"
+	case a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast():
+		return "a link-local address"
+	case a.IsPrivate():
+		return "a private address"
+	case a.IsMulticast():
+		return "a multicast address"
+	default:
+		return "not a public address"
+	}
+}

@@ -1,0 +1,301 @@
+package dispatcher
+
+import (
+	"container/list"
+	"slices"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// refusal is why a delivery may not call its host now.
+type refusal string
+
+const (
+	refusedFull refusal = "saturated"
+	refusedOpen refusal = "open"
+)
+
+// entry is what the gate says to a delivery whose host is known.
+type entry struct {
+	// in: it holds one of the host's places.
+	in bool
+	// refused is empty if it waits in this process for a place.
+	refused refusal
+	// delay is how long to postpone what was refused.
+	delay time.Duration
+	// first: it is the first to be refused since the host was last free.
+	first bool
+}
+
+// change is what happened to a host's circuit.
+type change string
+
+const (
+	circuitOpened change = "opened"
+	circuitClosed change = "closed"
+)
+
+// gate keeps receivers apart: it knows the hosts that are called and decides who may call now. It is the
+// board's, under its lock.
+//
+// A host has so many places, and no more than the process has free beside those in use: whatever number of
+// hosts hangs, some places stay for others. Who finds none waits here if that cannot take long, without
+// holding anything but a message, and is row-checked again before the call (I7). Otherwise the row is
+// postponed (I11), as it is while the host's circuit is open.
+type gate struct {
+	slotLimit, hostLimit, remembered int
+	patience, postponeMost, openFor  time.Duration
+	breakAfter                       uint32
+
+	hosts          map[string]*host
+	idle           *list.List // hosts without calls and queue, the longest idle first
+	queued         *list.List // hosts with a queue, whose turn it is first
+	calls, waiting int
+	called         int // hosts with calls under way
+	open           int // circuits opened and not closed since
+}
+
+func newGate(c *Config) *gate {
+	return &gate{
+		slotLimit: c.Concurrency, hostLimit: c.HostLimit, remembered: c.HostsRemembered,
+		patience: c.HostPatience, postponeMost: c.PostponeMost, openFor: c.CircuitOpenFor,
+		breakAfter: uint32(c.CircuitAfter),
+		hosts:      map[string]*host{}, idle: list.New(), queued: list.New(),
+	}
+}
+
+// share is how many places one host may hold.
+func (g *gate) share() int { return max(1, min(g.hostLimit, g.slotLimit-g.calls)) }
+
+// enter takes a place for a delivery, lets it wait, or refuses it. age is how long it has been due.
+func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry {
+	if d.passed != nil {
+		return entry{in: true} // a place was kept for it
+	}
+	h := g.host(name)
+	switch {
+	case h.circuit.State() == gobreaker.StateOpen:
+		return g.refuse(h, refusedOpen, age, elapsed)
+	case h.calls < g.share():
+		if !g.take(h, d) {
+			return g.refuse(h, refusedOpen, age, elapsed)
+		}
+		return entry{in: true}
+	}
+	h.fill(elapsed)
+	if len(h.waiting) >= h.bearable(elapsed, g.patience) {
+		return g.refuse(h, refusedFull, age, elapsed)
+	}
+	d.host, d.queuedAt = h, elapsed
+	h.waiting = append(h.waiting, d)
+	g.waiting++
+	g.rest(h)
+	return entry{}
+}
+
+// refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
+// answer at all; nothing has to be remembered for that.
+func (g *gate) refuse(h *host, why refusal, age, elapsed time.Duration) entry {
+	e := entry{refused: why}
+	if why == refusedOpen {
+		e.delay = min(max(age, g.openFor), g.postponeMost)
+	} else {
+		e.delay = h.put(elapsed, g.patience, g.postponeMost)
+		e.first = !h.warned
+		h.warned = true
+	}
+	g.rest(h)
+	return e
+}
+
+// may reports whether a place is free.
+func (g *gate) may(h *host) bool {
+	return h.calls < g.share() && h.circuit.State() != gobreaker.StateOpen
+}
+
+// lets reports whether a place is free for a delivery, or it needs none.
+func (g *gate) lets(d *delivery) bool { return d.hostName == "" || g.may(g.host(d.hostName)) }
+
+// take takes a place, if the circuit lets one more through.
+func (g *gate) take(h *host, d *delivery) bool {
+	passed, err := h.circuit.Allow()
+	if err != nil {
+		return false
+	}
+	d.host, d.passed = h, passed
+	if h.calls++; h.calls == 1 {
+		g.called++
+	}
+	g.calls++
+	g.rest(h)
+	return true
+}
+
+// next takes a place for the first waiting delivery that there is one for, in turn over hosts; nil if there
+// is none.
+func (g *gate) next() *delivery {
+	for e := g.queued.Front(); e != nil; e = e.Next() {
+		h := hostIn(e)
+		if !g.may(h) || !g.take(h, h.waiting[0]) {
+			continue
+		}
+		d := h.waiting[0]
+		g.unqueue(h, 0)
+		if len(h.waiting) > 0 {
+			g.queued.MoveToBack(h.place)
+		}
+		return d
+	}
+	return nil
+}
+
+// any reports whether next would find somebody.
+func (g *gate) any() bool {
+	for e := g.queued.Front(); e != nil; e = e.Next() {
+		if g.may(hostIn(e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leave gives a delivery's place back. cause is nil after an answer, errNoAnswer without one, and errUntried
+// if no call was made.
+func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name string, what change) {
+	h := d.host
+	passed := d.passed
+	d.host, d.passed = nil, nil
+	if h.calls--; h.calls == 0 {
+		g.called--
+	}
+	g.calls--
+	if cause != errUntried { //nolint:errorlint // it is ours and never wrapped.
+		h.answered(elapsed)
+	}
+	before := h.circuit.State()
+	passed(cause)
+	switch after := h.circuit.State(); {
+	case after == before:
+	case after == gobreaker.StateOpen && !h.down:
+		h.down, what = true, circuitOpened
+		g.open++
+	case after == gobreaker.StateClosed:
+		h.down, what = false, circuitClosed
+		g.open--
+	}
+	if len(h.waiting) == 0 && h.calls < g.share()/2 {
+		h.full, h.warned = false, false
+	}
+	g.rest(h)
+	return h.name, what
+}
+
+// shed takes out those for whom waiting has become pointless, from the end of each queue.
+func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
+	for e := g.queued.Front(); e != nil; {
+		h, following := hostIn(e), e.Next()
+		keep, why := h.bearable(elapsed, g.patience), refusedFull
+		if h.circuit.State() == gobreaker.StateOpen {
+			keep, why = 0, refusedOpen
+		}
+		for len(h.waiting) > keep {
+			d := h.waiting[len(h.waiting)-1]
+			g.unqueue(h, len(h.waiting)-1)
+			each(d, g.refuse(h, why, 0, elapsed))
+		}
+		e = following
+	}
+}
+
+// remove takes a delivery out of its host's queue.
+func (g *gate) remove(d *delivery) {
+	if d.host == nil {
+		return
+	}
+	if at := slices.Index(d.host.waiting, d); at >= 0 {
+		g.unqueue(d.host, at)
+	}
+}
+
+// removeAll takes out of the queues what is meant.
+func (g *gate) removeAll(which func(*delivery) bool) {
+	for e := g.queued.Front(); e != nil; {
+		h, following := hostIn(e), e.Next()
+		for at, d := range slices.Backward(h.waiting) {
+			if which(d) {
+				g.unqueue(h, at)
+			}
+		}
+		e = following
+	}
+}
+
+func (g *gate) unqueue(h *host, at int) {
+	if d := h.waiting[at]; d.passed == nil {
+		d.host = nil
+	}
+	h.waiting = slices.Delete(h.waiting, at, at+1)
+	g.waiting--
+	g.rest(h)
+}
+
+// host finds a host or makes its acquaintance.
+func (g *gate) host(name string) *host {
+	if h := g.hosts[name]; h != nil {
+		return h
+	}
+	h := &host{name: name, circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+		MaxRequests: 1, Timeout: g.openFor,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= g.breakAfter },
+		IsExcluded:  func(err error) bool { return err == errUntried }, //nolint:errorlint // as in leave.
+	})}
+	g.hosts[name] = h
+	return h
+}
+
+// rest puts a host where it belongs: queued, in use, or idle. The longest idle are forgotten where there are
+// too many; those in use are bounded by what the bus hands over.
+func (g *gate) rest(h *host) {
+	switch {
+	case len(h.waiting) > 0:
+		g.move(h, g.queued)
+	case h.calls > 0:
+		g.move(h, nil)
+	default:
+		g.move(h, g.idle)
+	}
+	for len(g.hosts) > g.remembered && g.idle.Len() > 0 {
+		oldest := hostIn(g.idle.Front())
+		g.move(oldest, nil)
+		delete(g.hosts, oldest.name)
+		if oldest.down {
+			g.open--
+		}
+	}
+}
+
+// hostCounts is how many hosts are in which state; one may be in several.
+type hostCounts struct{ called, queued, open int }
+
+func (g *gate) counts() hostCounts {
+	return hostCounts{called: g.called, queued: g.queued.Len(), open: g.open}
+}
+
+// move puts a host at the end of a list, unless it is on it.
+func (g *gate) move(h *host, to *list.List) {
+	if h.on == to {
+		return
+	}
+	if h.on != nil {
+		h.on.Remove(h.place)
+	}
+	h.on, h.place = to, nil
+	if to != nil {
+		h.place = to.PushBack(h)
+	}
+}
+
+func hostIn(e *list.Element) *host {
+	return e.Value.(*host) //nolint:errcheck // the lists hold one type.
+}
