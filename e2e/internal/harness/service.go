@@ -56,7 +56,7 @@ func WithEnv(env ...string) Option {
 func WithRole(role, store, nats string) Option {
 	return func(s *Service) {
 		s.role, s.NATS = role, nats
-		s.args = append(s.args, "--store", store, "--bus", "nats://"+nats)
+		s.args = append(s.args, "--store", store, "--bus", "nats://"+nats, "--callback-allow", "loopback")
 	}
 }
 
