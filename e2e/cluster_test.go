@@ -163,7 +163,6 @@ func TestClusterUnderKills(t *testing.T) {
 		c.hurt(t, what)
 		back := time.Now()
 		l.Restarted(back)
-		c.connectTap(t)
 		pause(t.Context(), 300*time.Millisecond) // the load goes on
 		stop()
 		l.settle(within(t, 3*time.Minute), t, c.tap, back, clusterGrace)

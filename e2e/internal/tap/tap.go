@@ -103,7 +103,7 @@ func (t *Tap) readAll(ctx context.Context, subject string) ([]Message, error) {
 	if state.Msgs == 0 {
 		return nil, nil
 	}
-	consumer, err := stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{})
+	consumer, err := stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{InactiveThreshold: answerWithin})
 	if err != nil {
 		return nil, fmt.Errorf("consume %s: %w", subject, err)
 	}
