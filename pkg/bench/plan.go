@@ -47,8 +47,8 @@ func FullPlan() Plan {
 // ShortPlan measures the same things on fewer timers and for less time.
 func ShortPlan() Plan {
 	p := FullPlan()
-	p.Creates, p.Large, p.Commands = 20_000, 10_000, 30_000
-	p.Publishing = 3 * time.Second
+	p.Creates, p.Large, p.Commands = 20_000, 10_000, 20_000
+	p.Publishing = 2 * time.Second
 	p.Span, p.Margin, p.Rest, p.Watch = 4*time.Second, time.Second, 1500*time.Millisecond, 3*time.Second
 	return p
 }
