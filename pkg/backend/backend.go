@@ -28,6 +28,7 @@ type Options struct {
 	//	                                   through to the disk in the background, sync=always (the
 	//	                                   default) before each acknowledgement
 	//	nats://[USER[:PASSWORD]@]HOST:PORT a NATS server, 2.12 or newer with JetStream
+	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
 	//	memory:                            a bus that is gone with the process
 	BusURL string
 	// Migrate brings the schema of a database up to date where the store does not do so by itself.

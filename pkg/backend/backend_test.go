@@ -105,7 +105,7 @@ func TestOpenRefusesURLs(t *testing.T) {
 		options("sqlite:/x?cache=1", "memory:"),
 		options("sqlite:%zz", "memory:"),
 		options("memory:", ""),
-		options("memory:", "kafka://x"),
+		options("memory:", "pulsar://x"),
 		options("memory:", "memory:x"),
 		options("memory:", "embedded:"),
 		options("memory:", "embedded:/x?liste=1"),

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT, kafka://HOST:PORT,…?… or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)
@@ -24,6 +24,8 @@ func (b *Backend) openBus(ctx context.Context, o *Options) error {
 			return notAccepted("bus", o.BusURL, acceptedBuses)
 		}
 		return b.connect(ctx, o, natsbus.Options{URL: o.BusURL})
+	case "kafka":
+		return b.openKafka(ctx, o)
 	case "memory":
 		if rest != "" {
 			return notAccepted("bus", o.BusURL, acceptedBuses)
