@@ -20,44 +20,65 @@ var selectServer = statement{"select_server", `SELECT current_setting('server_ve
 	current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT FROM pg_stat_replication),
 	coalesce(has_schema_privilege(current_schema(), 'USAGE'), false)`}
 
-// privileges asks for the rights on the tables; it needs a schema to be there.
+// selectRights asks for the rights on the tables; it needs a schema to be there.
 var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
 	unnest(ARRAY['timers', 'timer_history', 'shards', 'namespaces', 'positions', 'cluster']) AS n(name)
-WHERE NOT has_table_privilege(name, 'SELECT, INSERT, UPDATE, DELETE')
-	OR NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
+WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
 	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
 
 const oldestServer = 150_000
 
+// server is what selectServer tells.
+type server struct {
+	version                                          int32
+	fsync, fullPages, readOnly, asynchronous, usable bool
+	synchronousCommit                                string
+}
+
+// refuse says why timers would not be safe on a server, or could not be written; nil if they can.
+func (s *server) refuse(allowUnsafe bool) error {
+	switch {
+	case s.version < oldestServer:
+		return fmt.Errorf("the server is PostgreSQL %d: 15 is the oldest that works", s.version/10_000)
+	case s.readOnly:
+		return errors.New("the server is read-only (a replica, or default_transaction_read_only): connect to the primary")
+	case !s.fsync && !allowUnsafe:
+		return errors.New("the server runs with fsync=off and would lose acknowledged timers in a power failure: turn it on")
+	case !s.fullPages && !allowUnsafe:
+		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: turn it on")
+	case !s.usable:
+		return errors.New("the user has no rights on the schema in search_path: GRANT USAGE, or set search_path")
+	default:
+		return nil
+	}
+}
+
+// doubts are what a start warns of: ways in which acknowledged timers can be lost that somebody may have
+// chosen.
+func (s *server) doubts() (out []string) {
+	if s.synchronousCommit == "off" {
+		out = append(out, "synchronous_commit is off: a crash of the server loses the timers acknowledged just before")
+	}
+	if s.asynchronous {
+		out = append(out, "replicas are asynchronous: a failover loses the timers acknowledged just before")
+	}
+	return out
+}
+
 // check refuses what cannot work or would lose timers, and warns of what may.
 func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
-	var version int32
-	var fsync, fullPages, readOnly, asynchronous, usage bool
-	var synchronousCommit string
-	pooled, err := s.pool.Acquire(ctx)
+	var there server
+	err := s.ask(ctx, call{statement: selectServer, row: func(r *record) {
+		there.version = r.int4()
+		there.fsync, there.fullPages, there.readOnly = r.bool(), r.bool(), r.bool()
+		there.synchronousCommit = r.text()
+		there.asynchronous, there.usable = r.bool(), r.bool()
+	}})
 	if err != nil {
 		return err
 	}
-	err = (&conn{pooled}).exchange(ctx, call{statement: selectServer, row: func(r *record) {
-		version = r.int4()
-		fsync, fullPages, readOnly = r.bool(), r.bool(), r.bool()
-		synchronousCommit = r.text()
-		asynchronous, usage = r.bool(), r.bool()
-	}})
-	pooled.Release()
-	switch {
-	case err != nil:
+	if err := there.refuse(allowUnsafe); err != nil {
 		return err
-	case version < oldestServer:
-		return fmt.Errorf("the server is PostgreSQL %d: 15 is the oldest that works", version/10_000)
-	case readOnly:
-		return errors.New("the server is read-only (a replica, or default_transaction_read_only): connect to the primary")
-	case !fsync && !allowUnsafe:
-		return errors.New("the server runs with fsync=off and would lose acknowledged timers in a power failure: turn it on")
-	case !fullPages && !allowUnsafe:
-		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: turn it on")
-	case !usage:
-		return errors.New("the user has no rights on the schema in search_path: GRANT USAGE, or set search_path")
 	}
 	schema, err := s.schema(ctx)
 	if err != nil {
@@ -66,32 +87,27 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	if err := schema.Usable(); err != nil {
 		return err
 	}
-	if err := s.checkRights(ctx); err != nil {
-		return err
-	}
-	if synchronousCommit == "off" || synchronousCommit == "local" {
-		s.log.WarnContext(ctx, "acknowledged timers can be lost in a crash or a failover: synchronous_commit", "value", synchronousCommit)
-	}
-	if asynchronous {
-		s.log.WarnContext(ctx, "replicas are asynchronous: timers acknowledged just before a failover can be lost")
-	}
-	return nil
-}
-
-func (s *Store) checkRights(ctx context.Context) error {
 	var missing string
-	pooled, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer pooled.Release()
-	if err := (&conn{pooled}).exchange(ctx, call{statement: selectRights, row: func(r *record) { missing = r.text() }}); err != nil {
+	if err := s.ask(ctx, call{statement: selectRights, row: func(r *record) { missing = r.text() }}); err != nil {
 		return err
 	}
 	if missing != "" {
 		return fmt.Errorf("the user may not read and write %s: GRANT SELECT, INSERT, UPDATE, DELETE", missing)
 	}
+	for _, doubt := range there.doubts() {
+		s.log.WarnContext(ctx, "acknowledged timers can be lost", "why", doubt)
+	}
 	return nil
+}
+
+// ask runs a statement while the store is being opened.
+func (s *Store) ask(ctx context.Context, calls ...call) error {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pooled.Release()
+	return (&conn{pooled}).exchange(ctx, calls...)
 }
 
 // target names the server for people: no password, no parameters.

@@ -40,15 +40,25 @@ type days struct {
 // keepDays drops the days that are over at the caller's time, and makes those to come by the database's. It
 // returns how many rows it dropped. Tables that somebody uses for long are left for the next time.
 func (s *Store) keepDays(ctx context.Context, now timer.Millis) (dropped int, err error) {
-	err = s.read(ctx, "keep days of history", func(c *conn) error {
-		d, err := c.days(ctx)
-		if err != nil {
-			return err
-		}
-		dropped, err = s.changeDays(ctx, c, d, now)
-		return err
-	})
-	return dropped, err
+	const op = "keep days of history"
+	if err := s.enter(ctx, op); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", op, failed(ctx, err, false))
+	}
+	defer pooled.Release()
+	c := &conn{pooled}
+	d, err := c.days(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", op, failed(ctx, err, false))
+	}
+	if dropped, err = c.changeDays(ctx, d, now); err != nil {
+		return dropped, fmt.Errorf("%s: %w", op, failed(ctx, err, true))
+	}
+	return dropped, nil
 }
 
 func (c *conn) days(ctx context.Context) (days, error) {
@@ -65,7 +75,7 @@ func (c *conn) days(ctx context.Context) (days, error) {
 	return d, err
 }
 
-func (s *Store) changeDays(ctx context.Context, c *conn, d days, now timer.Millis) (dropped int, err error) {
+func (c *conn) changeDays(ctx context.Context, d days, now timer.Millis) (dropped int, err error) {
 	for name := range d.there {
 		from, ok := dayOf(name)
 		if !ok || timer.FromTime(from.Add(day)) > now {
@@ -100,10 +110,11 @@ func dayOf(table string) (from time.Time, ok bool) {
 }
 
 // busy reports whether a day cannot be changed now and may be later: its tables are in use, another process
-// is at it, or the default partition has rows that belong there.
+// is at it, or the default partition has rows that belong there. A user who may not change tables at all
+// goes without days; then history is removed row by row.
 func busy(err error) bool {
 	switch code(err) {
-	case lockNotAvailable, deadlockDetected, checkViolation, duplicateTable, undefinedTable:
+	case lockNotAvailable, deadlockDetected, checkViolation, duplicateTable, undefinedTable, insufficientRights:
 		return true
 	default:
 		return errors.Is(err, errMarked)

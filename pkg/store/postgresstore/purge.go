@@ -2,7 +2,10 @@ package postgresstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -30,6 +33,10 @@ func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, er
 		})
 	})
 	if err != nil {
+		if dropped > 0 && !errors.Is(err, store.ErrOutcomeUnknown) {
+			// The days are gone.
+			err = fmt.Errorf("%w: a part was removed: %w", store.ErrOutcomeUnknown, err)
+		}
 		return 0, err
 	}
 	return dropped + int(deleted), nil

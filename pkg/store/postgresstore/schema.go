@@ -153,16 +153,10 @@ func (s *Store) schema(ctx context.Context) (Schema, error) {
 		return schema, err
 	}
 	var there bool
-	pooled, err := s.pool.Acquire(ctx)
-	if err != nil {
+	if err := s.ask(ctx, call{statement: findSchema, row: func(r *record) { there = r.bool() }}); err != nil || !there {
 		return schema, err
 	}
-	defer pooled.Release()
-	c := &conn{pooled}
-	if err := c.exchange(ctx, call{statement: findSchema, row: func(r *record) { there = r.bool() }}); err != nil || !there {
-		return schema, err
-	}
-	err = c.exchange(ctx,
+	err = s.ask(ctx,
 		call{statement: selectSchema, row: func(r *record) { schema.Version = r.int8() }},
 		call{statement: selectSupport, row: func(r *record) { schema.Oldest, schema.OldestProgram = r.int8(), r.text() }})
 	return schema, err

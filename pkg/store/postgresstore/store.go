@@ -48,6 +48,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		pool.Close()
 		return nil, refused(where, err)
 	}
+	// Nothing is over at the beginning of time; days to come are made. Without them, history goes to the
+	// default partition, and Purge tries again.
+	if _, err := s.keepDays(ctx, timer.MinMillis); err != nil {
+		s.log.WarnContext(ctx, "days of history were not made", "error", err)
+	}
 	return s, nil
 }
 

@@ -1,0 +1,114 @@
+package postgresstore
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// fightSeconds sets how long TestTwoOwnersFight goes on: "30s" by hand.
+const fightSeconds = "TIMERBUS_FENCE_FIGHT"
+
+// TestTwoOwnersFight lets two processes take a shard from each other all the time (I5). An advance is stale
+// if another claim had been answered before it began; none may succeed, and none may be lost.
+func TestTwoOwnersFight(t *testing.T) {
+	length := 2 * time.Second
+	if text := os.Getenv(fightSeconds); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		f := fight{end: time.Now().Add(length)}
+		var group sync.WaitGroup
+		for i := range 2 {
+			s := openStore(t, inside)
+			group.Go(func() { f.owner(t, s, timer.UUID{byte(i + 1)}) })
+		}
+		group.Wait()
+		claimed, err := openStore(t, inside).Claim(t.Context(), now, store.Owner{Incarnation: timer.UUID{9}}, []shard.ID{fought})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := int64(claimed[0].Watermark.DueAt); got != f.highest.Load() {
+			t.Errorf("the watermark is %d, want the highest that was answered, %d", got, f.highest.Load())
+		}
+		t.Logf("%s: %d claims, %d advances tried, %d succeeded, %d refused, %d of them stale; stale ones that succeeded: %d",
+			length, f.claims.Load(), f.tried.Load(), f.tried.Load()-f.refused.Load(), f.refused.Load(), f.stale.Load(), f.broken.Load())
+		if f.broken.Load() != 0 || f.stale.Load() == 0 || f.tried.Load() == f.refused.Load() {
+			t.Error("want stale advances, all of them refused, and others that succeed")
+		}
+	})
+}
+
+const fought shard.ID = 7
+
+// fight counts what happens.
+type fight struct {
+	end time.Time
+	// newest is the newest version that has been answered, highest the highest watermark.
+	newest, highest, next                 atomic.Int64
+	claims, tried, refused, stale, broken atomic.Int64
+}
+
+// owner claims, and advances until it is fenced.
+func (f *fight) owner(t *testing.T, s *Store, incarnation timer.UUID) {
+	for time.Now().Before(f.end) {
+		claimed, err := s.Claim(t.Context(), now, store.Owner{Incarnation: incarnation, Node: "fighter"}, []shard.ID{fought})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		f.claims.Add(1)
+		raise(&f.newest, claimed[0].Claim.Version)
+		// It goes on after it is refused, which a scheduler would not.
+		for range 8 {
+			if err := f.advance(t, s, claimed[0].Claim); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+}
+
+func (f *fight) advance(t *testing.T, s *Store, claim store.Claim) error {
+	stale := claim.Version < f.newest.Load()
+	at := f.next.Add(1)
+	f.tried.Add(1)
+	errs, err := s.Advance(t.Context(), now, []store.Advance{{Claim: claim, Watermark: store.Key{DueAt: timer.Millis(at)}}})
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(errs[0], store.ErrFenced):
+		f.refused.Add(1)
+		if stale {
+			f.stale.Add(1)
+		}
+	case errs[0] != nil:
+		return errs[0]
+	case stale:
+		f.broken.Add(1)
+	default:
+		raise(&f.highest, at)
+	}
+	return nil
+}
+
+// raise makes a value at least v.
+func raise(value *atomic.Int64, v int64) {
+	for {
+		old := value.Load()
+		if old >= v || value.CompareAndSwap(old, v) {
+			return
+		}
+	}
+}

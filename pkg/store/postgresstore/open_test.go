@@ -1,0 +1,218 @@
+package postgresstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// TestOpenRefuses: each bad day at the start has a line that names the place and the trouble, and keeps the
+// password to itself.
+func TestOpenRefuses(t *testing.T) {
+	newest := newestSchema(t)
+	eachServer(t, func(t *testing.T, address string) {
+		for _, c := range []struct {
+			name    string
+			prepare func(t *testing.T) (address string)
+			want    []string
+		}{
+			{"no address", func(*testing.T) string { return "" }, []string{"store", "postgres://"}},
+			{
+				"an address that cannot be read",
+				func(*testing.T) string { return "postgres://user:secret@host:port/db" },
+				[]string{"cannot be read", "postgres://user:password@host:port/database"},
+			},
+			{"nobody listening", nobodyListens, []string{"does not answer", "refused"}},
+			{"a host that is not there", func(*testing.T) string {
+				return "postgres://u:secret@timerbus.invalid:5432/db"
+			}, []string{"does not answer", "timerbus.invalid"}},
+			{"a missing database", func(t *testing.T) string {
+				return with(t, address, func(u *url.URL) { u.Path = "/nowhere" })
+			}, []string{"nowhere", "does not exist", "timerbus migrate up"}},
+			{"a user that is not there", func(t *testing.T) string {
+				return with(t, address, func(u *url.URL) { u.User = url.UserPassword("stranger", "secret") })
+			}, []string{"stranger", "let this user in"}},
+			{"no schema", func(t *testing.T) string { return newDatabase(t, address) }, []string{"no schema yet", "timerbus migrate up"}},
+			{"an older schema", func(t *testing.T) string {
+				inside := migrated(t, address)
+				execute(t, inside, "DELETE FROM "+migrationsTable+" WHERE version_id > 1")
+				return inside
+			}, []string{"version 1", "needs " + fmt.Sprint(newest), "timerbus migrate up"}},
+			{"a newer schema", func(t *testing.T) string {
+				inside := migrated(t, address)
+				execute(t, inside, "INSERT INTO "+migrationsTable+" (version_id, is_applied) VALUES (99, true)",
+					"INSERT INTO schema_support VALUES (99, 98, '3.1')")
+				return inside
+			}, []string{"version 99", "up to " + fmt.Sprint(newest), "timerbus 3.1 or newer"}},
+			{"read-only", func(t *testing.T) string {
+				return with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&default_transaction_read_only=on" })
+			}, []string{"read-only", "primary"}},
+			{"missing rights", func(t *testing.T) string {
+				inside := migrated(t, address)
+				role := fmt.Sprintf("guest_%d", rand.Uint64())
+				execute(t, inside, "CREATE ROLE "+role+" LOGIN",
+					"GRANT SELECT ON schema_support, "+migrationsTable+" TO "+role,
+					"GRANT SELECT, INSERT, UPDATE, DELETE ON shards, namespaces, positions, cluster, timers TO "+role)
+				t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+				return with(t, inside, func(u *url.URL) { u.User = url.User(role) })
+			}, []string{"may not read and write timer_history", "GRANT"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				bad := c.prepare(t)
+				s, err := Open(t.Context(), Options{URL: bad})
+				if err == nil {
+					s.Close()
+					t.Fatal("it opens")
+				}
+				for _, want := range c.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("%q does not say %q", err, want)
+					}
+				}
+				if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") {
+					t.Errorf("more than a line, or the password: %q", err)
+				}
+			})
+		}
+	})
+}
+
+func newestSchema(t *testing.T) int64 {
+	t.Helper()
+	newest, err := known()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newest
+}
+
+func with(t *testing.T, address string, change func(u *url.URL)) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(u)
+	return u.String()
+}
+
+func nobodyListens(t *testing.T) string {
+	t.Helper()
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "postgres://u:secret@" + l.Addr().String() + "/db"
+}
+
+// TestRefusedTranslatesCodes covers what a server that trusts everybody does not say.
+func TestRefusedTranslatesCodes(t *testing.T) {
+	for code, want := range map[string]string{
+		wrongPassword: "password is wrong", notAuthorized: "let this user in", insufficientRights: "lacks rights",
+		undefinedTable: "timerbus migrate up", "XX000": "SQLSTATE XX000",
+	} {
+		cause := &pgconn.PgError{Severity: "FATAL", Code: code, Message: "what it\nsays"}
+		err := refused("postgres://u@h:1/d", fmt.Errorf("connect: %w", cause))
+		if !strings.Contains(err.Error(), want) || !errors.Is(err, cause) {
+			t.Errorf("%s: %q, want it to say %q", code, err, want)
+		}
+	}
+}
+
+func TestServersThatWouldLoseTimersAreRefused(t *testing.T) {
+	good := server{version: 150_003, fsync: true, fullPages: true, usable: true, synchronousCommit: "on"}
+	if err := good.refuse(false); err != nil || len(good.doubts()) != 0 {
+		t.Fatalf("a good server: %v, %q", err, good.doubts())
+	}
+	for want, spoil := range map[string]func(s *server){
+		"15 is the oldest":     func(s *server) { s.version = 140_012 },
+		"fsync=off":            func(s *server) { s.fsync = false },
+		"full_page_writes=off": func(s *server) { s.fullPages = false },
+		"read-only":            func(s *server) { s.readOnly = true },
+		"no rights":            func(s *server) { s.usable = false },
+	} {
+		s := good
+		spoil(&s)
+		if err := s.refuse(false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+		if allowed := s.refuse(true) == nil; allowed != (!s.fsync || !s.fullPages) {
+			t.Errorf("%s: allowed if told so: %t", want, allowed)
+		}
+	}
+	doubtful := good
+	doubtful.synchronousCommit, doubtful.asynchronous = "off", true
+	if got := doubtful.doubts(); len(got) != 2 {
+		t.Errorf("doubts: %q", got)
+	}
+}
+
+func TestOpenWarns(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		var log bytes.Buffer
+		inside := with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&synchronous_commit=off" })
+		s, err := Open(t.Context(), Options{URL: inside, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if !strings.Contains(log.String(), "synchronous_commit is off") {
+			t.Errorf("the log says %q", log.String())
+		}
+	})
+}
+
+// TestMigrate: from nothing, many processes at once; again, which changes nothing.
+func TestMigrate(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		newest := newestSchema(t)
+		inside := newDatabase(t, address)
+		schema, err := Status(t.Context(), Options{URL: inside})
+		if err != nil || schema.Version != 0 || schema.Known != newest || schema.Usable() == nil {
+			t.Fatalf("status of an empty database: %+v, %v", schema, err)
+		}
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				if _, after, err := Migrate(t.Context(), Options{URL: inside}); err != nil || after.Version != after.Known {
+					t.Errorf("migrate: %+v, %v", after, err)
+				}
+			})
+		}
+		group.Wait()
+		before, after, err := Migrate(t.Context(), Options{URL: inside})
+		if err != nil || before != after || after.Usable() != nil || after.OldestProgram == "" {
+			t.Errorf("migrate again: %+v, %+v, %v", before, after, err)
+		}
+		// One that another program made newer is left alone, and can be used if that says so.
+		execute(t, inside, fmt.Sprintf("INSERT INTO %s (version_id, is_applied) VALUES (%d, true)", migrationsTable, newest+1),
+			fmt.Sprintf("INSERT INTO schema_support VALUES (%d, %d, '0.2')", newest+1, newest))
+		if _, after, err = Migrate(t.Context(), Options{URL: inside}); err != nil || after.Version != newest+1 {
+			t.Errorf("migrate a newer schema: %+v, %v", after, err)
+		}
+		openStore(t, inside)
+	})
+}
+
+func TestOptionsOutsideTheirBounds(t *testing.T) {
+	for _, o := range []Options{{MaxConns: 1}, {MaxConns: 1001}, {MinConns: -1}, {ConnectTimeout: -1}} {
+		o.URL = "postgres://localhost/db"
+		var invalid *timer.InvalidError
+		if _, err := Open(t.Context(), o); !errors.As(err, &invalid) {
+			t.Errorf("%+v: got %v, want an InvalidError", o, err)
+		}
+	}
+}

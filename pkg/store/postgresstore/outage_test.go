@@ -1,0 +1,376 @@
+package postgresstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// wire is a proxy between the store and the server that can lose what passes.
+type wire struct {
+	address string // of the database, through the proxy
+	listen  net.Listener
+	server  string
+	mode    atomic.Int32
+	group   sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	down  bool
+}
+
+// What a wire does with the next bytes.
+const (
+	pass        int32 = iota
+	loseRequest       // the server never gets it
+	loseAnswer        // the server gets it and answers
+	keepAnswer        // the answer does not come for the time being
+)
+
+func newWire(t *testing.T, inside string) *wire {
+	t.Helper()
+	at, err := url.Parse(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config net.ListenConfig
+	w := &wire{server: at.Host, conns: map[net.Conn]bool{}}
+	if w.listen, err = config.Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	at.Host = w.listen.Addr().String()
+	w.address = at.String()
+	w.group.Go(w.accept)
+	t.Cleanup(func() {
+		w.listen.Close()
+		w.cut()
+		w.group.Wait()
+	})
+	return w
+}
+
+func (w *wire) accept() {
+	for {
+		client, err := w.listen.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", w.server)
+		if err != nil || !w.keep(client, server) {
+			client.Close()
+			continue
+		}
+		w.group.Go(func() { w.copy(server, client, loseRequest) })
+		w.group.Go(func() { w.copy(client, server, loseAnswer) })
+	}
+}
+
+// keep notes the ends of a connection; it is false while the wire is down.
+func (w *wire) keep(ends ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, end := range ends {
+		if w.down {
+			end.Close()
+		} else {
+			w.conns[end] = true
+		}
+	}
+	return !w.down
+}
+
+// copy passes bytes on until it is to lose them, which ends the connection.
+func (w *wire) copy(to, from net.Conn, losing int32) {
+	defer to.Close()
+	defer from.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		for losing == loseAnswer && w.mode.Load() == keepAnswer {
+			time.Sleep(time.Millisecond) // until the test has seen what it wants
+		}
+		if err != nil || w.mode.Load() == losing {
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil && !errors.Is(err, io.EOF) {
+			return
+		}
+	}
+}
+
+// cut ends all connections and lets none in.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = true
+	for c := range w.conns {
+		c.Close()
+	}
+	clear(w.conns)
+}
+
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = false
+}
+
+// outage is a store behind a wire, and one beside it that sees the truth.
+type outage struct {
+	*wire
+
+	behind, beside *Store
+}
+
+func newOutage(t *testing.T, address string) *outage {
+	t.Helper()
+	inside := migrated(t, address)
+	w := newWire(t, inside)
+	o := &outage{wire: w, beside: openStore(t, inside), behind: openStore(t, w.address)}
+	// All statements of the test are prepared now, so that what is lost is what the test means.
+	p := putOf("warm", now+1000)
+	for _, err := range []error{o.put(t, p), o.update(t, p), o.get(t, p)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+func (o *outage) put(t *testing.T, p store.Put) error {
+	t.Helper()
+	_, err := o.behind.Write(t.Context(), now, []store.Op{p})
+	return err
+}
+
+func (o *outage) update(t *testing.T, p store.Put) error {
+	t.Helper()
+	at := now + 5000
+	_, err := o.behind.Write(t.Context(), now, []store.Op{store.Update{Ref: p.Ref, Revision: p.Revision + 1, Patch: timer.Patch{ExecuteAt: &at}}})
+	return err
+}
+
+func (o *outage) get(t *testing.T, p store.Put) error {
+	t.Helper()
+	_, err := o.behind.Get(t.Context(), now, p.Ref)
+	return err
+}
+
+// truth is the row's revision; 0 if it is not there.
+func (o *outage) truth(t *testing.T, p store.Put) timer.Revision {
+	t.Helper()
+	row, err := o.beside.Get(t.Context(), now, p.Ref)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return row.Revision
+}
+
+func TestWhatIsLostIsToldTruthfully(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		o := newOutage(t, address)
+		there := putOf("there", now+1000)
+		if err := o.put(t, there); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name    string
+			mode    int32
+			call    func(p store.Put) error
+			put     store.Put
+			want    error
+			applied timer.Revision
+		}{
+			// A create is its own commit: once it is on its way, nobody knows.
+			{"the answer to a create", loseAnswer, func(p store.Put) error { return o.put(t, p) }, putOf("a", now), store.ErrOutcomeUnknown, putOf("a", now).Revision},
+			{"a create", loseRequest, func(p store.Put) error { return o.put(t, p) }, putOf("b", now), store.ErrOutcomeUnknown, 0},
+			// An update first locks its row. The commit was never sent.
+			{"the answer to a lock", loseAnswer, func(p store.Put) error { return o.update(t, p) }, there, store.ErrUnavailable, there.Revision},
+			{"a lock", loseRequest, func(p store.Put) error { return o.update(t, p) }, there, store.ErrUnavailable, there.Revision},
+			{"the answer to a read", loseAnswer, func(p store.Put) error { return o.get(t, p) }, there, store.ErrUnavailable, there.Revision},
+		} {
+			o.mode.Store(c.mode)
+			err := c.call(c.put)
+			o.mode.Store(pass)
+			if !errors.Is(err, c.want) || errors.Is(err, store.ErrUnavailable) && errors.Is(err, store.ErrOutcomeUnknown) {
+				t.Errorf("%s was lost: got %v, want %v", c.name, err, c.want)
+			}
+			if got := o.truth(t, c.put); got != c.applied {
+				t.Errorf("%s was lost: the row has revision %s, want %s", c.name, got, c.applied)
+			}
+			if err := o.put(t, putOf("after "+c.name, now)); err != nil {
+				t.Errorf("after %s was lost: %v", c.name, err)
+			}
+		}
+	})
+}
+
+func TestAServerThatIsGoneIsUnavailableUntilItIsBack(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		o := newOutage(t, address)
+		o.cut()
+		p := putOf("a", now)
+		// The first call may meet a connection that is not known to be dead.
+		if err := o.put(t, p); !store.IsTransient(err) {
+			t.Errorf("put: %v", err)
+		}
+		for what, err := range map[string]error{"put": o.put(t, p), "update": o.update(t, p), "get": o.get(t, p)} {
+			if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrOutcomeUnknown) {
+				t.Errorf("%s: got %v, want ErrUnavailable", what, err)
+			}
+		}
+		if _, err := o.behind.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("ping: got %v, want ErrUnavailable", err)
+		}
+		o.mend()
+		if _, err := o.behind.Ping(t.Context()); err != nil {
+			t.Errorf("ping when it is back: %v", err)
+		}
+		if err := o.put(t, p); err != nil || o.truth(t, p) != p.Revision {
+			t.Errorf("put when it is back: %v", err)
+		}
+	})
+}
+
+func TestAContextThatEndsMeanwhile(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		o := newOutage(t, address)
+		for name, c := range map[string]struct {
+			call func(ctx context.Context) error
+			want error
+		}{
+			"a create": {func(ctx context.Context) error {
+				_, err := o.behind.Write(ctx, now, []store.Op{putOf("a", now)})
+				return err
+			}, store.ErrOutcomeUnknown},
+			"a read": {func(ctx context.Context) error {
+				_, err := o.behind.Get(ctx, now, putOf("a", now).Ref)
+				return err
+			}, store.ErrUnavailable},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			o.mode.Store(keepAnswer)
+			err := c.call(ctx)
+			o.mode.Store(pass)
+			cancel()
+			if !errors.Is(err, c.want) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v, want %v and the context's error", name, err, c.want)
+			}
+		}
+		if err := o.put(t, putOf("b", now)); err != nil {
+			t.Errorf("a put after that: %v", err)
+		}
+	})
+}
+
+// TestBatchesThatMeetAreAllAnswered: writers update the same timers all the time.
+func TestBatchesThatMeetAreAllAnswered(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		s := openStore(t, migrated(t, address))
+		var ops []store.Op
+		for i := range 40 {
+			ops = append(ops, putOf(string(rune('A'+i)), now+1000))
+		}
+		if _, err := s.Write(t.Context(), now, ops); err != nil {
+			t.Fatal(err)
+		}
+		const writers, each = 4, 25
+		var group sync.WaitGroup
+		for w := range writers {
+			group.Go(func() {
+				for i := range each {
+					var batch []store.Op
+					for j, op := range ops {
+						put, _ := op.(store.Put)
+						if (i+j+w)%3 == 0 {
+							batch = append(batch, store.Update{Ref: put.Ref, Revision: put.Revision + timer.Revision(1+w*each+i), Patch: timer.Patch{}})
+						}
+					}
+					written, err := s.Write(t.Context(), now, batch)
+					if err != nil {
+						t.Errorf("writer %d: %v", w, err)
+						return
+					}
+					for _, answer := range written {
+						if answer.Err != nil {
+							t.Errorf("writer %d: %v", w, answer.Err)
+						}
+					}
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
+// TestADeadlockRunsAgain makes a circle of waiting with a transaction of somebody else, in which the store
+// is the one that gives way.
+func TestADeadlockRunsAgain(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		first, second := putOf("a", now+1000), putOf("b", now+1000)
+		if byRef(first.Ref, second.Ref) > 0 {
+			first, second = second, first
+		}
+		if _, err := s.Write(t.Context(), now, []store.Op{first, second}); err != nil {
+			t.Fatal(err)
+		}
+		other, err := pgx.Connect(t.Context(), inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+		lock := func(p store.Put) {
+			t.Helper()
+			_, err := other.Exec(t.Context(), "SELECT FROM timers WHERE timer_uuid = $1 FOR UPDATE", [16]byte(p.Ref.UUID))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, statement := range []string{"SET deadlock_timeout = '1h'", "BEGIN"} {
+			if _, err := other.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lock(second)
+		done := make(chan error, 1)
+		ctx := t.Context()
+		go func() {
+			_, err := s.Write(ctx, now, []store.Op{
+				store.Update{Ref: first.Ref, Revision: 8}, store.Update{Ref: second.Ref, Revision: 9},
+			})
+			done <- err
+		}()
+		for waiting := false; !waiting; {
+			err := other.QueryRow(t.Context(),
+				"SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		lock(first)
+		if _, err := other.Exec(t.Context(), "COMMIT"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("the write that met a deadlock: %v", err)
+		}
+		for _, p := range []store.Put{first, second} {
+			if row, err := s.Get(t.Context(), now, p.Ref); err != nil || row.Revision > 9 {
+				t.Errorf("%s is at revision %s, %v", p.ID, row.Revision, err)
+			}
+		}
+	})
+}
