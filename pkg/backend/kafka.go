@@ -61,7 +61,7 @@ func kafkaOptions(raw string) (kafkabus.Options, error) {
 		options.SASL.Mechanism, options.SASL.User = "SCRAM-SHA-256", u.User.Username()
 		options.SASL.Password, _ = u.User.Password()
 	}
-	for _, host := range strings.Split(hosts, ",") {
+	for host := range strings.SplitSeq(hosts, ",") {
 		name, port, found := cutLast(host, ":")
 		if _, err := strconv.ParseUint(port, 10, 16); !found || name == "" || err != nil {
 			return options, refused
