@@ -175,6 +175,7 @@ type CreateTimerRequest struct {
 	//
 	// Example: 3s
 	ExecuteIn string        `json:"executeIn,omitempty,omitzero"`
+	Headers   Headers       `json:"headers,omitempty,omitzero"`
 	ID        TimerID       `json:"id,omitempty,omitzero"`
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
@@ -259,6 +260,16 @@ type ErrorCode string
 //
 // Example: 3981234567890123456
 type Generation = string
+
+// Headers Extra headers of callbacks: at most 32, and 4096 bytes of names and values in all. Names count
+// whatever their case, each once; values are printable ASCII. What the protocol sets itself is refused
+// (Webhook-*, Proxy-*, Content-Type, Content-Length, Content-Encoding, Host, Connection, Keep-Alive,
+// Transfer-Encoding, TE, Trailer, Upgrade, Expect, Accept-Encoding, HTTP2-Settings, X-Correlation-Id).
+// Where namespace and timer have the same name, the timer's goes out. They are kept and answered as they
+// are: whoever may read timers reads them.
+//
+// Example: {"X-Team":"billing"}
+type Headers map[string]string
 
 // Health defines model for Health.
 type Health struct {
@@ -420,15 +431,28 @@ type NamespaceSelection struct {
 
 // NamespaceSettings Defaults for the namespace's timers.
 type NamespaceSettings struct {
+	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
+	// take 10 %.
+	RetryPolicy RetryPolicy `json:"retryPolicy"`
+
 	// CallbackTimeout Example: 30s
 	CallbackTimeout Duration `json:"callbackTimeout"`
 
 	// HistoryRetention Example: 30s
 	HistoryRetention Duration `json:"historyRetention"`
 
-	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
-	// take 10 %.
-	RetryPolicy RetryPolicy `json:"retryPolicy"`
+	// Headers Absent if there are none.
+	Headers Headers `json:"headers,omitempty,omitzero"`
+
+	// RetryStatuses The 4xx answers after which callbacks are tried again; absent if only the protocol's are.
+	RetryStatuses []int `json:"retryStatuses,omitempty,omitzero"`
+
+	// Secrets Which signing secrets are live, the newest first; absent if callbacks are not signed. The secrets
+	// themselves are never answered.
+	Secrets []SigningSecret `json:"secrets,omitempty,omitzero"`
+
+	// TLS Absent if there is none.
+	TLS NamespaceTLS `json:"tls,omitempty,omitzero"`
 }
 
 // NamespaceSettingsInput What a create leaves out or null has the service's default.
@@ -439,11 +463,45 @@ type NamespaceSettingsInput struct {
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
 
+	// Headers All of them, in place of those that are there; null removes them.
+	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
+
 	// HistoryRetention How long outcomes stay in history; "1m" to "8760h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
 
 	// RetryPolicy By default 4 attempts, "30s" apart at first, doubling, at most "1h".
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
+
+	// RetryStatuses After which 4xx answers a callback is tried again, beside 408, 425 and 429. Not 410, which is how a
+	// receiver says never again. null means no others.
+	//
+	//
+	// Example: [404,409]
+	RetryStatuses Change[[]int] `json:"retryStatuses,omitempty,omitzero"`
+
+	// Secrets With which secrets callbacks are signed; null removes them all.
+	Secrets Change[SecretsInput] `json:"secrets,omitempty,omitzero"`
+
+	// TLS null removes all of it.
+	TLS Change[NamespaceTLSInput] `json:"tls,omitempty,omitzero"`
+}
+
+// NamespaceTLS The client certificate's key is never answered; it is there if the certificate is.
+type NamespaceTLS struct {
+	CA          string `json:"ca,omitempty,omitzero"`
+	Certificate string `json:"certificate,omitempty,omitzero"`
+}
+
+// NamespaceTLSInput PEM, at most 32 KiB each. `certificate` and `key` are given, or null, together.
+type NamespaceTLSInput struct {
+	// CA The certificates that callbacks trust, in place of the machine's. null means the machine's.
+	CA Change[string] `json:"ca,omitempty,omitzero"`
+
+	// Certificate Shown to receivers that ask for one, with its chain. null means none.
+	Certificate Change[string] `json:"certificate,omitempty,omitzero"`
+
+	// Key The certificate's private key. Kept sealed, and never answered.
+	Key Change[string] `json:"key,omitempty,omitzero"`
 }
 
 // PageLimit How many timers one request looks at.
@@ -582,6 +640,29 @@ type RetryTimerRequest struct {
 	TimerID      TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
+// SecretsInput One command: `set` puts a secret in place of all; `rotate` puts a new one before the present one, which
+// goes on signing beside it for `overlap`, or until it is removed; `remove` takes one away. A null field
+// counts as left out. Rotating to the secret that is first already changes nothing.
+type SecretsInput struct {
+	// Overlap With `rotate`; "1s" to "8760h". Without it, the earlier secret signs until it is removed.
+	//
+	// Example: 24h
+	Overlap string `json:"overlap,omitempty,omitzero"`
+
+	// Remove The id of a live secret.
+	//
+	// Example: 0a1b2c3d
+	Remove string `json:"remove,omitempty,omitzero"`
+
+	// Rotate Like `set`. At most two secrets are live.
+	Rotate string `json:"rotate,omitempty,omitzero"`
+
+	// Set whsec_ and the base64 of 24 to 64 random bytes.
+	//
+	// Example: whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=
+	Set string `json:"set,omitempty,omitzero"`
+}
+
 // Shard defines model for Shard.
 type Shard struct {
 	// Shard Its number, unique over all namespaces.
@@ -620,6 +701,22 @@ type ShardList struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 	Shards    []Shard       `json:"shards"`
+}
+
+// SigningSecret defines model for SigningSecret.
+type SigningSecret struct {
+	// ID Made from the secret by a keyed hash, the same for ever.
+	//
+	// Example: 0a1b2c3d
+	ID string `json:"id"`
+
+	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt When it stops signing; absent if it signs until it is removed.
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 }
 
 // Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
@@ -661,6 +758,9 @@ type Timer struct {
 
 	// CallbackURL Absent if there is none.
 	CallbackURL string `json:"callbackUrl,omitempty,omitzero"`
+
+	// Headers Absent if there are none. Those of the namespace are not among them.
+	Headers Headers `json:"headers,omitempty,omitzero"`
 
 	// CallbackTimeout Example: 30s
 	CallbackTimeout Duration `json:"callbackTimeout"`
@@ -746,7 +846,7 @@ type TimerSelection struct {
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
-// UpdateNamespaceRequest `settings` is required and has at least one field. `numShards` and `preset` are refused: they are fixed for life.
+// UpdateNamespaceRequest `settings` is required. Any update, an empty one too, seals the secrets with the newest key of the service. `numShards` and `preset` are refused: they are fixed for life.
 type UpdateNamespaceRequest struct {
 	// Name Example: billing
 	Name NamespaceName `json:"name"`
@@ -773,8 +873,11 @@ type UpdateTimerRequest struct {
 	ExecuteAt     Instant         `json:"executeAt,omitempty,omitzero"`
 
 	// ExecuteIn Example: 1h
-	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
-	ID        TimerID `json:"id,omitempty,omitzero"`
+	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// Headers All of them, in place of those that are there; null removes them.
+	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
+	ID      TimerID         `json:"id,omitempty,omitzero"`
 
 	// IfGeneration Change the timer only if it still has this generation; else 409.
 	IfGeneration Generation    `json:"ifGeneration,omitempty,omitzero"`

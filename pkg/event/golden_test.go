@@ -77,6 +77,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	plain.ID, plain.UUID = "order-17", timer.UUIDOf(ns, "order-17")
 	plain.Payload, plain.CorrelationID, plain.Attempts = nil, "trace-1", 0
 	dead.Status, dead.Retry.MaxAttemptsDuration = timer.StatusDead, 90*60e9
+	dead.Headers = "X-Team: billing\nX-Trace: a, b\n"
 	parked.Status, parked.LastError, parked.LastStatus = timer.StatusParked, "started 5 times without a result", 0
 	next := at + 60_000
 	result := event.Result{
@@ -102,7 +103,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	}
 	return map[string]event.CloudEvent{
 		"create": command(event.TypeCreate, "c-1",
-			`{"namespace":"default","id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17},"onConflict":"keep","retryPolicy":{"maxAttempts":2}}`),
+			`{"namespace":"default","id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17},"onConflict":"keep","retryPolicy":{"maxAttempts":2},"headers":{"X-Team":"billing"}}`),
 		"update": command(event.TypeUpdate, "c-2",
 			`{"namespace":"default","timerId":"order-17","executeAt":"2030-01-31T09:00:00+01:00","payload":null,"callbackTimeout":null}`),
 		"delete":             command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
@@ -137,7 +138,7 @@ func TestGoldenPublicMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		name := filepath.Base(file[:len(file)-len(".json")])
-		if _, ok := all[name]; !ok && name != "internal" {
+		if _, ok := all[name]; !ok && name != "internal" && name != "signatures" { // the latter is pkg/webhook's
 			t.Errorf("%s pins a message that no test makes", file)
 		}
 	}

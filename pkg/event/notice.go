@@ -11,21 +11,23 @@ import (
 // Notice tells that a timer was given up (dead) or set aside (parked), and why. It is the whole timer,
 // so that it can be created anew from it.
 type Notice struct {
-	Namespace       string          `json:"namespace"`
-	TimerID         string          `json:"timerId"`
-	Generation      string          `json:"generation"`
-	Attempts        timer.Attempt   `json:"attempts"`
-	Status          timer.Status    `json:"status"`
-	Reason          string          `json:"reason"`
-	StatusCode      int             `json:"statusCode,omitempty"`
-	CorrelationID   string          `json:"correlationId"`
-	ExecuteAt       timer.Millis    `json:"executeAt"`
-	CreatedAt       timer.Millis    `json:"createdAt"`
-	Deliver         timer.Deliver   `json:"deliver"`
-	CallbackURL     string          `json:"callbackUrl,omitempty"`
-	CallbackTimeout string          `json:"callbackTimeout"`
-	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
-	Payload         json.RawMessage `json:"payload"`
+	Namespace     string        `json:"namespace"`
+	TimerID       string        `json:"timerId"`
+	Generation    string        `json:"generation"`
+	Attempts      timer.Attempt `json:"attempts"`
+	Status        timer.Status  `json:"status"`
+	Reason        string        `json:"reason"`
+	StatusCode    int           `json:"statusCode,omitempty"`
+	CorrelationID string        `json:"correlationId"`
+	ExecuteAt     timer.Millis  `json:"executeAt"`
+	CreatedAt     timer.Millis  `json:"createdAt"`
+	Deliver       timer.Deliver `json:"deliver"`
+	CallbackURL   string        `json:"callbackUrl,omitempty"`
+	// Headers are the timer's own.
+	Headers         map[string]string `json:"headers,omitempty"`
+	CallbackTimeout string            `json:"callbackTimeout"`
+	RetryPolicy     RetryPolicy       `json:"retryPolicy"`
+	Payload         json.RawMessage   `json:"payload"`
 }
 
 // NoticeOf builds a dead or parked event from the timer as history or the row has it.
@@ -38,7 +40,8 @@ func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error
 		Namespace: t.Namespace, TimerID: t.ID, Generation: t.Generation.String(), Attempts: t.Attempts,
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
-		CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry), Payload: orNull(t.Payload),
+		Headers: t.Headers.Map(), CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
+		Payload: orNull(t.Payload),
 	}
 	return New(eventType, source, t.WebhookID()+suffix, Subject(t.Namespace, t.ID), t.Correlation(), at, n)
 }

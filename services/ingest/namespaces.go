@@ -9,6 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
@@ -20,8 +21,12 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
+		settings, err := c.Apply(store.DefaultSettings(), h.sealing(c.Name, from))
+		if err != nil {
+			return answer{}, err
+		}
 		ns, err := h.cfg.Store.CreateNamespace(ctx, store.Namespace{
-			Name: c.Name, Shards: shard.Block{Count: c.NumShards}, Settings: c.Settings,
+			Name: c.Name, Shards: shard.Block{Count: c.NumShards}, Settings: settings,
 			CreatedAt: from.received, UpdatedAt: from.received,
 		})
 		if errors.Is(err, store.ErrExists) {
@@ -30,22 +35,27 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			}
 			err = nil
 		}
-		return h.learned(ns, err)
+		return h.learned(ns, from.received, err)
 	})
 }
 
+// sealing is what the secrets in a namespace's settings are sealed with.
+func (h *handler) sealing(namespace string, from source) *decode.Sealing {
+	return &decode.Sealing{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
+}
+
 // learned answers with a namespace that was just written, and remembers it.
-func (h *handler) learned(ns store.Namespace, err error) (answer, error) {
+func (h *handler) learned(ns store.Namespace, now timer.Millis, err error) (answer, error) {
 	if err := commit.Settle(err, 0, 0); err != nil {
 		return answer{}, err
 	}
 	h.cfg.Directory.Learn(ns)
-	return answer{status: http.StatusOK, body: renderNamespace(&ns)}, nil
+	return answer{status: http.StatusOK, body: renderNamespace(&ns, now)}, nil
 }
 
 // GetNamespace implements api.ServerInterface.
 func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, _ source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
 		name, err := decode.ReadNamespaceName(body)
 		if err != nil {
 			return answer{}, err
@@ -54,7 +64,7 @@ func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{status: http.StatusOK, body: renderNamespace(&ns)}, nil
+		return answer{status: http.StatusOK, body: renderNamespace(&ns, from.received)}, nil
 	})
 }
 
@@ -69,7 +79,7 @@ func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, 
 
 // ListNamespaces implements api.ServerInterface.
 func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, _ source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
 		if err := decode.ReadNothing(body); err != nil {
 			return answer{}, err
 		}
@@ -79,7 +89,7 @@ func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 		}
 		list := api.NamespaceList{Namespaces: make([]api.Namespace, len(all))}
 		for i := range all {
-			list.Namespaces[i] = renderNamespace(&all[i])
+			list.Namespaces[i] = renderNamespace(&all[i], from.received)
 		}
 		return answer{status: http.StatusOK, body: list}, nil
 	})
@@ -102,11 +112,11 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		if ns.Settings, err = u.Apply(ns.Settings); err != nil {
+		if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
 			return answer{}, err
 		}
 		ns.UpdatedAt = from.received
 		ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
-		return h.learned(ns, err)
+		return h.learned(ns, from.received, err)
 	})
 }

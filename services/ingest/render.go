@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func renderTimer(t *timer.Timer) api.Timer {
 		CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: renderRetry(&t.Retry),
 		Payload: payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
 		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
-		LastStatusCode: t.LastStatus, LastError: t.LastError,
+		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
 	}
 }
 
@@ -49,16 +50,35 @@ func renderEntry(e *store.HistoryEntry) api.HistoryEntry {
 	}
 }
 
-func renderNamespace(ns *store.Namespace) api.Namespace {
+// renderNamespace shows what may be seen: of secrets only which there are.
+func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
+	s := &ns.Settings
 	return api.Namespace{
 		Name: ns.Name, NumShards: ns.Shards.Count,
 		Settings: api.NamespaceSettings{
-			RetryPolicy:      renderRetry(&ns.Settings.Retry),
-			CallbackTimeout:  duration(ns.Settings.CallbackTimeout),
-			HistoryRetention: duration(ns.Settings.HistoryRetention),
+			RetryPolicy:      renderRetry(&s.Retry),
+			CallbackTimeout:  duration(s.CallbackTimeout),
+			HistoryRetention: duration(s.HistoryRetention),
+			Headers:          s.Headers.Map(),
+			RetryStatuses:    slices.Collect(s.RetryStatuses.All()),
+			Secrets:          renderSecrets(s.Secrets.Live(now)),
+			TLS:              renderTLS(&s.TLS),
 		},
 		CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}
+}
+
+func renderSecrets(live []store.Secret) []api.SigningSecret {
+	var all []api.SigningSecret
+	for _, s := range live {
+		all = append(all, api.SigningSecret{ID: s.ID, CreatedAt: instant(s.CreatedAt), ExpiresAt: optionalInstant(s.ExpiresAt)})
+	}
+	return all
+}
+
+// renderTLS leaves out the key, which is there if the certificate is.
+func renderTLS(t *store.TLS) api.NamespaceTLS {
+	return api.NamespaceTLS{CA: t.CA, Certificate: t.Certificate}
 }
 
 func instant(m timer.Millis) api.Instant { return api.At(m.Time()) }

@@ -57,6 +57,9 @@ func TestCreateIsRead(t *testing.T) {
 		"maxRetries":         {`{` + at + `,"retryPolicy":{"maxRetries":0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 }},
 		"maxRetries agrees":  {`{` + at + `,"retryPolicy":{"maxRetries":2,"maxAttempts":3.0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 3 }},
 		"deliver":            {`{` + at + `,"deliver":"both","callbackUrl":"https://h/p?q"}`, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverBoth, "https://h/p?q" }},
+		"headers":            {`{` + at + `,"headers":{"x-team":"a: b","X-Order":"\u0031"}}`, func(s *timer.Spec) { s.Headers = "X-Order: 1\nX-Team: a: b\n" }},
+		"no headers":         {`{` + at + `,"headers":{}}`, func(*timer.Spec) {}},
+		"null headers":       {`{` + at + `,"headers":null}`, func(*timer.Spec) {}},
 		"correlation id":     {`{` + at + `,"correlationId":"ü"}`, func(s *timer.Spec) { s.CorrelationID = "ü" }},
 		"both ids, the same": {`{` + at + `,"timerId":"a"}`, func(*timer.Spec) {}},
 	} {
@@ -84,8 +87,8 @@ func TestCreateIsRefused(t *testing.T) {
 		"array":              {`[]`, `body: [] is not accepted: want one JSON object`},
 		"null":               {`null`, `body: null is not accepted: want one JSON object`},
 		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, which breaks off at byte 8`},
-		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, onConflict`},
-		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, onConflict`},
+		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, onConflict`},
+		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, onConflict`},
 		"twice":              {`{` + at + `,"\u0069d":"b"}`, `id: "b" is not accepted: want a field at most once`},
 		"no id":              {`{"executeIn":"3s"}`, `id: nothing is not accepted: want id or timerId: 1 to 255 bytes of UTF-8 without control characters`},
 		"id number":          {`{"id":7,"executeIn":"3s"}`, `id: 7 is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
@@ -191,7 +194,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	settings := store.DefaultSettings()
 	for body, want := range map[string]string{
 		`{"id":"a","executeAt":null}`:                                  `executeAt: null is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`,
-		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, ifGeneration`,
+		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, ifGeneration`,
 		`{"id":"a","ifGeneration":7}`:                                  `ifGeneration: 7 is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","ifGeneration":"0"}`:                                `ifGeneration: "0" is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","callbackUrl":"/x"}`:                                `callbackUrl: "/x" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`,
@@ -224,7 +227,7 @@ func TestOtherBodies(t *testing.T) {
 		"namespace shards":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","numShards":0}`))), `numShards: 0 is not accepted: want 1 to 8192`},
 		"namespace both":    {refusal(ReadNamespaceCreate([]byte(`{"name":"a","numShards":16,"preset":"small"}`))), `preset: "small" is not accepted: want only one of numShards and preset`},
 		"namespace preset":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","preset":"tiny"}`))), `preset: "tiny" is not accepted: want "small", "medium", "large" or "xlarge"`},
-		"namespace setting": {refusal(ReadNamespaceCreate([]byte(`{"name":"a","settings":{"historyRetention":"1s"}}`))), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
+		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
 		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards is fixed for life`},
 		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with what to change`},
 		"list namespaces":   {ReadNothing([]byte(`{"a":1}`)), `a: 1 is not accepted: want only an empty object`},
@@ -241,10 +244,22 @@ func TestOtherBodies(t *testing.T) {
 		t.Errorf("list: %+v, %v", l, err)
 	}
 	n, err := ReadNamespaceCreate([]byte(`{"name":"a","preset":"medium","settings":{"callbackTimeoutSeconds":5,"retryPolicy":{"maxAttempts":1}}}`))
-	if err != nil || n.NumShards != 256 || n.Settings.CallbackTimeout != 5*time.Second || n.Settings.Retry.MaxAttempts != 1 ||
-		n.Settings.HistoryRetention != store.DefaultHistoryRetention {
+	if err != nil || n.NumShards != 256 {
 		t.Errorf("namespace: %+v, %v", n, err)
 	}
+	s, err := n.Apply(store.DefaultSettings(), &Sealing{Namespace: "a", Now: received})
+	if err != nil || s.CallbackTimeout != 5*time.Second || s.Retry.MaxAttempts != 1 || s.HistoryRetention != store.DefaultHistoryRetention {
+		t.Errorf("settings: %+v, %v", s, err)
+	}
+}
+
+// settingsOf are the settings of a namespaces/create, by a service without a secret key.
+func settingsOf(body string) (store.Settings, error) {
+	c, err := ReadNamespaceCreate([]byte(body))
+	if err != nil {
+		return store.Settings{}, err
+	}
+	return c.Apply(store.DefaultSettings(), &Sealing{Namespace: c.Name, Now: received})
 }
 
 // FuzzDecodeCreate holds the reader against encoding/json and against the domain's own checks.
@@ -273,6 +288,8 @@ func FuzzDecodeCreate(f *testing.F) {
 func FuzzDecodeUpdate(f *testing.F) {
 	f.Add([]byte(`{"id":"a","payload":null,"retryPolicy":{"maxAttempts":null},"ifGeneration":"7"}`))
 	f.Add([]byte(`{"name":"a","preset":"small","settings":{"retryPolicy":null}}`))
+	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"retryStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
+	f.Add([]byte(`{"id":"a","headers":{"X-A":"1","x-a":"2"}}`))
 	f.Add([]byte(`{"limit":7,"cursor":"AQI","status":"dead"}`))
 	defaults := store.DefaultSettings()
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -296,8 +313,13 @@ func FuzzDecodeUpdate(f *testing.F) {
 		n, err := ReadNamespaceCreate(body)
 		explained(t, body, err)
 		if err == nil {
-			if err := n.Settings.Check(); err != nil || timer.CheckNamespace(n.Name) != nil || n.NumShards < 1 {
-				t.Fatalf("%q was accepted as %+v: %v", body, n, err)
+			if timer.CheckNamespace(n.Name) != nil || n.NumShards < 1 {
+				t.Fatalf("%q was accepted as %+v", body, n)
+			}
+			s, err := n.Apply(store.DefaultSettings(), &Sealing{Namespace: n.Name, Keys: keyring(t), Now: received})
+			explained(t, body, err)
+			if err == nil && (s.Check() != nil || strings.Contains(s.Secrets.String(), "whsec_") || s.Secrets[0].ExpiresAt != 0) {
+				t.Fatalf("%q was accepted as %+v", body, s)
 			}
 		}
 		_, err = ReadNamespaceUpdate(body)

@@ -19,6 +19,7 @@ type Fields struct {
 	retry       retryFields
 	payload     optional[[]byte]
 	correlation optional[string]
+	headers     optional[timer.Headers]
 }
 
 // optional is a field that may be absent, null or a value.
@@ -42,7 +43,7 @@ func (o *optional[T]) to(def T) *T {
 
 var fieldNames = []string{
 	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
-	"retryPolicy", "payload", "correlationId",
+	"retryPolicy", "payload", "correlationId", "headers",
 }
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
@@ -68,6 +69,8 @@ func (f *Fields) read(name string, v value, nulls bool) (err error) {
 		f.payload = optional[[]byte]{given: true, null: v.isNull(), v: v}
 	case "correlationId":
 		f.correlation, err = maybe(name, v, func(_ string, v value) (string, error) { return readCorrelationID(v) })
+	case "headers":
+		f.headers, err = maybe(name, v, readHeaders)
 	}
 	return err
 }
@@ -118,6 +121,7 @@ func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Pa
 		Retry:           f.retry.patch(&defaults.Retry),
 		Payload:         f.payload.to(nil),
 		CorrelationID:   f.correlation.to(""),
+		Headers:         f.headers.to(""),
 	}
 	if f.executeIn.given {
 		at := received.Add(f.executeIn.v)

@@ -71,10 +71,7 @@ func (v value) object(path string, known []string, visit func(name string, v val
 		return timer.Invalid(path, raw(v), "an object")
 	}
 	var seen uint64
-	rest := skipSpace(v[1:])
-	for rest[0] != '}' {
-		key, after := cutValue(rest)
-		member, next := cutValue(skipSpace(skipSpace(after)[1:])) // behind the colon
+	return v.pairs(func(key, member value) error {
 		at := find(known, key)
 		if at < 0 {
 			return timer.Invalid(join(path, key.text()), raw(member), "only "+fieldsOf(known))
@@ -83,7 +80,17 @@ func (v value) object(path string, known []string, visit func(name string, v val
 			return timer.Invalid(join(path, known[at]), raw(member), "a field at most once")
 		}
 		seen |= 1 << at
-		if err := visit(known[at], member); err != nil {
+		return visit(known[at], member)
+	})
+}
+
+// pairs calls visit for each member of an object, whatever its name.
+func (v value) pairs(visit func(key, member value) error) error {
+	rest := skipSpace(v[1:])
+	for rest[0] != '}' {
+		key, after := cutValue(rest)
+		member, next := cutValue(skipSpace(skipSpace(after)[1:])) // behind the colon
+		if err := visit(key, member); err != nil {
 			return err
 		}
 		if rest = skipSpace(next); rest[0] == ',' {

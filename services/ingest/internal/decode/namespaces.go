@@ -12,7 +12,7 @@ import (
 type NamespaceCreate struct {
 	Name      string
 	NumShards int
-	Settings  store.Settings
+	SettingsFields
 }
 
 // NamespaceUpdate is the body of namespaces/update.
@@ -26,6 +26,10 @@ type SettingsFields struct {
 	retry     retryFields
 	timeout   timeoutField
 	retention optional[time.Duration]
+	headers   optional[timer.Headers]
+	statuses  optional[timer.StatusCodes]
+	secrets   secretFields
+	tls       tlsFields
 }
 
 // presets name numbers of shards.
@@ -37,14 +41,16 @@ const DefaultNumShards = 16
 var (
 	namespaceNames       = []string{"name"}
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
-	settingsNames        = []string{"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention"}
+	settingsNames        = []string{
+		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
+		"headers", "retryStatuses", "secrets", "tls",
+	}
 )
 
 // ReadNamespaceCreate reads the body of namespaces/create.
 func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 	var c NamespaceCreate
 	var preset string
-	var fields SettingsFields
 	err := members(body, namespaceCreateNames, func(name string, v value) (err error) {
 		if v.isNull() {
 			return nil // counts as left out
@@ -57,12 +63,12 @@ func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 		case "preset":
 			preset, err = readPreset(v)
 		case "settings":
-			err = fields.read(v, false)
+			err = c.SettingsFields.read(v, false)
 		}
 		return err
 	})
 	if err != nil {
-		return c, err
+		return c, discreet(err)
 	}
 	switch {
 	case c.Name == "":
@@ -74,8 +80,7 @@ func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 	case c.NumShards == 0:
 		c.NumShards = DefaultNumShards
 	}
-	c.Settings, err = fields.Apply(store.DefaultSettings())
-	return c, err
+	return c, nil
 }
 
 // ReadNamespaceUpdate reads the body of namespaces/update.
@@ -96,7 +101,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	})
 	switch {
 	case err != nil:
-		return u, err
+		return u, discreet(err)
 	case u.Name == "":
 		return u, errNoName()
 	case !given:
@@ -160,6 +165,14 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			err = f.timeout.read(name, v)
 		case "historyRetention":
 			f.retention, err = maybe(name, v, readDuration)
+		case "headers":
+			f.headers, err = maybe(name, v, readHeaders)
+		case "retryStatuses":
+			f.statuses, err = maybe(name, v, readStatuses)
+		case "secrets":
+			err = f.secrets.read(v)
+		case "tls":
+			err = f.tls.read(v)
 		}
 		return err
 	})
@@ -170,7 +183,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 }
 
 // Apply lays the fields over settings, null being the service's default, and checks the result.
-func (f *SettingsFields) Apply(s store.Settings) (store.Settings, error) {
+// Secrets among them are sealed.
+func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings, error) {
 	def := store.DefaultSettings()
 	if p := f.retry.patch(&def.Retry); p != nil {
 		s.Retry = p.Apply(s.Retry)
@@ -180,6 +194,19 @@ func (f *SettingsFields) Apply(s store.Settings) (store.Settings, error) {
 	}
 	if d := f.retention.to(def.HistoryRetention); d != nil {
 		s.HistoryRetention = *d
+	}
+	if h := f.headers.to(""); h != nil {
+		s.Headers = *h
+	}
+	if codes := f.statuses.to(timer.StatusCodes{}); codes != nil {
+		s.RetryStatuses = *codes
+	}
+	var err error
+	if s.Secrets, err = f.secrets.apply(&s.Secrets, with); err != nil {
+		return s, err
+	}
+	if s.TLS, err = f.tls.apply(s.TLS, with); err != nil {
+		return s, err
 	}
 	return s, s.Check()
 }
