@@ -75,21 +75,14 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 }
 
 func kafkaNodes(ctx context.Context, nodes int) ([]kafkaNode, error) {
+	ports, err := freePorts(ctx, 2*nodes)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]kafkaNode, nodes)
-	taken := map[int]bool{}
 	for i := range all {
-		var ports [2]int
-		for j := range ports {
-			for ports[j] == 0 || taken[ports[j]] {
-				port, err := freePort(ctx)
-				if err != nil {
-					return nil, err
-				}
-				ports[j] = port
-			}
-			taken[ports[j]] = true
-		}
-		all[i] = kafkaNode{i + 1, "127.0.0.1:" + strconv.Itoa(ports[0]), "127.0.0.1:" + strconv.Itoa(ports[1])}
+		at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(ports[2*i+n]) }
+		all[i] = kafkaNode{i + 1, at(0), at(1)}
 	}
 	return all, nil
 }

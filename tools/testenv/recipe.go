@@ -24,6 +24,8 @@ func recipes() []recipe {
 		postgres15(),
 		kafka(),
 		kafka3(),
+		nats(),
+		nats3(),
 	}
 }
 

@@ -106,3 +106,18 @@ func freePort(ctx context.Context) (int, error) {
 	}
 	return address.Port, nil
 }
+
+// freePorts finds so many, no two alike.
+func freePorts(ctx context.Context, n int) ([]int, error) {
+	ports := make([]int, 0, n)
+	for len(ports) < n {
+		port, err := freePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	return ports, nil
+}

@@ -1,0 +1,179 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// natsServer is the main package of the module whose server the product also embeds. It is built as the
+// product's go.mod pins it, so that tests meet one version.
+const natsServer = "github.com/nats-io/nats-server/v2"
+
+// natsMaxPayload leaves room for headers beside the largest message of the product, which is 1 MiB; the
+// server's default does not.
+const natsMaxPayload = 1<<20 + 64<<10
+
+// nats is one nats-server with JetStream.
+func nats() recipe {
+	return recipe{name: "nats", start: func(ctx context.Context, s *site) (string, error) { return s.startNATS(ctx, 1) }}
+}
+
+// nats3 is a cluster of three.
+func nats3() recipe {
+	return recipe{name: "nats3", start: func(ctx context.Context, s *site) (string, error) { return s.startNATS(ctx, 3) }}
+}
+
+// natsNode is where one node listens: for clients, for the other nodes, for questions about its health.
+type natsNode struct {
+	name                   string
+	client, route, monitor string
+}
+
+// startNATS returns the servers' addresses, by commas. The processes are called after the server, and with
+// several nodes nats3-1, nats3-2 and so on.
+func (s *site) startNATS(ctx context.Context, nodes int) (string, error) {
+	binary, err := s.buildNATS(ctx)
+	if err != nil {
+		return "", err
+	}
+	all, err := s.natsNodes(ctx, nodes)
+	if err != nil {
+		return "", err
+	}
+	// Nodes of a cluster are healthy only once most of them run.
+	group, ctx := errgroup.WithContext(ctx)
+	addresses := make([]string, nodes)
+	for i, n := range all {
+		addresses[i] = n.client
+		group.Go(func() error { return s.runNATS(ctx, binary, n, all) })
+	}
+	if err := group.Wait(); err != nil {
+		return "", err
+	}
+	return "nats://" + strings.Join(addresses, ","), nil
+}
+
+func (s *site) natsNodes(ctx context.Context, nodes int) ([]natsNode, error) {
+	ports, err := freePorts(ctx, 3*nodes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]natsNode, nodes)
+	for i := range all {
+		at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(ports[3*i+n]) }
+		all[i] = natsNode{s.name, at(0), at(1), at(2)}
+		if nodes > 1 {
+			all[i].name += "-" + strconv.Itoa(i+1)
+		}
+	}
+	return all, nil
+}
+
+// buildNATS returns a binary of this run, which the user who runs servers can reach wherever the cache is.
+func (s *site) buildNATS(ctx context.Context) (string, error) {
+	root, err := repository()
+	if err != nil {
+		return "", err
+	}
+	cached := filepath.Join(s.cache, "nats-server")
+	lock, err := os.OpenFile(cached+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("lock the cache: %w", err)
+	}
+	defer lock.Close() //nolint:errcheck // closing is unlocking
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock the cache: %w", err)
+	}
+	// Does nothing if it is up to date.
+	build := exec.CommandContext(ctx, "go", "build", "-o", cached, natsServer) //nolint:gosec // our own cache
+	build.Dir, build.Env = root, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
+	}
+	text, err := os.ReadFile(cached)
+	if err != nil {
+		return "", fmt.Errorf("copy %s: %w", cached, err)
+	}
+	binary := filepath.Join(s.folder, "nats-server")
+	//nolint:gosec // the user who runs servers runs it
+	if err := os.WriteFile(binary, text, 0o755); err != nil {
+		return "", fmt.Errorf("copy %s: %w", cached, err)
+	}
+	return binary, nil
+}
+
+func (s *site) runNATS(ctx context.Context, binary string, n natsNode, all []natsNode) error {
+	data := filepath.Join(s.folder, n.name)
+	if err := s.makeFolder(data); err != nil {
+		return err
+	}
+	settings := filepath.Join(s.folder, n.name+".conf")
+	//nolint:gosec // the user who runs servers reads it
+	if err := os.WriteFile(settings, []byte(natsSettings(n, all, data)), 0o644); err != nil {
+		return fmt.Errorf("settings of %s: %w", n.name, err)
+	}
+	return s.run(ctx, program{
+		name: n.name,
+		path: binary,
+		args: []string{"-c", settings},
+		// The data goes in any case, and the last nodes would look for somebody to hand over to.
+		quit:  syscall.SIGKILL,
+		ready: func(ctx context.Context, _ int) error { return natsReady(ctx, n.monitor) },
+	})
+}
+
+func natsSettings(n natsNode, all []natsNode, data string) string {
+	var b strings.Builder
+	// Without a figure of its own JetStream counts the sizes that streams may reach against the free disk.
+	fmt.Fprintf(&b, `server_name: %q
+listen: %q
+http: %q
+max_payload: %d
+jetstream { store_dir: %q, max_file_store: 1PB }
+`, n.name, n.client, n.monitor, natsMaxPayload, data)
+	if len(all) > 1 {
+		b.WriteString("cluster {\n  name: testenv\n")
+		fmt.Fprintf(&b, "  listen: %q\n  routes: [\n", n.route)
+		for _, o := range all {
+			fmt.Fprintf(&b, "    %q\n", "nats://"+o.route)
+		}
+		b.WriteString("  ]\n}\n")
+	}
+	return b.String()
+}
+
+// natsReady asks whether JetStream works; in a cluster that takes a leader.
+func natsReady(ctx context.Context, monitor string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+monitor+"/healthz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, logTail))
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s", response.Status, text)
+}
