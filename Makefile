@@ -29,8 +29,8 @@ SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
 STORE        ?= postgres
-# The modules with Go packages (tools only names versions); PKG is meant in the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark,.)
+# The modules; PKG is meant in the root module.
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TOOLS   := .cache/bin/.built
@@ -38,6 +38,13 @@ TOOLS   := .cache/bin/.built
 # $(call each,command) runs a command in every module and stops at the first that fails.
 each = for module in $(MODULES); do (cd "$$module" && $(1)); done
 say  = printf '\n== %s\n'
+
+# The real servers that the tests of PKG need: those named in lines like `//testenv:need postgres` of their
+# files. tools/testenv starts them, hands their addresses over, and stops them after the tests.
+TESTENV := .cache/bin/testenv
+testfiles = {{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
+servers = { go list -f '$(testfiles)' $(PKG) | xargs -r grep -hE '^//testenv:need ' || true; } | \
+	sed 's,^//testenv:need ,,' | tr -s ' ' '\n' | sort -u | paste -sd, -
 
 ##@ Use
 
@@ -73,14 +80,17 @@ generate: $(TOOLS) ## Write generated code anew (go:generate lines)
 
 .PHONY: tidy
 tidy: ## Bring go.mod and go.sum of every module up to date
-	@for module in $(MODULES) tools; do (cd "$$module" && go mod tidy); done
+	@for module in $(sort $(MODULES) tools); do (cd "$$module" && go mod tidy); done
 
 ##@ Prove
 
 .PHONY: test
 test: ## Run every test of every module: race detector, random order (PKG, TESTFLAGS)
-	@$(call each,$(say) "test $$module: $$(go list $(PKG) | wc -l) packages" && \
-		CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
+	@$(call each,need=$$($(servers)) && \
+		$(say) "test $$module: $$(go list $(PKG) | wc -l) packages; servers: $${need:-none}" && \
+		{ [[ -z "$$need" ]] || go build -C '$(CURDIR)/tools' -o ../$(TESTENV) ./testenv; } && \
+		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
+		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
 
 .PHONY: sim
 sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST on
@@ -89,9 +99,6 @@ sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST o
 .PHONY: kill
 kill: ## Kill the service under load (kill -9), ROUNDS times (20), and count what was lost, early or too late
 	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),20) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
-
-# Starts the real servers that a command needs, and stops them after it.
-TESTENV := .cache/bin/testenv
 
 .PHONY: testenv
 testenv:
@@ -121,7 +128,7 @@ check-arrows: ## Fail on an import that layout_test.go does not allow
 .PHONY: check-tidy
 check-tidy: ## Fail if `make tidy` would change anything
 	@$(say) tidy
-	@untidy=; for module in $(MODULES) tools; do \
+	@untidy=; for module in $(sort $(MODULES) tools); do \
 		(cd "$$module" && go mod tidy -diff) || untidy+=" $$module"; \
 	done; \
 	if [[ -n "$$untidy" ]]; then echo "Run \`make tidy\`; untidy:$$untidy" >&2; exit 1; fi

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+//testenv:need postgres
+
 // needPostgres returns the test server's URL. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
 func needPostgres(t *testing.T) string {
 	t.Helper()

@@ -15,6 +15,10 @@
 // that testenv started itself, TIMERBUS_TESTENV is the address of a small server that kills, freezes and
 // starts them again (control.go).
 //
+// Makefile asks for what the test files of the packages under test name in a line like
+//
+//	//testenv:need postgres postgres15
+//
 // To add a server, write a file like postgres.go and give it a line in recipes (recipe.go). Read main.go
 // first, then recipe.go, site.go (what a recipe works with), process.go, packages.go, container.go.
 package main

@@ -42,15 +42,19 @@ func postgres() recipe {
 	}
 }
 
-// postgres15 is the oldest that is supported, as the system has it installed.
+// postgres15 is the oldest that is supported: Debian 12's own if it is installed, else a package.
 func postgres15() recipe {
 	return recipe{
 		name: "postgres15",
 		start: func(ctx context.Context, s *site) (string, error) {
-			if _, err := os.Stat(filepath.Join(systemPostgres15, "initdb")); err != nil {
-				return "", fmt.Errorf("install Debian's postgresql-15, or give an address in the environment: %w", err)
+			if _, err := os.Stat(filepath.Join(systemPostgres15, "initdb")); err == nil {
+				return s.startPostgres(ctx, systemPostgres15)
 			}
-			return s.startPostgres(ctx, systemPostgres15)
+			folder, err := s.fetch(ctx, "postgres15", unpackPostgres)
+			if err != nil {
+				return "", err
+			}
+			return s.startPostgres(ctx, filepath.Join(folder, "bin"))
 		},
 	}
 }

@@ -38,6 +38,8 @@ func testLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
+//testenv:need kafka kafka3
+
 // brokers finds a real cluster by the name that tools/testenv knows it by.
 func brokers(tb testing.TB, name string) []string {
 	tb.Helper()

@@ -16,6 +16,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 )
 
+//testenv:need postgres postgres15
+
 // server is a PostgreSQL that tests may make databases on.
 type server struct{ name, url string }
 
