@@ -191,6 +191,57 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{`"shard": 2`},
 			"",
 		},
+		"create with headers": {
+			[]string{"timer", "create", "order-17", "--in", "1s", "--header", "X-Team: billing", "--header", "x-trace:a: b "},
+			200, strings.Replace(aTimer, `"generation"`, `"headers":{"X-Team":"billing"},"generation"`, 1), "timers/create",
+			`{"executeIn":"1s","headers":{"X-Team":"billing","x-trace":"a: b"},"id":"order-17","namespace":"default"}`, nil, "",
+		},
+		"get with headers": {
+			[]string{"timer", "get", "order-17"},
+			200, strings.Replace(aTimer, `"generation"`, `"headers":{"X-Team":"billing"},"generation"`, 1), "timers/get",
+			`{"namespace":"default","timerId":"order-17"}`,
+			[]string{"X-Team: billing"},
+			"",
+		},
+		"update headers": {
+			[]string{"timer", "update", "order-17", "--header", "X-Team: sales"},
+			200, aTimer, "timers/update", `{"headers":{"X-Team":"sales"},"namespace":"default","timerId":"order-17"}`, nil, "",
+		},
+		"no headers": {
+			[]string{"timer", "update", "order-17", "--clear", "header"},
+			200, aTimer, "timers/update", `{"headers":null,"namespace":"default","timerId":"order-17"}`, nil, "",
+		},
+		"namespace with a secret": {
+			[]string{"namespace", "create", "n", "--preset", "small", "--secret", "-", "--header", "X-Env: test", "--retry-status", "404,409", "--ca", file},
+			200, strings.Replace(aNamespace, `"retryPolicy"`, `"secrets":[{"id":"0a1b2c3d","createdAt":"2020-01-01T00:00:00.000Z"}],
+				"headers":{"X-Env":"test"},"retryStatuses":[404,409],"tls":{"ca":"-----BEGIN CERTIFICATE-----","certificate":"x"},"retryPolicy"`, 1),
+			"namespaces/create",
+			`{"name":"n","preset":"small","settings":{"headers":{"X-Env":"test"},"retryStatuses":[404,409],"secrets":{"set":"\"from stdin\""},"tls":{"ca":"{\"from\":\"file\"}"}}}`,
+			[]string{"0a1b2c3d, since 2020-01-01T00:00:00.000Z", "X-Env: test", "404 409", "1 certificates", "client certificate"},
+			"",
+		},
+		"namespace rotates": {
+			[]string{"namespace", "update", "n", "--rotate-secret", "@" + file, "--overlap", "24h"},
+			200, aNamespace, "namespaces/update",
+			`{"name":"n","settings":{"secrets":{"overlap":"24h0m0s","rotate":"{\"from\":\"file\"}"}}}`, nil, "",
+		},
+		"namespace drops a secret": {
+			[]string{"namespace", "update", "n", "--remove-secret", "0a1b2c3d"},
+			200, aNamespace, "namespaces/update", `{"name":"n","settings":{"secrets":{"remove":"0a1b2c3d"}}}`, nil, "",
+		},
+		"namespace shows a certificate": {
+			[]string{"namespace", "update", "n", "--client-cert", file, "--client-key", file, "--clear", "ca"},
+			200, aNamespace, "namespaces/update",
+			`{"name":"n","settings":{"tls":{"ca":null,"certificate":"{\"from\":\"file\"}","key":"{\"from\":\"file\"}"}}}`, nil, "",
+		},
+		"namespace back to the defaults": {
+			[]string{"namespace", "update", "n", "--clear", "secret,header,retry-status,client-cert"},
+			200, aNamespace, "namespaces/update",
+			`{"name":"n","settings":{"headers":null,"retryStatuses":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
+		},
+		"namespace seals anew": {
+			[]string{"namespace", "update", "n", "--reseal"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{}}`, nil, "",
+		},
 		"namespace create": {
 			[]string{"namespace", "create", "n", "--shards", "16", "--callback-timeout", "10s", "--max-attempts-duration", "1h"},
 			200, aNamespace, "namespaces/create",

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,16 +30,18 @@ func (p *program) namespaceCommand() *cobra.Command {
 type settingsFlags struct {
 	timeout, retention time.Duration
 	retry              retryFlags
+	callbacks          callbackFlags
 }
 
 func (f *settingsFlags) add(c *cobra.Command) {
 	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
 	c.Flags().DurationVar(&f.retention, "history-retention", 0, "how long outcomes are kept, 1m to 8760h")
 	f.retry.add(c)
+	f.callbacks.add(c)
 }
 
 // input returns the given settings; given is false if there are none.
-func (f *settingsFlags) input(c *cobra.Command) (input client.NamespaceSettingsInput, given bool) {
+func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.NamespaceSettingsInput, given bool, err error) {
 	if c.Flags().Changed("callback-timeout") {
 		input.CallbackTimeout, given = client.Set(f.timeout.String()), true
 	}
@@ -46,7 +51,8 @@ func (f *settingsFlags) input(c *cobra.Command) (input client.NamespaceSettingsI
 	if policy, some := f.retry.input(c); some {
 		input.RetryPolicy, given = client.Set(policy), true
 	}
-	return input, given
+	some, err := f.callbacks.input(c, p, &input)
+	return input, given || some, err
 }
 
 func (n *namespaceCommands) create() *cobra.Command {
@@ -66,7 +72,9 @@ medium (256) for up to 1,000,000, large (1024) for up to 10,000,000, xlarge (409
 				return err
 			}
 			request := client.CreateNamespaceRequest{Name: args[0], NumShards: shards, Preset: client.Preset(preset)}
-			request.Settings, _ = f.input(c)
+			if request.Settings, _, err = f.input(c, n.program); err != nil {
+				return err
+			}
 			ns, err := api.CreateNamespace(c.Context(), request)
 			return n.print(ns, err)
 		},
@@ -102,7 +110,10 @@ func (n *namespaceCommands) update() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			settings, given := f.input(c)
+			settings, given, err := f.input(c, n.program)
+			if err != nil {
+				return err
+			}
 			if !given {
 				return usagef("nothing to change: give at least one setting")
 			}
@@ -111,6 +122,7 @@ func (n *namespaceCommands) update() *cobra.Command {
 		},
 	}
 	f.add(c)
+	f.callbacks.addChanges(c)
 	return c
 }
 
@@ -150,14 +162,45 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		return printJSON(n.stdout, ns)
 	}
 	retry := ns.Settings.RetryPolicy
-	return table(n.stdout, [][]string{
+	rows := [][]string{
 		{"name", ns.Name},
 		{"shards", strconv.Itoa(ns.NumShards)},
 		{"callback timeout", ns.Settings.CallbackTimeout},
 		{"history retention", ns.Settings.HistoryRetention},
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
-		{"created at", ns.CreatedAt.String()},
-		{"updated at", ns.UpdatedAt.String()},
-	})
+	}
+	rows = append(rows, describeCallbacks(&ns.Settings)...)
+	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
+}
+
+// describeCallbacks lists what is set of how callbacks go out.
+func describeCallbacks(s *client.NamespaceSettings) [][]string {
+	var rows [][]string
+	if len(s.RetryStatuses) > 0 {
+		rows = append(rows, []string{"retried statuses", strings.Trim(fmt.Sprint(s.RetryStatuses), "[]")})
+	}
+	rows = append(rows, describeHeaders(s.Headers)...)
+	for _, secret := range s.Secrets {
+		line := fmt.Sprintf("%s, since %s", secret.ID, secret.CreatedAt)
+		if !secret.ExpiresAt.IsZero() {
+			line += ", until " + secret.ExpiresAt.String()
+		}
+		rows = append(rows, []string{"signing secret", line})
+	}
+	if s.TLS.CA != "" {
+		rows = append(rows, []string{"trusted CA", strconv.Itoa(strings.Count(s.TLS.CA, "BEGIN CERTIFICATE")) + " certificates"})
+	}
+	if s.TLS.Certificate != "" {
+		rows = append(rows, []string{"client certificate", "set"})
+	}
+	return rows
+}
+
+func describeHeaders(headers client.Headers) [][]string {
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		rows = append(rows, []string{"header", printable(name + ": " + headers[name])})
+	}
+	return rows
 }

@@ -43,12 +43,16 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 	if err != nil {
 		return usageError{err}
 	}
+	keys, err := config.SecretKeys()
+	if err != nil {
+		return usageError{err}
+	}
 	n, err := node.Open(ctx, &node.Options{
 		CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,
-		Listener:   l, Token: config.Token, Drain: config.DrainTimeout, Version: version, Logger: logger,
+		Listener:   l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout, Version: version, Logger: logger,
 	})
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):

@@ -78,6 +78,16 @@ func TestUsageErrors(t *testing.T) {
 		"namespace create n":                                       "create needs --shards or --preset",
 		"namespace create n --shards 1 --preset small":             "--shards and --preset exclude each other",
 		"namespace update n":                                       "nothing to change",
+		"namespace update n --overlap 1h":                          "--overlap goes with --rotate-secret",
+		"namespace update n --secret a --rotate-secret b":          "--secret and --rotate-secret exclude each other",
+		"namespace update n --secret @/does/not/exist":             "--secret: ",
+		"namespace update n --client-cert a":                       "--client-cert: ",
+		"namespace update n --client-cert /dev/null":               "--client-cert and --client-key go together",
+		"namespace update n --clear colour":                        `"colour" is not accepted: want some of ca, client-cert`,
+		"namespace update n --clear secret --secret x":             "--clear secret and --secret exclude each other",
+		"namespace update n --header x":                            "want 'Name: value'",
+		"timer create a --in 1s --header a:1 --header a:2":         "--header: a is given twice",
+		"timer update a --clear header --header a:1":               "--clear header and --header exclude each other",
 		"receive --status 99":                                      "--status: 99 is not accepted: want 200 to 599",
 		"receive --next-execute-in 1s --next-execute-at x":         "--next-execute-in and --next-execute-at exclude each other",
 		"receive --next-execute-at x":                              "--next-execute-at: ",
@@ -110,7 +120,7 @@ func TestSettingsFromTheEnvironmentAreChecked(t *testing.T) {
 	hermetic(t)
 	t.Setenv("TIMERBUS_PARTITION", "16")
 	got := command(t, "dev")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_BUS, TIMERBUS_DATA") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_BUS, TIMERBUS_CALLBACK_ALLOW,") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

@@ -115,6 +115,9 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"deliver", string(t.Deliver)},
 		{"callback", or(t.CallbackURL, "-")},
 		{"timeout", t.CallbackTimeout},
+	}
+	rows = append(rows, describeHeaders(t.Headers)...)
+	rows = append(rows, [][]string{
 		{"payload", short(string(t.Payload), 200)},
 		{"attempts", fmt.Sprintf("%d of %d", t.Attempts, t.RetryPolicy.MaxAttempts)},
 		{"generation", t.Generation},
@@ -122,7 +125,7 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"uuid", t.UUID},
 		{"created at", t.CreatedAt.String()},
 		{"updated at", t.UpdatedAt.String()},
-	}
+	}...)
 	if !t.ExecutedAt.IsZero() {
 		rows = append(rows, []string{"executed at", when(t.ExecutedAt, now)})
 	}

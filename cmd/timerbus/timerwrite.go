@@ -19,6 +19,7 @@ type timerFlags struct {
 	at, in, callback, payload, deliver, correlationID string
 	timeout                                           time.Duration
 	retry                                             retryFlags
+	headers                                           []string
 }
 
 func (f *timerFlags) add(c *cobra.Command) {
@@ -29,6 +30,7 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.deliver, "deliver", "", "callback, event or both (default: callback if there is a URL, else event)")
 	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
 	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
+	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
 	f.retry.add(c)
 	completeWith(c, "deliver", "callback", "event", "both")
 }
@@ -94,6 +96,9 @@ func (t *timerCommands) create() *cobra.Command {
 				request.CallbackTimeout = f.timeout.String()
 			}
 			request.RetryPolicy, _ = f.retry.input(c)
+			if request.Headers, err = headerMap(f.headers); err != nil {
+				return err
+			}
 			written, err := api.CreateTimer(c.Context(), request)
 			return t.wrote("created", written, err)
 		},
@@ -106,7 +111,7 @@ func (t *timerCommands) create() *cobra.Command {
 
 // clearable are the fields that --clear knows, and the flags they exclude.
 func clearable() []string {
-	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "payload", "retry"}
+	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "header", "payload", "retry"}
 }
 
 func (t *timerCommands) update() *cobra.Command {
@@ -131,7 +136,9 @@ func (t *timerCommands) update() *cobra.Command {
 			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
 				return err
 			}
-			f.changes(c, &request)
+			if err := f.changes(c, &request); err != nil {
+				return err
+			}
 			if err := clearFields(c, cleared, &request); err != nil {
 				return err
 			}
@@ -147,7 +154,7 @@ func (t *timerCommands) update() *cobra.Command {
 }
 
 // changes takes over the flags that were given.
-func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerRequest) {
+func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerRequest) error {
 	if c.Flags().Changed("callback-url") {
 		request.CallbackURL = client.Set(f.callback)
 	}
@@ -163,6 +170,12 @@ func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerReques
 	if policy, given := f.retry.input(c); given {
 		request.RetryPolicy = client.Set(policy)
 	}
+	if !c.Flags().Changed("header") {
+		return nil
+	}
+	headers, err := headerMap(f.headers)
+	request.Headers = client.Set(headers)
+	return err
 }
 
 func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerRequest) error {
@@ -176,6 +189,8 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 			request.CorrelationID = client.Clear[string]()
 		case "deliver":
 			request.Deliver = client.Clear[client.Deliver]()
+		case "header":
+			request.Headers = client.Clear[client.Headers]()
 		case "payload":
 			request.Payload = json.RawMessage("null")
 		case "retry":

@@ -62,6 +62,14 @@ type (
 	NamespaceSettings = api.NamespaceSettings
 	// NamespaceSettingsInput are settings of which some are given.
 	NamespaceSettingsInput = api.NamespaceSettingsInput
+	// SecretsInput is one command about signing secrets.
+	SecretsInput = api.SecretsInput
+	// SigningSecret tells which secret signs, and since when.
+	SigningSecret = api.SigningSecret
+	// NamespaceTLSInput are the certificates of callbacks, of which some are given.
+	NamespaceTLSInput = api.NamespaceTLSInput
+	// Headers are extra headers of callbacks.
+	Headers = api.Headers
 	// Preset is a number of shards by name.
 	Preset = api.Preset
 	// CallbackResponse is what a receiver may answer.

@@ -12,9 +12,11 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
 const (
@@ -58,6 +60,9 @@ type Options struct {
 	// is what they go by, nil for none.
 	CallbackAllow string
 	CallbackProxy *url.URL
+	// Keys seal and open the secrets of namespaces. A node that delivers does not start where namespaces have
+	// secrets that they do not open.
+	Keys seal.Keyring
 	// Drain bounds the orderly stop.
 	Drain time.Duration
 	// Version is what the node says it is.
@@ -88,6 +93,9 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 		}
 	}()
 	if err := ensureNamespace(ctx, b.Store); err != nil {
+		return nil, err
+	}
+	if err := checkSecrets(ctx, b.Store, o); err != nil {
 		return nil, err
 	}
 	parts, err := assemble(b, o)
@@ -121,6 +129,27 @@ func ensureNamespace(ctx context.Context, s store.Namespaces) error {
 	})
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("make namespace %s: %w", DefaultNamespace, err)
+	}
+	return nil
+}
+
+// checkSecrets refuses to start without a key that is in use: every timer of its namespaces would wait. A single
+// damaged secret must not stop the timers of others, and is told.
+func checkSecrets(ctx context.Context, s store.Namespaces, o *Options) error {
+	if o.Role != All && o.Role != Dispatcher {
+		return nil
+	}
+	all, err := s.ListNamespaces(ctx)
+	if err != nil {
+		return err
+	}
+	err = dispatcher.CheckSettings(o.Keys, all, timer.SystemClock())
+	if errors.Is(err, seal.ErrUnknownKey) {
+		return fmt.Errorf("secrets of namespaces cannot be opened: "+
+			"add their key to TIMERBUS_SECRET_KEY (--secret-key), behind the newest: %w", err)
+	}
+	if err != nil {
+		o.Logger.ErrorContext(ctx, "timers of a namespace will wait: its secrets cannot be opened", "error", err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 	s, err := dispatcher.New(dispatcher.Config{
 		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
-		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy},
+		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The parts before it need some of the time.
 		Drain: max(o.Drain-2*time.Second, o.Drain/2, time.Millisecond),
 	})
@@ -107,7 +107,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
 		Source: w.source, Format: b.Format, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry,
-		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy,
+		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})
 	if err != nil {
 		return nil, err

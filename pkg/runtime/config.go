@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/egress"
+	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -38,7 +39,10 @@ type Config struct {
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
 	// Token is what clients of the HTTP API and of the embedded NATS server must present; empty lets
 	// everybody in.
-	Token string `koanf:"token" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
+	Token string `koanf:"token" secret:"true" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
+	// SecretKey are the keys that the secrets of namespaces are sealed with in the database, as pkg/seal reads
+	// them: the first seals, all open. Empty: no secrets are taken.
+	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that seal secrets of namespaces, base64 of 32 bytes, newest first"`
 	// Insecure allows HTTP and NATS beyond this machine without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
@@ -102,6 +106,9 @@ func (c *Config) Check() error {
 			return timer.Invalid("debug-listen", c.DebugListen, "an address of this machine only, such as 127.0.0.1:6060")
 		}
 	}
+	if _, err := c.SecretKeys(); err != nil {
+		return err
+	}
 	switch {
 	case c.NATSSync != SyncAlways && c.NATSSync != SyncInterval:
 		return timer.Invalid("nats-sync", c.NATSSync, "always or interval")
@@ -141,6 +148,9 @@ func (c *Config) Proxy() (*url.URL, error) {
 	// It may hold a password, so it is not shown.
 	return nil, timer.Invalid("callback-proxy", "…", "the URL of a proxy, such as http://proxy:3128 or socks5://proxy:1080")
 }
+
+// SecretKeys is SecretKey as pkg/seal has it.
+func (c *Config) SecretKeys() (seal.Keyring, error) { return seal.ParseKeys(c.SecretKey) }
 
 // Level is LogLevel as slog has it.
 func (c *Config) Level() (slog.Level, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +40,8 @@ type Setting struct {
 	Default string
 	// Switch: the setting is true or false.
 	Switch bool
+	// Secret: its value is never shown.
+	Secret bool
 }
 
 // Settings lists the fields of Config in their order.
@@ -57,6 +60,7 @@ func SettingsOf(config *Config) []Setting {
 		settings = append(settings, Setting{
 			Name: name, Env: envOf(name), Usage: field.Tag.Get("usage"),
 			Default: fmt.Sprint(defaults.Field(i).Interface()), Switch: field.Type.Kind() == reflect.Bool,
+			Secret: field.Tag.Get("secret") == "true",
 		})
 	}
 	return settings
@@ -175,7 +179,11 @@ func (v values) check(name func(key string) string) error {
 			return fmt.Errorf("%s is not a setting: want one of %s", name(key), list(known))
 		}
 		if v[key] == nil || !decodes(key, v[key]) {
-			return fmt.Errorf("%s: %q is not accepted: want %s", name(key), fmt.Sprint(v[key]), wanted(setting))
+			shown := strconv.Quote(fmt.Sprint(v[key]))
+			if setting.Secret {
+				shown = "the given value"
+			}
+			return fmt.Errorf("%s: %s is not accepted: want %s", name(key), shown, wanted(setting))
 		}
 	}
 	return nil

@@ -77,6 +77,8 @@ func TestLoadRefuses(t *testing.T) {
 		"bool":                  {Sources{Flags: map[string]string{"insecure": "maybe"}}, []string{"--insecure", `"maybe"`, "true or false"}},
 		"null":                  {Sources{File: file(t, "data:")}, []string{"data"}},
 		"list":                  {Sources{File: file(t, "data: [a, b]")}, []string{"data"}},
+		"secret key":            {Sources{Environ: []string{"TIMERBUS_SECRET_KEY=aHVudGVyMg=="}}, []string{"secret-key", "32"}},
+		"secret keys as a list": {Sources{File: file(t, "secret-key: [aHVudGVyMg==]")}, []string{"secret-key", "the given value"}},
 		"address without port":  {Sources{Flags: map[string]string{"listen": "localhost"}}, []string{"listen", `"localhost"`, "127.0.0.1:8080"}},
 		"address, named port":   {Sources{Flags: map[string]string{"nats-listen": "localhost:nats"}}, []string{"nats-listen"}},
 		"partitions":            {Sources{Flags: map[string]string{"partitions": "1025"}}, []string{"partitions", "1 to 1024"}},
@@ -90,6 +92,9 @@ func TestLoadRefuses(t *testing.T) {
 			_, err := Load(c.from)
 			if err == nil {
 				t.Fatal("accepted")
+			}
+			if strings.Contains(err.Error(), "aHVudGVyMg") {
+				t.Errorf("error %q shows a secret", err)
 			}
 			for _, part := range c.want {
 				if !strings.Contains(err.Error(), part) {

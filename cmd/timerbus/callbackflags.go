@@ -1,0 +1,188 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// callbackFlags are a namespace's settings that say how its callbacks go out.
+type callbackFlags struct {
+	headers            []string
+	retryStatuses      []int
+	secret             string
+	rotate, remove     string
+	overlap            time.Duration
+	ca, certificate, k string
+	cleared            []string
+}
+
+const headerUsage = "extra header of callbacks, 'Name: value'; may be repeated"
+
+func (f *callbackFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
+	c.Flags().IntSliceVar(&f.retryStatuses, "retry-status", nil, "4xx answers after which callbacks are tried again, such as 404,409")
+	c.Flags().StringVar(&f.secret, "secret", "", "sign callbacks with this secret, whsec_…; @file reads a file, - the input")
+	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the certificates that callbacks trust, in place of the machine's")
+	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the certificate that callbacks show")
+	c.Flags().StringVar(&f.k, "client-key", "", "PEM file of its key")
+}
+
+// clearableSettings are what --clear knows, and the flags they exclude.
+func clearableSettings() []string {
+	return []string{"ca", "client-cert", "header", "retry-status", "secret"}
+}
+
+// addChanges adds the flags that only an update has.
+func (f *callbackFlags) addChanges(c *cobra.Command) {
+	c.Flags().StringVar(&f.rotate, "rotate-secret", "", "sign with this secret, and with the present one beside it; @file, - like --secret")
+	c.Flags().DurationVar(&f.overlap, "overlap", 0, "how long the earlier secret goes on signing (default: until it is removed)")
+	c.Flags().StringVar(&f.remove, "remove-secret", "", "id of a secret that shall not sign any more")
+	c.Flags().Bool("reseal", false, "change nothing, and seal the secrets with the newest key of the service")
+	c.Flags().StringSliceVar(&f.cleared, "clear", nil, "set back to the default: "+strings.Join(clearableSettings(), ", "))
+	completeWith(c, "clear", clearableSettings()...)
+}
+
+// input puts the given settings into input.
+func (f *callbackFlags) input(c *cobra.Command, p *program, input *client.NamespaceSettingsInput) (given bool, err error) {
+	if c.Flags().Changed("header") {
+		headers, err := headerMap(f.headers)
+		if err != nil {
+			return false, err
+		}
+		input.Headers, given = client.Set(headers), true
+	}
+	if c.Flags().Changed("retry-status") {
+		input.RetryStatuses, given = client.Set(f.retryStatuses), true
+	}
+	secrets, some, err := f.secrets(c, p)
+	if err != nil {
+		return false, err
+	}
+	if some {
+		input.Secrets, given = client.Set(secrets), true
+	}
+	tls, some, err := f.tls(c)
+	if err != nil {
+		return false, err
+	}
+	if some {
+		input.TLS, given = client.Set(tls), true
+	}
+	for _, field := range f.cleared {
+		if err := f.clear(c, field, input); err != nil {
+			return false, err
+		}
+		given = true
+	}
+	return given || c.Flags().Changed("reseal"), nil
+}
+
+func (f *callbackFlags) secrets(c *cobra.Command, p *program) (input client.SecretsInput, given bool, err error) {
+	if err := atMostOne(c, "secret", "rotate-secret", "remove-secret"); err != nil {
+		return input, false, err
+	}
+	if c.Flags().Changed("overlap") {
+		if !c.Flags().Changed("rotate-secret") {
+			return input, false, usagef("--overlap goes with --rotate-secret")
+		}
+		input.Overlap = f.overlap.String()
+	}
+	switch {
+	case c.Flags().Changed("secret"):
+		input.Set, err = p.secretText("--secret", f.secret)
+	case c.Flags().Changed("rotate-secret"):
+		input.Rotate, err = p.secretText("--rotate-secret", f.rotate)
+	case c.Flags().Changed("remove-secret"):
+		input.Remove = f.remove
+	default:
+		return input, false, nil
+	}
+	return input, true, err
+}
+
+// secretText reads what a flag names.
+func (p *program) secretText(flag, given string) (string, error) {
+	raw := []byte(given)
+	var err error
+	switch {
+	case given == "-":
+		const longest = 4096
+		raw, err = io.ReadAll(io.LimitReader(p.stdin, longest))
+	case strings.HasPrefix(given, "@"):
+		raw, err = os.ReadFile(given[1:])
+	}
+	if err != nil {
+		return "", usagef("%s: %w", flag, err)
+	}
+	return strings.TrimSpace(string(raw)), nil
+}
+
+func (f *callbackFlags) tls(c *cobra.Command) (input client.NamespaceTLSInput, given bool, err error) {
+	for _, file := range []struct {
+		flag, name string
+		to         *client.Change[string]
+	}{{"ca", f.ca, &input.CA}, {"client-cert", f.certificate, &input.Certificate}, {"client-key", f.k, &input.Key}} {
+		if !c.Flags().Changed(file.flag) {
+			continue
+		}
+		raw, err := os.ReadFile(file.name)
+		if err != nil {
+			return input, false, usagef("--%s: %w", file.flag, err)
+		}
+		*file.to, given = client.Set(string(raw)), true
+	}
+	if c.Flags().Changed("client-cert") != c.Flags().Changed("client-key") {
+		return input, false, usagef("--client-cert and --client-key go together")
+	}
+	return input, given, nil
+}
+
+func (f *callbackFlags) clear(c *cobra.Command, field string, input *client.NamespaceSettingsInput) error {
+	tls, _ := input.TLS.Value()
+	switch field {
+	case "header":
+		input.Headers = client.Clear[client.Headers]()
+	case "retry-status":
+		input.RetryStatuses = client.Clear[[]int]()
+	case "secret":
+		if err := atMostOne(c, "clear", "rotate-secret", "remove-secret"); err != nil {
+			return err
+		}
+		input.Secrets = client.Clear[client.SecretsInput]()
+	case "ca":
+		tls.CA = client.Clear[string]()
+		input.TLS = client.Set(tls)
+	case "client-cert":
+		tls.Certificate, tls.Key = client.Clear[string](), client.Clear[string]()
+		input.TLS = client.Set(tls)
+	default:
+		return usagef("--clear: %q is not accepted: want some of %s", field, strings.Join(clearableSettings(), ", "))
+	}
+	if c.Flags().Changed(field) {
+		return usagef("--clear %s and --%s exclude each other", field, field)
+	}
+	return nil
+}
+
+// headerMap reads headers as --header gives them.
+func headerMap(given []string) (client.Headers, error) {
+	headers := client.Headers{}
+	for _, line := range given {
+		name, value, ok := strings.Cut(line, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || name == "" {
+			return nil, usagef("--header: %q is not accepted: want 'Name: value'", short(name, 80))
+		}
+		if _, twice := headers[name]; twice {
+			return nil, usagef("--header: %s is given twice", name)
+		}
+		headers[name] = value
+	}
+	return headers, nil
+}
