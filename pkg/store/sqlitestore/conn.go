@@ -157,7 +157,7 @@ func (c *conn) snapshot(read func() error) error {
 
 // valuesSizes are the lengths of VALUES lists that statements are prepared for; shorter ones are filled
 // up with NULLs, which join with nothing.
-var valuesSizes = [...]int{1, 8, 64, 256}
+var valuesSizes = [...]int{1, 2, 4, 8, 16, 32, 64, 128, 256}
 
 // valuesSize returns how long a list to prepare for n items, and how many of them it takes.
 func valuesSize(n int) (size, take int) {
