@@ -199,6 +199,21 @@ func TestEveryViolationIsCounted(t *testing.T) {
 				s.deliver(12.1, webhookID("u_2"), askedFor(12))
 			},
 		},
+		"rescheduled to a time that had passed": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, again(10.2))
+				s.deliver(11.6, webhookID("u_2"), askedFor(11.5))
+			},
+		},
+		"rescheduled to no time that anybody asked for": {
+			tell: func(s *story) {
+				s.create()
+				s.deliver(10.1, again(12))
+				s.deliver(12.6, webhookID("u_2"), askedFor(12.5))
+			},
+			want: oracle.Report{Wrong: 1},
+		},
 		"reschedule doubled": {
 			tell: func(s *story) {
 				s.create()
