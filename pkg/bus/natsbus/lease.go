@@ -292,11 +292,12 @@ func (l *lease) gone(ctx context.Context, id, group string) (bool, error) {
 	return !v.holds(group), nil
 }
 
-// conflict reports whether a compare-and-set lost.
+// conflict reports whether a compare-and-set lost. A replicated stream says so with a code of its own.
 func conflict(err error) bool {
 	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+	return errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) &&
+		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+			api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
 // pause waits; it reports false if ctx ended first.

@@ -13,6 +13,11 @@ import (
 // liveBuffer is how many hints may wait for a slow session before the client drops new ones.
 const liveBuffer = 1 << 16
 
+// interestSpread is how long the servers of a cluster get to tell each other of a subscription. They do so
+// within a millisecond, but none of them says when it is done. What is lost because one took longer is
+// found by the next poll.
+const interestSpread = 50 * time.Millisecond
+
 // liveSource gets one partition's hints by a plain subscription: nothing is stored anywhere.
 type liveSource struct {
 	session *session
@@ -41,6 +46,9 @@ func (l *liveSource) start(ctx context.Context) error {
 	defer cancel()
 	if err := b.nc.FlushWithContext(ctx); err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	if b.nc.ConnectedClusterName() != "" && !pause(ctx, interestSpread) {
+		return fmt.Errorf("subscribe to %s: %w", subject, context.Cause(ctx))
 	}
 	return nil
 }

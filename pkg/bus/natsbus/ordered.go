@@ -60,6 +60,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.pull.expires = ownExpiresOn(info)
 	incarnation := info.Created.UnixNano()
 	if o.hold.Incarnation != incarnation {
 		o.hold.Incarnation, o.hold.Offset = incarnation, 0 // written with the first commit
@@ -89,7 +90,7 @@ func (o *orderedSource) read(ctx context.Context, after int64) error {
 		FilterSubjects:    b.opts.subjects(o.session.spec.Topic, o.session.partition),
 		MemoryStorage:     true,
 		Replicas:          1,
-		InactiveThreshold: 2 * ownExpires,
+		InactiveThreshold: 2 * o.pull.expires,
 	})
 	if err != nil {
 		return fmt.Errorf("read %s after %d: %w", o.stream.name, after, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -45,56 +46,107 @@ func (b *Bus) publishHints(topic bus.Topic, messages []bus.Message) ([]bus.Posit
 }
 
 func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
-	s := b.streams[topic]
+	p := &publication{bus: b, topic: topic, messages: messages, positions: make([]bus.Position, len(messages))}
+	which := make([]int, len(messages))
+	for i := range which {
+		which[i] = i
+	}
+	patience := time.Now().Add(b.opts.AckTimeout)
+	for {
+		again := p.send(ctx, which)
+		if len(again) == 0 {
+			break
+		}
+		if p.failed != nil || time.Now().After(patience) || !pause(ctx, inProcessPause) {
+			p.fail(again[0], errInProcess, true)
+			break
+		}
+		which = again
+	}
+	if p.failed == nil {
+		return p.positions, nil
+	}
+	var api *jetstream.APIError
+	switch {
+	case errors.As(p.failed, &api) && api.ErrorCode == codeTooLarge:
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrTooLarge, p.failed)
+	case p.maybe:
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrOutcomeUnknown, p.failed)
+	default:
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, p.failed)
+	}
+}
+
+// publication is one call of Publish to a stream.
+type publication struct {
+	bus       *Bus
+	topic     bus.Topic
+	messages  []bus.Message
+	positions []bus.Position
+	failed    error
+	maybe     bool // some message was or may have been taken
+}
+
+func (p *publication) fail(i int, err error, maybe bool) {
+	p.failed = errors.Join(p.failed, fmt.Errorf("message %d of %d: %w", i+1, len(p.messages), err))
+	p.maybe = p.maybe || maybe
+}
+
+// send sends some of the messages and awaits every answer, whatever the first failure was: only together
+// they tell whether nothing was taken. It returns those to send again.
+func (p *publication) send(ctx context.Context, which []int) (again []int) {
+	b, s := p.bus, p.bus.streams[p.topic]
 	before := s.high.Load()
-	futures := make([]jetstream.PubAckFuture, 0, len(messages))
-	var failed error
-	for i := range messages {
-		f, err := b.js.PublishMsgAsync(b.opts.encode(topic, &messages[i]), jetstream.WithStallWait(b.opts.AckTimeout))
+	futures := make([]jetstream.PubAckFuture, 0, len(which))
+	for _, i := range which {
+		f, err := b.js.PublishMsgAsync(b.opts.encode(p.topic, &p.messages[i]), jetstream.WithStallWait(b.opts.AckTimeout))
 		if err != nil {
-			failed = fmt.Errorf("send message %d of %d: %w", i+1, len(messages), err)
+			p.fail(i, fmt.Errorf("send: %w", err), false)
 			break
 		}
 		futures = append(futures, f)
 	}
-	// Every answer is awaited, whatever the first failure was: only together they tell whether
-	// nothing was taken.
-	maybe := false // some message was or may have been taken
-	positions := make([]bus.Position, len(messages))
-	for i, f := range futures {
+	for n, f := range futures {
+		i := which[n]
 		ack, err := await(ctx, f)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("message %d of %d: %w", i+1, len(messages), err))
-			maybe = maybe || !refused(err)
+		switch {
+		case inProcess(err):
+			again = append(again, i)
+			continue
+		case err != nil:
+			p.fail(i, err, !refused(err))
 			if ctx.Err() != nil {
-				maybe = true
-				break
+				p.maybe = true
+				return nil
 			}
 			continue
 		}
-		maybe = true
+		p.maybe = true
 		if !ack.Duplicate && ack.Sequence <= before {
 			// The stream was made anew behind our back; its positions are of a newer incarnation.
 			if _, err := b.info(ctx, s); err != nil {
-				failed = errors.Join(failed, err)
+				p.fail(i, err, true)
 			}
 			before = 0
 		}
 		s.saw(ack.Sequence)
-		positions[i] = s.position(messages[i].Partition, ack.Sequence)
+		p.positions[i] = s.position(p.messages[i].Partition, ack.Sequence)
 	}
-	if failed == nil {
-		return positions, nil
-	}
+	return again
+}
+
+// A replicated stream refuses a message whose id it is just about to store: whether that succeeds is open,
+// so the message is sent again until the answer is "stored" or "duplicate".
+const (
+	codeInProcess  jetstream.ErrorCode = 10158
+	inProcessPause                     = 5 * time.Millisecond
+)
+
+var errInProcess = errors.New("the server is at a message of the same id")
+
+func inProcess(err error) bool {
 	var api *jetstream.APIError
-	switch {
-	case errors.As(failed, &api) && api.ErrorCode == codeTooLarge:
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrTooLarge, failed)
-	case maybe:
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrOutcomeUnknown, failed)
-	default:
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, failed)
-	}
+	return errors.As(err, &api) && api.ErrorCode == codeInProcess
 }
 
 // codeTooLarge is the server's "message size exceeds maximum allowed".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // puller asks a JetStream consumer for messages, never for more than its session has room for. The
@@ -34,6 +35,15 @@ const (
 	sharedExpires = 5 * time.Second
 	ownExpires    = 30 * time.Second
 )
+
+// ownExpiresOn is shorter on a cluster: there a consumer of its own can die with a server that the member is
+// not connected to, and only the silence tells.
+func ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
+	if stream.Config.Replicas > 1 {
+		return sharedExpires
+	}
+	return ownExpires
+}
 
 // errPullAgain means that the consumer must be looked up or made again.
 var errPullAgain = errors.New("the server ended the request")

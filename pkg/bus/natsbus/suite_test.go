@@ -1,19 +1,35 @@
 package natsbus_test
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
+
+// TestMain lets more checks run at once than there are processors: they wait for leases to run out.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // testLog is silent unless asked: a failing check is easier to read without it.
 func testLog() *slog.Logger {
@@ -37,16 +53,53 @@ func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 	return s
 }
 
-// TestSuite runs all checks on one real server, each under a prefix of its own.
+// TestSuite runs all checks on real servers, each under a prefix of its own: one in this process, one by
+// itself, and a cluster in which everything has three replicas.
 func TestSuite(t *testing.T) {
-	server := startServer(t, embedded.Options{Listen: "127.0.0.1:0"})
-	var prefixes atomic.Int64
+	t.Run("embedded", func(t *testing.T) {
+		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0"}).URL()})
+	})
+	t.Run("nats", func(t *testing.T) {
+		runSuite(t, natsbus.Options{URL: servers(t, "nats")})
+	})
+	t.Run("nats3", func(t *testing.T) {
+		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3})
+	})
+}
+
+// servers finds a real server or cluster by the name that tools/testenv knows it by.
+func servers(tb testing.TB, name string) string {
+	tb.Helper()
+	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
+	if given := os.Getenv(variable); given != "" {
+		return given
+	}
+	if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
+		tb.Fatalf("TIMERBUS_REQUIRE lists %s, and %s is empty", name, variable)
+	}
+	tb.Skipf("no %s: run through `go run ./tools/testenv --need %s --`", variable, name)
+	return ""
+}
+
+// prefixes keep runs and checks on one server apart.
+var prefixes atomic.Int64
+
+func prefix() string {
+	return fmt.Sprintf("t%x-%d", time.Now().UnixNano(), prefixes.Add(1))
+}
+
+func runSuite(t *testing.T, base natsbus.Options) {
+	t.Helper()
+	base.Logger = testLog()
 	t.Run("checks", func(t *testing.T) {
-		bustest.Run(t, bustest.Options{}, func(_ bustest.T, partitions int) bustest.System {
-			prefix := fmt.Sprintf("t%d", prefixes.Add(1))
+		bustest.Run(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.System {
+			ours, theirs := base, base
+			ours.Prefix, ours.Partitions = prefix(), partitions
+			theirs.Prefix, theirs.Partitions = prefix(), partitions
+			remove(t, base.URL, ours.Prefix, theirs.Prefix)
 			return bustest.System{
-				Join:     func(t bustest.T) bustest.Member { return join(t, server.URL(), prefix, partitions) },
-				Stranger: func(t bustest.T) bustest.Member { return join(t, server.URL(), prefix+"x", partitions) },
+				Join:     func(t bustest.T) bustest.Member { return join(t, ours) },
+				Stranger: func(t bustest.T) bustest.Member { return join(t, theirs) },
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
 				Patience: 10 * time.Second,
@@ -56,17 +109,75 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-func join(t bustest.T, url, prefix string, partitions int) bustest.Member {
-	p, err := newProxy(strings.TrimPrefix(url, "nats://"))
-	if err != nil {
-		t.Fatalf("proxy: %v", err)
-	}
-	t.Cleanup(p.close)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{
-		URL: p.url(), Prefix: prefix, Partitions: partitions, Logger: testLog(),
+// remove deletes a check's streams in the end: each of hundreds would go on electing leaders.
+func remove(t bustest.T, url string, prefixes ...string) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := removeStreams(ctx, url, prefixes); err != nil {
+			t.Errorf("delete streams: %v", err)
+		}
 	})
+}
+
+func removeStreams(ctx context.Context, url string, prefixes []string) error {
+	nc, err := nats.Connect(url)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	names := js.StreamNames(ctx)
+	var ours []string
+	for name := range names.Name() {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(strings.TrimPrefix(name, "KV_"), p+"-") }) {
+			ours = append(ours, name)
+		}
+	}
+	if err := names.Err(); err != nil {
+		return err
+	}
+	var failed error
+	for _, name := range ours {
+		failed = errors.Join(failed, js.DeleteStream(ctx, name))
+	}
+	return failed
+}
+
+func join(t bustest.T, opts natsbus.Options) bustest.Member {
+	// Whatever server a member is at, it must be there through us.
+	var all proxies
+	var urls []string
+	for address := range strings.SplitSeq(strings.TrimPrefix(opts.URL, "nats://"), ",") {
+		p, err := newProxy(address)
+		if err != nil {
+			t.Fatalf("proxy: %v", err)
+		}
+		t.Cleanup(p.close)
+		all, urls = append(all, p), append(urls, p.url())
+	}
+	opts.URL = strings.Join(urls, ",")
+	opts.Connection = append(slices.Clone(opts.Connection), nats.IgnoreDiscoveredServers())
+	b, err := natsbus.Connect(t.Context(), opts)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	return bustest.Member{Bus: bus.Bus(b), Crash: p.kill, Isolate: p.isolate, Heal: p.heal, Break: p.cut}
+	return bustest.Member{
+		Bus: bus.Bus(b), Crash: all.each((*proxy).kill), Isolate: all.each((*proxy).isolate),
+		Heal: all.each((*proxy).heal), Break: all.each((*proxy).cut),
+	}
+}
+
+// proxies are those of one member.
+type proxies []*proxy
+
+func (p proxies) each(do func(*proxy)) func() {
+	return func() {
+		for _, one := range p {
+			do(one)
+		}
+	}
 }
