@@ -57,7 +57,7 @@ func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error)
 		return s.fire(d)
 	}
 	if reason := s.dress(d); reason != "" {
-		return attemptResult{postpone: true, Verdict: callback.Verdict{Reason: reason}}, nil
+		return attemptResult{postpone: true, circuit: errUntried, Verdict: callback.Verdict{Reason: reason}}, nil
 	}
 	if way == timer.DeliverBoth {
 		return s.callAndFire(d)

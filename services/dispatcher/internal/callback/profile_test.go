@@ -1,0 +1,186 @@
+package callback
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/pkg/webhook"
+)
+
+func secret(t *testing.T, text string) webhook.Secret {
+	t.Helper()
+	s, err := webhook.ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestCallbacksAreSigned(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	c, url, _ := receiver(t, func(_ http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	})
+	today, before := secret(t, "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="), secret(t, "whsec_yMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f")
+	tm := aTimer()
+	tm.CallbackURL, tm.Payload = url, []byte(`{"n":"<ä>"}`)
+	at := now.Add(1999 * time.Millisecond)
+	for _, secrets := range [][]webhook.Secret{{today}, {today, before}, nil} {
+		if a := c.Call(t.Context(), Request{Timer: tm, At: at, Profile: &Profile{Secrets: secrets}}); a.Status != 200 {
+			t.Fatalf("%+v", a)
+		}
+		want := ""
+		if len(secrets) > 0 {
+			want = webhook.Sign(secrets, tm.WebhookID(), at.Time(), body)
+		}
+		if h := got.Header.Get("Webhook-Signature"); h != want || strings.Count(h, "v1,") != len(secrets) {
+			t.Errorf("with %d secrets it is signed %q, want %q", len(secrets), h, want)
+		}
+		if got.Header.Get("Webhook-Timestamp") != "1896080401" || got.Header.Get("Webhook-Id") != tm.WebhookID() {
+			t.Errorf("signed is another id or time: %v", got.Header)
+		}
+	}
+}
+
+func TestHeadersOfTimerAndNamespace(t *testing.T) {
+	var got http.Header
+	c, url, _ := receiver(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
+	tm := aTimer()
+	tm.CallbackURL = strings.Replace(url, "://", "://user:password@", 1)
+	tm.Headers = "X-Both: timer\nX-Mine: a, b\n"
+	p := &Profile{Headers: "Authorization: Bearer x\nUser-Agent: ours/1\nX-Both: namespace\nX-Theirs: c\n"}
+	if a := c.Call(t.Context(), Request{Timer: tm, At: now, Profile: p}); a.Status != 200 {
+		t.Fatalf("%+v", a)
+	}
+	for name, want := range map[string]string{
+		"X-Both": "timer", "X-Mine": "a, b", "X-Theirs": "c", "User-Agent": "ours/1", "Authorization": "Bearer x",
+		"Content-Type": "application/json", "Webhook-Id": tm.WebhookID(),
+	} {
+		if values := got.Values(name); len(values) != 1 || values[0] != want {
+			t.Errorf("%s: %q, want %q", name, values, want)
+		}
+	}
+	tm.CallbackURL = url
+	if a := c.Call(t.Context(), Request{Timer: tm, At: now}); a.Status != 200 || got.Get("X-Mine") != "a, b" || got.Get("X-Theirs") != "" {
+		t.Errorf("without a profile: %+v, %v", a, got)
+	}
+}
+
+func TestMore4xxCanBeRetried(t *testing.T) {
+	also, err := timer.ParseStatusCodes("404 409")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[int]Kind{404: Retry, 409: Retry, 400: Dead, 410: Dead, 429: Retry, 200: Done, 500: Retry} {
+		if v := Judge(aTimer(), Answer{Status: status}, also, now, middle); v.Kind != want {
+			t.Errorf("%d is %v, want %v", status, v.Kind, want)
+		}
+	}
+	v := Judge(aTimer(), Answer{Status: 404, RetryAfter: "600"}, also, now, middle)
+	if v.NextAt != now.Add(10*time.Minute) || !strings.Contains(v.Reason, "404") {
+		t.Errorf("asked to wait: %+v", v)
+	}
+	last := aTimer()
+	last.Attempts = timer.Attempt(last.Retry.MaxAttempts - 1)
+	if v := Judge(last, Answer{Status: 404}, also, now, middle); v.Kind != Exhausted {
+		t.Errorf("the last attempt: %+v", v)
+	}
+}
+
+// authority signs certificates for a test.
+type authority struct {
+	t           *testing.T
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, key: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der := must(x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key))
+	a.certificate = must(x509.ParseCertificate(der))
+	return a
+}
+
+func (a *authority) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
+}
+
+func (a *authority) issue(name string) tls.Certificate {
+	a.t.Helper()
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der := must(x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key))
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+func TestCertificatesOfTheNamespace(t *testing.T) {
+	ours, others := newAuthority(t), newAuthority(t)
+	var subject string
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		subject = r.TLS.PeerCertificates[0].Subject.CommonName
+	}))
+	srv.TLS = &tls.Config{
+		Certificates: []tls.Certificate{ours.issue("receiver")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool(),
+		MinVersion: tls.VersionTLS12,
+	}
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // refused handshakes are what is tested
+	srv.StartTLS()
+	defer srv.Close()
+	c := NewHTTPCaller(&HTTP{PerHost: 4}, "1.2.3")
+	defer c.transport.CloseIdleConnections()
+
+	with := func(roots *x509.CertPool, certificates ...tls.Certificate) *Profile {
+		return &Profile{TLS: &tls.Config{RootCAs: roots, Certificates: certificates, MinVersion: tls.VersionTLS12}}
+	}
+	tm := aTimer()
+	tm.CallbackURL = srv.URL
+	good := with(ours.pool(), ours.issue("timerbus"))
+	for range 2 {
+		if a := c.Call(t.Context(), Request{Timer: tm, At: now, Profile: good}); a.Status != 200 || subject != "timerbus" {
+			t.Fatalf("%+v, as %q", a, subject)
+		}
+	}
+	if one := good.over(c.transport); one != good.transport || one == c.transport {
+		t.Error("a profile has one transport of its own")
+	}
+	good.transport.CloseIdleConnections()
+	for what, p := range map[string]*Profile{
+		"no profile": nil, "no certificate": with(ours.pool()), "another's certificate": with(ours.pool(), others.issue("x")),
+		"another's roots": with(others.pool(), ours.issue("timerbus")),
+	} {
+		a := c.Call(t.Context(), Request{Timer: tm, At: now, Profile: p})
+		if a.Status != 0 || a.Err == nil || !strings.Contains(a.Err.Error(), "tls") {
+			t.Errorf("%s: %+v", what, a)
+		}
+		if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
+			t.Errorf("%s: %+v", what, v)
+		}
+	}
+}

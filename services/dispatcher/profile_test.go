@@ -1,0 +1,166 @@
+package dispatcher_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/pkg/webhook"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+const (
+	firstSecret  = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
+	secondSecret = "whsec_yMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f"
+)
+
+func (w *world) keys(name string) seal.Keyring {
+	w.t.Helper()
+	keys, err := seal.ParseKeys(base64.StdEncoding.EncodeToString([]byte(strings.Repeat(name, seal.KeySize))))
+	w.must(err)
+	return keys
+}
+
+// sealed is a signing secret as settings have it.
+func (w *world) sealed(keys seal.Keyring, namespace, text string, expires timer.Millis) store.Secret {
+	w.t.Helper()
+	s, err := webhook.ParseSecret(text)
+	w.must(err)
+	sealed, err := keys.Seal(store.SecretPlace(namespace), []byte(text))
+	w.must(err)
+	return store.Secret{ID: s.ID(), CreatedAt: 1, ExpiresAt: expires, Sealed: sealed}
+}
+
+// settle gives the namespace other settings.
+func (w *world) settle(change func(*store.Settings)) {
+	w.t.Helper()
+	ns, err := w.store.GetNamespace(w.t.Context(), "n")
+	w.must(err)
+	change(&ns.Settings)
+	ns.UpdatedAt = timer.SystemClock()
+	_, err = w.store.UpdateNamespace(w.t.Context(), ns)
+	w.must(err)
+}
+
+// seen collects with which secrets callbacks would be signed.
+type seen struct {
+	mu      sync.Mutex
+	secrets map[string]string // by timer
+	headers map[string]timer.Headers
+}
+
+func (s *seen) Call(_ context.Context, r dispatcher.Request) dispatcher.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	if r.Profile != nil {
+		for _, secret := range r.Profile.Secrets {
+			ids = append(ids, secret.Reveal())
+		}
+		s.headers[r.Timer.ID] = r.Profile.Headers
+	}
+	s.secrets[r.Timer.ID] = strings.Join(ids, " ")
+	return dispatcher.Answer{Status: 404}
+}
+
+func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		keys := w.keys("k")
+		receiver := &seen{secrets: map[string]string{}, headers: map[string]timer.Headers{}}
+		w.start(func(c *dispatcher.Config) { c.Caller, c.Keys, c.PurgeEvery = receiver, keys, 10*time.Second })
+		w.put("unsigned", time.Second, nil)
+		w.pass(2 * time.Second)
+		w.wantStatus("unsigned", timer.StatusDead) // 404
+
+		w.settle(func(s *store.Settings) {
+			s.Headers = "X-A: 1\n"
+			s.Secrets = store.Secrets{
+				w.sealed(keys, "n", firstSecret, 0),
+				w.sealed(keys, "n", secondSecret, timer.SystemClock().Add(time.Minute)),
+			}
+			s.RetryStatuses, _ = s.RetryStatuses.With(404)
+		})
+		w.pass(15 * time.Second)
+		w.put("both", 0, nil)
+		w.pass(time.Second)
+		w.wantStatus("both", timer.StatusRetrying)
+		w.pass(time.Minute)
+		w.put("first", 0, nil)
+		w.pass(time.Second)
+		receiver.mu.Lock()
+		defer receiver.mu.Unlock()
+		for id, want := range map[string]string{"unsigned": "", "both": firstSecret + " " + secondSecret, "first": firstSecret} {
+			if receiver.secrets[id] != want {
+				t.Errorf("%s was signed with other secrets than wanted", id)
+			}
+		}
+		if receiver.headers["both"] != "X-A: 1\n" || receiver.headers["unsigned"] != "" {
+			t.Errorf("headers: %v", receiver.headers)
+		}
+	})
+}
+
+func TestWhatCannotBeSignedWaitsAndUsesNoAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		without := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
+		w.put("callback", time.Second, nil)
+		w.put("both", time.Second, func(s *timer.Spec) { s.Deliver = timer.DeliverBoth })
+		w.put("event", time.Second, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverEvent, "" })
+		w.pass(time.Minute)
+		for _, id := range []string{"callback", "both"} {
+			w.wantCalls(id, 0)
+			if got := w.wantStatus(id, timer.StatusScheduled); got.Attempts != 0 || len(w.events(id)) != 0 {
+				t.Errorf("%s: attempts %d, events %v", id, got.Attempts, w.events(id))
+			}
+		}
+		w.wantStatus("event", timer.StatusDone)
+
+		without.end()
+		w.start(func(c *dispatcher.Config) { c.Keys = w.keys("k") })
+		w.pass(time.Minute)
+		for _, id := range []string{"callback", "both"} {
+			w.wantStatus(id, timer.StatusDone)
+			w.wantCalls(id, 1)
+		}
+	})
+}
+
+func TestSettingsAreCheckedBeforeAStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		keys := w.keys("k")
+		good := w.namespace
+		good.Settings.Secrets[0] = w.sealed(keys, "n", firstSecret, 0)
+		moved, expired := good, good
+		moved.Name = "other"
+		expired.Settings.Secrets[0].ExpiresAt = 5
+		key := w.namespace
+		key.Settings.TLS = store.TLS{Certificate: "x", SealedKey: good.Settings.Secrets[0].Sealed}
+		for what, c := range map[string]struct {
+			keys seal.Keyring
+			ns   store.Namespace
+			want error
+		}{
+			"the right key":   {keys, good, nil},
+			"another key":     {w.keys("o"), good, seal.ErrUnknownKey},
+			"no key":          {seal.Keyring{}, good, seal.ErrUnknownKey},
+			"nothing sealed":  {seal.Keyring{}, w.namespace, nil},
+			"expired":         {seal.Keyring{}, expired, nil},
+			"another's":       {keys, moved, seal.ErrDamaged},
+			"not a TLS key":   {keys, key, seal.ErrDamaged},
+			"TLS without key": {seal.Keyring{}, key, seal.ErrUnknownKey},
+		} {
+			err := dispatcher.CheckSettings(c.keys, []store.Namespace{w.namespace, c.ns}, 10)
+			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.ns.Name) {
+				t.Errorf("%s: %v, want %v", what, err, c.want)
+			}
+		}
+	})
+}
