@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -138,14 +139,29 @@ func newOutage(t *testing.T, address string) *outage {
 	inside := migrated(t, address)
 	w := newWire(t, inside)
 	o := &outage{wire: w, beside: openStore(t, inside), behind: openStore(t, w.address)}
-	// All statements of the test are prepared now, so that what is lost is what the test means.
+	// One connection at a time, so that it is the one which warm has prepared.
+	config, err := Options{URL: w.address}.pool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns, config.MinConns = 1, 0
+	o.behind.pool.Close()
+	if o.behind.pool, err = pgxpool.NewWithConfig(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	o.warm(t)
+	return o
+}
+
+// warm prepares all statements of these tests, so that what is lost next is what the test means.
+func (o *outage) warm(t *testing.T) {
+	t.Helper()
 	p := putOf("warm", now+1000)
 	for _, err := range []error{o.put(t, p), o.update(t, p), o.get(t, p)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return o
 }
 
 func (o *outage) put(t *testing.T, p store.Put) error {
@@ -200,6 +216,7 @@ func TestWhatIsLostIsToldTruthfully(t *testing.T) {
 			{"a lock", loseRequest, func(p store.Put) error { return o.update(t, p) }, there, store.ErrUnavailable, there.Revision},
 			{"the answer to a read", loseAnswer, func(p store.Put) error { return o.get(t, p) }, there, store.ErrUnavailable, there.Revision},
 		} {
+			o.warm(t)
 			o.mode.Store(c.mode)
 			err := c.call(c.put)
 			o.mode.Store(pass)
@@ -259,6 +276,7 @@ func TestAContextThatEndsMeanwhile(t *testing.T) {
 				return err
 			}, store.ErrUnavailable},
 		} {
+			o.warm(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			o.mode.Store(keepAnswer)
 			err := c.call(ctx)
