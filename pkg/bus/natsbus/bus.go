@@ -26,6 +26,8 @@ type Bus struct {
 	link    *link
 	lease   *lease
 
+	restoring sync.Mutex // one goroutine makes lost streams again
+
 	ctx    context.Context // ends with Close, or when the connection is gone for good
 	cancel context.CancelCauseFunc
 
@@ -223,7 +225,7 @@ func (b *Bus) isClosed() bool {
 	return b.closed
 }
 
-// link tells when the connection changed, in either direction.
+// link tells when the connection changed, in either direction, or what is at its other end was made anew.
 type link struct {
 	mu      sync.Mutex
 	changed chan struct{}

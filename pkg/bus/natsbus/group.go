@@ -85,6 +85,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	for ctx.Err() == nil {
 		if err := g.run(ctx); err != nil {
 			b.log.Debug("watch owners again", "group", g.name, "error", err)
+			b.restoreBucket(ctx, ownersBucket)
 			pause(ctx, b.opts.RetryPause)
 		}
 	}
@@ -207,6 +208,9 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 		}
 		if err := g.take(t, p); err != nil {
 			g.bus.log.Debug("partition not taken", "group", g.name, "partition", int(p), "error", err)
+			if unanswered(err) {
+				g.bus.restoreBucket(g.base, ownersBucket)
+			}
 			later(g.bus.opts.RetryPause)
 		}
 	}

@@ -163,6 +163,7 @@ func (l *lease) live(ctx context.Context) {
 		t, revision, err := l.acquire(ctx)
 		if err != nil {
 			l.bus.log.Warn("no lease", "error", err)
+			l.bus.restoreBucket(ctx, membersBucket)
 			pause(ctx, l.bus.opts.LeaseTTL/4)
 			continue
 		}

@@ -198,16 +198,13 @@ func TestFloorAfterPurgeAndLoss(t *testing.T) {
 	if f := floor(); f.Floor != f.End || f.Depth != 0 || !last.Before(f.Floor) {
 		t.Fatalf("floor %+v after a purge, the last position was %+v", f, last)
 	}
-	config := due.CachedInfo().Config
-	if err := js.DeleteStream(t.Context(), config.Name); err != nil {
+	if err := js.DeleteStream(t.Context(), due.CachedInfo().Config.Name); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrUnavailable) {
 		t.Fatalf("publishing to a lost stream gave %v, want ErrUnavailable", err)
 	}
-	if _, err := js.CreateStream(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	// Then it is there again.
 	if at := publish(); !last.Before(at) || at.Incarnation == last.Incarnation {
 		t.Fatalf("position %+v in the new stream, %+v in the old", at, last)
 	}
@@ -252,6 +249,56 @@ func timeout(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// TestLostStreamsAreMadeAgain deletes everything under running consumers.
+func TestLostStreamsAreMadeAgain(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	b := connect(t, server)
+	_, js := raw(t, server)
+	in := map[bus.Topic]inbox{
+		bus.Commands: consume(t, b, bus.Commands, bus.Ordered), bus.Shards: consume(t, b, bus.Shards, bus.Live),
+		bus.Due: consume(t, b, bus.Due, bus.Queue),
+	}
+	everywhere := func(round string) {
+		t.Helper()
+		for topic, in := range in {
+			deadline := time.Now().Add(patience)
+			for len(in) == 0 {
+				_, err := b.Publish(t.Context(), topic, bus.Message{Body: []byte(round)})
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: nothing is delivered; publish says %v", topic, err)
+				}
+				pause(t, 20*time.Millisecond)
+			}
+			for len(in) > 0 {
+				<-in
+			}
+		}
+	}
+	everywhere("before")
+	names := js.StreamNames(t.Context())
+	var all []string
+	for name := range names.Name() {
+		all = append(all, name)
+	}
+	if len(all) != 7 {
+		t.Fatalf("streams %v, want 5 topics and 2 buckets", all)
+	}
+	for _, name := range all {
+		if err := js.DeleteStream(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	everywhere("after")
+}
+
+func pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
 }
 
 // TestServerRestart stops the server under running consumers and starts it on the same folder.

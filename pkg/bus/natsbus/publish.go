@@ -52,6 +52,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 		which[i] = i
 	}
 	patience := time.Now().Add(b.opts.AckTimeout)
+	defer p.mend(ctx)
 	for {
 		again := p.send(ctx, which)
 		if len(again) == 0 {
@@ -85,6 +86,16 @@ type publication struct {
 	positions []bus.Position
 	failed    error
 	maybe     bool // some message was or may have been taken
+}
+
+// mend looks for the stream if nobody answered for it, so that the next call finds it.
+func (p *publication) mend(ctx context.Context) {
+	if !unanswered(p.failed) {
+		return
+	}
+	if _, err := p.bus.info(ctx, p.bus.streams[p.topic]); err != nil {
+		p.bus.log.Debug("stream not found", "topic", p.topic, "error", err)
+	}
 }
 
 func (p *publication) fail(i int, err error, maybe bool) {
@@ -178,6 +189,10 @@ func refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) ||
 		errors.As(err, &js) && js.APIError() != nil ||
-		errors.Is(err, nats.ErrNoResponders) ||
-		errors.Is(err, jetstream.ErrNoStreamResponse)
+		unanswered(err)
+}
+
+// unanswered reports whether there was no stream to send to.
+func unanswered(err error) bool {
+	return errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)
 }

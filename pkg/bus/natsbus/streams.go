@@ -31,11 +31,15 @@ func (s *stream) position(p shard.Partition, seq uint64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: s.incarnation.Load(), Offset: int64(seq)}
 }
 
-// info asks for the stream's state and notes its incarnation.
+// info asks for the stream's state and notes its incarnation. A stream that is gone is made again.
 func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
 	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		b.restore(ctx, s.name)
+		handle, err = b.js.Stream(ctx, s.name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("state of stream %s: %w", s.name, err)
 	}
@@ -132,39 +136,79 @@ func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
 	return cfg
 }
 
-// ensure makes what is missing on the server and checks what is there.
+// ensure makes what is missing on the server, checks what is there, and binds to it.
 func (b *Bus) ensure(ctx context.Context) error {
+	if err := b.ensureAll(ctx); err != nil {
+		return err
+	}
 	for _, topic := range bus.Topics() {
 		if topic.Kind() == bus.KindHints {
 			continue
 		}
-		cfg := b.kept(topic)
-		if err := b.ensureStream(ctx, cfg); err != nil {
-			return err
-		}
-		s := &stream{name: cfg.Name}
+		s := &stream{name: b.kept(topic).Name}
 		if _, err := b.info(ctx, s); err != nil {
 			return err
 		}
 		b.streams[topic] = s
 	}
 	var err error
-	if b.members, err = b.ensureBucket(ctx, b.opts.Prefix+"-members", b.opts.LeaseTTL); err != nil {
+	if b.members, err = b.bind(ctx, b.opts.Prefix+"-"+membersBucket); err != nil {
 		return err
 	}
-	b.owners, err = b.ensureBucket(ctx, b.opts.Prefix+"-owners", 0)
+	b.owners, err = b.bind(ctx, b.opts.Prefix+"-"+ownersBucket)
 	return err
 }
 
-func (b *Bus) ensureBucket(ctx context.Context, name string, ttl time.Duration) (jetstream.KeyValue, error) {
-	if err := b.ensureStream(ctx, b.bucket(name, ttl)); err != nil {
-		return nil, err
-	}
+func (b *Bus) bind(ctx context.Context, name string) (jetstream.KeyValue, error) {
 	kv, err := b.js.KeyValue(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("bind bucket %s: %w", name, err)
 	}
 	return kv, nil
+}
+
+func (b *Bus) ensureAll(ctx context.Context) error {
+	for _, topic := range bus.Topics() {
+		if topic.Kind() == bus.KindHints {
+			continue
+		}
+		if err := b.ensureStream(ctx, b.kept(topic)); err != nil {
+			return err
+		}
+	}
+	if err := b.ensureStream(ctx, b.bucket(b.opts.Prefix+"-"+membersBucket, b.opts.LeaseTTL)); err != nil {
+		return err
+	}
+	return b.ensureStream(ctx, b.bucket(b.opts.Prefix+"-"+ownersBucket, 0))
+}
+
+// restore makes streams and buckets again that somebody has deleted, as Connect would. What they held is
+// lost, but due timers come again from the store, and without streams nothing goes on. Whoever called finds
+// out by asking again.
+func (b *Bus) restore(ctx context.Context, missed string) {
+	b.restoring.Lock()
+	defer b.restoring.Unlock()
+	if _, err := b.js.Stream(ctx, missed); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return // somebody has, meanwhile; or nobody can tell
+	}
+	b.log.Error("a stream is gone, and is made again", "stream", missed)
+	if err := b.ensureAll(ctx); err != nil {
+		b.log.Warn("streams not made again", "error", err)
+		return
+	}
+	b.link.change() // what reads or watches the old ones would find out in its own time, which is long
+}
+
+const membersBucket, ownersBucket = "members", "owners"
+
+// restoreBucket is restore for who had no answer from a bucket. ctx bounds what it takes.
+func (b *Bus) restoreBucket(ctx context.Context, which string) {
+	if !b.nc.IsConnected() {
+		return
+	}
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
+	b.restore(ctx, "KV_"+b.opts.Prefix+"-"+which)
 }
 
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) error {

@@ -1,0 +1,166 @@
+package natsbus_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// control asks testenv to do something to one of the servers, such as kill/nats3-1.
+func control(t *testing.T, what string) {
+	t.Helper()
+	base := os.Getenv("TIMERBUS_TESTENV")
+	if base == "" {
+		t.Skip("the servers were not started by testenv, so that they cannot be killed")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/"+what, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		text, _ := io.ReadAll(response.Body)
+		t.Fatalf("testenv %s: %s %s", what, response.Status, text)
+	}
+}
+
+// seen notes which bodies were delivered.
+type seen struct {
+	mu     sync.Mutex
+	bodies map[string]int
+}
+
+func (s *seen) Deliver(_ context.Context, d *bus.Delivery) error {
+	s.mu.Lock()
+	s.bodies[string(d.Body)]++
+	s.mu.Unlock()
+	d.Ack()
+	return nil
+}
+
+func (s *seen) Close(context.Context, error) error { return nil }
+
+func (s *seen) has(body string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bodies[body] > 0
+}
+
+// TestServersAreKilledUnderLoad kills each server of a cluster in turn. Whatever was acknowledged to its
+// publisher is delivered, in the queue and in the log, and hints flow again.
+func TestServersAreKilledUnderLoad(t *testing.T) {
+	url := servers(t, "nats3")
+	ours := prefix()
+	remove(t, url, ours)
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testLog()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	got := map[bus.Topic]*seen{}
+	for _, spec := range []bus.Spec{
+		{Topic: bus.Commands, Group: "g", Mode: bus.Ordered},
+		{Topic: bus.Due, Group: "g", Mode: bus.Queue},
+		{Topic: bus.Shards, Group: "g", Mode: bus.Live},
+	} {
+		into := &seen{bodies: map[string]int{}}
+		got[spec.Topic] = into
+		running.Go(func() {
+			if err := b.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) { return into, nil }); err != nil {
+				t.Errorf("consume %s: %v", spec.Topic, err)
+			}
+		})
+	}
+	var serial int
+	// publish publishes until it is told to stop, and returns what was taken.
+	publish := func(until <-chan struct{}) (taken []string) {
+		for {
+			select {
+			case <-until:
+				return taken
+			default:
+			}
+			serial++
+			body := fmt.Sprint(serial)
+			m := bus.Message{ID: body, Body: []byte(body), Partition: shard.Partition(serial % 16)}
+			_, dueErr := b.Publish(t.Context(), bus.Due, m)
+			_, commandErr := b.Publish(t.Context(), bus.Commands, m)
+			if dueErr == nil && commandErr == nil {
+				taken = append(taken, body)
+			}
+		}
+	}
+	for node := 1; node <= 3; node++ {
+		name := fmt.Sprintf("nats3-%d", node)
+		until, published := make(chan struct{}), make(chan []string)
+		go func() { published <- publish(until) }()
+		pause(t, 500*time.Millisecond)
+		control(t, "kill/"+name)
+		killed := time.Now()
+		// On two of three everything goes on.
+		for body := "hint"; !got[bus.Shards].has(body + name); pause(t, 20*time.Millisecond) {
+			var hints []bus.Message
+			for p := range 16 {
+				hints = append(hints, bus.Message{Partition: shard.Partition(p), Body: []byte(body + name)})
+			}
+			_, _ = b.Publish(t.Context(), bus.Shards, hints...)
+			if time.Since(killed) > patience {
+				t.Fatal("no hints on two of three servers")
+			}
+		}
+		hints := time.Since(killed)
+		for {
+			body := fmt.Sprint("after ", name, time.Now())
+			_, dueErr := b.Publish(t.Context(), bus.Due, bus.Message{Body: []byte(body)})
+			_, commandErr := b.Publish(t.Context(), bus.Commands, bus.Message{Body: []byte(body)})
+			if dueErr == nil && commandErr == nil {
+				break
+			}
+			if time.Since(killed) > patience {
+				t.Fatalf("nothing is taken on two of three servers: %v, %v", dueErr, commandErr)
+			}
+		}
+		stalled := time.Since(killed)
+		control(t, "start/"+name)
+		close(until)
+		taken := <-published
+		if len(taken) == 0 {
+			t.Fatal("nothing was published: this proves nothing")
+		}
+		for _, topic := range []bus.Topic{bus.Due, bus.Commands} {
+			for deadline := time.Now().Add(2 * patience); ; pause(t, 20*time.Millisecond) {
+				lost := ""
+				for _, body := range taken {
+					if !got[topic].has(body) {
+						lost = body
+						break
+					}
+				}
+				if lost == "" {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: message %s was taken and is not delivered", topic, lost)
+				}
+			}
+		}
+		t.Logf("%s killed: hints again after %v, both topics after %v; all of %d messages delivered", name, hints, stalled, len(taken))
+	}
+}
