@@ -12,9 +12,8 @@ type Timers interface {
 	// Write applies the operations, each atomically, those on one timer in their order. See Put,
 	// Update and Delete for what each does and answers.
 	//
-	// PostgreSQL: a batch is one transaction; puts go as one INSERT … SELECT FROM unnest(…) ON
-	// CONFLICT (shard, uuid) DO UPDATE … RETURNING, deletes as one DELETE … USING unnest; several
-	// operations on one timer are split into rounds. DynamoDB: one conditional write per operation,
+	// PostgreSQL: creates go as one INSERT … SELECT FROM unnest(…) ON CONFLICT DO NOTHING RETURNING;
+	// what is left locks its rows, is applied in memory, and is written set-based. DynamoDB: one conditional write per operation,
 	// in parallel, those on one timer one after another.
 	Write(ctx context.Context, now timer.Millis, ops []Op) ([]Written, error)
 

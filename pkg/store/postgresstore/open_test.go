@@ -207,6 +207,22 @@ func TestMigrate(t *testing.T) {
 	})
 }
 
+func TestPoolSizes(t *testing.T) {
+	for _, c := range []struct {
+		o        Options
+		max, min int32
+	}{
+		{Options{URL: "postgres://h/d"}, 16, 2},
+		{Options{URL: "postgres://h/d?pool_max_conns=40&pool_min_conns=7"}, 40, 7},
+		{Options{URL: "postgres://h/d?pool_max_conns=40", MaxConns: 8, MinConns: 3}, 8, 3},
+	} {
+		config, err := c.o.pool()
+		if err != nil || config.MaxConns != c.max || config.MinConns != c.min {
+			t.Errorf("%+v: %d to %d connections, %v; want %d to %d", c.o, config.MinConns, config.MaxConns, err, c.min, c.max)
+		}
+	}
+}
+
 func TestOptionsOutsideTheirBounds(t *testing.T) {
 	for _, o := range []Options{{MaxConns: 1}, {MaxConns: 1001}, {MinConns: -1}, {ConnectTimeout: -1}} {
 		o.URL = "postgres://localhost/db"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // pool makes the pool's configuration.
 func (o Options) pool() (*pgxpool.Config, error) {
+	given := o
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -66,8 +68,13 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, badURL(err)
 	}
-	config.MaxConns = int32(o.MaxConns)
-	config.MinConns = int32(o.MinConns)
+	// ParseConfig has taken what the URL says of the pool; options that were given go before it.
+	if given.MaxConns != 0 || !strings.Contains(o.URL, "pool_max_conns") {
+		config.MaxConns = int32(o.MaxConns)
+	}
+	if given.MinConns != 0 || !strings.Contains(o.URL, "pool_min_conns") {
+		config.MinConns = min(int32(o.MinConns), config.MaxConns)
+	}
 	config.ConnConfig.ConnectTimeout = o.ConnectTimeout
 	for name, value := range settings() {
 		// What the URL sets, somebody meant.
