@@ -27,7 +27,8 @@ type Outcomes interface {
 	//
 	// PostgreSQL: ends go as one DELETE … USING unnest by full primary key with the INSERT into history
 	// in the same statement; what is left (missed, or another kind) locks its rows by (shard, uuid), is
-	// applied in memory, and is written set-based; never by a range. DynamoDB: a conditional write each, TransactWriteItems where history goes with it.
+	// applied in memory, and is written set-based; never by a range. DynamoDB: a conditional
+	// write each, TransactWriteItems where history goes with it.
 	Finish(ctx context.Context, now timer.Millis, items []Finish) ([]error, error)
 
 	// Rearm makes a dead timer (from history) or a parked one scheduled again: a new generation =
