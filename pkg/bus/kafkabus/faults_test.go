@@ -132,8 +132,18 @@ func TestQueueMovedByHand(t *testing.T) {
 	}
 }
 
-// TestTopicMadeAnew deletes topics under a running process.
+// TestTopicMadeAnew deletes topics under a running process, which makes them again unless an operator does.
 func TestTopicMadeAnew(t *testing.T) {
+	t.Run("by an operator", func(t *testing.T) {
+		topicMadeAnew(t, func(cluster *kfake.Cluster, name string) error { return cluster.CreateTopic(name, 1, nil) })
+	})
+	t.Run("by the service", func(t *testing.T) {
+		topicMadeAnew(t, func(*kfake.Cluster, string) error { return nil })
+	})
+}
+
+func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
+	t.Helper()
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	b := connect(t, o)
@@ -145,7 +155,7 @@ func TestTopicMadeAnew(t *testing.T) {
 		if err := cluster.DeleteTopic(name); err != nil {
 			t.Fatal(err)
 		}
-		if err := cluster.CreateTopic(name, 1, nil); err != nil {
+		if err := create(cluster, name); err != nil {
 			t.Fatal(err)
 		}
 		var at []bus.Position

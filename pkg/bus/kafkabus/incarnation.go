@@ -35,14 +35,12 @@ func (r *registry) mention(id string, brokerMillis int64) {
 
 // identify looks up the topics' ids as they are now, and their incarnations.
 func (b *Bus) identify(ctx context.Context, topics ...string) error {
-	var details kadm.TopicDetails
-	err := patiently(ctx, patience, func(ctx context.Context) (err error) {
-		details, err = b.admin.ListTopics(ctx, topics...)
-		if err == nil {
-			err = details.Error()
+	details, err := b.list(ctx, topics)
+	if gone(err) && !b.opts.NoCreate {
+		if err = b.restore(ctx, topics); err == nil {
+			details, err = b.list(ctx, topics)
 		}
-		return err
-	})
+	}
 	if err != nil {
 		return fmt.Errorf("describe topics: %w", err)
 	}
@@ -77,6 +75,26 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 		b.identities.set(topic, identity{id: id, incarnation: r.incarnations[id.String()]})
 	}
 	return nil
+}
+
+func (b *Bus) list(ctx context.Context, topics []string) (details kadm.TopicDetails, err error) {
+	err = patiently(ctx, patience, func(ctx context.Context) (err error) {
+		details, err = b.admin.ListTopics(ctx, topics...)
+		if err == nil {
+			err = details.Error()
+		}
+		return err
+	})
+	return details, err
+}
+
+// restore makes topics again that somebody has deleted, as Connect would. What they held is lost, but due
+// timers come again from the store, and without topics nothing goes on.
+func (b *Bus) restore(ctx context.Context, topics []string) error {
+	b.log.Error("a topic is gone, and is made again", "among", topics)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return b.ensure(ctx)
 }
 
 // readRegistry reads all of it: a record for each topic and each time one was made anew.
