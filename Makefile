@@ -1,5 +1,5 @@
 # `make` shows what there is. Every target works on a fresh clone with Go, make and a C compiler (the race
-# detector needs one); the tools are pinned in tools/go.mod and built on first use.
+# detector needs one), `check` also needs Python and Node.js; the tools are pinned in tools/go.mod and built on first use.
 
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -30,7 +30,7 @@ STORE        ?= embedded
 API_SECONDS  ?= 25
 STORE        ?= postgres
 # The modules; PKG is meant in the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools,.)
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples/verify/go,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TOOLS   := .cache/bin/.built
@@ -113,7 +113,7 @@ soak: testenv ## Kill and freeze the roles and PostgreSQL under load for MINUTES
 	@cd e2e && TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api test ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api check-signatures test ## Everything a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -152,6 +152,11 @@ check-generated: $(TOOLS) ## Fail if `make generate` changes anything
 check-api: build ## Hold the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)
 	@$(say) 'API'
 	@tools/schemathesis/run $(API_SECONDS)
+
+.PHONY: check-signatures
+check-signatures: build ## Hold signed callbacks against the Standard Webhooks libraries of Go, Python and JavaScript
+	@$(say) signatures
+	@tools/signatures/run
 
 .PHONY: vet
 vet: ## Run go vet
