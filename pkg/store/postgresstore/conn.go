@@ -78,7 +78,7 @@ func settings() map[string]string {
 		"jit":                           "off",
 		"timezone":                      "UTC",
 		// What a process that froze has left open must not hold others up for ever.
-		"idle_in_transaction_session_timeout": "60s",
+		"idle_in_transaction_session_timeout": "10s",
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // Options say where the database is and how much of it is used. Only URL has no default.
 type Options struct {
 	// URL is postgres://user:password@host:port/database?sslmode=…, or a DSN of libpq; PGHOST and the
-	// like are used for what it does not say. pool_max_conns and the like in it are pgxpool's. Connect to the server
-	// itself or to a pooler in session mode:
-	// connections keep prepared statements and settings.
+	// like are used for what it does not say; pool_max_conns and the like in it are pgxpool's. Connect
+	// to the server itself or to a pooler in session mode: connections keep prepared statements and
+	// settings.
 	URL string
 	// MaxConns bounds the connections of this process. Default 16. A process of one role keeps a few
 	// busy; beyond two for each of the server's processors, more do not write faster.
