@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats.go v1.55.0
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/timerbus/timerbus v0.0.0
 	golang.org/x/sys v0.49.0
 )
