@@ -68,7 +68,7 @@ func TestUsageErrors(t *testing.T) {
 		"timer reschedule --shift-by 1h --in 1s --status retrying": "--in and --shift-by exclude each other",
 		"timer watch a b":                                          `"b" is not accepted: watch wants one ID or none`,
 		"timer watch --outcome bad":                                `--outcome: "bad" is not accepted: want one of done`,
-		"timer watch --nats http://x":                              "--nats: ",
+		"timer watch --bus http://x":                               "--bus: ",
 		"timer watch --count -1":                                   "--count: -1 is not accepted",
 		"timer watch --since -1s":                                  "--since: -1s is not accepted",
 		"shard":                                                    "want a command: list",

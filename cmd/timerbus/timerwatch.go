@@ -24,10 +24,10 @@ import (
 type watcher struct {
 	*timerCommands
 
-	nats, prefix, outcome string
-	since                 time.Duration
-	all                   bool
-	count                 int
+	bus, prefix, outcome string
+	since                time.Duration
+	all                  bool
+	count                int
 }
 
 func (t *timerCommands) watch() *cobra.Command {
@@ -35,11 +35,12 @@ func (t *timerCommands) watch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [ID]", Short: "Follow what becomes of timers, as it happens",
 		Long: `Follow the results of a namespace's timers, or of one timer: a line for each attempt, and for each timer that
-is set aside. They come from the bus, not from the HTTP API: --nats names it.
+is set aside. They come from the bus, not from the HTTP API: --bus names it.
 
 A result tells what an attempt did, and may repeat; "timer get" and "timer history" say what became of a timer.`,
 		Example: `  timerbus timer watch -n billing
   timerbus timer watch order-17 --since 1h
+  timerbus timer watch --bus kafka://127.0.0.1:9092
   timerbus timer watch --all-namespaces --outcome dead --json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -55,7 +56,12 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 			return w.run(c.Context())
 		},
 	}
-	c.Flags().StringVar(&w.nats, "nats", "nats://127.0.0.1:4222", "the service's NATS server")
+	const bus, about = "nats://127.0.0.1:4222", "URL of the service's bus: nats://HOST:PORT,… or kafka://HOST:PORT,…"
+	c.Flags().StringVar(&w.bus, "bus", bus, about)
+	c.Flags().StringVar(&w.bus, "nats", bus, about)
+	if err := c.Flags().MarkHidden("nats"); err != nil { // its name while there was NATS only
+		panic(err)
+	}
 	c.Flags().StringVar(&w.prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	c.Flags().StringVar(&w.id, "id", "", "the timer's id, instead of the argument")
 	c.Flags().StringVar(&w.outcome, "outcome", "", "only results that are "+strings.Join(outcomes(), ", "))
@@ -85,14 +91,14 @@ func (w *watcher) run(ctx context.Context) error {
 		return usagef("--count: %d is not accepted: want 0 or more", w.count)
 	}
 	o := backend.FollowOptions{
-		BusURL: w.nats, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
+		BusURL: w.bus, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
 		Topics: []bus.Topic{bus.Results, bus.Dead},
 		Logger: runtime.NewLogger(w.stderr, "text", slog.LevelWarn),
 	}
 	if w.since > 0 {
 		o.Since = time.Now().Add(-w.since)
 	}
-	fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", w.nats)
+	fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", backend.Redacted(w.bus))
 	seen := 0
 	err := backend.Follow(ctx, o, func(_ bus.Topic, m *bus.Message) error {
 		shown, err := w.show(m)
@@ -107,7 +113,7 @@ func (w *watcher) run(ctx context.Context) error {
 	case errors.Is(err, errCounted):
 		return nil
 	case errors.Is(err, backend.ErrURL):
-		return usagef("--nats: %w", err)
+		return usagef("--bus: %w", err)
 	default:
 		return err
 	}

@@ -27,7 +27,8 @@ type Options struct {
 	//	                                   without listen nobody else can connect; sync=interval writes
 	//	                                   through to the disk in the background, sync=always (the
 	//	                                   default) before each acknowledgement
-	//	nats://[USER[:PASSWORD]@]HOST:PORT a NATS server, 2.12 or newer with JetStream
+	//	nats://[USER[:PASSWORD]@]HOST:PORT,HOST:PORT?…  NATS servers, 2.12 or newer with JetStream; nats.go
+	//	                                   has the parameters
 	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
 	//	memory:                            a bus that is gone with the process
 	BusURL string

@@ -110,8 +110,6 @@ func TestOpenRefusesURLs(t *testing.T) {
 		options("memory:", "embedded:"),
 		options("memory:", "embedded:/x?liste=1"),
 		options("memory:", "embedded:/x?sync=never"),
-		options("memory:", "nats://"),
-		options("memory:", "nats://x/y"),
 	} {
 		_, err := backend.Open(t.Context(), o)
 		switch {

@@ -3,7 +3,6 @@ package backend
 import (
 	"cmp"
 	"context"
-	"net/url"
 
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -11,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT, kafka://HOST:PORT,…?… or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)
@@ -19,11 +18,11 @@ func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	case "embedded":
 		return b.openEmbedded(ctx, o, rest)
 	case "nats":
-		u, err := url.Parse(o.BusURL)
-		if err != nil || u.Host == "" || u.Path != "" || u.RawQuery != "" {
-			return notAccepted("bus", o.BusURL, acceptedBuses)
+		options, err := natsOptions(o.BusURL)
+		if err != nil {
+			return err
 		}
-		return b.connect(ctx, o, natsbus.Options{URL: o.BusURL})
+		return b.connect(ctx, o, options)
 	case "kafka":
 		return b.openKafka(ctx, o)
 	case "memory":

@@ -3,5 +3,6 @@
 //
 // It imports the contracts and all engines, and never uses an engine beyond opening and closing it.
 //
-// Read backend.go, then open.go, store.go and bus.go; follow.go is for onlookers.
+// Read backend.go, then open.go, store.go and bus.go (with servers.go, nats.go and kafka.go); follow.go is
+// for onlookers.
 package backend

@@ -2,20 +2,16 @@ package backend
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
+
+const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 
 // openKafka takes these parameters:
 //
@@ -44,32 +40,22 @@ func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 
 func kafkaOptions(raw string) (kafkabus.Options, error) {
 	var options kafkabus.Options
-	// url.Parse takes no list of hosts with ports, so that they are cut out first.
-	rest := raw[len("kafka:"):]
-	address, query, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "?")
-	values, err := url.ParseQuery(query)
-	refused := notAccepted("bus", withoutPassword(raw), "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3")
-	if err != nil || !strings.HasPrefix(rest, "//") {
-		return options, refused
+	u, err := splitServers("kafka", raw, acceptedKafka)
+	if err != nil {
+		return options, err
 	}
-	credentials, hosts, given := cutLast(address, "@")
-	if given {
-		u, err := url.Parse("kafka://" + credentials + "@host")
-		if err != nil {
-			return options, refused
-		}
-		options.SASL.Mechanism, options.SASL.User = "SCRAM-SHA-256", u.User.Username()
-		options.SASL.Password, _ = u.User.Password()
+	if u.user != nil {
+		options.SASL.Mechanism, options.SASL.User = "SCRAM-SHA-256", u.user.Username()
+		options.SASL.Password, _ = u.user.Password()
 	}
-	for host := range strings.SplitSeq(hosts, ",") {
-		name, port, found := cutLast(host, ":")
-		if _, err := strconv.ParseUint(port, 10, 16); !found || name == "" || err != nil {
-			return options, refused
+	for _, host := range u.hosts {
+		if name, port, found := cutLast(host, ":"); !found || name == "" || !isPort(port) {
+			return options, u.refused
 		}
 		options.Brokers = append(options.Brokers, host)
 	}
-	for name := range values {
-		if err := setKafka(&options, name, values.Get(name)); err != nil {
+	for name := range u.query {
+		if err := setKafka(&options, name, u.query.Get(name)); err != nil {
 			return options, fmt.Errorf("bus URL: %w: %w", ErrURL, err)
 		}
 	}
@@ -105,53 +91,10 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 		}
 	case "sasl":
 		o.SASL.Mechanism = value
-	case "tls":
-		encrypt, err := strconv.ParseBool(value)
-		if err != nil {
-			return invalid("true or false")
-		}
-		if encrypt && o.TLS == nil {
-			o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		}
-	case "ca":
-		pool, err := certificates(value)
-		if err != nil {
-			return errors.Join(invalid("a file of certificates in PEM"), err)
-		}
-		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	case "tls", "ca":
+		return setTLS(&o.TLS, name, value)
 	default:
 		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, queue, sasl, tls, ca")
 	}
 	return nil
-}
-
-func certificates(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate", file)
-	}
-	return pool, nil
-}
-
-// cutLast is strings.Cut at the last separator; without one, all is after.
-func cutLast(s, separator string) (before, after string, found bool) {
-	at := strings.LastIndex(s, separator)
-	if at < 0 {
-		return "", s, false
-	}
-	return s[:at], s[at+len(separator):], true
-}
-
-// withoutPassword is a URL that url.Parse may not take, for messages.
-func withoutPassword(raw string) string {
-	credentials, hosts, given := cutLast(raw, "@")
-	if !given {
-		return raw
-	}
-	user, _, _ := strings.Cut(strings.TrimPrefix(credentials, "kafka://"), ":")
-	return "kafka://" + user + "@" + hosts
 }

@@ -112,10 +112,7 @@ func (b *Bus) connection() []nats.Option {
 	if b.opts.InProcess != nil {
 		options = append(options, nats.InProcessServer(b.opts.InProcess))
 	}
-	if b.opts.Token != "" {
-		options = append(options, nats.Token(b.opts.Token))
-	}
-	return append(options, b.opts.Connection...)
+	return append(options, b.opts.credentials()...)
 }
 
 // connectionClosed ends every Consume with an error when the client library has given the connection up. It

@@ -17,8 +17,8 @@ import (
 const followAhead = 256
 
 // Follow reads public topics as an onlooker, until ctx ends: it is in no group, makes nothing on the server
-// that stays, and commits nothing. Of Options it uses URL, InProcess, Token, Connection, Name, Prefix and
-// Logger.
+// that stays, and commits nothing. Of Options it uses what says how to connect, Name,
+// Prefix and Logger.
 //
 // each gets the messages from since on (zero: from now on), those of one topic in order, one at a time. Lost
 // connections are survived without a gap as long as the topic keeps its messages. An error of each ends it.
@@ -63,10 +63,7 @@ func (o *Options) onlooker() []nats.Option {
 	if o.InProcess != nil {
 		options = append(options, nats.InProcessServer(o.InProcess))
 	}
-	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
-	}
-	return append(options, o.Connection...)
+	return append(options, o.credentials()...)
 }
 
 // follower is one call of Follow.

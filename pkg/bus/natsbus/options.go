@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -17,9 +18,12 @@ type Options struct {
 	URL string
 	// InProcess connects without a socket; then URL is ignored.
 	InProcess nats.InProcessConnProvider
-	// Token is given to a server that asks for one.
-	Token string
-	// Connection is passed to nats.Connect, for other credentials and TLS.
+	// Token, or User and Password, are given to a server that asks for them.
+	Token          string
+	User, Password string
+	// TLS encrypts every connection; nil: as the server wants it.
+	TLS *tls.Config
+	// Connection is passed to nats.Connect, for other credentials.
 	Connection []nats.Option
 	// Name shows in the server's connection list. Default "timerbus".
 	Name string
@@ -98,4 +102,19 @@ func setDefault[V comparable](v *V, def V) {
 	if *v == zero {
 		*v = def
 	}
+}
+
+// credentials are the options that say who this process is, and whom it trusts.
+func (o *Options) credentials() []nats.Option {
+	var options []nats.Option
+	if o.Token != "" {
+		options = append(options, nats.Token(o.Token))
+	}
+	if o.User != "" {
+		options = append(options, nats.UserInfo(o.User, o.Password))
+	}
+	if o.TLS != nil {
+		options = append(options, nats.Secure(o.TLS))
+	}
+	return append(options, o.Connection...)
 }

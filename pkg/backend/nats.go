@@ -1,0 +1,69 @@
+package backend
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
+
+// natsOptions reads the URL of a server or a cluster, which takes these parameters:
+//
+//	replicas=N            of each stream and bucket that is made: 1 by default, 3 on a cluster of three or more
+//	lease=D               how long a dead process keeps its partitions: 1s by default
+//	tls=true, ca=FILE     encrypts connections, and trusts the certificates in a PEM file alone
+//
+// A user without a password is a token.
+func natsOptions(raw string) (natsbus.Options, error) {
+	var options natsbus.Options
+	u, err := splitServers("nats", raw, acceptedNATS)
+	if err != nil {
+		return options, err
+	}
+	// Credentials go apart from the addresses, which are told in errors.
+	if u.user != nil {
+		password, isUser := u.user.Password()
+		if isUser {
+			options.User, options.Password = u.user.Username(), password
+		} else {
+			options.Token = u.user.Username()
+		}
+	}
+	for i, host := range u.hosts {
+		if name, port, found := cutLast(host, ":"); host == "" || found && (name == "" || !isPort(port)) && !strings.HasSuffix(host, "]") {
+			return options, u.refused
+		}
+		u.hosts[i] = "nats://" + host
+	}
+	options.URL = strings.Join(u.hosts, ",")
+	for name := range u.query {
+		if err := setNATS(&options, name, u.query.Get(name)); err != nil {
+			return options, fmt.Errorf("bus URL: %w: %w", ErrURL, err)
+		}
+	}
+	return options, nil
+}
+
+func setNATS(o *natsbus.Options, name, value string) (err error) {
+	invalid := func(want string) error { return timer.Invalid(name, value, want) }
+	switch name {
+	case "replicas":
+		if o.Replicas, err = strconv.Atoi(value); err != nil || o.Replicas != 1 && o.Replicas != 3 && o.Replicas != 5 {
+			return invalid("1, 3 or 5")
+		}
+	case "lease":
+		if o.LeaseTTL, err = time.ParseDuration(value); err != nil || o.LeaseTTL < time.Second {
+			return invalid(`a duration from 1s, such as "2s"`)
+		}
+	case "tls", "ca":
+		return setTLS(&o.TLS, name, value)
+	default:
+		return timer.Invalid("parameter", name, "one of replicas, lease, tls, ca")
+	}
+	return nil
+}

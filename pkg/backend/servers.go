@@ -1,0 +1,104 @@
+package backend
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// servers is a URL with a list of hosts, which url.Parse does not take.
+type servers struct {
+	user  *url.Userinfo // nil if there is none
+	hosts []string
+	query url.Values
+	// refused is the error that says that it is not acceptable.
+	refused error
+}
+
+func splitServers(scheme, raw, accepted string) (servers, error) {
+	var u servers
+	rest := raw[len(scheme)+1:]
+	address, query, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "?")
+	u.refused = notAccepted("bus", Redacted(raw), accepted)
+	var err error
+	if u.query, err = url.ParseQuery(query); err != nil || !strings.HasPrefix(rest, "//") || strings.Contains(address, "/") {
+		return u, u.refused
+	}
+	credentials, hosts, given := cutLast(address, "@")
+	if given {
+		parsed, err := url.Parse(scheme + "://" + credentials + "@host")
+		if err != nil {
+			return u, u.refused
+		}
+		u.user = parsed.User
+	}
+	u.hosts = strings.Split(hosts, ",")
+	return u, nil
+}
+
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
+}
+
+// cutLast is strings.Cut at the last separator; without one, all is after.
+func cutLast(s, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(s, separator)
+	if at < 0 {
+		return "", s, false
+	}
+	return s[:at], s[at+len(separator):], true
+}
+
+// Redacted is a bus's URL without secrets, for messages.
+func Redacted(raw string) string {
+	credentials, hosts, given := cutLast(raw, "@")
+	if !given {
+		return raw
+	}
+	scheme, user, _ := strings.Cut(credentials, "://")
+	user, _, named := strings.Cut(user, ":")
+	if !named { // it may be a token
+		user = "xxxxx"
+	}
+	return scheme + "://" + user + "@" + hosts
+}
+
+// setTLS takes the parameters tls and ca.
+func setTLS(to **tls.Config, name, value string) error {
+	if name == "ca" {
+		pool, err := certificates(value)
+		if err != nil {
+			return errors.Join(timer.Invalid(name, value, "a file of certificates in PEM"), err)
+		}
+		*to = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+		return nil
+	}
+	encrypt, err := strconv.ParseBool(value)
+	if err != nil {
+		return timer.Invalid(name, value, "true or false")
+	}
+	if encrypt && *to == nil {
+		*to = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return nil
+}
+
+func certificates(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate", file)
+	}
+	return pool, nil
+}

@@ -1,0 +1,85 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// Follow reads public topics as an onlooker, until ctx ends: it is in no group, makes nothing on the brokers,
+// and commits nothing. Of Options it uses what says how to connect, Prefix and Logger.
+//
+// each gets the messages from since on (zero: from now on), those of one partition in order, one at a time.
+// Lost connections are survived without a gap as long as the topic keeps its messages. An error of each ends
+// it.
+func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Topic, each func(bus.Topic, *bus.Message) error) error {
+	opts, err := complete(opts)
+	if err != nil {
+		return err
+	}
+	from := kgo.NewOffset().AtEnd()
+	if !since.IsZero() {
+		from = kgo.NewOffset().AfterMilli(since.UnixMilli())
+	}
+	names, topicOf := make([]string, len(topics)), make(map[string]bus.Topic, len(topics))
+	for i, t := range topics {
+		names[i] = opts.topic(t)
+		topicOf[names[i]] = t
+	}
+	client, err := opts.client(
+		kgo.ConsumeTopics(names...), kgo.ConsumeStartOffset(from), kgo.ConsumeResetOffset(from), kgo.FetchMaxWait(fetchWait),
+	)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := opts.followable(ctx, client, names); err != nil {
+		return err
+	}
+	for {
+		fetches := client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := fetches.Err(); err != nil && !harmless(err) {
+			return fmt.Errorf("follow topics: %w", err)
+		}
+		for records := fetches.RecordIter(); !records.Done(); {
+			record := records.Next()
+			m := decode(record)
+			if err := each(topicOf[record.Topic], &m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// followable makes sure that there is something to follow: the client would wait for it.
+func (o *Options) followable(ctx context.Context, client *kgo.Client, names []string) error {
+	ctx, cancel := context.WithTimeout(ctx, o.AckTimeout)
+	defer cancel()
+	if err := client.Ping(ctx); err != nil {
+		return fmt.Errorf("connect to Kafka at %s: %w", o.address(), err)
+	}
+	details, err := kadm.NewClient(client).ListTopics(ctx, names...)
+	if err != nil {
+		return fmt.Errorf("describe topics: %w", err)
+	}
+	for _, d := range details.Sorted() {
+		if errors.Is(d.Err, kerr.UnknownTopicOrPartition) {
+			return fmt.Errorf("follow %s: there is no such topic at %s: is this the service's Kafka, and %q its prefix?",
+				d.Topic, o.address(), o.Prefix)
+		}
+		if d.Err != nil {
+			return fmt.Errorf("follow %s: %w", d.Topic, d.Err)
+		}
+	}
+	return nil
+}
