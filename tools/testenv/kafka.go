@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,12 +45,9 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	java, err := exec.LookPath("java")
+	java, err := findJava()
 	if err != nil {
-		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or give the brokers' addresses")
-	}
-	if java, err = filepath.EvalSymlinks(java); err != nil {
-		return "", fmt.Errorf("find java: %w", err)
+		return "", err
 	}
 	all, err := kafkaNodes(ctx, nodes)
 	if err != nil {

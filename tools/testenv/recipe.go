@@ -24,6 +24,7 @@ func recipes() []recipe {
 		postgres15(),
 		kafka(),
 		kafka3(),
+		dynamodb(),
 		nats(),
 		nats3(),
 	}

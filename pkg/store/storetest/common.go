@@ -242,16 +242,17 @@ func nothingReturnedIsShared(w *world) {
 func timeIsTheCallers(w *world) {
 	for _, now := range []timer.Millis{start * 7, start - 100*24*hour, start} {
 		w.now = now
-		a := w.put("a", now+second)
+		id := now.String() // another each time: an engine need not purge what another present has left
+		a := w.put(id, now+second)
 		if a.CreatedAt != now || a.UpdatedAt != now || a.DueAt != now+second {
 			w.t.Fatalf("at %s: created %s, updated %s, due %s", now, a.CreatedAt, a.UpdatedAt, a.DueAt)
 		}
 		w.end(&a, store.FinishDone)
-		if got := w.mustGet(w.ref("a")); got.UpdatedAt != now {
+		if got := w.mustGet(w.ref(id)); got.UpdatedAt != now {
 			w.t.Fatalf("at %s: finished at %s", now, got.UpdatedAt)
 		}
 		w.now = now + timer.Millis(retention.Milliseconds())
-		_, err := w.get(w.ref("a"))
+		_, err := w.get(w.ref(id))
 		w.wantErr(err, store.ErrNotFound, "get after the retention, at %s", w.now)
 		_, err = w.store.Purge(w.ctx, w.now+hour, 10)
 		w.check(err, "purge")

@@ -45,6 +45,9 @@ const (
 	AnyHandles Ability = "Another"
 	// AnyReopen is Subject.Reopen.
 	AnyReopen Ability = "Reopen"
+	// AnyPurge is a Purge that removes history itself. Without it, it must answer 0 and remove nothing that is
+	// marked or alive.
+	AnyPurge Ability = "Purge"
 	// AnyReference is Factory.Reference.
 	AnyReference Ability = "Reference"
 )

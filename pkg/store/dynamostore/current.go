@@ -1,0 +1,92 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// Current implements store.Outcomes. What is only looked at goes in requests of a hundred; a counted start
+// is one conditional write, which answers with the row as it was before.
+func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	if len(checks) == 0 {
+		return nil, nil
+	}
+	if err := s.enter(ctx, "check rows"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	out := make([]store.Checked, len(checks))
+	groups := turns(len(checks), func(i int) store.Ref { return checks[i].Ref })
+	var counted [][]int
+	var keys []item
+	for _, group := range groups {
+		if counts(checks, group) {
+			counted = append(counted, group)
+		} else {
+			keys = append(keys, timerKey(checks[group[0]].Ref))
+		}
+	}
+	err := s.eachWrite(len(counted), func(g int) error {
+		for n, i := range counted[g] {
+			var err error
+			if out[i], err = s.checkOne(ctx, &checks[i]); err != nil {
+				return partly(n, fmt.Errorf("timer %s: %w", checks[i].Ref.UUID, err))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check rows: %w", err)
+	}
+	items, err := s.getAll(ctx, s.options.Table, keys, "")
+	if err != nil {
+		return nil, fmt.Errorf("check rows: %w", partly(len(counted), err))
+	}
+	for _, group := range groups {
+		for _, i := range group {
+			if out[i].Found || counts(checks, group) {
+				continue
+			}
+			r, found, err := readRow(items[describeKey(timerKey(checks[i].Ref))])
+			if err != nil {
+				return nil, fmt.Errorf("check rows: %w", err)
+			}
+			if found {
+				out[i] = store.Checked{Found: true, Timer: r.timer}
+				out[i].Timer.Payload = clonePayload(r.timer.Payload)
+			}
+		}
+	}
+	return out, nil
+}
+
+func counts(checks []store.Check, group []int) bool {
+	for _, i := range group {
+		if checks[i].CountStart {
+			return true
+		}
+	}
+	return false
+}
+
+// checkOne looks at one row, and counts a start where asked and where it is in the state asked for.
+func (s *Store) checkOne(ctx context.Context, check *store.Check) (store.Checked, error) {
+	var it item
+	var held bool
+	var err error
+	if check.CountStart {
+		it, held, err = s.update(ctx, timerKey(check.Ref), "ADD #starts :one",
+			condition{sameState, item{":was": number(check.Revision), ":one": number(1)}}, types.ReturnValueAllOld)
+	} else {
+		it, err = s.get(ctx, s.options.Table, timerKey(check.Ref))
+	}
+	if err != nil {
+		return store.Checked{}, err
+	}
+	r, found, err := readRow(it)
+	return store.Checked{Found: found, Timer: r.timer, Counted: held && found}, err
+}

@@ -1,0 +1,167 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Finish implements store.Outcomes. What goes into history is made of the row, so the rows of those kinds
+// are read, all in requests of a hundred; then each moves together with its history or not at all.
+func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if err := s.enter(ctx, "finish"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	groups := turns(len(items), func(i int) store.Ref { return items[i].Ref })
+	var keys []item
+	for _, group := range groups {
+		if recorded(items[group[0]].Kind) {
+			keys = append(keys, timerKey(items[group[0]].Ref))
+		}
+	}
+	rows, err := s.getAll(ctx, s.options.Table, keys, "")
+	if err != nil {
+		return nil, fmt.Errorf("finish: %w", err)
+	}
+	out := make([]error, len(items))
+	err = s.eachWrite(len(groups), func(g int) error {
+		for n, i := range groups[g] {
+			f := &items[i]
+			seen, fresh := rows[describeKey(timerKey(f.Ref))], n == 0
+			answer, err := s.finishOne(ctx, now, f, seen, fresh)
+			if err != nil && isInvalid(err) {
+				answer, err = err, nil
+			}
+			if err != nil {
+				return partly(n, fmt.Errorf("timer %s: %w", f.Ref.UUID, err))
+			}
+			if answer != nil {
+				out[i] = fmt.Errorf("finish timer %s: %w", f.Ref.UUID, answer)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finish: %w", err)
+	}
+	return out, nil
+}
+
+// recorded reports whether a kind leaves something in history.
+func recorded(k store.FinishKind) bool {
+	switch k {
+	case store.FinishDone, store.FinishDead, store.FinishRescheduled, store.FinishRetry:
+		return true
+	default:
+		return false
+	}
+}
+
+// finishOne writes one outcome. seen is the row as it was read, where fresh says that it was.
+func (s *Store) finishOne(ctx context.Context, now timer.Millis, f *store.Finish, seen item, fresh bool) (answer, err error) {
+	switch f.Kind {
+	case store.FinishLeased, store.FinishPostponed:
+		return s.move(ctx, now, f)
+	case store.FinishParked:
+		return s.park(ctx, now, f)
+	default:
+		return s.record(ctx, now, f, seen, fresh)
+	}
+}
+
+// record writes an outcome that goes into history.
+func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, seen item, fresh bool) (answer, err error) {
+	for keep := true; ; {
+		if !fresh {
+			if seen, err = s.get(ctx, s.options.Table, timerKey(f.Ref)); err != nil {
+				return nil, err
+			}
+		}
+		r, found, err := readRow(seen)
+		if err != nil {
+			return nil, err
+		}
+		if answer := stands(&r, found, f.If); answer != nil {
+			return answer, nil
+		}
+		obstacles, err := s.conclude(ctx, now, f, &r.timer, keep)
+		if err != nil || obstacles == nil {
+			return nil, err
+		}
+		// The row has moved: it is judged again. Or history has a final outcome of this attempt, which gives
+		// way to nothing: the row moves without.
+		seen, fresh = obstacles[0].there, obstacles[0].missed
+		if len(obstacles) > 1 && obstacles[1].missed {
+			keep = false
+		}
+	}
+}
+
+// stands is the answer of a Finish whose guard does not hold.
+func stands(r *row, found bool, guard store.Guard) error {
+	if !found {
+		return store.ErrNotFound
+	}
+	if !guard.Holds(&r.timer) {
+		return fmt.Errorf("the row is at revision %s of generation %s: %w", r.timer.Revision, r.timer.Generation, store.ErrConflict)
+	}
+	return nil
+}
+
+// conclude writes the row as the attempt leaves it and, if it is to be kept, what history tells of it.
+func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish, was *timer.Timer, keep bool) ([]obstacle, error) {
+	t := *was
+	t.UpdatedAt = now
+	gone := f.Kind == store.FinishDone || f.Kind == store.FinishDead
+	switch f.Kind {
+	case store.FinishRescheduled:
+		tell(&t, &f.Record)
+		revive(&t, now, f.Next)
+		t.ExecuteAt = f.NextAt
+		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+	case store.FinishRetry:
+		tell(&t, &f.Record)
+		t.Status = timer.StatusRetrying
+		t.Revision = f.Next
+		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+	default: // the row goes
+	}
+	only := still(was)
+	moved := types.TransactWriteItem{}
+	if gone {
+		moved.Delete = &types.Delete{
+			TableName: &s.options.Table, Key: timerKey(f.Ref), ConditionExpression: &only.holds,
+			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}
+	} else {
+		moved.Put = &types.Put{
+			TableName: &s.options.Table, Item: rowItem(f.Ref, &t), ConditionExpression: &only.holds,
+			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}
+	}
+	items := []types.TransactWriteItem{moved}
+	if keep {
+		const givesWay = nothingHere + " OR #outcome = :failed"
+		left := s.leaves(now, was, f)
+		items = append(items, types.TransactWriteItem{Put: &types.Put{
+			TableName: &s.options.History, Item: left.item, ConditionExpression: aws.String(givesWay),
+			ExpressionAttributeNames:  names(givesWay),
+			ExpressionAttributeValues: item{":failed": text(string(store.OutcomeFailed))},
+		}})
+		if left.mark != nil {
+			items = append(items, *left.mark)
+		}
+	}
+	return s.transact(ctx, items)
+}

@@ -1,0 +1,230 @@
+package dynamostore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// An item of history is what one attempt left: the outcome beside the attributes of rows.go. For the end
+// of a timer these are the whole timer as it ended; else only what the entry needs, with the attempt's
+// number in attempts, its start in executed_at, its result in last_status and last_error.
+const (
+	attrOutcome    = "outcome"
+	attrNextAt     = "next_at"
+	attrFinishedAt = "finished_at"
+	// attrExpires is in milliseconds: from then on nobody sees the item.
+	attrExpires = "expires"
+	// attrTTL is in seconds, for the service, which removes the item some time after. A dead timer has none
+	// until it is announced.
+	attrTTL = "ttl"
+)
+
+// entry is what every item of history tells.
+type entry struct {
+	of       store.HistoryEntry
+	expires  timer.Millis
+	marked   bool
+	markedAt timer.Millis
+}
+
+func readEntry(it item) (entry, error) {
+	read := reader{item: it}
+	e := entry{
+		of: store.HistoryEntry{
+			Generation:    timer.Generation(read.int(attrGeneration)),
+			Attempt:       timer.Attempt(read.int(attrAttempts)),
+			Outcome:       store.Outcome(read.text(attrOutcome)),
+			ExecuteAt:     read.time(attrExecuteAt),
+			NextAt:        read.time(attrNextAt),
+			StartedAt:     read.time(attrExecutedAt),
+			FinishedAt:    read.time(attrFinishedAt),
+			StatusCode:    int(read.int(attrLastStatus)),
+			Error:         read.text(attrLastError),
+			CorrelationID: read.text(attrCorr),
+		},
+		expires:  read.time(attrExpires),
+		markedAt: read.time(attrMarkedAt),
+	}
+	_, e.marked = it[attrMarkedAt]
+	return e, read.err
+}
+
+// isEnd reports whether the item is the end of a timer, and so holds all of it.
+func (e *entry) isEnd() bool {
+	return e.of.Outcome == store.OutcomeDone || e.of.Outcome == store.OutcomeDead
+}
+
+// readEnd reads the timer of an item that is its end.
+func readEnd(it item) (timer.Timer, error) {
+	read := reader{item: it}
+	t := read.timer(historyPrefix)
+	return t, read.err
+}
+
+// newestFirst is History's order.
+func newestFirst(a, b store.HistoryEntry) int {
+	return -cmp.Or(
+		cmp.Compare(a.FinishedAt, b.FinishedAt),
+		cmp.Compare(a.Attempt, b.Attempt),
+		cmp.Compare(a.Generation, b.Generation),
+	)
+}
+
+// historyOf visits a timer's items of history. They come in an order that means nothing.
+func (s *Store) historyOf(
+	ctx context.Context, ref store.Ref, in dynamodb.QueryInput, values item, visit func(entry, item) error,
+) error {
+	in.TableName = &s.options.History
+	in.KeyConditionExpression = aws.String("#shard_id = :shard AND begins_with(#sk, :timer)")
+	in.ExpressionAttributeNames = names(
+		*in.KeyConditionExpression, aws.ToString(in.FilterExpression), aws.ToString(in.ProjectionExpression))
+	values[":shard"] = number(int64(ref.Shard))
+	values[":timer"] = text(historyPrefix + ref.UUID.String() + "#")
+	in.ExpressionAttributeValues = values
+	for {
+		page, err := s.query(ctx, &in)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			e, err := readEntry(it)
+			if err != nil {
+				return err
+			}
+			e.of.Ref = ref
+			if err := visit(e, it); err != nil {
+				return err
+			}
+		}
+		if page.LastEvaluatedKey == nil {
+			return nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
+// lastEnd returns how a timer last ended, if history still tells.
+func (s *Store) lastEnd(ctx context.Context, now timer.Millis, ref store.Ref) (last timer.Timer, found bool, err error) {
+	var newest store.HistoryEntry
+	err = s.historyOf(ctx, ref,
+		dynamodb.QueryInput{FilterExpression: aws.String("#outcome IN (:done, :dead) AND #expires > :now")},
+		item{":done": text(string(store.OutcomeDone)), ":dead": text(string(store.OutcomeDead)), ":now": number(now)},
+		func(e entry, it item) (err error) {
+			if !found || newestFirst(e.of, newest) < 0 {
+				newest, found = e.of, true
+				last, err = readEnd(it)
+			}
+			return err
+		})
+	return last, found, err
+}
+
+// entryAttributes are those that an entry is read from.
+const entryAttributes = "#shard_id, #sk, #gen, #attempts, #outcome, #execute_at, #next_at, #executed_at, #finished_at, " +
+	"#last_status, #last_error, #correlation"
+
+// History implements store.Timers. All that a timer has is read and put in order here: an index by age
+// would cost a write for each attempt, and bring the limit of 10 GB to this table.
+func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
+	if err := s.enter(ctx, "history"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	var out []store.HistoryEntry
+	err := s.historyOf(ctx, ref,
+		dynamodb.QueryInput{FilterExpression: aws.String("#expires > :now"), ProjectionExpression: aws.String(entryAttributes)},
+		item{":now": number(now)}, func(e entry, _ item) error {
+			out = append(out, e.of)
+			return nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("history of timer %s: %w", ref.UUID, err)
+	}
+	slices.SortFunc(out, newestFirst)
+	return out[:min(limit, len(out))], nil
+}
+
+// left is what a Finish leaves in history.
+type left struct {
+	item item
+	mark *types.TransactWriteItem // for a dead timer
+}
+
+// leaves makes it, of the row as it was.
+func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish) left {
+	var it item
+	outcome := store.OutcomeFailed
+	switch f.Kind {
+	case store.FinishDone, store.FinishDead:
+		end := *t
+		end.UpdatedAt = now
+		tell(&end, &f.Record)
+		end.Status, outcome = timer.StatusDone, store.OutcomeDone
+		if f.Kind == store.FinishDead {
+			end.Status, outcome = timer.StatusDead, store.OutcomeDead
+		} else {
+			end.Payload = nil // what the contract lets engines leave out
+		}
+		it = timerItem(&end)
+	default:
+		if f.Kind == store.FinishRescheduled {
+			outcome = store.OutcomeRescheduled
+		}
+		it = item{}
+		it.int(attrGeneration, int64(t.Generation))
+		it.int(attrAttempts, int64(f.Record.Attempt))
+		it.time(attrExecuteAt, t.ExecuteAt)
+		it.time(attrExecutedAt, f.Record.StartedAt)
+		it.int(attrLastStatus, int64(f.Record.StatusCode))
+		it.text(attrLastError, store.CutError(f.Record.Error))
+		it.text(attrCorr, t.CorrelationID)
+		it.time(attrNextAt, f.NextAt)
+	}
+	it.text(attrOutcome, string(outcome))
+	it.time(attrFinishedAt, f.Record.FinishedAt)
+	expires := f.Record.FinishedAt.Add(f.Record.KeepFor)
+	it[attrExpires] = number(expires)
+	maps.Copy(it, historyKey(f.Ref, t.Generation, f.Record.Attempt))
+	if outcome != store.OutcomeDead {
+		it[attrTTL] = number(ttl(expires))
+		return left{item: it}
+	}
+	it[attrMarkedAt] = number(now)
+	return left{item: it, mark: s.putMark(&store.Mark{
+		Ref: f.Ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: f.Record.Attempt,
+	}, now)}
+}
+
+// ttl is the second in which an item has expired.
+func ttl(expires timer.Millis) int64 {
+	const second = 1000
+	return int64(expires+second-1) / second
+}
+
+// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+func tell(t *timer.Timer, r *store.Record) {
+	t.Attempts = r.Attempt
+	t.Starts = 0
+	t.ExecutedAt = r.StartedAt
+	t.LastStatus = r.StatusCode
+	t.LastError = store.CutError(r.Error)
+}
+
+// Purge implements store.Outcomes. The table's time to live does it.
+func (s *Store) Purge(ctx context.Context, _ timer.Millis, _ int) (int, error) {
+	if err := s.enter(ctx, "purge history"); err != nil {
+		return 0, err
+	}
+	s.leave()
+	return 0, nil
+}

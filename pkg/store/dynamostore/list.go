@@ -1,0 +1,130 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// A page looks at so many items and so many shards at most: a filter that hardly matches, and a namespace
+// that is hardly filled, give short pages with a Next.
+const (
+	maxLooked = 1000
+	maxShards = 64
+)
+
+// List implements store.Timers: shard by shard, by sort key.
+func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
+	if err := s.enter(ctx, op); err != nil {
+		return store.Page{}, err
+	}
+	defer s.leave()
+	from, err := startOf(&q)
+	if err != nil {
+		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
+	}
+	p := pager{store: s, q: &q, now: now}
+	for n := 0; q.Namespace.Shards.Contains(from.shard); n++ {
+		if n == s.maxShards || p.full() {
+			p.page.Next = from.encode()
+			break
+		}
+		full, err := p.take(ctx, from)
+		if err != nil {
+			return store.Page{}, fmt.Errorf("%s: %w", op, err)
+		}
+		if full {
+			break
+		}
+		from = cursor{finished: from.finished, shard: from.shard + 1}
+	}
+	return p.page, nil
+}
+
+// pager fills one page.
+type pager struct {
+	store  *Store
+	q      *store.ListQuery
+	now    timer.Millis
+	page   store.Page
+	looked int
+}
+
+// take reads on in one shard, behind from. When the page is full, its Next is where it stopped.
+func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
+	const within = "#shard_id = :shard AND #sk BETWEEN :from AND :upto"
+	table, first, last := p.store.options.Table, timerPrefix, timerPrefix+pastAllKeys
+	if from.finished {
+		table, first, last = p.store.options.History, historyPrefix, historyPrefix+pastAllKeys
+	}
+	if from.started {
+		first = from.sort() + justAfter
+	}
+	for {
+		page, err := p.store.query(ctx, &dynamodb.QueryInput{
+			TableName: &table, KeyConditionExpression: aws.String(within), ExpressionAttributeNames: names(within),
+			ExpressionAttributeValues: item{":shard": number(int64(from.shard)), ":from": text(first), ":upto": text(last)},
+			Limit:                     aws.Int32(int32(p.wanted())),
+		})
+		if err != nil {
+			return false, fmt.Errorf("shard %s: %w", from.shard, err)
+		}
+		for _, it := range page.Items {
+			if p.full() {
+				p.page.Next = from.encode()
+				return true, nil
+			}
+			if err := p.look(it, from.finished); err != nil {
+				return false, err
+			}
+			if err := from.moveTo(it); err != nil {
+				return false, err
+			}
+		}
+		switch {
+		case page.LastEvaluatedKey == nil:
+			return false, nil
+		case p.full():
+			p.page.Next = from.encode()
+			return true, nil
+		}
+		first = from.sort() + justAfter
+	}
+}
+
+func (p *pager) full() bool { return len(p.page.Timers) >= p.q.Limit || p.looked >= p.store.maxLooked }
+
+// wanted is how many items the next request looks at. Without a filter each of them is a timer of the page.
+func (p *pager) wanted() int {
+	left := max(1, p.store.maxLooked-p.looked)
+	if p.q.Status == "" && p.q.CorrelationID == "" && p.q.DueFrom == 0 && p.q.DueBefore == 0 {
+		return min(left, max(1, p.q.Limit-len(p.page.Timers)))
+	}
+	return left
+}
+
+func (p *pager) look(it item, finished bool) error {
+	p.looked++
+	if finished {
+		e, err := readEntry(it)
+		if err != nil || !e.isEnd() || e.expires <= p.now {
+			return err
+		}
+		t, err := readEnd(it)
+		if err == nil && p.q.Selects(&t) {
+			p.page.Timers = append(p.page.Timers, t)
+		}
+		return err
+	}
+	r, found, err := readRow(it)
+	if err == nil && found && p.q.Selects(&r.timer) {
+		p.page.Timers = append(p.page.Timers, r.timer)
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package dynamostore
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// guarded is the condition of a Finish that does not read the row first.
+func guarded(g store.Guard) condition {
+	if g.Revision != 0 {
+		return condition{sameState, item{":was": number(g.Revision)}}
+	}
+	return condition{present + " AND " + sameLife, item{":gen": number(g.Generation)}}
+}
+
+// move makes a row due at another time: a lease or a postponement. It asks for nothing first, because the
+// time wanted is hardly ever before executeAt, and the row hardly ever parked; the condition says so, and
+// whoever does not hold it is looked at and written accordingly.
+func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
+	count := ""
+	if f.Kind == store.FinishLeased && f.CountStart {
+		count = " ADD #starts :one"
+	}
+	guess := timer.Timer{Status: timer.StatusScheduled, Spec: timer.Spec{ExecuteAt: now}}
+	for {
+		at := dueAt(now, guess.ExecuteAt, f.NextAt)
+		only := guarded(f.If)
+		only.holds += " AND #execute_at <= :due_at"
+		only.values[":due_at"], only.values[":rev"], only.values[":updated_at"] = number(at), number(f.Next), number(now)
+		only.values[":parked"] = text(string(timer.StatusParked))
+		if count != "" {
+			only.values[":one"] = number(1)
+		}
+		change := "SET #due_at = :due_at, #rev = :rev, #updated_at = :updated_at"
+		if guess.Status == timer.StatusParked {
+			only.holds += " AND #status = :parked"
+		} else {
+			only.holds += " AND #status <> :parked"
+			change += ", #due = :due"
+			only.values[":due"] = text(keyText(store.Key{DueAt: at, UUID: f.Ref.UUID}))
+		}
+		there, held, err := s.update(ctx, timerKey(f.Ref), change+count, only, types.ReturnValueNone)
+		if err != nil || held {
+			return nil, err
+		}
+		r, found, err := readRow(there)
+		if err != nil {
+			return nil, err
+		}
+		if answer := stands(&r, found, f.If); answer != nil {
+			return answer, nil
+		}
+		guess = r.timer
+	}
+}
+
+// park takes a row out of sight of every poll and marks it, in one transaction with the mark.
+func (s *Store) park(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
+	change := "SET #status = :parked, #rev = :rev, #updated_at = :now, #marked_at = :now"
+	only := guarded(f.If)
+	only.values[":parked"], only.values[":rev"], only.values[":now"] = text(string(timer.StatusParked)), number(f.Next), number(now)
+	remove := " REMOVE #due"
+	if reason := store.CutError(f.Record.Error); reason != "" {
+		change += ", #last_error = :error"
+		only.values[":error"] = text(reason)
+	} else {
+		remove += ", #last_error"
+	}
+	change += remove
+	obstacles, err := s.transact(ctx, []types.TransactWriteItem{
+		{Update: &types.Update{
+			TableName: &s.options.Table, Key: timerKey(f.Ref), UpdateExpression: &change, ConditionExpression: &only.holds,
+			ExpressionAttributeNames: names(change, only.holds), ExpressionAttributeValues: only.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}},
+		*s.putMark(&store.Mark{Ref: f.Ref, Status: timer.StatusParked}, now),
+	})
+	if err != nil || obstacles == nil {
+		return nil, err
+	}
+	r, found, err := readRow(obstacles[0].there)
+	if err != nil {
+		return nil, err
+	}
+	return stands(&r, found, f.If), nil
+}

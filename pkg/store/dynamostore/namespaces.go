@@ -1,0 +1,261 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The attributes of a namespace. Its name is in the sort key; retry, timeout_ns and headers are named as a
+// timer's.
+const (
+	attrBase        = "base"
+	attrCount       = "count"
+	attrRetention   = "retention_ns"
+	attrStatuses    = "retry_statuses"
+	attrSecrets     = "secrets"
+	attrCA          = "tls_ca"
+	attrCertificate = "tls_certificate"
+	attrKey         = "tls_key"
+	// attrNext is the counter's: the first shard number that no namespace has.
+	attrNext = "next"
+)
+
+func namespaceKey(name string) item { return key(clusterPartition, namespaceStart+name) }
+
+func settingsItem(set *store.Settings) item {
+	it := item{}
+	it.text(attrRetry, formatPolicy(&set.Retry))
+	it.int(attrTimeout, int64(set.CallbackTimeout))
+	it.int(attrRetention, int64(set.HistoryRetention))
+	it.text(attrHeaders, string(set.Headers))
+	it.text(attrStatuses, set.RetryStatuses.String())
+	it.text(attrSecrets, set.Secrets.String())
+	it.text(attrCA, set.TLS.CA)
+	it.text(attrCertificate, set.TLS.Certificate)
+	it.text(attrKey, set.TLS.SealedKey)
+	return it
+}
+
+func namespaceItem(ns *store.Namespace) item {
+	it := settingsItem(&ns.Settings)
+	it[attrBase], it[attrCount] = number(int64(ns.Shards.Base)), number(ns.Shards.Count)
+	it.time(attrCreatedAt, ns.CreatedAt)
+	it.time(attrUpdatedAt, ns.UpdatedAt)
+	maps.Copy(it, namespaceKey(ns.Name))
+	return it
+}
+
+func readNamespace(it item) (store.Namespace, error) {
+	read := reader{item: it}
+	ns := store.Namespace{
+		Shards:    shard.Block{Base: shard.ID(read.int(attrBase)), Count: int(read.int(attrCount))},
+		CreatedAt: read.time(attrCreatedAt),
+		UpdatedAt: read.time(attrUpdatedAt),
+		Settings: store.Settings{
+			CallbackTimeout:  read.duration(attrTimeout),
+			HistoryRetention: read.duration(attrRetention),
+			Headers:          timer.Headers(read.text(attrHeaders)),
+			TLS: store.TLS{
+				CA: read.text(attrCA), Certificate: read.text(attrCertificate), SealedKey: read.text(attrKey),
+			},
+		},
+	}
+	if sort := read.text(sortKey); len(sort) > len(namespaceStart) {
+		ns.Name = sort[len(namespaceStart):]
+	}
+	var err error
+	if ns.Settings.Retry, err = parsePolicy(read.text(attrRetry)); err != nil {
+		read.failf("%w", err)
+	}
+	if ns.Settings.RetryStatuses, err = timer.ParseStatusCodes(read.text(attrStatuses)); err != nil {
+		read.failf("%w", err)
+	}
+	if ns.Settings.Secrets, err = store.ParseSecrets(read.text(attrSecrets)); err != nil {
+		read.failf("%w", err)
+	}
+	return ns, read.err
+}
+
+// CreateNamespace implements store.Namespaces. The block comes from a counter that moves with the new
+// namespace in one transaction; of several at once, those that come late begin again.
+func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("create namespace %q", ns.Name)
+	if err := s.enter(ctx, op); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.leave()
+	for {
+		made, again, err := s.createNamespace(ctx, ns)
+		if err != nil {
+			return made, fmt.Errorf("%s: %w", op, err)
+		}
+		if !again {
+			return made, nil
+		}
+	}
+}
+
+func (s *Store) createNamespace(ctx context.Context, ns store.Namespace) (made store.Namespace, again bool, err error) {
+	counter, err := s.get(ctx, s.options.Table, key(clusterPartition, counterRecord))
+	if err != nil {
+		return store.Namespace{}, false, err
+	}
+	read := reader{item: counter}
+	base := read.int(attrNext)
+	if read.err != nil {
+		return store.Namespace{}, false, read.err
+	}
+	if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
+		return s.refuseBlock(ctx, ns)
+	}
+	ns.Shards.Base = shard.ID(base)
+	only := condition{"attribute_not_exists(#next)", item{":end": number(base + int64(ns.Shards.Count))}}
+	if counter != nil {
+		only.holds = "#next = :next"
+		only.values[":next"] = number(base)
+	}
+	const forward, free = "SET #next = :end", nothingHere
+	obstacles, err := s.transact(ctx, []types.TransactWriteItem{
+		{Update: &types.Update{
+			TableName: &s.options.Table, Key: key(clusterPartition, counterRecord),
+			UpdateExpression: aws.String(forward), ConditionExpression: &only.holds,
+			ExpressionAttributeNames: names(forward), ExpressionAttributeValues: only.values,
+		}},
+		{Put: &types.Put{
+			TableName: &s.options.Table, Item: namespaceItem(&ns), ConditionExpression: aws.String(free),
+			ExpressionAttributeNames:            names(free),
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}},
+	})
+	if err != nil || obstacles == nil {
+		return ns, false, err
+	}
+	if !obstacles[1].missed {
+		return store.Namespace{}, true, nil
+	}
+	there, err := readNamespace(obstacles[1].there)
+	if err != nil {
+		return store.Namespace{}, false, err
+	}
+	return there, false, store.ErrExists
+}
+
+// refuseBlock is the answer to a block that there cannot be: a name that is taken comes first.
+func (s *Store) refuseBlock(ctx context.Context, ns store.Namespace) (store.Namespace, bool, error) {
+	it, err := s.get(ctx, s.options.Table, namespaceKey(ns.Name))
+	if err != nil {
+		return store.Namespace{}, false, err
+	}
+	if it != nil {
+		there, err := readNamespace(it)
+		if err != nil {
+			return store.Namespace{}, false, err
+		}
+		return there, false, store.ErrExists
+	}
+	bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+	return store.Namespace{}, false, fmt.Errorf("%w: %w", store.ErrInvalid, bad)
+}
+
+// GetNamespace implements store.Namespaces.
+func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	op := fmt.Sprintf("get namespace %q", name)
+	if err := s.enter(ctx, op); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.leave()
+	it, err := s.get(ctx, s.options.Table, namespaceKey(name))
+	if err == nil && it == nil {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
+	}
+	ns, err := readNamespace(it)
+	if err != nil {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return ns, nil
+}
+
+// ListNamespaces implements store.Namespaces.
+func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+	if err := s.enter(ctx, "list namespaces"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	const all = "#shard_id = :cluster AND begins_with(#sk, :namespaces)"
+	in := dynamodb.QueryInput{
+		TableName: &s.options.Table, KeyConditionExpression: aws.String(all), ExpressionAttributeNames: names(all),
+		ExpressionAttributeValues: item{":cluster": number(clusterPartition), ":namespaces": text(namespaceStart)},
+	}
+	var out []store.Namespace
+	for {
+		page, err := s.query(ctx, &in)
+		if err != nil {
+			return nil, fmt.Errorf("list namespaces: %w", err)
+		}
+		for _, it := range page.Items {
+			ns, err := readNamespace(it)
+			if err != nil {
+				return nil, fmt.Errorf("list namespaces: %w", err)
+			}
+			out = append(out, ns)
+		}
+		if page.LastEvaluatedKey == nil {
+			return out, nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
+// settingsAttributes are all that an update of a namespace sets, or removes.
+var settingsAttributes = []string{
+	attrRetry, attrTimeout, attrRetention, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
+}
+
+// UpdateNamespace implements store.Namespaces.
+func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	op := fmt.Sprintf("update namespace %q", ns.Name)
+	if err := s.enter(ctx, op); err != nil {
+		return store.Namespace{}, err
+	}
+	defer s.leave()
+	it := settingsItem(&ns.Settings)
+	change, remove, values := "SET #updated_at = :updated_at", "", item{":updated_at": number(ns.UpdatedAt)}
+	for _, name := range settingsAttributes {
+		value, ok := it[name]
+		switch {
+		case ok:
+			change += ", #" + name + " = :" + name
+			values[":"+name] = value
+		case remove == "":
+			remove = " REMOVE #" + name
+		default:
+			remove += ", #" + name
+		}
+	}
+	only := condition{"attribute_exists(#sk)", values}
+	there, held, err := s.update(ctx, namespaceKey(ns.Name), change+remove, only, types.ReturnValueAllNew)
+	if err == nil && !held {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
+	}
+	updated, err := readNamespace(there)
+	if err != nil {
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return updated, nil
+}

@@ -1,0 +1,266 @@
+package dynamostore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// A mark stands twice: as marked_at on the parked row or on the dead timer's item of history, where it is
+// true, and as an item of a bucket, where it is found. Both are set in one transaction. A row that is
+// written over takes its own with it; the other is then stale, and whoever finds it takes it away.
+
+// The attributes of a mark in its bucket.
+const (
+	attrShard = "of_shard"
+	attrUUID  = "uuid"
+)
+
+// putMark is the part of a transaction that puts a mark where it is found.
+func (s *Store) putMark(m *store.Mark, at timer.Millis) *types.TransactWriteItem {
+	it := markKey(m, at)
+	it[attrShard] = number(int64(m.Ref.Shard))
+	it.text(attrUUID, m.Ref.UUID.String())
+	it.text(attrStatus, string(m.Status))
+	it.int(attrGeneration, int64(m.Generation))
+	it.int(attrAttempts, int64(m.Attempt))
+	it[attrMarkedAt] = number(at)
+	return &types.TransactWriteItem{Put: &types.Put{TableName: &s.options.History, Item: it}}
+}
+
+func markKey(m *store.Mark, at timer.Millis) item {
+	return key(bucketOf(m.Ref.Shard), markSort(m, at))
+}
+
+// marked is a mark as it was found.
+type marked struct {
+	mark store.Mark
+	at   timer.Millis
+}
+
+func readMark(it item) (marked, error) {
+	read := reader{item: it}
+	m := marked{
+		mark: store.Mark{
+			Ref:        store.Ref{Shard: shard.ID(read.int(attrShard))},
+			Status:     timer.Status(read.text(attrStatus)),
+			Generation: timer.Generation(read.int(attrGeneration)),
+			Attempt:    timer.Attempt(read.int(attrAttempts)),
+		},
+		at: read.time(attrMarkedAt),
+	}
+	var ok bool
+	if m.mark.Ref.UUID, ok = timer.ParseUUID(read.text(attrUUID)); !ok {
+		read.failf("%s is no UUID", attrUUID)
+	}
+	return m, read.err
+}
+
+// Unannounced implements store.Shards. It asks each bucket that a shard falls into, once where there is
+// nothing.
+func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	if err := s.enter(ctx, "unannounced"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	asked := make(map[shard.ID]bool, len(shards))
+	for _, id := range shards {
+		asked[id] = true
+	}
+	groups := turns(len(shards), func(i int) int64 { return bucketOf(shards[i]) })
+	found := make([][]store.Notice, len(groups))
+	err := s.each(len(groups), func(g int) (err error) {
+		found[g], err = s.bucket(ctx, bucketOf(shards[groups[g][0]]), asked, before, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("unannounced: %w", err)
+	}
+	out := slices.Concat(found...)
+	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	return out[:min(limit, len(out))], nil
+}
+
+// bucket reads the oldest marks of one bucket that are of the shards asked.
+func (s *Store) bucket(
+	ctx context.Context, bucket int64, asked map[shard.ID]bool, before timer.Millis, limit int,
+) ([]store.Notice, error) {
+	const older = "#shard_id = :bucket AND #sk BETWEEN :first AND :before"
+	in := dynamodb.QueryInput{
+		TableName: &s.options.History, Limit: aws.Int32(int32(limit)),
+		KeyConditionExpression: aws.String(older), ExpressionAttributeNames: names(older),
+		ExpressionAttributeValues: item{
+			// No mark lies exactly there: marks go on behind the instant.
+			":bucket": number(bucket), ":first": text(markPrefix), ":before": text(markPrefix + timeText(before)),
+		},
+	}
+	var out []store.Notice
+	for {
+		page, err := s.query(ctx, &in)
+		if err != nil {
+			return nil, err
+		}
+		var marks []marked
+		for _, it := range page.Items {
+			m, err := readMark(it)
+			if err != nil {
+				return nil, err
+			}
+			if asked[m.mark.Ref.Shard] {
+				marks = append(marks, m)
+			}
+		}
+		notices, err := s.notices(ctx, marks)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, notices...); len(out) >= limit || page.LastEvaluatedKey == nil {
+			return out[:min(limit, len(out))], nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
+// notices reads what marks stand on, and takes away those that stand on nothing any more.
+func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, error) {
+	var parked, dead []item
+	for i := range marks {
+		if marks[i].mark.Status == timer.StatusParked {
+			parked = append(parked, timerKey(marks[i].mark.Ref))
+		} else {
+			dead = append(dead, marks[i].deadKey())
+		}
+	}
+	rows, err := s.getAll(ctx, s.options.Table, distinct(parked), "")
+	if err != nil {
+		return nil, err
+	}
+	ends, err := s.getAll(ctx, s.options.History, distinct(dead), "")
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Notice
+	for i := range marks {
+		n, stands, err := marks[i].notice(rows, ends)
+		if err != nil {
+			return nil, err
+		}
+		if stands {
+			out = append(out, n)
+			continue
+		}
+		if _, _, err := s.remove(ctx, s.options.History, markKey(&marks[i].mark, marks[i].at), condition{}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (m *marked) deadKey() item { return historyKey(m.mark.Ref, m.mark.Generation, m.mark.Attempt) }
+
+// notice is the timer that a mark stands on, if it does.
+func (m *marked) notice(rows, ends map[string]item) (n store.Notice, stands bool, err error) {
+	n = store.Notice{Mark: m.mark, MarkedAt: m.at}
+	if m.mark.Status == timer.StatusParked {
+		r, found, err := readRow(rows[describeKey(timerKey(m.mark.Ref))])
+		if err != nil || !found || !r.marked || r.markedAt != m.at || r.timer.Status != timer.StatusParked {
+			return n, false, err
+		}
+		n.Timer = r.timer
+		n.Mark.Generation, n.Mark.Attempt, n.Mark.Revision = r.timer.Generation, r.timer.Attempts, r.timer.Revision
+		return n, true, nil
+	}
+	it := ends[describeKey(m.deadKey())]
+	if it == nil {
+		return n, false, nil
+	}
+	e, err := readEntry(it)
+	if err != nil || !e.marked || e.markedAt != m.at {
+		return n, false, err
+	}
+	n.Timer, err = readEnd(it)
+	n.Mark.Revision = n.Timer.Revision
+	return n, true, err
+}
+
+// distinct leaves out repetitions, which a request must not have.
+func distinct(keys []item) []item {
+	seen := make(map[string]bool, len(keys))
+	return slices.DeleteFunc(keys, func(k item) bool {
+		name := describeKey(k)
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
+// Announced implements store.Shards.
+func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	if err := s.enter(ctx, "announced"); err != nil {
+		return err
+	}
+	defer s.leave()
+	groups := turns(len(marks), func(i int) store.Ref { return marks[i].Ref })
+	err := s.eachWrite(len(groups), func(g int) error {
+		for n, i := range groups[g] {
+			if err := s.unmark(ctx, &marks[i]); err != nil {
+				return partly(n, fmt.Errorf("timer %s: %w", marks[i].Ref.UUID, err))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("announced: %w", err)
+	}
+	return nil
+}
+
+// unmark takes a mark off, in both its places. Of a dead timer the retention begins to count for the
+// service.
+func (s *Store) unmark(ctx context.Context, m *store.Mark) error {
+	table, at := s.options.History, historyKey(m.Ref, m.Generation, m.Attempt)
+	if m.Status == timer.StatusParked {
+		table, at = s.options.Table, timerKey(m.Ref)
+	}
+	it, err := s.get(ctx, table, at)
+	read := reader{item: it}
+	if err != nil || it[attrMarkedAt] == nil || m.Status == timer.StatusParked && read.int(attrRevision) != int64(m.Revision) {
+		return err
+	}
+	set := read.time(attrMarkedAt)
+	change, only := "REMOVE #marked_at", condition{"#marked_at = :set", item{":set": number(set)}}
+	if m.Status == timer.StatusParked {
+		only.holds += " AND " + sameState
+		only.values[":was"] = number(m.Revision)
+	} else {
+		change = "SET #ttl = :ttl " + change
+		only.values[":ttl"] = number(ttl(read.time(attrExpires)))
+	}
+	if read.err != nil {
+		return read.err
+	}
+	// What is in the way has taken the mark off, or has written over the row: both is as well.
+	_, err = s.transact(ctx, []types.TransactWriteItem{
+		{Update: &types.Update{
+			TableName: &table, Key: at, UpdateExpression: &change, ConditionExpression: &only.holds,
+			ExpressionAttributeNames: names(change, only.holds), ExpressionAttributeValues: only.values,
+		}},
+		{Delete: &types.Delete{TableName: &s.options.History, Key: markKey(m, set)}},
+	})
+	return err
+}

@@ -1,0 +1,197 @@
+package dynamostore
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The attributes of a timer, alive in the table or ended in history. attempts of an entry of history that
+// ended no timer is the attempt's number, and so on: an entry is what the attempt made of the timer.
+const (
+	attrNamespace  = "ns"
+	attrID         = "id"
+	attrExecuteAt  = "execute_at"
+	attrDeliver    = "deliver"
+	attrURL        = "url"
+	attrTimeout    = "timeout_ns"
+	attrRetry      = "retry"
+	attrPayload    = "payload"
+	attrCorr       = "correlation"
+	attrHeaders    = "headers"
+	attrStatus     = "status"
+	attrDueAt      = "due_at"
+	attrRevision   = "rev"
+	attrGeneration = "gen"
+	attrAttempts   = "attempts"
+	attrStarts     = "starts"
+	attrCreatedAt  = "created_at"
+	attrUpdatedAt  = "updated_at"
+	attrExecutedAt = "executed_at"
+	attrLastStatus = "last_status"
+	attrLastError  = "last_error"
+	// attrMarkedAt is when a parked row or a dead timer was marked; absent once it is announced.
+	attrMarkedAt = "marked_at"
+	// attrHeld is on a place that is kept free for the moment, and holds no timer (occupy.go).
+	attrHeld = "held"
+)
+
+// rowAttributes are all that a live row may have beside its key: what a replacement does not set, it
+// removes.
+var rowAttributes = []string{
+	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
+	attrStatus, attrDueAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt,
+	attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
+}
+
+// rowItem is a live row without a mark.
+func rowItem(ref store.Ref, t *timer.Timer) item {
+	it := timerItem(t)
+	if t.Status != timer.StatusParked {
+		it[dueKey] = text(keyText(store.Key{DueAt: t.DueAt, UUID: ref.UUID}))
+	}
+	maps.Copy(it, timerKey(ref))
+	return it
+}
+
+// timerItem has a timer's attributes and no key.
+func timerItem(t *timer.Timer) item {
+	it := item{}
+	it.text(attrNamespace, t.Namespace)
+	it.text(attrID, t.ID)
+	it[attrExecuteAt] = number(t.ExecuteAt) // conditions compare it
+	it.text(attrDeliver, string(t.Deliver))
+	it.text(attrURL, t.CallbackURL)
+	it.int(attrTimeout, int64(t.CallbackTimeout))
+	it.text(attrRetry, formatPolicy(&t.Retry))
+	it.bytes(attrPayload, t.Payload)
+	it.text(attrCorr, t.CorrelationID)
+	it.text(attrHeaders, string(t.Headers))
+	it.text(attrStatus, string(t.Status))
+	it.time(attrDueAt, t.DueAt)
+	it.int(attrRevision, int64(t.Revision))
+	it.int(attrGeneration, int64(t.Generation))
+	it.int(attrAttempts, int64(t.Attempts))
+	it.int(attrStarts, int64(t.Starts))
+	it[attrCreatedAt] = number(t.CreatedAt) // a replacement asks whether it is there
+	it.time(attrUpdatedAt, t.UpdatedAt)
+	it.time(attrExecutedAt, t.ExecutedAt)
+	it.int(attrLastStatus, int64(t.LastStatus))
+	it.text(attrLastError, t.LastError)
+	return it
+}
+
+// row is a live row.
+type row struct {
+	timer timer.Timer
+	// markedAt is when a parked row was marked; marked is false once it is announced.
+	markedAt timer.Millis
+	marked   bool
+}
+
+// readRow reads what lies in a timer's place. found is false where there is nothing, or where the place is
+// only kept free.
+func readRow(it item) (r row, found bool, err error) {
+	if !holdsTimer(it) {
+		return row{}, false, nil
+	}
+	read := reader{item: it}
+	r.timer = read.timer(timerPrefix)
+	r.markedAt = read.time(attrMarkedAt)
+	_, r.marked = it[attrMarkedAt]
+	return r, true, read.err
+}
+
+func holdsTimer(it item) bool {
+	_, ok := it[attrRevision]
+	return ok
+}
+
+// timer reads a timer whose UUID stands behind a prefix of the sort key.
+func (r *reader) timer(prefix string) timer.Timer {
+	t := timer.Timer{
+		Namespace: r.text(attrNamespace),
+		ID:        r.text(attrID),
+		UUID:      r.uuidAfter(prefix),
+		Spec: timer.Spec{
+			ExecuteAt:       r.time(attrExecuteAt),
+			Deliver:         timer.Deliver(r.text(attrDeliver)),
+			CallbackURL:     r.text(attrURL),
+			CallbackTimeout: r.duration(attrTimeout),
+			Payload:         r.bytes(attrPayload),
+			CorrelationID:   r.text(attrCorr),
+			Headers:         timer.Headers(r.text(attrHeaders)),
+		},
+		Status:     timer.Status(r.text(attrStatus)),
+		DueAt:      r.time(attrDueAt),
+		Revision:   timer.Revision(r.int(attrRevision)),
+		Generation: timer.Generation(r.int(attrGeneration)),
+		Attempts:   timer.Attempt(r.int(attrAttempts)),
+		Starts:     int(r.int(attrStarts)),
+		CreatedAt:  r.time(attrCreatedAt),
+		UpdatedAt:  r.time(attrUpdatedAt),
+		ExecutedAt: r.time(attrExecutedAt),
+		LastStatus: int(r.int(attrLastStatus)),
+		LastError:  r.text(attrLastError),
+	}
+	policy, err := parsePolicy(r.text(attrRetry))
+	if err != nil {
+		r.failf("%w", err)
+	}
+	t.Retry = policy
+	return t
+}
+
+// dueAt keeps rule I6: never before the write, nor before what the user asked for.
+func dueAt(now, executeAt, wanted timer.Millis) timer.Millis { return max(now, executeAt, wanted) }
+
+// revive starts a new generation at attempt 1.
+func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
+	t.Status = timer.StatusScheduled
+	t.Revision = revision
+	t.Generation = timer.Generation(revision)
+	t.Attempts = 0
+	t.Starts = 0
+	t.UpdatedAt = now
+}
+
+// formatPolicy writes a retry policy as five fields: attempts, their duration, first interval, multiplier,
+// largest interval.
+func formatPolicy(p *timer.RetryPolicy) string {
+	return strings.Join([]string{
+		strconv.Itoa(p.MaxAttempts),
+		p.MaxAttemptsDuration.String(),
+		p.InitialInterval.String(),
+		strconv.FormatFloat(p.BackoffMultiplier, 'g', -1, 64),
+		p.MaxInterval.String(),
+	}, " ")
+}
+
+func parsePolicy(text string) (p timer.RetryPolicy, err error) {
+	fields := strings.Split(text, " ")
+	if len(fields) != 5 {
+		return p, fmt.Errorf("a retry policy is %q: want five fields", text)
+	}
+	duration := func(field string) (d time.Duration) {
+		if err == nil {
+			d, err = time.ParseDuration(field)
+		}
+		return d
+	}
+	p.MaxAttempts, err = strconv.Atoi(fields[0])
+	p.MaxAttemptsDuration = duration(fields[1])
+	p.InitialInterval = duration(fields[2])
+	if err == nil {
+		p.BackoffMultiplier, err = strconv.ParseFloat(fields[3], 64)
+	}
+	p.MaxInterval = duration(fields[4])
+	if err != nil {
+		return timer.RetryPolicy{}, fmt.Errorf("a retry policy is %q: %w", text, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,224 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+const (
+	// schemaVersion is the newest that this program knows; oldestSchema the one that the oldest program
+	// knew which can work with it, and oldestProgram that program's version.
+	schemaVersion = 1
+	oldestSchema  = 1
+	oldestProgram = "0.1.0"
+
+	attrSchema        = "schema"
+	attrOldestSchema  = "oldest_schema"
+	attrOldestProgram = "oldest_program"
+
+	migrateCommand = "timerbus migrate up --store …"
+	// tableWait is how long a table may take to be made.
+	tableWait = 5 * time.Minute
+)
+
+// Schema tells how a database's schema stands to this program.
+type Schema struct {
+	// Version is the database's; 0 if it has none.
+	Version int64
+	// Known is the newest one that this program knows.
+	Known int64
+	// Oldest is the schema that the oldest program knew which can work with Version, and OldestProgram
+	// that program's version. Zero if there is no schema.
+	Oldest        int64
+	OldestProgram string
+}
+
+// Usable says why this program cannot work with the schema, and what to do about it; nil if it can.
+func (s Schema) Usable() error {
+	switch {
+	case s.Version == 0:
+		return fmt.Errorf("there is no schema yet: run `%s`, or look whether table and region are those you mean", migrateCommand)
+	case s.Version < s.Known:
+		return fmt.Errorf("the schema is version %d and this program needs %d: run `%s` with this program, then start it again",
+			s.Version, s.Known, migrateCommand)
+	case s.Version > s.Known && s.Known < s.Oldest:
+		return fmt.Errorf("the schema is version %d, which this program (it knows up to %d) cannot work with: use timerbus %s or newer",
+			s.Version, s.Known, s.OldestProgram)
+	default:
+		return nil
+	}
+}
+
+// Status reads how the schema stands. It changes nothing.
+func Status(ctx context.Context, o Options) (Schema, error) {
+	s, err := newStore(ctx, o)
+	if err != nil {
+		return Schema{}, err
+	}
+	schema, err := s.schema(ctx)
+	if err != nil && !errors.Is(err, errHalf) {
+		return Schema{}, fmt.Errorf("open store %s: %w", s.options.where(), firstLine(err))
+	}
+	return schema, nil
+}
+
+// errHalf: some of what a schema is made of is there, and not all.
+var errHalf = errors.New("the schema is not complete: run `" + migrateCommand + "` again")
+
+// schema looks at both tables and at the note that Migrate leaves last.
+func (s *Store) schema(ctx context.Context) (Schema, error) {
+	schema := Schema{Known: schemaVersion}
+	there := 0
+	for _, want := range s.tables() {
+		is, err := s.describe(ctx, *want.TableName)
+		if err != nil {
+			return schema, err
+		}
+		if is == nil {
+			continue
+		}
+		there++
+		if err := compare(is, &want); err != nil {
+			return schema, err
+		}
+	}
+	if there == 0 {
+		return schema, nil
+	}
+	if there < len(s.tables()) {
+		return schema, errHalf
+	}
+	it, err := s.get(ctx, s.options.Table, key(clusterPartition, schemaRecord))
+	if err != nil {
+		return schema, err
+	}
+	if it == nil {
+		return schema, errHalf
+	}
+	read := reader{item: it}
+	schema.Version, schema.Oldest = read.int(attrSchema), read.int(attrOldestSchema)
+	schema.OldestProgram = read.text(attrOldestProgram)
+	return schema, read.err
+}
+
+// tables are what Migrate makes.
+func (s *Store) tables() []dynamodb.CreateTableInput {
+	o := &s.options
+	keys := func(sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{
+			{AttributeName: aws.String(partitionKey), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
+		}
+	}
+	define := func(name string, kind types.ScalarAttributeType) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: kind}
+	}
+	both := []types.AttributeDefinition{
+		define(partitionKey, types.ScalarAttributeTypeN), define(sortKey, types.ScalarAttributeTypeS),
+	}
+	all := []dynamodb.CreateTableInput{
+		{TableName: &o.History, KeySchema: keys(sortKey), AttributeDefinitions: both},
+		{
+			TableName: &o.Table, KeySchema: keys(sortKey),
+			AttributeDefinitions: append(slices.Clone(both), define(dueKey, types.ScalarAttributeTypeS)),
+			LocalSecondaryIndexes: []types.LocalSecondaryIndex{{
+				IndexName: aws.String(dueIndex), KeySchema: keys(dueKey),
+				Projection: &types.Projection{
+					ProjectionType:   types.ProjectionTypeInclude,
+					NonKeyAttributes: []string{attrRevision, attrGeneration, attrAttempts, attrUpdatedAt},
+				},
+			}},
+		},
+	}
+	for i := range all {
+		all[i].BillingMode = types.BillingModePayPerRequest
+		if o.Read > 0 {
+			all[i].BillingMode = types.BillingModeProvisioned
+			all[i].ProvisionedThroughput = &types.ProvisionedThroughput{ReadCapacityUnits: &o.Read, WriteCapacityUnits: &o.Write}
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
+			all[i].Tags = append(all[i].Tags, types.Tag{Key: aws.String(name), Value: aws.String(o.Tags[name])})
+		}
+	}
+	return all
+}
+
+// Migrate makes the tables that are not there, and the schema's note in them, and returns how the schema
+// stood before and stands now. It only goes forward, leaves a newer schema alone, and may be run again at
+// any time, also by several at once.
+func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
+	s, err := newStore(ctx, o)
+	if err != nil {
+		return before, before, err
+	}
+	before, err = s.schema(ctx)
+	if err == nil && before.Version > before.Known {
+		return before, before, before.Usable()
+	}
+	if err == nil || errors.Is(err, errHalf) {
+		err = s.migrate(ctx)
+	}
+	if err == nil {
+		after, err = s.schema(ctx)
+	}
+	if err != nil {
+		return before, before, fmt.Errorf("make the tables of %s: %w", s.options.where(), firstLine(err))
+	}
+	s.log.InfoContext(ctx, "schema brought up to date", "from", before.Version, "to", after.Version)
+	return before, after, nil
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	for _, want := range s.tables() {
+		_, err := s.client.CreateTable(ctx, &want)
+		if _, taken := errors.AsType[*types.ResourceInUseException](err); err != nil && !taken {
+			return fmt.Errorf("create table %s: %w", *want.TableName, plain(err))
+		}
+		wait := dynamodb.NewTableExistsWaiter(s.client, func(w *dynamodb.TableExistsWaiterOptions) {
+			w.MinDelay, w.MaxDelay = 100*time.Millisecond, 5*time.Second
+		})
+		if err := wait.Wait(ctx, &dynamodb.DescribeTableInput{TableName: want.TableName}, tableWait); err != nil {
+			return fmt.Errorf("wait for table %s: %w", *want.TableName, plain(err))
+		}
+	}
+	if err := s.enableTTL(ctx); err != nil {
+		return err
+	}
+	it := key(clusterPartition, schemaRecord)
+	it[attrSchema], it[attrOldestSchema] = number(schemaVersion), number(oldestSchema)
+	it.text(attrOldestProgram, oldestProgram)
+	// A newer program may have been faster.
+	_, _, err := s.put(ctx, s.options.Table, it, condition{
+		nothingHere + " OR #schema < :newest", item{":newest": number(schemaVersion)},
+	})
+	return err
+}
+
+// enableTTL lets the service remove what has expired. It refuses to be told twice.
+func (s *Store) enableTTL(ctx context.Context) error {
+	is, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.options.History})
+	if err != nil {
+		return fmt.Errorf("time to live of table %s: %w", s.options.History, plain(err))
+	}
+	switch is.TimeToLiveDescription.TimeToLiveStatus {
+	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+		return nil
+	default:
+	}
+	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               &s.options.History,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(attrTTL), Enabled: aws.Bool(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("enable time to live of table %s: %w", s.options.History, plain(err))
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package dynamostore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
+)
+
+// server is a DynamoDB that tests may make tables on. It is DynamoDB Local where the environment has its
+// endpoint in TIMERBUS_TEST_DYNAMODB, which tools/testenv sets; "aws" there means the real service, with
+// region and credentials as the SDK finds them. A server that TIMERBUS_REQUIRE lists and that is not there
+// fails the test.
+type server struct {
+	endpoint    string
+	region      string
+	credentials aws.CredentialsProvider
+}
+
+func theServer(tb testing.TB) server {
+	tb.Helper()
+	switch address := os.Getenv("TIMERBUS_TEST_DYNAMODB"); {
+	case address == "aws":
+		return server{}
+	case address != "":
+		return server{address, "eu-central-1", credentials.NewStaticCredentialsProvider("test", "test", "")}
+	case slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), "dynamodb"):
+		tb.Fatal("TIMERBUS_REQUIRE lists dynamodb, but its address is not in the environment")
+	}
+	tb.Skip("no DynamoDB: run `make test PKG=./pkg/store/dynamostore`, which starts DynamoDB Local")
+	return server{}
+}
+
+func (s server) options(table string) dynamostore.Options {
+	return dynamostore.Options{Table: table, Region: s.region, Endpoint: s.endpoint, Credentials: s.credentials, MaxRequests: 16}
+}
+
+// client speaks to the server past the engine.
+func (s server) client(tb testing.TB) *dynamodb.Client {
+	tb.Helper()
+	var load []func(*config.LoadOptions) error
+	if s.endpoint != "" {
+		load = append(load, config.WithRegion(s.region), config.WithCredentialsProvider(s.credentials))
+	}
+	found, err := config.LoadDefaultConfig(tb.Context(), load...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dynamodb.NewFromConfig(found, func(o *dynamodb.Options) {
+		if s.endpoint != "" {
+			o.BaseEndpoint = &s.endpoint
+		}
+	})
+}
+
+// freeName is a table's that is removed at the end of the test, with its history.
+func (s server) freeName(tb testing.TB) string {
+	tb.Helper()
+	name := fmt.Sprintf("timerbus-test-%d", rand.Uint64())
+	client := s.client(tb)
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute)
+		defer cancel()
+		for _, table := range []string{name, name + "-history"} {
+			// A test may not have come to making it.
+			_, _ = client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table})
+		}
+	})
+	return name
+}
+
+// database makes tables.
+func (s server) database(tb testing.TB) dynamostore.Options {
+	tb.Helper()
+	o := s.options(s.freeName(tb))
+	if _, _, err := dynamostore.Migrate(tb.Context(), o); err != nil {
+		tb.Fatal(err)
+	}
+	return o
+}
+
+func open(tb testing.TB, o dynamostore.Options) *dynamostore.Store {
+	tb.Helper()
+	s, err := dynamostore.Open(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return s
+}

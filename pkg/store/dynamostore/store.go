@@ -1,0 +1,98 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// Store is the engine: one handle on the two tables. It is safe for concurrent use.
+//
+// A batch is one conditional write for each item, so no transaction spans it: the engine has no
+// store.Positions, and topic commands are applied at least once. It cannot count cheaply either, so it has
+// no store.Census.
+type Store struct {
+	client  *dynamodb.Client
+	options Options // with defaults
+	log     *slog.Logger
+
+	writeRetries, transactRetries aws.Retryer
+
+	// unobserved: nobody wants to know what requests take; writes counts some of them.
+	unobserved bool
+	writes     atomic.Uint64
+	// slots bounds the requests under way.
+	slots chan struct{}
+	// maxLooked and maxShards are for List.
+	maxLooked, maxShards int
+
+	// calls is held for reading by every running call, and taken for writing by Close.
+	calls  sync.RWMutex
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open connects to tables whose schema this program knows. Its errors are one line for people: they name
+// the table and what is wrong. Migrate makes the tables.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s, err := newStore(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := s.schema(ctx)
+	if err == nil {
+		err = schema.Usable()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", s.options.where(), firstLine(err))
+	}
+	return s, nil
+}
+
+func newStore(ctx context.Context, o Options) (*Store, error) {
+	observed := o.Observer != nil
+	o, err := withDefaults(o)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	client, err := connect(ctx, &o)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", o.where(), err)
+	}
+	return &Store{
+		client: client, options: o, log: o.Logger, unobserved: !observed,
+		writeRetries: writeRetries(&o), transactRetries: transactRetries(&o),
+		slots: make(chan struct{}, o.MaxRequests), maxLooked: maxLooked, maxShards: maxShards,
+	}, nil
+}
+
+// enter begins a call.
+func (s *Store) enter(ctx context.Context, op string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	s.calls.RLock()
+	if s.closed {
+		s.calls.RUnlock()
+		return fmt.Errorf("%s: %w", op, store.ErrClosed)
+	}
+	return nil
+}
+
+func (s *Store) leave() { s.calls.RUnlock() }
+
+// Close implements store.Cluster. Closing again does nothing.
+func (s *Store) Close() error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	s.closed = true
+	return nil
+}

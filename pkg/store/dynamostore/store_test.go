@@ -1,0 +1,41 @@
+package dynamostore_test
+
+import (
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/storetest"
+)
+
+// TestStore runs the suite.
+func TestStore(t *testing.T) {
+	on := theServer(t)
+	storetest.Run(t, storetest.Factory{
+		New: func(tb testing.TB) storetest.Subject {
+			o := on.database(tb)
+			handles := []store.Store{open(tb, o)}
+			return storetest.Subject{
+				Store: handles[0],
+				Another: func(tb testing.TB) store.Store {
+					handles = append(handles, open(tb, o))
+					return handles[len(handles)-1]
+				},
+				Reopen: func(tb testing.TB) store.Store {
+					for _, handle := range handles {
+						if err := handle.Close(); err != nil {
+							tb.Fatalf("close: %v", err)
+						}
+					}
+					return open(tb, o)
+				},
+			}
+		},
+		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+		Without: map[storetest.Ability]string{
+			storetest.AnyPositions: "no transaction of DynamoDB spans a batch, so topic commands are applied at least once",
+			storetest.AnyCensus:    "DynamoDB counts by reading, and reading is paid for",
+			storetest.AnyPurge:     "the table's time to live removes what has expired",
+		},
+	})
+}

@@ -1,0 +1,267 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// present: a timer is there, and not only a place that is kept free.
+	present     = "attribute_exists(#rev)"
+	sameState   = "#rev = :was"
+	sameLife    = "#gen = :gen"
+	nothingHere = "attribute_not_exists(#sk)"
+)
+
+// Write implements store.Timers.
+func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	if err := s.enter(ctx, "write"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	out := make([]store.Written, len(ops))
+	groups := turns(len(ops), func(i int) store.Ref { return refOf(ops[i]) })
+	err := s.eachWrite(len(groups), func(g int) error {
+		for n, i := range groups[g] {
+			written, err := s.writeOne(ctx, now, ops[i])
+			if err = itsOwn(&written, err); err != nil {
+				return partly(n, err)
+			}
+			out[i] = written
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write: %w", err)
+	}
+	return out, nil
+}
+
+// partly says that of one timer's operations the first n were dealt with.
+func partly(n int, err error) error {
+	if n > 0 {
+		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, hideUnavailable(err))
+	}
+	return err
+}
+
+// itsOwn moves what is wrong with one item from the batch's error into the item's answer.
+func itsOwn(w *store.Written, err error) error {
+	if err == nil || !isInvalid(err) {
+		return err
+	}
+	*w = store.Written{Err: err}
+	return nil
+}
+
+func refOf(op store.Op) store.Ref {
+	switch op := op.(type) {
+	case store.Put:
+		return op.Ref
+	case store.Update:
+		return op.Ref
+	case store.Delete:
+		return op.Ref
+	default:
+		return store.Ref{}
+	}
+}
+
+func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w store.Written, err error) {
+	var verb string
+	ref := refOf(op)
+	switch op := op.(type) {
+	case store.Put:
+		verb = "put"
+		w, err = s.putTimer(ctx, now, &op)
+	case store.Update:
+		verb = "update"
+		w, err = s.updateTimer(ctx, now, &op)
+	case store.Delete:
+		verb = "delete"
+		w, err = s.deleteTimer(ctx, &op)
+	default:
+		return store.Written{Err: fmt.Errorf("write: an operation is a %T: %w", op, store.ErrInvalid)}, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("%s timer %s: %w", verb, ref.UUID, err)
+	}
+	if w.Err != nil {
+		w.Err = fmt.Errorf("%s timer %s: %w", verb, ref.UUID, w.Err)
+	}
+	return w, err
+}
+
+func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (store.Written, error) {
+	t := timer.Timer{
+		Namespace:  op.Namespace,
+		ID:         op.ID,
+		UUID:       op.Ref.UUID,
+		Spec:       op.Spec,
+		Status:     timer.StatusScheduled,
+		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
+		Revision:   op.Revision,
+		Generation: timer.Generation(op.Revision),
+		CreatedAt:  now,
+		UpdatedAt:  now,
+	}
+	t.Payload = clonePayload(t.Payload)
+	if op.OnConflict == store.Replace {
+		return s.replace(ctx, op.Ref, &t)
+	}
+	there, err := s.occupy(ctx, now, op.Ref, op.Revision, func(ended *timer.Timer) *timer.Timer {
+		if ended != nil {
+			return nil
+		}
+		return &t
+	})
+	switch {
+	case err != nil:
+		return store.Written{}, err
+	case there.made:
+		return store.Written{Timer: t}, nil
+	case op.OnConflict == store.Keep:
+		return store.Written{Timer: there.timer, Kept: true}, nil
+	default:
+		return store.Written{Timer: there.timer, Err: store.ErrExists}, nil
+	}
+}
+
+// replace writes a timer over whatever lies in its place, in one request: only the time of creation of
+// what was there is kept, and what was there comes back with the answer.
+func (s *Store) replace(ctx context.Context, ref store.Ref, t *timer.Timer) (store.Written, error) {
+	change, values := replacement(rowItem(ref, t))
+	old, _, err := s.update(ctx, timerKey(ref), change, condition{values: values}, types.ReturnValueAllOld)
+	if err != nil {
+		return store.Written{}, err
+	}
+	was, found, err := readRow(old)
+	if err != nil {
+		return store.Written{}, err
+	}
+	w := store.Written{Timer: *t}
+	if found {
+		w.Timer.CreatedAt = was.timer.CreatedAt
+		w.Prior = &was.timer
+	}
+	return w, nil
+}
+
+// replacement is the update that makes an item hold these attributes and no others.
+func replacement(it item) (change string, values item) {
+	values = item{}
+	var set, remove []string
+	for _, name := range rowAttributes {
+		value, ok := it[name]
+		switch {
+		case !ok:
+			remove = append(remove, "#"+name)
+		case name == attrCreatedAt:
+			set = append(set, "#created_at = if_not_exists(#created_at, :created_at)")
+			values[":created_at"] = value
+		default:
+			set = append(set, "#"+name+" = :"+name)
+			values[":"+name] = value
+		}
+	}
+	return "SET " + strings.Join(set, ", ") + " REMOVE " + strings.Join(remove, ", "), values
+}
+
+// updateTimer reads the row, and writes it if it still is as it was read; if not, it begins again.
+func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Update) (store.Written, error) {
+	it, err := s.get(ctx, s.options.Table, timerKey(op.Ref))
+	for {
+		if err != nil {
+			return store.Written{}, err
+		}
+		old, found, err := readRow(it)
+		if err != nil {
+			return store.Written{}, err
+		}
+		if refused := mayWrite(&old, found, op.IfGeneration); refused != nil {
+			return *refused, nil
+		}
+		t := old.timer
+		spec, err := op.Patch.Apply(t.Spec)
+		if err != nil {
+			return store.Written{Err: fmt.Errorf("%w: %w", store.ErrInvalid, err)}, nil
+		}
+		t.Spec = spec
+		t.Payload = clonePayload(t.Payload)
+		wanted := t.DueAt
+		if op.Patch.ExecuteAt != nil {
+			wanted = spec.ExecuteAt
+		}
+		t.DueAt = dueAt(now, spec.ExecuteAt, wanted)
+		revive(&t, now, op.Revision)
+		var held bool
+		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))
+		if err != nil {
+			return store.Written{}, err
+		}
+		if held {
+			return store.Written{Timer: t, Prior: &old.timer}, nil
+		}
+	}
+}
+
+// still holds while a row is in the state in which it was read.
+func still(t *timer.Timer) condition {
+	return condition{sameState, item{":was": number(t.Revision)}}
+}
+
+// mayWrite is the refusal of an operation on a live row; nil if there is none.
+func mayWrite(r *row, found bool, want timer.Generation) *store.Written {
+	if !found {
+		return &store.Written{Err: store.ErrNotFound}
+	}
+	if want != 0 && r.timer.Generation != want {
+		return &store.Written{
+			Timer: r.timer,
+			Err:   fmt.Errorf("generation is %s, not %s: %w", r.timer.Generation, want, store.ErrConflict),
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteTimer(ctx context.Context, op *store.Delete) (store.Written, error) {
+	only := condition{holds: present}
+	if op.IfGeneration != 0 {
+		only = condition{sameLife, item{":gen": number(op.IfGeneration)}}
+	}
+	it, held, err := s.remove(ctx, s.options.Table, timerKey(op.Ref), only)
+	if err != nil {
+		return store.Written{}, err
+	}
+	old, found, err := readRow(it)
+	if err != nil {
+		return store.Written{}, err
+	}
+	if !held {
+		if refused := mayWrite(&old, found, op.IfGeneration); refused != nil {
+			return *refused, nil
+		}
+		return store.Written{}, errors.New("the condition of a delete did not hold, but what was in its way would not have been")
+	}
+	prior := old.timer
+	prior.Payload = clonePayload(prior.Payload)
+	return store.Written{Timer: old.timer, Prior: &prior}, nil
+}
+
+// clonePayload copies a payload for the other side of the contract: nothing is shared with the caller.
+func clonePayload(p []byte) []byte {
+	if p == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(p)), p...)
+}

@@ -1,0 +1,121 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// dynamodb is DynamoDB Local: the service's own emulator, with the data in memory. Its address is an
+// endpoint; region and credentials are whatever the client says.
+func dynamodb() recipe {
+	return recipe{
+		name: "dynamodb",
+		container: &container{
+			image:   "amazon/dynamodb-local:3.1.0",
+			port:    "8000/tcp",
+			command: []string{"-jar", "DynamoDBLocal.jar", "-inMemory", "-disableTelemetry"},
+			ready:   "CorsParams",
+			address: func(hostPort string) string { return "http://" + hostPort },
+		},
+		start: startDynamoDB,
+	}
+}
+
+func startDynamoDB(ctx context.Context, s *site) (string, error) {
+	folder, err := s.fetch(ctx, "dynamodb", nameSQLite)
+	if err != nil {
+		return "", err
+	}
+	java, err := findJava()
+	if err != nil {
+		return "", err
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return "", err
+	}
+	address := "http://127.0.0.1:" + strconv.Itoa(port)
+	err = s.run(ctx, program{
+		name: s.name,
+		path: java,
+		args: []string{
+			"-Xmx512m", "-XX:+UseSerialGC", "-Dsqlite4java.library.path=" + filepath.Join(folder, nativeFolder),
+			"-cp", filepath.Join(folder, "*"), "software.amazon.dynamodb.services.local.main.ServerRunner",
+			"-inMemory", "-disableTelemetry", "-port", strconv.Itoa(port),
+		},
+		quit:  syscall.SIGKILL, // its data goes in any case, and it hears nothing softer while it starts
+		ready: func(ctx context.Context, _ int) error { return dynamoDBReady(ctx, address) },
+	})
+	return address, err
+}
+
+// findJava returns the program itself: what is in the PATH is a link, which another user may not follow.
+func findJava() (string, error) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or give the address of a server")
+	}
+	if java, err = filepath.EvalSymlinks(java); err != nil {
+		return "", fmt.Errorf("find java: %w", err)
+	}
+	return java, nil
+}
+
+// nativeFolder holds the native library of DynamoDB Local's SQLite, by the name under which it is looked
+// for.
+const nativeFolder = "native"
+
+// nameSQLite copies the native library, whose file carries its version, to where the jar looks for it.
+func nameSQLite(_ context.Context, folder string) error {
+	// As sqlite4java calls platforms.
+	platform, suffix := runtime.GOOS+"-"+runtime.GOARCH, ".so"
+	if runtime.GOOS == "darwin" {
+		platform, suffix = "osx", ".dylib"
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "libsqlite4java-"+platform+"-*"+suffix))
+	if err != nil || len(found) != 1 {
+		return fmt.Errorf("the package has %d native libraries for %s, want 1: give the address of a DynamoDB Local of your own",
+			len(found), platform)
+	}
+	library, err := os.ReadFile(found[0])
+	if err != nil {
+		return err
+	}
+	native := filepath.Join(folder, nativeFolder)
+	if err := os.Mkdir(native, 0o755); err != nil { //nolint:gosec // servers that run as another user read it
+		return err
+	}
+	//nolint:gosec // servers that run as another user read it
+	return os.WriteFile(filepath.Join(native, "libsqlite4java-"+platform+suffix), library, 0o755)
+}
+
+// dynamoDBReady asks something without credentials, which is refused by whoever takes requests.
+func dynamoDBReady(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusBadRequest {
+		return fmt.Errorf("answer %s, want a refusal", answer.Status)
+	}
+	return nil
+}
