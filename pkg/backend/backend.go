@@ -36,7 +36,7 @@ type Options struct {
 	Migrate bool
 	// Partitions of the bus, 1 to 1,024, as the cluster was made with or is to be made with.
 	Partitions int
-	// Prefix keeps clusters on one bus apart. Default "timerbus".
+	// Prefix keeps clusters on one bus apart, if the URL says nothing. Default "timerbus".
 	Prefix string
 	// BusToken is what an embedded bus asks of whoever connects from outside; empty: nothing.
 	BusToken string

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -41,14 +42,14 @@ func Follow(ctx context.Context, o FollowOptions, each func(bus.Topic, *bus.Mess
 		if options.User == "" && options.Token == "" {
 			options.Token = o.Token
 		}
-		options.Prefix, options.Name, options.Logger = o.Prefix, name, o.Logger
+		options.Prefix, options.Name, options.Logger = cmp.Or(options.Prefix, o.Prefix), name, o.Logger
 		return natsbus.Follow(ctx, options, o.Since, o.Topics, each)
 	case "kafka":
 		options, err := kafkaOptions(o.BusURL)
 		if err != nil {
 			return err
 		}
-		options.Prefix, options.Name, options.Logger = o.Prefix, name, o.Logger
+		options.Prefix, options.Name, options.Logger = cmp.Or(options.Prefix, o.Prefix), name, o.Logger
 		return kafkabus.Follow(ctx, options, o.Since, o.Topics, each)
 	default:
 		return notAccepted("bus", o.BusURL, acceptedFollowed)

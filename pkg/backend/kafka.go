@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -23,12 +24,14 @@ const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	queue=share             takes due events from a share group (Kafka 4.2 or newer; decision 0009)
 //	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (by default where there is a user) or SCRAM-SHA-512
 //	tls=true, ca=FILE       encrypts connections, and trusts the certificates in a PEM file alone
+//	prefix=NAME             begins the names of topics and groups, so that several clusters can live on one
+//	                        Kafka: "timerbus" by default
 func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 	options, err := kafkaOptions(o.BusURL)
 	if err != nil {
 		return err
 	}
-	options.Prefix, options.Partitions, options.Logger = o.Prefix, o.Partitions, o.Logger
+	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix), o.Partitions, o.Logger
 	connected, err := kafkabus.Connect(ctx, options)
 	if err != nil {
 		return err
@@ -93,8 +96,10 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 		o.SASL.Mechanism = value
 	case "tls", "ca":
 		return setTLS(&o.TLS, name, value)
+	case "prefix":
+		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, queue, sasl, tls, ca")
+		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, queue, sasl, tls, ca, prefix")
 	}
 	return nil
 }

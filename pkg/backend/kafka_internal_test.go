@@ -12,7 +12,7 @@ import (
 
 func TestKafkaURLs(t *testing.T) {
 	for raw, want := range map[string]kafkabus.Options{
-		"kafka://a:9092": {Brokers: []string{"a:9092"}},
+		"kafka://a:9092?prefix=p": {Brokers: []string{"a:9092"}, Prefix: "p"},
 		"kafka://a:9092,[::1]:9093?replicas=3&session=10s&instance=i-1&create=false": {
 			Brokers: []string{"a:9092", "[::1]:9093"}, Replicas: 3, Session: 10 * time.Second, InstanceID: "i-1", NoCreate: true,
 		},

@@ -17,6 +17,8 @@ const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	replicas=N            of each stream and bucket that is made: 1 by default, 3 on a cluster of three or more
 //	lease=D               how long a dead process keeps its partitions: 1s by default
 //	tls=true, ca=FILE     encrypts connections, and trusts the certificates in a PEM file alone
+//	prefix=NAME           begins the names of subjects, streams and buckets, so that several clusters can live
+//	                      on one bus: "timerbus" by default
 //
 // A user without a password is a token.
 func natsOptions(raw string) (natsbus.Options, error) {
@@ -62,8 +64,10 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 		}
 	case "tls", "ca":
 		return setTLS(&o.TLS, name, value)
+	case "prefix":
+		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, lease, tls, ca")
+		return timer.Invalid("parameter", name, "one of replicas, lease, tls, ca, prefix")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func TestNATSURLs(t *testing.T) {
 		"nats://a":                                 {URL: "nats://a"},
 		"nats://[::1]":                             {URL: "nats://[::1]"},
 		"nats://a:4222,b,[::1]:4223?replicas=3":    {URL: "nats://a:4222,nats://b,nats://[::1]:4223", Replicas: 3},
-		"nats://a:1?lease=2s":                      {URL: "nats://a:1", LeaseTTL: 2 * time.Second},
+		"nats://a:1?lease=2s&prefix=p":             {URL: "nats://a:1", LeaseTTL: 2 * time.Second, Prefix: "p"},
 		"nats://t%40ken@a:1,b:2":                   {URL: "nats://a:1,nats://b:2", Token: "t@ken"},
 		"nats://me:p%40ss@a:1?replicas=5&lease=1s": {URL: "nats://a:1", Replicas: 5, LeaseTTL: time.Second, User: "me", Password: "p@ss"},
 	} {
