@@ -118,3 +118,20 @@ func TestWithoutASecretKeySecretsAreNotTaken(t *testing.T) {
 	}
 	w.post("namespaces/get", `{"name":"other"}`).must(t, http.StatusNotFound)
 }
+
+func TestANamespacesUpdatesAreInOrderWhateverTheClock(t *testing.T) {
+	w := newWorld(t)
+	last, err := w.store.GetNamespace(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []int64{0, -5000, 0, 10_000} {
+		w.now.Add(step)
+		w.post("namespaces/update", `{"name":"default","settings":{"headers":{"X-A":"1"}}}`).must(t, 200)
+		next, err := w.store.GetNamespace(t.Context(), "default")
+		if err != nil || next.UpdatedAt <= last.UpdatedAt {
+			t.Errorf("updated at %s after %s, %v", next.UpdatedAt, last.UpdatedAt, err)
+		}
+		last = next
+	}
+}

@@ -115,7 +115,8 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
 			return answer{}, err
 		}
-		ns.UpdatedAt = from.received
+		// Always later than before, whatever the clock: who has both keeps the later one.
+		ns.UpdatedAt = max(from.received, ns.UpdatedAt+1)
 		ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
 		return h.learned(ns, from.received, err)
 	})

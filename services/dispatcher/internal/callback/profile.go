@@ -46,7 +46,7 @@ func (p *Profile) over(base *http.Transport) *http.Transport {
 	}
 	p.once.Do(func() {
 		p.transport = base.Clone()
-		p.transport.TLSClientConfig = p.TLS
+		p.transport.TLSClientConfig = p.TLS.Clone() // HTTP/2 adds to it
 	})
 	return p.transport
 }
