@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,16 +11,15 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/harness"
-	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// cluster is the roles as processes of their own, on PostgreSQL and a NATS server. Its world's service is the
+// cluster is the roles as processes of their own, on PostgreSQL and a message bus. Its world's service is the
 // first ingest.
 type cluster struct {
 	*world
 
 	store string
+	bus   *messageBus
 	// members are all processes, ingests first.
 	members []*member
 }
@@ -32,24 +30,16 @@ type member struct {
 	name string
 }
 
-// startCluster starts so many of each role.
+// startCluster starts so many of each role on a NATS server in this process.
 func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
-	c := &cluster{store: newDatabase(t, needPostgres(t))}
-	// A NATS server in this process, as others reach it.
-	server, err := backend.Open(within(t, patience), backend.Options{
-		StoreURL: "memory:", BusURL: backend.FolderURL("embedded", t.TempDir(), url.Values{"listen": {"127.0.0.1:0"}}),
-		Partitions: 16, Clock: timer.SystemClock, Random: rand.Uint64,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	nats := strings.TrimPrefix(server.BusAddress, "nats://")
+	return startClusterOn(t, ownNATS(t), ingests, schedulers, dispatchers)
+}
+
+// startClusterOn starts so many of each role.
+func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatchers int) *cluster {
+	t.Helper()
+	c := &cluster{store: newDatabase(t, needPostgres(t)), bus: bus}
 	if out, err := exec.CommandContext(within(t, patience), binary, "migrate", "up", "--store", c.store).CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, out)
 	}
@@ -58,12 +48,7 @@ func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 		count int
 	}{{"ingest", ingests}, {"scheduler", schedulers}, {"dispatcher", dispatchers}} {
 		for i := range role.count {
-			name := fmt.Sprintf("%s-%d", role.name, i+1)
-			s := newService(t, "", harness.WithRole(role.name, c.store, nats), harness.WithArgs("--node", name))
-			c.members = append(c.members, &member{s, name})
-			if err := s.Launch(); err != nil {
-				t.Fatal(err)
-			}
+			c.launch(t, role.name, i+1)
 		}
 	}
 	for _, m := range c.members {
@@ -72,8 +57,20 @@ func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 		}
 	}
 	c.world = &world{Service: c.members[0].Service, namespace: "default"}
-	c.connect(t)
+	c.connectAPI(t)
 	return c
+}
+
+// launch starts one more process, and does not wait until it is ready.
+func (c *cluster) launch(t *testing.T, role string, number int) *member {
+	t.Helper()
+	name := fmt.Sprintf("%s-%d", role, number)
+	m := &member{newService(t, "", harness.WithRole(role, c.store, c.bus.url), harness.WithArgs("--node", name)), name}
+	c.members = append(c.members, m)
+	if err := m.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // These tests are not parallel: some of them take the database away.
@@ -165,7 +162,7 @@ func TestClusterUnderKills(t *testing.T) {
 		l.Restarted(back)
 		pause(t.Context(), 300*time.Millisecond) // the load goes on
 		stop()
-		l.settle(within(t, 3*time.Minute), t, c.tap, back, clusterGrace)
+		l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
 		report := l.Report(time.Now().Add(-clusterGrace))
 		t.Logf("round %d, %s: %s", round+1, what, report.String())
 		if report.Bad() > 0 || report.MaxRecovery > clusterGrace {

@@ -204,8 +204,13 @@ func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delive
 	}, c
 }
 
+// events are the public topics as somebody reads them. What was read once stands first the next time.
+type events interface {
+	ReadAll(ctx context.Context, subject string) ([]tap.Message, error)
+}
+
 // hear tells the oracle of fired events that it does not know yet.
-func (l *load) hear(ctx context.Context, from *tap.Tap) error {
+func (l *load) hear(ctx context.Context, from events) error {
 	all, err := from.ReadAll(ctx, tap.Fired)
 	if err != nil {
 		return err
@@ -226,7 +231,7 @@ func (l *load) hear(ctx context.Context, from *tap.Tap) error {
 
 // settle waits until nothing is owed, and until everything that was ever asked for would have come.
 // Nothing may be owed for longer than grace after both its time and since.
-func (l *load) settle(ctx context.Context, t *testing.T, from *tap.Tap, since time.Time, grace time.Duration) {
+func (l *load) settle(ctx context.Context, t *testing.T, from events, since time.Time, grace time.Duration) {
 	t.Helper()
 	for ctx.Err() == nil {
 		if err := l.hear(ctx, from); err != nil {

@@ -159,6 +159,13 @@ func newService(t *testing.T, data string, options ...harness.Option) *harness.S
 
 func (w *world) connect(t *testing.T) {
 	t.Helper()
+	w.connectAPI(t)
+	w.connectTap(t)
+}
+
+// connectAPI is connect without the bus.
+func (w *world) connectAPI(t *testing.T) {
+	t.Helper()
 	var err error
 	// One try: tests see every answer.
 	if w.api, err = client.New(w.URL(), client.WithRetry(1, 0)); err != nil {
@@ -168,7 +175,6 @@ func (w *world) connect(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.receiver.Close() })
-	w.connectTap(t)
 }
 
 // connectTap gives the world a new bus connection. After a kill that is surer than the old one: what a

@@ -52,11 +52,11 @@ func WithEnv(env ...string) Option {
 	return func(s *Service) { s.env = append(s.env, env...) }
 }
 
-// WithRole runs a role instead of dev, on a store and on the NATS server at an address.
-func WithRole(role, store, nats string) Option {
+// WithRole runs a role instead of dev, on a store and a bus by their URLs.
+func WithRole(role, store, bus string) Option {
 	return func(s *Service) {
-		s.role, s.NATS = role, nats
-		s.args = append(s.args, "--store", store, "--bus", "nats://"+nats, "--callback-allow", "loopback")
+		s.role = role
+		s.args = append(s.args, "--store", store, "--bus", bus, "--callback-allow", "loopback")
 	}
 }
 

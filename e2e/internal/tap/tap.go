@@ -1,13 +1,17 @@
-// Package tap is a user's NATS client: it publishes commands and listens to what the service publishes.
+// Package tap is a user's NATS or Kafka client: it publishes commands and listens to what the service
+// publishes.
 //
 // It knows what schemas/asyncapi.yaml says, and imports pkg/event for the form of events; of the bus's
 // insides it knows nothing.
+//
+// tap.go is for NATS, kafka.go for Kafka.
 package tap
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,6 +40,9 @@ type Message struct {
 
 // Tap is a connection.
 type Tap struct {
+	// Prefix stands in for that of the subjects above, if it is not empty.
+	Prefix string
+
 	nc *nats.Conn
 	js jetstream.JetStream
 }
@@ -76,6 +83,9 @@ func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
 
 // ReadAll returns all that the topic with this subject holds now, from its beginning.
 func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
+	if t.Prefix != "" {
+		subject = strings.Replace(subject, "timerbus", t.Prefix, 1)
+	}
 	for {
 		all, err := t.readAll(ctx, subject)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -211,7 +213,33 @@ func (b *Bus) restoreBucket(ctx context.Context, which string) {
 	b.restore(ctx, "KV_"+b.opts.Prefix+"-"+which)
 }
 
+// ensurePatience bounds how long one stream may take to be there.
+const ensurePatience = 30 * time.Second
+
+// ensureStream asks again where a cluster has no answer yet: while it elects a leader, or when several
+// processes want the same stream at once, some questions are left without one.
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
+	defer cancel()
+	for {
+		err := b.tryStream(ctx, cfg)
+		if err == nil || !passing(err) || !pause(ctx, 100*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+// passing reports whether an error is one that the same question may not get again.
+func passing(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) ||
+		errors.As(err, &api) && api.Code == http.StatusServiceUnavailable && api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled &&
+			api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
+}
+
+func (b *Bus) tryStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
 	found, err := b.js.Stream(ctx, cfg.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		found, err = b.js.CreateStream(ctx, cfg)

@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestBrokersAreKilledUnderLoad kills a broker of three in the middle of a load, and starts it again. What was
+// answered comes, and the service needs no restart.
+func TestBrokersAreKilledUnderLoad(t *testing.T) {
+	for _, name := range clusters {
+		t.Run(name, func(t *testing.T) {
+			c := startClusterOn(t, needBus(t, name), 1, 2, 1)
+			c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+			l := newLoad(t, c.world)
+			for _, node := range c.bus.nodes {
+				stop := l.start(t.Context(), 4)
+				pause(t.Context(), time.Second)
+				l.Killed()
+				control(t, "kill/"+node)
+				pause(t.Context(), 3*time.Second)
+				control(t, "start/"+node)
+				back := time.Now()
+				l.Restarted(back)
+				pause(t.Context(), time.Second) // the load goes on
+				stop()
+				l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
+				report := l.Report(time.Now().Add(-clusterGrace))
+				t.Logf("%s: %s", node, report.String())
+				if report.Bad() > 0 || report.MaxRecovery > clusterGrace {
+					t.Fatal("a promise is broken")
+				}
+			}
+			for _, m := range c.members {
+				if !m.Running() {
+					t.Errorf("%s has ended", m.name)
+				} else if err := m.Ready(within(t, patience)); err != nil {
+					t.Errorf("%s: %v", m.name, err)
+				}
+			}
+			if r := l.Report(time.Now()); r.Created == 0 || r.Fired == 0 {
+				t.Errorf("this proves nothing: %s", r.String())
+			}
+		})
+	}
+}
+
+// TestLostDueTopic deletes the topic of due events while it holds some that nobody has taken. Nobody makes it
+// again but the service, and nothing needs a restart: those timers come late, and the others in time.
+func TestLostDueTopic(t *testing.T) {
+	for _, name := range clusters {
+		t.Run(name, func(t *testing.T) {
+			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+			c.create(t, "first", 0) // everything is under way
+			c.calls(t, "first", 1)
+			dispatcher := c.member("dispatcher-1")
+			if err := dispatcher.Signal(syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			const timers = 200
+			for i := range timers {
+				c.create(t, fmt.Sprint("lost/", i), time.Second)
+			}
+			for deadline := time.Now().Add(patience); c.member("scheduler-1").metric(t, "timerbus_scheduler_published_total") < timers; {
+				if time.Now().After(deadline) {
+					t.Fatal("the scheduler does not publish")
+				}
+				pause(t.Context(), 20*time.Millisecond)
+			}
+			if err := c.bus.deleteTopic(within(t, patience), "due"); err != nil {
+				t.Fatal(err)
+			}
+			lost := time.Now()
+			if err := dispatcher.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			var latest time.Duration
+			for i := range timers {
+				calls, err := c.receiver.Await(within(t, 3*time.Minute), c.namespace, fmt.Sprint("lost/", i), 1)
+				if err != nil {
+					t.Fatalf("timer %d of %d: %v", i, timers, err)
+				}
+				latest = max(latest, calls[0].At.Sub(lost))
+			}
+			// After it, things are as they were.
+			c.create(t, "after", time.Second)
+			created := time.Now()
+			after := c.calls(t, "after", 1)[0].At.Sub(created.Add(time.Second))
+			t.Logf("%d timers whose due events were lost fired within %v of the loss; the next one was late by %v", timers, latest, after)
+			if after > 5*time.Second {
+				t.Errorf("a timer after the loss is late by %v", after)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// messageBus is a bus that processes reach by a URL.
+type messageBus struct {
+	url string
+	// nodes are its processes as testenv knows them.
+	nodes []string
+	// session is how long a dead process keeps its partitions.
+	session time.Duration
+	// connect gives a reader of fired events, and what ends it.
+	connect func() (events, func(), error)
+	// deleteTopic deletes one of this cluster's topics.
+	deleteTopic func(ctx context.Context, topic string) error
+
+	reader events
+}
+
+// events are the fired events, read over one connection for the whole test.
+func (b *messageBus) events(t *testing.T) events {
+	t.Helper()
+	if b.reader == nil {
+		reader, end, err := b.connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(end)
+		b.reader = reader
+	}
+	return b.reader
+}
+
+// ownNATS is a NATS server in this process, as others reach it.
+func ownNATS(t *testing.T) *messageBus {
+	t.Helper()
+	server, err := backend.Open(within(t, patience), backend.Options{
+		StoreURL: "memory:", BusURL: backend.FolderURL("embedded", t.TempDir(), url.Values{"listen": {"127.0.0.1:0"}}),
+		Partitions: 16, Clock: timer.SystemClock, Random: rand.Uint64,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return onNATS(server.BusAddress, "timerbus", "")
+}
+
+// clusters are the buses of three nodes, by the names of testenv.
+var clusters = []string{"nats3", "kafka3"}
+
+// needBus finds one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. What
+// the test leaves there is removed.
+func needBus(t *testing.T, name string) *messageBus {
+	t.Helper()
+	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
+	given := os.Getenv(variable)
+	if given == "" {
+		if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
+			t.Fatalf("TIMERBUS_REQUIRE names %s, and %s is not set", name, variable)
+		}
+		t.Skipf("no %s: run `go run ./tools/testenv --need postgres,%s -- go test …`", name, name)
+	}
+	prefix := fmt.Sprintf("e2e%x", time.Now().UnixNano())
+	b := onNATS(given, prefix, "?replicas=3&prefix="+prefix)
+	remove := func(ctx context.Context) error { return removeStreams(ctx, given, prefix) }
+	if strings.HasPrefix(name, "kafka") {
+		b = onKafka(strings.Split(given, ","), prefix)
+		remove = func(ctx context.Context) error { return removeTopics(ctx, strings.Split(given, ","), prefix) }
+	}
+	for i := range 3 {
+		b.nodes = append(b.nodes, fmt.Sprintf("%s-%d", name, i+1))
+	}
+	t.Cleanup(func() {
+		// The test's own context has ended.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := remove(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func onNATS(server, prefix, query string) *messageBus {
+	return &messageBus{
+		url: server + query, session: time.Second,
+		connect: func() (events, func(), error) {
+			reader, err := tap.Connect(server)
+			if err != nil {
+				return nil, nil, err
+			}
+			reader.Prefix = prefix
+			return reader, reader.Close, nil
+		},
+		deleteTopic: func(ctx context.Context, topic string) error {
+			return withJetStream(server, func(js jetstream.JetStream) error { return js.DeleteStream(ctx, prefix+"-"+topic) })
+		},
+	}
+}
+
+func onKafka(brokers []string, prefix string) *messageBus {
+	return &messageBus{
+		url: "kafka://" + strings.Join(brokers, ",") + "?replicas=3&prefix=" + prefix, session: 6 * time.Second,
+		connect: func() (events, func(), error) {
+			reader, err := tap.ConnectKafka(brokers, prefix, tap.Fired)
+			if err != nil {
+				return nil, nil, err
+			}
+			return reader, reader.Close, nil
+		},
+		deleteTopic: func(ctx context.Context, topic string) error {
+			return withAdmin(brokers, func(admin *kadm.Client) error {
+				_, err := admin.DeleteTopic(ctx, prefix+"."+topic)
+				return err
+			})
+		},
+	}
+}
+
+func withJetStream(server string, do func(jetstream.JetStream) error) error {
+	nc, err := nats.Connect(server)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	return do(js)
+}
+
+func withAdmin(brokers []string, do func(*kadm.Client) error) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return do(kadm.NewClient(client))
+}
+
+func removeStreams(ctx context.Context, server, prefix string) error {
+	return withJetStream(server, func(js jetstream.JetStream) error {
+		names := js.StreamNames(ctx)
+		var failed error
+		for name := range names.Name() {
+			if strings.HasPrefix(strings.TrimPrefix(name, "KV_"), prefix+"-") {
+				failed = errors.Join(failed, js.DeleteStream(ctx, name))
+			}
+		}
+		return errors.Join(failed, names.Err())
+	})
+}
+
+func removeTopics(ctx context.Context, brokers []string, prefix string) error {
+	return withAdmin(brokers, func(admin *kadm.Client) error {
+		topics, err := admin.ListTopics(ctx)
+		if err != nil {
+			return err
+		}
+		names := slices.DeleteFunc(topics.Names(), func(name string) bool { return !strings.HasPrefix(name, prefix+".") })
+		_, err = admin.DeleteTopics(ctx, names...)
+		return err
+	})
+}
