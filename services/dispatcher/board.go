@@ -39,9 +39,10 @@ type board struct {
 	told     bool // idle is closed
 	checking bool // the checker has a batch
 	known    map[state]*delivery
-	early    earlyHeap   // their time has not come
-	ready    *lanes      // for a row check
-	gate     *gate       // for a place with their host, and then another row check
+	early    earlyHeap // their time has not come
+	ready    *lanes    // for a row check
+	gate     *gate     // for a place with their host, and then another row check
+	look     lookahead
 	suspects []*delivery // to be alone, in order of arrival
 	byAge    *list.List  // of *delivery with messages, by deadline
 
@@ -66,6 +67,7 @@ func newBoard(c *Config) *board {
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
 		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(), gate: newGate(c),
+		look: lookahead{size: c.Batch, most: c.Batch},
 	}
 }
 
@@ -114,9 +116,6 @@ type refused struct {
 	entry    entry
 }
 
-// lookEvery is how often queues of hosts are looked at while nothing else happens.
-const lookEvery = 100 * time.Millisecond
-
 // next tells what can be done now.
 func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	b.mu.Lock()
@@ -131,8 +130,8 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 		r.wait = b.early[0].dueAt.Sub(now)
 	}
 	b.gate.shed(elapsed, func(d *delivery, e entry) { r.refused = append(r.refused, refused{b.putOff(d), e}) })
-	if b.gate.waiting > 0 && (r.wait == 0 || r.wait > lookEvery) {
-		r.wait = lookEvery
+	if b.gate.waiting > 0 && (r.wait == 0 || r.wait > lookAnyway) {
+		r.wait = lookAnyway
 	}
 	if b.alone != nil {
 		return r
@@ -147,16 +146,23 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 		r.check, r.alone = []*delivery{b.alone}, true
 		return r
 	}
-	for len(r.check) < room {
-		d := b.gate.next()
+	take := func(d *delivery) bool {
 		if d == nil {
-			d = b.ready.pop(b.slotLimit - b.slots)
-		}
-		if d == nil {
-			break
+			return false
 		}
 		b.reserve(d)
 		r.check = append(r.check, d)
+		return true
+	}
+	for more := true; more && len(r.check) < room; {
+		more = take(b.gate.next())
+	}
+	// Those who waited for a host take the places that become free, so that whoever is read beside them
+	// for the first time would be read in vain.
+	for unread := b.look.next(b.gate.waiting, elapsed); unread > 0 && len(r.check) < room; unread-- {
+		if !take(b.ready.pop(b.slotLimit - b.slots)) {
+			break
+		}
 	}
 	if len(r.check) > 0 {
 		b.fair = false
@@ -209,12 +215,21 @@ func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool
 		b.remove(d)
 		return e, false
 	}
+	first := d.passed == nil
 	e = b.gate.enter(d, d.hostName, age, elapsed)
 	switch {
+	case e.in && first:
+		b.look.useful++
 	case e.in:
 	case e.refused != "":
+		b.look.useful++
 		b.putOff(d)
 	default:
+		if d.host.pace(elapsed) < quickPace {
+			b.look.vain++
+		} else {
+			b.look.useful++
+		}
 		b.free(d)
 		d.stage = stageQueued
 		// It is read again; until then this is only what a postponement needs.

@@ -133,8 +133,12 @@ func (s *Service) enter(d *delivery) bool {
 		return true
 	}
 	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.elapsed())
-	if ok && e.refused != "" {
+	switch {
+	case !ok || e.in:
+	case e.refused != "":
 		s.putOff(d, e)
+	default:
+		s.metrics.waited.Inc()
 	}
 	return ok && e.in
 }

@@ -53,6 +53,7 @@ type gate struct {
 	queued         *list.List // hosts with a queue, whose turn it is first
 	calls, waiting int
 	called         int // hosts with calls under way
+	pulse          pulse
 	open           int // circuits opened and not closed since
 }
 
@@ -77,15 +78,17 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 	switch {
 	case h.circuit.State() == gobreaker.StateOpen:
 		return g.refuse(h, refusedOpen, age, elapsed)
-	case h.calls < g.share():
+	case len(h.waiting) == 0 && h.calls < g.share():
 		if !g.take(h, d) {
 			return g.refuse(h, refusedOpen, age, elapsed)
 		}
 		return entry{in: true}
 	}
-	h.fill(elapsed)
-	if len(h.waiting) >= h.bearable(elapsed, g.patience) {
-		return g.refuse(h, refusedFull, age, elapsed)
+	if h.calls >= g.share() {
+		h.fill(elapsed, g.pulse.at(elapsed))
+		if len(h.waiting) >= h.bearable(g.pulse.at(elapsed), g.patience) {
+			return g.refuse(h, refusedFull, age, elapsed)
+		}
 	}
 	d.host, d.queuedAt = h, elapsed
 	h.waiting = append(h.waiting, d)
@@ -163,15 +166,20 @@ func (g *gate) any() bool {
 // leave gives a delivery's place back. cause is nil after an answer, errNoAnswer without one, and errUntried
 // if no call was made.
 func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name string, what change) {
-	h := d.host
-	passed := d.passed
+	h, passed := d.host, d.passed
+	full := h.calls >= g.share()
 	d.host, d.passed = nil, nil
 	if h.calls--; h.calls == 0 {
 		g.called--
 	}
 	g.calls--
 	if cause != errUntried { //nolint:errorlint // it is ours and never wrapped.
-		h.answered(elapsed)
+		g.pulse.beat(elapsed)
+		if full {
+			h.answered(elapsed, g.pulse.lived)
+		} else {
+			h.full = false // whoever waits for it waits for this process
+		}
 	}
 	before := h.circuit.State()
 	passed(cause)
@@ -184,8 +192,8 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 		h.down, what = false, circuitClosed
 		g.open--
 	}
-	if len(h.waiting) == 0 && h.calls < g.share()/2 {
-		h.full, h.warned = false, false
+	if h.calls < g.share()/2 {
+		h.warned = false
 	}
 	g.rest(h)
 	return h.name, what
@@ -195,7 +203,10 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		keep, why := h.bearable(elapsed, g.patience), refusedFull
+		keep, why := maxWaiting, refusedFull
+		if h.full && h.calls >= g.share() {
+			keep = h.bearable(g.pulse.at(elapsed), g.patience)
+		}
 		if h.circuit.State() == gobreaker.StateOpen {
 			keep, why = 0, refusedOpen
 		}

@@ -26,31 +26,49 @@ type host struct {
 	place   *list.Element // in it
 
 	// full: more want to call it than may. Then its pace is measured: in how much of the time lately how
-	// many calls ended, and since when none has.
-	full                  bool
-	fullSince, quietSince time.Duration
-	spent                 time.Duration
-	ended                 float64
-	tail                  time.Duration // by when what was postponed so far can have been called
-	warned                bool          // that it is full, since it last was not
-	down                  bool          // the circuit has opened and not closed again since
+	// many calls ended. fullAt and quietAt are times of the gate's pulse: when it became full, and when a
+	// call last ended since.
+	full            bool
+	since           time.Duration // when a call last ended, or it became full
+	fullAt, quietAt time.Duration
+	spent           time.Duration
+	ended           float64
+	tail            time.Duration // by when what was postponed so far can have been called
+	warned          bool          // that it is full, since it last was not
+	down            bool          // the circuit has opened and not closed again since
+}
+
+// pulse is a clock that runs while answers come in, from whomever. A host is not silent because the whole
+// process, or the machine, stood still.
+type pulse struct{ last, lived time.Duration }
+
+// beatMost is how much of the time between two answers counts.
+const beatMost = 100 * time.Millisecond
+
+func (p *pulse) at(elapsed time.Duration) time.Duration {
+	return p.lived + min(elapsed-p.last, beatMost)
+}
+
+func (p *pulse) beat(elapsed time.Duration) {
+	p.lived, p.last = p.at(elapsed), elapsed
 }
 
 // paceWindow is over about what time a pace is measured: long enough for hosts that answer in bursts.
 const paceWindow = 10 * time.Second
 
-// stuckAfter is how long a host that became full, or fell silent, is given before that says anything: the
-// process itself stands still now and then.
+// stuckAfter is how long a host that became full, or fell silent, is given before that says anything.
 const stuckAfter = 250 * time.Millisecond
 
 // answered notes that a call has ended.
-func (h *host) answered(elapsed time.Duration) {
+func (h *host) answered(elapsed, pulse time.Duration) {
 	if !h.full {
+		h.full, h.fullAt = true, pulse
+		h.since, h.quietAt = elapsed, pulse
 		return
 	}
-	h.spent += elapsed - h.quietSince
+	h.spent += elapsed - h.since
 	h.ended++
-	h.quietSince = elapsed
+	h.since, h.quietAt = elapsed, pulse
 	if h.spent > paceWindow {
 		h.spent /= 2
 		h.ended /= 2
@@ -58,24 +76,27 @@ func (h *host) answered(elapsed time.Duration) {
 }
 
 // fill notes that somebody was not let in.
-func (h *host) fill(elapsed time.Duration) {
+func (h *host) fill(elapsed, pulse time.Duration) {
 	if !h.full {
-		h.full, h.fullSince, h.quietSince = true, elapsed, elapsed
+		h.full, h.since, h.fullAt, h.quietAt = true, elapsed, pulse, pulse
 	}
 }
 
 // pace is the time from the end of one call to that of the next, as far as it is known.
 func (h *host) pace(elapsed time.Duration) time.Duration {
-	return time.Duration(float64(h.spent+elapsed-h.quietSince) / (h.ended + 1))
+	if !h.full {
+		return time.Duration(float64(h.spent) / max(h.ended, 1))
+	}
+	return time.Duration(float64(h.spent+elapsed-h.since) / (h.ended + 1))
 }
 
 // bearable is how many can wait for the host without waiting longer than patience.
-func (h *host) bearable(elapsed, patience time.Duration) int {
-	if elapsed-h.fullSince < stuckAfter {
+func (h *host) bearable(pulse, patience time.Duration) int {
+	if pulse-h.fullAt < stuckAfter {
 		return maxWaiting
 	}
-	pace := h.pace(elapsed)
-	if quiet := elapsed - h.quietSince; quiet > stuckAfter {
+	pace := time.Duration(float64(h.spent) / max(h.ended, 1))
+	if quiet := pulse - h.quietAt; quiet > stuckAfter {
 		// It may be slow in bursts or have stopped; whoever waits in the row is not lost.
 		pace = max(pace, quiet)
 	}

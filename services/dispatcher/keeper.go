@@ -111,7 +111,8 @@ func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
 	waited := elapsed - d.since
 	switch d.stage {
 	case stageQueued:
-		return elapsed-d.queuedAt >= b.gate.patience
+		queued := elapsed - d.queuedAt
+		return queued >= 2*b.gate.patience && !b.gate.lets(d) || queued >= b.holdFor
 	case stageReady:
 		if b.ready.crowded(d, b.slotLimit-b.slots) {
 			return waited >= b.gate.patience && !d.redelivered

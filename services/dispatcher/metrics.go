@@ -22,6 +22,7 @@ type metrics struct {
 	refused    *prometheus.CounterVec
 	circuits   *prometheus.CounterVec
 	forbidden  prometheus.Counter
+	waited     prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metrics {
@@ -59,6 +60,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		refused: counters("host_refused_total",
 			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
 		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
+		waited:    counter("host_waited_total", "Deliveries that waited here for their host, to be checked again."),
 		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
 	}
 	for state, count := range map[string]func(hostCounts) int{
@@ -73,6 +75,6 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 	}
 	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
-		m.refused, m.circuits, m.forbidden)
+		m.refused, m.circuits, m.forbidden, m.waited)
 	return m
 }
