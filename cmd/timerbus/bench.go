@@ -84,6 +84,7 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
 	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
 	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
+	f.DurationVar(&into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
 	f.Float64Var(&into.Rate, "rate", d.Rate, "timers a second that are due while lateness is measured")
 	f.DurationVar(&into.Span, "for", d.Span, "how long they are")
 	f.Float64Var(&into.Beside, "beside", d.Beside, "creates a second beside, in the phase busy")
@@ -115,6 +116,7 @@ func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
 	}
 	for flag, n := range map[string]struct{ to, from *time.Duration }{
 		"for": {&plan.Span, &given.Span}, "watch": {&plan.Watch, &given.Watch}, "patience": {&plan.Patience, &given.Patience},
+		"hang": {&plan.Hang, &given.Hang},
 	} {
 		if c.Flags().Changed(flag) {
 			*n.to = *n.from

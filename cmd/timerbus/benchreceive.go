@@ -35,12 +35,14 @@ clock. Whoever reaches the address can tell the receiver what to count.`,
 
 // serveReceiver serves a benchmark's receiver until it is stopped.
 func serveReceiver(l net.Listener) (stop func() error) {
-	server := newHTTPServer(bench.NewReceiver(), nil)
+	receiver := bench.NewReceiver()
+	server := newHTTPServer(receiver, nil)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
+		receiver.Close()
 		err := server.Shutdown(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = server.Close() // connections that a caller keeps open

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +86,14 @@ const armTries = 3
 // last are not there before the first are due, the figures would be those of creating, so it lets them
 // fire and tries again.
 func (r *run) arm(ctx context.Context, name string, count int, at func(due time.Time, n int) time.Time) (time.Time, *set, error) {
+	return r.armOver(ctx, name, []string{r.Callback}, count, at, func(string, time.Time) error { return nil })
+}
+
+// armOver does so with timers for several hosts; also may create others that are due with them.
+func (r *run) armOver(
+	ctx context.Context, name string, callbacks []string, count int,
+	at func(due time.Time, n int) time.Time, also func(name string, due time.Time) error,
+) (time.Time, *set, error) {
 	if err := r.fill(ctx, r.Plan.Pending); err != nil {
 		return time.Time{}, nil, err
 	}
@@ -95,11 +104,15 @@ func (r *run) arm(ctx context.Context, name string, count int, at func(due time.
 	creating := 1.5 * float64(count) / rate
 	for try := range armTries {
 		due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
-		s := r.newSet(fmt.Sprintf("%s%d", name, try), SmallPayload, count, func(n int) time.Time { return at(due, n) })
+		name := fmt.Sprintf("%s%d", name, try)
+		s := newSet(r.Namespace, r.id+"-"+name+"-", callbacks, SmallPayload, count, func(n int) time.Time { return at(due, n) })
 		if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
 			return time.Time{}, nil, err
 		}
-		r.armed = s
+		r.armed = []*set{s}
+		if err := also(name, due); err != nil {
+			return time.Time{}, nil, err
+		}
 		if _, err := r.inBatches(ctx, s, "create the timers"); err != nil {
 			return time.Time{}, nil, err
 		}
@@ -184,7 +197,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 		}
 		r.Watch.done.Store(int64(report.Received))
 		if report.Received >= s.count {
-			r.armed = nil
+			r.armed = slices.DeleteFunc(r.armed, func(o *set) bool { return o == s })
 			return nil
 		}
 		now := time.Now()

@@ -19,6 +19,8 @@ type Plan struct {
 	Pending, Million int
 	// Backlog is how many timers are due at once.
 	Backlog int
+	// Hang is how long hosts that hang take for an answer, in the phase isolation.
+	Hang time.Duration
 	// Rate is how many timers a second are due while lateness is measured, for Span.
 	Rate float64
 	Span time.Duration
@@ -38,7 +40,7 @@ func FullPlan() Plan {
 	return Plan{
 		Connections: 64, BatchConnections: 8,
 		Creates: 50_000, Large: 30_000, Commands: 100_000, Publishing: 10 * time.Second,
-		Pending: 100_000, Million: 1_000_000, Backlog: 50_000,
+		Pending: 100_000, Million: 1_000_000, Backlog: 50_000, Hang: 10 * time.Second,
 		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
 		Margin: 2500 * time.Millisecond, Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
 	}
@@ -77,8 +79,8 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Pending < 0 || p.Pending > maxSet:
 		return fmt.Errorf("pending: %d is not accepted: want 0 to %d", p.Pending, maxSet)
-	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Margin < 0 || p.Publishing <= 0:
-		return errors.New("watch, patience and publishing: want durations above 0")
+	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Margin < 0 || p.Publishing <= 0 || p.Hang <= 0:
+		return errors.New("watch, patience, hang and publishing: want durations above 0")
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ const (
 	firePath   = "/fire"
 	expectPath = "/expect"
 	reportPath = "/report"
+	hostsPath  = "/hosts"
+	hangPath   = "/hang"
 )
 
 // maxCallback bounds a callback's body.
@@ -25,8 +27,11 @@ const maxCallback = 256 << 10
 // Receiver is an HTTP handler that takes callbacks, answers them at once, and counts. Whoever measures
 // tells it what to expect and asks for its report, over HTTP as well, so that it can be a process of its
 // own.
+//
+// It can be many hosts at once, some of which hang: its ports. Close ends those.
 type Receiver struct {
 	tally   tally
+	hosts   hosts
 	buffers sync.Pool
 }
 
@@ -47,6 +52,10 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		report := r.tally.look(request.URL.Query().Has("whole"))
 		report.CPUSeconds = ownCPU().Seconds()
 		tell(w, &report)
+	case hostsPath:
+		r.openHosts(w, request)
+	case hangPath:
+		r.hosts.hang(request)
 	default:
 		r.tally.stray()
 		http.NotFound(w, request)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -17,8 +18,8 @@ type run struct {
 	// sets are those whose timers wait for a distant time; pending is how many they are.
 	sets    []*set
 	pending int
-	// armed is a set that is due soon and has not fired yet.
-	armed *set
+	// armed are sets that are due soon and have not fired yet.
+	armed []*set
 	// distant is when the first of them is due.
 	distant time.Time
 	// batchRate is how many creates a second batches were last seen to reach.
@@ -70,30 +71,35 @@ func (r *run) open(ctx context.Context) error {
 func (r *run) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	const each = 500
-	sets := r.sets
-	if r.armed != nil {
-		sets = append([]*set{r.armed}, sets...)
-	}
+	sets := append(slices.Clone(r.armed), r.sets...)
 	for _, s := range sets {
-		requests := (s.count + each - 1) / each
-		r.Watch.begin(Step{Phase: "end", What: "delete pending timers", Total: requests})
-		l := load{
-			target: r.Target, path: "/api/v1/timers/batch-delete", connections: 4, requests: requests, done: &r.Watch.done,
-			body: func(to []byte, i int) []byte {
-				return s.appendDeletes(to, r.Namespace, i*each, min((i+1)*each, s.count))
-			},
+		if err := r.remove(ctx, "end", s); err != nil {
+			return err
 		}
-		if _, err := l.run(ctx); err != nil {
-			return fmt.Errorf("delete the timers %s… of namespace %s: %w", s.prefix, r.Namespace, err)
-		}
+	}
+	return nil
+}
+
+// remove deletes what is left of a set.
+func (r *run) remove(ctx context.Context, phase string, s *set) error {
+	const each = 500
+	requests := (s.count + each - 1) / each
+	r.Watch.begin(Step{Phase: phase, What: "delete pending timers", Total: requests})
+	l := load{
+		target: r.Target, path: "/api/v1/timers/batch-delete", connections: 4, requests: requests, done: &r.Watch.done,
+		body: func(to []byte, i int) []byte {
+			return s.appendDeletes(to, r.Namespace, i*each, min((i+1)*each, s.count))
+		},
+	}
+	if _, err := l.run(ctx); err != nil {
+		return fmt.Errorf("delete the timers %s… of namespace %s: %w", s.prefix, r.Namespace, err)
 	}
 	return nil
 }
 
 // newSet describes timers of this phase.
 func (r *run) newSet(name string, payload, count int, at func(n int) time.Time) *set {
-	return newSet(r.Namespace, r.id+"-"+name+"-", r.Callback, payload, count, at)
+	return newSet(r.Namespace, r.id+"-"+name+"-", []string{r.Callback}, payload, count, at)
 }
 
 // pendingSet describes timers that wait for a distant time.

@@ -161,7 +161,7 @@ func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (publi
 
 // command is the event that creates the timer of a number. The bus keeps it, so it is not used again.
 func (s *set) command(n int) []byte {
-	to := make([]byte, 0, 256+len(s.head)+len(s.middle)+len(s.tail))
+	to := make([]byte, 0, 256+len(s.head)+len(s.middle)+len(s.tails[0]))
 	to = append(to, `{"specversion":"1.0","type":"`+event.TypeCreate+`","source":"timerbus/bench","id":"`...)
 	to = s.appendID(to, n)
 	to = append(to, `","data":`...)

@@ -35,18 +35,22 @@ type set struct {
 	// at tells when the timer of a number is due.
 	at func(n int) time.Time
 
-	// The parts of a create request around id and executeAt.
-	head, middle, tail []byte
+	// The parts of a create request around id and executeAt. Callbacks go to the tails' URLs in turn.
+	head, middle []byte
+	tails        [][]byte
 }
 
 // newSet prepares a set, so that a request costs no more than copying bytes.
-func newSet(namespace, prefix, callback string, payload, count int, at func(n int) time.Time) *set {
-	return &set{
+func newSet(namespace, prefix string, callbacks []string, payload, count int, at func(n int) time.Time) *set {
+	s := &set{
 		prefix: prefix, count: count, at: at,
 		head:   fmt.Appendf(nil, `{"namespace":"%s","id":"%s`, namespace, prefix),
 		middle: []byte(`","executeAt":"`),
-		tail:   fmt.Appendf(nil, `","callbackUrl":%q,"payload":%s}`, callback, payloadOf(payload)),
 	}
+	for _, callback := range callbacks {
+		s.tails = append(s.tails, fmt.Appendf(nil, `","callbackUrl":%q,"payload":%s}`, callback, payloadOf(payload)))
+	}
+	return s
 }
 
 // payloadOf is a JSON object of some bytes.
@@ -85,7 +89,7 @@ func (s *set) appendCreate(to []byte, n int) []byte {
 	to = appendNumber(append(to, s.head...), n)
 	to = append(to, s.middle...)
 	to = s.at(n).UTC().AppendFormat(to, instantLayout)
-	return append(to, s.tail...)
+	return append(to, s.tails[n%len(s.tails)]...)
 }
 
 // appendBatch appends the body of a request that creates the timers from one number up to another.

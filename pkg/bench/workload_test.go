@@ -21,7 +21,7 @@ type created struct {
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func testSet(payload, count int) *set {
-	return newSet("ns", "run-set-", "http://127.0.0.1:9/fire", payload, count, func(n int) time.Time {
+	return newSet("ns", "run-set-", []string{"http://127.0.0.1:9/fire"}, payload, count, func(n int) time.Time {
 		return noon.Add(time.Duration(n) * time.Millisecond)
 	})
 }

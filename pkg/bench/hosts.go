@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// maxHosts bounds the further ports of a receiver.
+const maxHosts = 256
+
+// hosts are further ports of a receiver: for those who call it, each is another host.
+type hosts struct {
+	mu      sync.Mutex
+	servers []*http.Server
+	serving sync.WaitGroup
+	holdFor time.Duration
+	held    chan struct{} // closed when what hangs is to be let go
+}
+
+// hostsWanted is the body of a request to hostsPath; the one before it is over.
+type hostsWanted struct {
+	Count int `json:"count"`
+	// HoldSeconds is how long callbacks to hangPath go without an answer.
+	HoldSeconds float64 `json:"holdSeconds"`
+}
+
+type hostsOpened struct {
+	Ports []int `json:"ports"`
+}
+
+func (r *Receiver) openHosts(w http.ResponseWriter, request *http.Request) {
+	var wanted hostsWanted
+	err := json.NewDecoder(io.LimitReader(request.Body, 4096)).Decode(&wanted)
+	if err == nil && (wanted.Count < 0 || wanted.Count > maxHosts || wanted.HoldSeconds < 0) {
+		err = fmt.Errorf("count %d is not accepted: want 0 to %d, and no negative time", wanted.Count, maxHosts)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	local, _ := request.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	ports, err := r.hosts.open(request.Context(), r, local, wanted)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	body, err := json.Marshal(hostsOpened{ports})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // whoever went away asks again
+}
+
+// open ends the hosts there are and opens others beside an address.
+func (h *hosts) open(ctx context.Context, handler http.Handler, beside net.Addr, wanted hostsWanted) ([]int, error) {
+	h.close()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held, h.holdFor = make(chan struct{}), time.Duration(wanted.HoldSeconds*float64(time.Second))
+	if wanted.Count == 0 {
+		return nil, nil
+	}
+	if beside == nil {
+		return nil, errors.New("it is not known where this receiver listens")
+	}
+	host, _, err := net.SplitHostPort(beside.String())
+	if err != nil {
+		return nil, err
+	}
+	ports := make([]int, 0, wanted.Count)
+	for range wanted.Count {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+		if err != nil {
+			return nil, err
+		}
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: requestTimeout}
+		h.servers = append(h.servers, server)
+		h.serving.Go(func() { _ = server.Serve(l) }) // until it is closed
+		ports = append(ports, n)
+	}
+	return ports, nil
+}
+
+// hang keeps a callback without an answer.
+func (h *hosts) hang(request *http.Request) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(request.Body, maxCallback)) // so that the caller is heard when it leaves
+	h.mu.Lock()
+	held, holdFor := h.held, h.holdFor
+	h.mu.Unlock()
+	t := time.NewTimer(holdFor)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-held:
+	case <-request.Context().Done():
+	}
+}
+
+// close lets go of what hangs, and ends the ports.
+func (h *hosts) close() {
+	h.mu.Lock()
+	servers := h.servers
+	h.servers = nil
+	if h.held != nil {
+		close(h.held)
+		h.held = nil
+	}
+	h.mu.Unlock()
+	for _, s := range servers {
+		_ = s.Close() // its connections are nobody's loss
+	}
+	h.serving.Wait()
+}
+
+// Close ends the receiver's further ports.
+func (r *Receiver) Close() { r.hosts.close() }
+
+// openHosts asks for further ports, and returns them as a caller sees them.
+func (r *run) openHosts(ctx context.Context, count int, hold time.Duration) ([]string, error) {
+	body, err := json.Marshal(hostsWanted{Count: count, HoldSeconds: hold.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := exchange(ctx, http.MethodPost, r.receiver.base.JoinPath(hostsPath).String(), "", body)
+	if err != nil {
+		return nil, fmt.Errorf("open hosts of the receiver: %w", err)
+	}
+	var opened hostsOpened
+	if err := json.Unmarshal(answer, &opened); err != nil {
+		return nil, fmt.Errorf("open hosts of the receiver: %w", err)
+	}
+	callback, err := url.Parse(r.Callback)
+	if err != nil {
+		return nil, err
+	}
+	addresses := make([]string, len(opened.Ports))
+	for i, port := range opened.Ports {
+		addresses[i] = "http://" + net.JoinHostPort(callback.Hostname(), strconv.Itoa(port))
+	}
+	return addresses, nil
+}

@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// isolationHosts is over how many hosts the timers of the phase isolation go; so many of them hang.
+const isolationHosts, hangingHosts = 50, 5
+
+// isolation measures how late timers to healthy hosts come when all are due at one instant: alone, and
+// together with those of hosts that hang.
+func (r *run) isolation(ctx context.Context, f *figures) (err error) {
+	addresses, err := r.openHosts(ctx, isolationHosts, r.Plan.Hang)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_, closing := r.openHosts(context.WithoutCancel(ctx), 0, 0)
+		err = errors.Join(err, closing)
+	}()
+	healthy, hanging := addresses[hangingHosts:], addresses[:hangingHosts]
+	for i := range healthy {
+		healthy[i] += firePath
+	}
+	for i := range hanging {
+		hanging[i] += hangPath
+	}
+	part := max(1, r.Plan.Backlog/isolationHosts) // timers for each host
+	alone, err := r.burst(ctx, "alone", healthy, nil, part)
+	if err != nil {
+		return err
+	}
+	before, err := r.refusals(ctx)
+	if err != nil {
+		return err
+	}
+	beside, err := r.burst(ctx, "beside", healthy, hanging, part)
+	if err != nil {
+		return err
+	}
+	after, err := r.refusals(ctx)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s due at once over %d hosts", thousands(part*len(healthy)), len(healthy))
+	f.add("alone_p50", what+": p50", Milliseconds, alone.Lateness.P50)
+	f.add("alone_p99", what+": p99", Milliseconds, alone.Lateness.P99)
+	what = fmt.Sprintf("the same beside %s for %d hosts that hang %.0f s",
+		thousands(part*len(hanging)), len(hanging), r.Plan.Hang.Seconds())
+	f.add("beside_p50", what+": p50", Milliseconds, beside.Lateness.P50)
+	f.add("beside_p99", what+": p99", Milliseconds, beside.Lateness.P99)
+	f.add("ratio", "isolation: p99 beside hanging hosts to p99 alone", Count, beside.Lateness.P99/alone.Lateness.P99)
+	f.add("refused", "isolation: deliveries postponed meanwhile", Count, after-before)
+	f.add("early", "isolation: callbacks before their time", Count, float64(alone.Early+beside.Early))
+	f.add("duplicates", "isolation: duplicate callbacks", Count, float64(alone.Duplicates+beside.Duplicates))
+	return nil
+}
+
+// burst fires so many timers for each host at once and reports of those of healthy ones. What is left of the
+// others is taken back.
+func (r *run) burst(ctx context.Context, name string, healthy, hanging []string, part int) (Report, error) {
+	var stuck *set
+	due, s, err := r.armOver(ctx, "isolation-"+name, healthy, part*len(healthy),
+		func(due time.Time, _ int) time.Time { return due },
+		func(name string, due time.Time) error {
+			if len(hanging) == 0 {
+				return nil
+			}
+			stuck = newSet(r.Namespace, r.id+"-stuck"+name+"-", hanging, SmallPayload, part*len(hanging),
+				func(int) time.Time { return due })
+			r.armed = append(r.armed, stuck)
+			_, err := r.inBatches(ctx, stuck, "create the timers of hosts that hang")
+			return err
+		})
+	if err != nil {
+		return Report{}, err
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	if err := rest(ctx, time.Until(due)); err != nil {
+		return Report{}, err
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	if err := r.await(ctx, s); err != nil {
+		return Report{}, err
+	}
+	report, err := r.receiver.report(ctx, true)
+	if err == nil && stuck != nil {
+		if err = r.remove(ctx, r.phase, stuck); err == nil {
+			r.armed = nil
+		}
+	}
+	return report, errors.Join(err, r.calm(ctx))
+}
+
+// refusals is how many deliveries were put off because of their hosts.
+func (r *run) refusals(ctx context.Context) (float64, error) {
+	page, err := r.Target.get(ctx, "/metrics")
+	return metric(page, "timerbus_dispatcher_host_refused_total"), err
+}
+
+// calm waits until nothing is under way.
+func (r *run) calm(ctx context.Context) error {
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until nothing is under way"})
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("callbacks are still under way"))
+	defer cancel()
+	for {
+		f, err := r.fires(ctx)
+		switch {
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case f.inFlight == 0:
+			return nil
+		}
+		if err := rest(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+}
