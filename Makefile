@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
 #   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50
-#   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'
+#   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
 TESTFLAGS    ?=
 TEST_TIMEOUT ?= 5m
@@ -25,10 +25,10 @@ ARGS         ?=
 SEEDS        ?= 1000
 FIRST        ?= 0
 ROUNDS       ?=
+BUS          ?=
 SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
-STORE        ?= postgres
 # The modules; PKG is meant in the root module.
 MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples/verify/go,.)
 
@@ -105,8 +105,8 @@ testenv:
 	@go build -C tools -o ../$(TESTENV) ./testenv
 
 .PHONY: e2e
-e2e: testenv ## Run the end-to-end tests on another store (STORE=postgres)
-	@cd e2e && TIMERBUS_E2E_STORE=$(STORE) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 30m -v .
+e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres)
+	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 30m -v .
 
 .PHONY: soak
 soak: testenv ## Kill and freeze the roles and PostgreSQL under load for MINUTES (10), and count what was lost
@@ -179,9 +179,21 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-bench: build ## Measure the service beside the aims (SHORT=1: under a minute; ROUNDS, STORE, ARGS)
+# BUS names those of PostgreSQL's buses that are compared, such as nats,kafka or nats3,kafka3; none: the embedded setup.
+comma := ,
+bench: build $(if $(BUS),testenv) ## Measure the service beside the aims (SHORT=1: under a minute; BUS=nats,kafka: on PostgreSQL; ROUNDS, ARGS)
 	@go build -C benchmark -o ../bin/timerbus-benchmark .
-	@exec bin/timerbus-benchmark -store $(STORE) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUS),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUS))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+
+.PHONY: bench-bus
+bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
+	@$(TESTENV) --need $(or $(NEED),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \
+		go test -run '^$$' -bench 'Bus/' -benchtime 20x ./pkg/bus/natsbus ./pkg/bus/kafkabus | \
+		awk 'BEGIN { printf "%-34s %12s %12s\n", "bus", "published/s", "acked/s" } \
+			/^Benchmark/ { sub(/^BenchmarkBus\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
+				for (i = 2; i < NF; i++) { if ($$(i+1) == "published/s") p = $$i; if ($$(i+1) == "acked/s") a = $$i } \
+				printf "%-34s %12d %12d\n", $$1, p, a; next } \
+			/SKIP|FAIL|panic/ { print }'
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)

@@ -68,7 +68,7 @@ const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
 	callbacks = " pkg/seal pkg/webhook pkg/egress"
-	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
 	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 

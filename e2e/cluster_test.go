@@ -148,8 +148,13 @@ func TestClusterUnderKills(t *testing.T) {
 	l := newLoad(t, c.world)
 	until := time.Now().Add(soakFor(t))
 	rounds := []string{"kill dispatcher", "kill scheduler", "freeze scheduler", "kill postgres"}
+	victims := []string{"ingest", "scheduler", "dispatcher", "postgres"}
+	if !controllable() {
+		t.Log("PostgreSQL was not started by testenv: it is left alone")
+		rounds, victims = rounds[:3], victims[:3]
+	}
 	for round := 0; round < len(rounds) || time.Now().Before(until); round++ {
-		what := []string{"kill ", "freeze "}[rand.IntN(2)] + []string{"ingest", "scheduler", "dispatcher", "postgres"}[rand.IntN(4)]
+		what := []string{"kill ", "freeze "}[rand.IntN(2)] + victims[rand.IntN(len(victims))]
 		if round < len(rounds) {
 			what = rounds[round]
 		}

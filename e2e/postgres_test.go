@@ -32,8 +32,20 @@ func needPostgres(t *testing.T) string {
 	return server
 }
 
-// onPostgres reports whether all tests are to run on PostgreSQL: `make e2e STORE=postgres` says so.
-func onPostgres() bool { return os.Getenv("TIMERBUS_E2E_STORE") == "postgres" }
+// onPostgres reports whether all tests are to run on PostgreSQL: `make e2e` says so.
+func onPostgres() bool {
+	switch store := os.Getenv("TIMERBUS_E2E_STORE"); store {
+	case "":
+		return false
+	case "postgres":
+		return true
+	default:
+		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, or nothing for SQLite", store))
+	}
+}
+
+// controllable reports whether testenv has started the server, so that it can be killed.
+func controllable() bool { return os.Getenv("TIMERBUS_TESTENV") != "" }
 
 // needSQLite skips a test of what only the embedded database has, such as a folder that is full.
 func needSQLite(t *testing.T, what string) {
@@ -102,9 +114,6 @@ func onServer(server, statement string) error {
 func control(t *testing.T, what string) {
 	t.Helper()
 	base := os.Getenv("TIMERBUS_TESTENV")
-	if base == "" {
-		t.Skip("the server was not started by testenv, so that it cannot be killed")
-	}
 	request, err := http.NewRequestWithContext(within(t, patience), http.MethodPost, base+"/"+what, http.NoBody)
 	if err != nil {
 		t.Fatal(err)

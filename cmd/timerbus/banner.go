@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
@@ -13,14 +14,21 @@ func (p *program) banner(api, nats string, config *runtime.Config) {
 		// The shell puts the token in; it must not stand on the screen.
 		authorization = ` -H "Authorization: Bearer $TIMERBUS_TOKEN"`
 	}
-	if nats == "" {
-		nats = "in this process only"
+	bus, data := "NATS      "+nats, "data      "+config.Data
+	switch {
+	case config.Bus != "":
+		bus = "bus       " + backend.Redacted(config.Bus)
+	case nats == "":
+		bus = "NATS      in this process only"
+	}
+	if config.Store != "" {
+		data = "store     " + backend.Redacted(config.Store)
 	}
 	fmt.Fprintf(p.stdout, `Timerbus %s
 
   HTTP API  http://%s
-  NATS      %s
-  data      %s
+  %s
+  %s
   stop      Ctrl-C; what is under way is finished first, a second Ctrl-C exits at once
 
 In a second terminal, receive callbacks:
@@ -31,5 +39,5 @@ In a third one, set a timer:
 
   curl%s http://%s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
 
-`, version, api, nats, config.Data, invocation(), authorization, api)
+`, version, api, bus, data, invocation(), authorization, api)
 }

@@ -76,7 +76,11 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 	defer stop(nil)
 	lines, chunks := make(chan line), make(chan chunk[T])
 	unreadable := make(chan error, 1)
-	go func() { unreadable <- readLines(ctx, in, b.flags.from, lines) }()
+	go func() {
+		// The cause first: whoever sees the end of the lines finds it.
+		unreadable <- readLines(ctx, in, b.flags.from, lines)
+		close(lines)
+	}()
 	answers := make(chan answered[T])
 	var working sync.WaitGroup
 	working.Go(func() { gather(ctx, lines, b.flags.size, b.parse, chunks) })

@@ -41,10 +41,9 @@ type chunk[T any] struct {
 	refused  []failure
 }
 
-// readLines hands over the lines from the from-th on, until the input ends (then it closes lines), cannot
+// readLines hands over the lines from the from-th on, until the input ends, cannot
 // be read, or ctx ends. Nobody waits for it: reading from a terminal or a pipe cannot be interrupted.
 func readLines(ctx context.Context, in io.Reader, from int, lines chan<- line) error {
-	defer close(lines)
 	r := bufio.NewReaderSize(in, 64<<10)
 	for number := 1; ; number++ {
 		text, long, err := readLine(r)
@@ -67,7 +66,7 @@ func readLines(ctx context.Context, in io.Reader, from int, lines chan<- line) e
 			}
 		}
 		if end {
-			return nil
+			return nil //nolint:nilerr // the end of the input is no failure.
 		}
 	}
 }

@@ -17,7 +17,10 @@ import (
 func chunksOf(t *testing.T, in io.Reader, from, size int) (chunks []chunk[string], err error) {
 	t.Helper()
 	lines, out, failed := make(chan line), make(chan chunk[string]), make(chan error, 1)
-	go func() { failed <- readLines(t.Context(), in, from, lines) }()
+	go func() {
+		failed <- readLines(t.Context(), in, from, lines)
+		close(lines)
+	}()
 	go gather(t.Context(), lines, size, func(text []byte) (string, error) {
 		if string(text) == "bad" {
 			return "", errors.New("it is bad")

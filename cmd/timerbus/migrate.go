@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -47,7 +48,9 @@ if this program cannot.`,
 				return errors.Join(err, s.Unusable)
 			},
 		})
-	c.PersistentFlags().StringVar(&store, "store", os.Getenv(runtime.EnvPrefix+"STORE"), "URL of the database (default $TIMERBUS_STORE)")
+	// Not as the flag's default, which --help shows: there may be a password in it.
+	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE)")
+	c.PersistentPreRun = func(*cobra.Command, []string) { store = cmp.Or(store, os.Getenv(runtime.EnvPrefix+"STORE")) }
 	return c
 }
 

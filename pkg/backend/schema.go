@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 )
 
@@ -21,26 +22,43 @@ var ErrNoMigrations = errors.New("the store has no migrations of its own to run"
 
 // SchemaOf reads how the schema stands, and changes nothing.
 func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (Schema, error) {
-	if err := migratable(storeURL); err != nil {
-		return Schema{}, err
+	switch name, _ := scheme(storeURL); name {
+	case "postgres", "postgresql":
+		s, err := postgresstore.Status(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
+		return schemaOf(s.Version, s.Known, &s), err
+	case "dynamodb":
+		options, err := dynamoOptions(storeURL, logger)
+		if err != nil {
+			return Schema{}, err
+		}
+		s, err := dynamostore.Status(ctx, options)
+		return schemaOf(s.Version, s.Known, &s), err
+	default:
+		return Schema{}, notMigratable(storeURL)
 	}
-	s, err := postgresstore.Status(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
-	return schemaOf(&s), err
 }
 
 // Migrate brings the schema up to the newest version that this program knows.
 func Migrate(ctx context.Context, storeURL string, logger *slog.Logger) (before, after Schema, err error) {
-	if err := migratable(storeURL); err != nil {
-		return Schema{}, Schema{}, err
-	}
-	was, is, err := postgresstore.Migrate(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
-	return schemaOf(&was), schemaOf(&is), err
-}
-
-func migratable(storeURL string) error {
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":
-		return nil
+		was, is, err := postgresstore.Migrate(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
+		return schemaOf(was.Version, was.Known, &was), schemaOf(is.Version, is.Known, &is), err
+	case "dynamodb":
+		options, err := dynamoOptions(storeURL, logger)
+		if err != nil {
+			return Schema{}, Schema{}, err
+		}
+		was, is, err := dynamostore.Migrate(ctx, options)
+		return schemaOf(was.Version, was.Known, &was), schemaOf(is.Version, is.Known, &is), err
+	default:
+		err := notMigratable(storeURL)
+		return Schema{}, Schema{}, err
+	}
+}
+
+func notMigratable(storeURL string) error {
+	switch name, _ := scheme(storeURL); name {
 	case "sqlite", "memory":
 		return ErrNoMigrations
 	default:
@@ -48,6 +66,6 @@ func migratable(storeURL string) error {
 	}
 }
 
-func schemaOf(s *postgresstore.Schema) Schema {
-	return Schema{Version: s.Version, Known: s.Known, Unusable: s.Usable()}
+func schemaOf(version, known int64, s interface{ Usable() error }) Schema {
+	return Schema{Version: version, Known: known, Unusable: s.Usable()}
 }

@@ -2,13 +2,16 @@ package backend
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 )
 
-const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, sqlite:FOLDER or memory:"
+const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
 
 func (b *Backend) openStore(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.StoreURL)
@@ -35,6 +38,21 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 			return err
 		}
 		b.Store = s
+	case "dynamodb":
+		options, err := dynamoOptions(o.StoreURL, o.Logger)
+		if err != nil {
+			return err
+		}
+		if o.Migrate {
+			if _, _, err := dynamostore.Migrate(ctx, options); err != nil {
+				return err
+			}
+		}
+		s, err := dynamostore.Open(ctx, options)
+		if err != nil {
+			return err
+		}
+		b.Store = s
 	case "memory":
 		if rest != "" {
 			return notAccepted("store", o.StoreURL, acceptedStores)
@@ -45,4 +63,13 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 	}
 	b.closers = append(b.closers, b.Store.Close)
 	return nil
+}
+
+func dynamoOptions(storeURL string, logger *slog.Logger) (dynamostore.Options, error) {
+	options, err := dynamostore.ParseURL(storeURL)
+	if err != nil {
+		return options, fmt.Errorf("store URL: %w: %w", ErrURL, err)
+	}
+	options.Logger = logger
+	return options, nil
 }

@@ -40,7 +40,8 @@ func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
 	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
 		return nil, err
 	}
-	parts := []runtime.Part{{Name: "watch", Run: newWatch(b.Store, w.clock, o.Logger, w.registry).run}}
+	watch := newWatch(b.Store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
+	parts := []runtime.Part{{Name: "watch", Run: watch.run}}
 	for _, service := range []struct {
 		role  Role
 		build func() ([]runtime.Part, error)

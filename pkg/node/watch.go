@@ -23,28 +23,34 @@ const (
 // watch looks at the store now and then: how many timers wait, and whether its clock and ours agree.
 type watch struct {
 	store  store.Cluster
-	census store.Census // nil if the engine cannot count cheaply
+	census store.Census // nil if the engine cannot count cheaply, or others do
 	clock  timer.Clock
 	logger *slog.Logger
 
 	pending, overdue, parked, oldest, offset prometheus.Gauge
 }
 
-func newWatch(s store.Store, clock timer.Clock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
-	census, _ := store.As[store.Census](s)
+// newWatch makes one that counts only if told: the processes of one role are enough.
+func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "timerbus", Name: name, Help: help})
 		registerer.MustRegister(g)
 		return g
 	}
-	return &watch{
-		store: s, census: census, clock: clock, logger: logger.With("component", "watch"),
-		pending: gauge("timers_pending", "Timers that wait for their time or for a retry."),
-		overdue: gauge("timers_overdue", "Pending timers whose time has passed."),
-		parked:  gauge("timers_parked", "Timers set aside until somebody updates them."),
-		oldest:  gauge("timers_oldest_overdue_seconds", "How long the oldest overdue timer has been due; 0 if none is."),
-		offset:  gauge("clock_offset_seconds", "The store's clock minus this machine's."),
+	w := &watch{
+		store: s, clock: clock, logger: logger.With("component", "watch"),
+		offset: gauge("clock_offset_seconds", "The store's clock minus this machine's."),
 	}
+	if counts {
+		w.census, _ = store.As[store.Census](s)
+	}
+	if w.census != nil {
+		w.pending = gauge("timers_pending", "Timers that wait for their time or for a retry.")
+		w.overdue = gauge("timers_overdue", "Pending timers whose time has passed.")
+		w.parked = gauge("timers_parked", "Timers set aside until somebody updates them.")
+		w.oldest = gauge("timers_oldest_overdue_seconds", "How long the oldest overdue timer has been due; 0 if none is.")
+	}
+	return w
 }
 
 // run looks at once and then every watchEvery, until ctx ends.

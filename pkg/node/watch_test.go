@@ -42,7 +42,7 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 	t.Helper()
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
-	w := newWatch(s, timer.SystemClock, slog.New(slog.NewTextHandler(&log, nil)), registry)
+	w := newWatch(s, true, timer.SystemClock, slog.New(slog.NewTextHandler(&log, nil)), registry)
 	ctx, cancel := context.WithTimeout(t.Context(), watchEvery+time.Second)
 	defer cancel()
 	if err := w.run(ctx); err != nil {

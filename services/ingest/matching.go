@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/timerbus/timerbus/pkg/api"
@@ -116,6 +117,16 @@ func (h *handler) writeEach(
 	for i := range places {
 		places[i] = i
 	}
+	// What the store did not take, or did not answer for.
+	var failure *refusal
+	failed, certain := 0, true
+	fail := func(err error) {
+		r := refuse(err)
+		if failed++; failure == nil || r.status > failure.status {
+			failure = r
+		}
+		certain = certain && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrClosed)
+	}
 	for range rounds {
 		commands, items := make([]command, len(places)), make([]commit.Item, len(places))
 		for i, place := range places {
@@ -130,7 +141,8 @@ func (h *handler) writeEach(
 		for i, committed := range h.submit(ctx, items) {
 			place := places[i]
 			if committed.Err != nil {
-				return nil, committed.Err
+				fail(committed.Err)
+				continue
 			}
 			if w := &committed.Written; errors.Is(w.Err, store.ErrConflict) {
 				if m.Query.Selects(&w.Timer) {
@@ -144,14 +156,36 @@ func (h *handler) writeEach(
 			case err == nil:
 				out[place] = written{applied: true, inTime: o.inTime}
 			case refuse(err).status >= http.StatusInternalServerError:
-				return nil, err
+				fail(err)
 			}
 		}
 		if places = changed; len(places) == 0 {
 			break
 		}
 	}
+	if failed > 0 {
+		return nil, inPart(out, failed, certain, failure)
+	}
 	return out, nil
+}
+
+// inPart is the answer where writes of a page failed: "nothing was applied" only if that is so.
+func inPart(all []written, failed int, certain bool, failure *refusal) error {
+	applied := 0
+	for _, one := range all {
+		if one.applied {
+			applied++
+		}
+	}
+	if applied == 0 && certain {
+		return failure
+	}
+	return &refusal{
+		status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, cause: failure,
+		details: details{"matched": len(all), "applied": applied, "failed": failed},
+		message: fmt.Sprintf("of the page's %d timers %d were changed; for %d the store's answer is missing or it did not take them, "+
+			"so that they may be changed or not", len(all), applied, failed),
+	}
 }
 
 // smallOp is about what an operation without a payload holds, in bytes.

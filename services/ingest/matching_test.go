@@ -250,3 +250,29 @@ func TestShardsAreListed(t *testing.T) {
 	}
 	w.post("shards/list", `{"namespace":"nowhere"}`).must(t, http.StatusNotFound)
 }
+
+// TestMatchingInPart: one of the two lanes does not get through. "Nothing was applied" must not be the answer.
+func TestMatchingInPart(t *testing.T) {
+	w := newWorld(t)
+	w.several("mine", 8)
+	var fail sync.Once
+	w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) (out []store.Written, err error) {
+		refused := false
+		fail.Do(func() { refused = true })
+		if refused {
+			return nil, fmt.Errorf("%w: away", store.ErrUnavailable)
+		}
+		return do()
+	})
+	r := w.post("timers/reschedule-matching", `{"namespace":"default","correlationId":"mine","shiftBy":"1h"}`).
+		must(t, http.StatusGatewayTimeout)
+	applied, _ := r.field("details", "applied").(float64)
+	failed, _ := r.field("details", "failed").(float64)
+	if applied == 0 || failed == 0 || applied+failed != 8 {
+		t.Errorf("told %s", r.text)
+	}
+	w.store.set(func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
+		return nil, fmt.Errorf("%w: away", store.ErrUnavailable)
+	})
+	w.post("timers/delete-matching", `{"namespace":"default","correlationId":"mine"}`).must(t, http.StatusServiceUnavailable)
+}
