@@ -1,4 +1,4 @@
-# `make` shows what there is. Every target works on a fresh clone with Go, make and a C compiler (the race
+# `make` shows what there is. On a fresh clone every target works with what CONTRIBUTING.md names (the race
 # detector needs one), `check` also needs Python and Node.js; the tools are pinned in tools/go.mod and built on first use.
 
 SHELL       := bash
