@@ -28,12 +28,12 @@ func (t *transaction) writeLocked(
 	if len(refs) == 0 {
 		return t.commit(ctx, more...)
 	}
-	l, err := t.lock(ctx, refs)
+	l, err := t.lock(ctx, now, refs)
 	if err != nil {
 		return err
 	}
 	// Whoever would rather keep a timer also asks whether it has been there.
-	if err := t.readEnds(ctx, now, l, kept); err != nil {
+	if err := t.readEnds(ctx, l, kept); err != nil {
 		return err
 	}
 	for _, i := range places {

@@ -155,7 +155,7 @@ func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items 
 	for i, place := range places {
 		refs[i] = items[place].Ref
 	}
-	l, err := t.lock(ctx, refs)
+	l, err := t.lock(ctx, now, refs)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,12 @@ import (
 
 // What cannot be said in one statement is done in three steps of one transaction: the rows of the batch
 // are read and locked, in order; the batch is applied to them in memory, item by item; what came of it is
-// written. Between the first step and the last nobody else changes the rows. A row that is not there cannot
-// be locked: if somebody makes it meanwhile, the insert finds out and the transaction runs again.
+// written. Between the first step and the last nobody else changes the rows.
+//
+// A row that is not there cannot be locked. If somebody makes it meanwhile, the insert finds out and the
+// transaction runs again. If somebody makes it and ends it meanwhile, nothing is in the insert's way and the
+// snapshot shows nothing of it; so whoever inserts because of how a timer ended, or that it has not, looks
+// again from outside of the snapshot (lookAgain).
 
 var (
 	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at
@@ -58,15 +62,19 @@ type slot struct {
 	samePayload bool
 	// ended is how the timer last ended, where readEnds asked for it.
 	ended   *timer.Timer
+	asked   bool
 	history map[attemptKey]*historyRow
 }
 
 // locked are the rows of a batch, under lock.
-type locked struct{ slots map[store.Ref]*slot }
+type locked struct {
+	now   timer.Millis
+	slots map[store.Ref]*slot
+}
 
 // lock reads and locks the rows that are there.
-func (t *transaction) lock(ctx context.Context, refs []store.Ref) (*locked, error) {
-	l := &locked{slots: make(map[store.Ref]*slot, len(refs))}
+func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.Ref) (*locked, error) {
+	l := &locked{now: now, slots: make(map[store.Ref]*slot, len(refs))}
 	for _, ref := range refs {
 		if l.slots[ref] == nil {
 			l.slots[ref] = &slot{ref: ref}
@@ -96,19 +104,55 @@ func (t *transaction) lock(ctx context.Context, refs []store.Ref) (*locked, erro
 }
 
 // readEnds finds how those timers ended that are not there, or may not be there any more within the batch.
-// It runs after the locks: whoever took a row away until then has left its history.
-func (t *transaction) readEnds(ctx context.Context, now timer.Millis, l *locked, refs []store.Ref) error {
-	asked := map[store.Ref]bool{}
+func (t *transaction) readEnds(ctx context.Context, l *locked, refs []store.Ref) error {
+	var asked []store.Ref
 	for _, ref := range refs {
-		if s := l.slots[ref]; s.was == nil || s.times > 1 {
-			asked[ref] = true
+		if s := l.slots[ref]; !s.asked && (s.was == nil || s.times > 1) {
+			s.asked = true
+			asked = append(asked, ref)
 		}
 	}
 	if len(asked) == 0 {
 		return nil
 	}
+	slices.SortFunc(asked, byRef)
 	found := func(ref store.Ref, end *timer.Timer) { l.slots[ref].ended = end }
-	return t.exchange(ctx, endsCall(now, slices.SortedFunc(maps.Keys(asked), byRef), found))
+	return t.exchange(ctx, endsCall(l.now, asked, found))
+}
+
+// lookAgain is for rows that were just inserted, so that from now on nobody else makes or ends those timers.
+// Whoever did so before has committed, which another connection sees. If that is not what readEnds saw, the
+// transaction must run again.
+func (t *transaction) lookAgain(ctx context.Context, now timer.Millis, made []*slot) error {
+	var refs []store.Ref
+	before := map[store.Ref]*timer.Timer{}
+	for _, s := range made {
+		if s.asked {
+			refs = append(refs, s.ref)
+			before[s.ref] = s.ended
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	ends := map[store.Ref]*timer.Timer{}
+	found := func(ref store.Ref, end *timer.Timer) { ends[ref] = end }
+	if err := t.outside(ctx, endsCall(now, refs, found)); err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if !sameEnd(before[ref], ends[ref]) {
+			return errStale
+		}
+	}
+	return nil
+}
+
+func sameEnd(a, b *timer.Timer) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Generation == b.Generation && a.Revision == b.Revision && a.Attempts == b.Attempts && a.Status == b.Status
 }
 
 // set makes the row what it shall be.
@@ -145,6 +189,9 @@ func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error 
 		}
 		if inserted != int64(len(made)) {
 			return errStale
+		}
+		if err := t.lookAgain(ctx, l.now, made); err != nil {
+			return err
 		}
 	}
 	calls := historyCalls(history)

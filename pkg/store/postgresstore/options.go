@@ -15,7 +15,8 @@ type Options struct {
 	// to the server itself or to a pooler in session mode: connections keep prepared statements and
 	// settings.
 	URL string
-	// MaxConns bounds the connections of this process. Default 16. A process of one role keeps a few
+	// MaxConns bounds the connections of this process. Default 16; beside them are a quarter as many for a
+	// second look when timers are created that must not have been there, or re-armed. A process of one role keeps a few
 	// busy; beyond two for each of the server's processors, more do not write faster.
 	MaxConns int
 	// MinConns are kept open while nothing happens. Default 2.

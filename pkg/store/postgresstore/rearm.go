@@ -19,11 +19,11 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 		refs[i] = items[i].Ref
 	}
 	err := s.write(ctx, "rearm timers", snapshot, func(t *transaction) error {
-		l, err := t.lock(ctx, refs)
+		l, err := t.lock(ctx, now, refs)
 		if err != nil {
 			return err
 		}
-		if err := t.readEnds(ctx, now, l, refs); err != nil {
+		if err := t.readEnds(ctx, l, refs); err != nil {
 			return err
 		}
 		for i := range items {

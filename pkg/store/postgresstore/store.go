@@ -17,7 +17,9 @@ import (
 // Store is the engine: one handle on a database. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	log  *slog.Logger
+	// beside is for looks from outside of a transaction's snapshot; see transaction.outside.
+	beside *pgxpool.Pool
+	log    *slog.Logger
 	// maxLooked is for List, maxCounted for Count.
 	maxLooked, maxCounted int
 
@@ -44,9 +46,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	s := &Store{pool: pool, log: o.logger(), maxLooked: maxLooked, maxCounted: maxCounted}
-	if err := s.check(ctx, o.AllowUnsafe); err != nil {
+	beside, err := pgxpool.NewWithConfig(ctx, besideOf(config))
+	if err != nil {
 		pool.Close()
+		return nil, fmt.Errorf("open store %s: %w", where, err)
+	}
+	s := &Store{pool: pool, beside: beside, log: o.logger(), maxLooked: maxLooked, maxCounted: maxCounted}
+	if err := s.check(ctx, o.AllowUnsafe); err != nil {
+		s.closePools()
 		return nil, refused(where, err)
 	}
 	// Nothing is over at the beginning of time; days to come are made. Without them, history goes to the
@@ -55,6 +62,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.log.WarnContext(ctx, "days of history were not made", "error", err)
 	}
 	return s, nil
+}
+
+// besideOf makes the configuration of the pool beside. Its connections are made when they are first needed.
+func besideOf(config *pgxpool.Config) *pgxpool.Config {
+	beside := config.Copy()
+	beside.MinConns, beside.MinIdleConns, beside.MaxConns = 0, 0, max(1, config.MaxConns/4)
+	return beside
+}
+
+func (s *Store) closePools() {
+	s.pool.Close()
+	s.beside.Close()
 }
 
 // pool makes the pool's configuration.
@@ -115,7 +134,7 @@ func (s *Store) Close() error {
 	defer s.calls.Unlock()
 	if !s.closed {
 		s.closed = true
-		s.pool.Close()
+		s.closePools()
 	}
 	return nil
 }

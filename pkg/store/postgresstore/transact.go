@@ -41,6 +41,7 @@ const (
 // transaction is a write under way. What its function sends before commit is sent in a transaction;
 // without anything sent before, commit is one by itself, and one exchange.
 type transaction struct {
+	store     *Store
 	conn      *conn
 	isolation isolation
 	begun     bool
@@ -87,6 +88,17 @@ func (t *transaction) abandon(ctx context.Context) error {
 	return t.conn.exchange(ctx, call{statement: rollback})
 }
 
+// outside reads what others have committed by now, beside the transaction and its snapshot. Connections for
+// that are a pool of their own: transactions that each hold one and wait for another would wait for ever.
+func (t *transaction) outside(ctx context.Context, calls ...call) error {
+	pooled, err := t.store.beside.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pooled.Release()
+	return (&conn{pooled}).exchange(ctx, calls...)
+}
+
 // errStale says that the rows changed since they were looked at, so that the transaction must run again.
 var errStale = fmt.Errorf("%w: others write the same timers all the time", store.ErrUnavailable)
 
@@ -131,7 +143,7 @@ func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction
 		return failed(ctx, err, false)
 	}
 	defer pooled.Release()
-	t := &transaction{conn: &conn{pooled}, isolation: see}
+	t := &transaction{store: s, conn: &conn{pooled}, isolation: see}
 	err = run(t)
 	if err == nil && t.begun && !t.done {
 		err = fmt.Errorf("a transaction was left open")

@@ -20,6 +20,7 @@ func concurrencyTests() []test {
 		{"Concurrency/OfManyFailingPutsOneCreates", racePuts},
 		{"Concurrency/UpdatesOfDifferentFieldsAllSurvive", raceUpdates},
 		{"Concurrency/OfManyRearmsOneRevives", raceRearm},
+		{"Concurrency/ATimerThatEndedMeanwhileIsNotMadeAgain", raceLives},
 		{"Concurrency/ReadersSeeWholeStates", raceReaders},
 		{"Concurrency/RowsAndTheirOrderAgreeAfterEverything", raceEverything},
 	}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -86,6 +87,70 @@ func readSomehow(w *world, s store.Store, r int) (readState, error) {
 		}
 		return readState{page.Timers[0]}, nil
 	}
+}
+
+// raceLives: whoever creates a timer that must not have been there ends it at once. So of each id there is
+// one life, whoever looks when.
+func raceLives(w *world) {
+	const rounds = 20
+	ops := make([][]store.Put, racers)
+	for r := range ops {
+		for i := range rounds {
+			op := w.putOp(fmt.Sprint(i), w.now)
+			op.OnConflict = store.Fail
+			if (r+i)%2 == 0 {
+				op.OnConflict = store.Keep
+			}
+			ops[r] = append(ops[r], op)
+		}
+	}
+	lives := make([][rounds]bool, racers)
+	errs := make([]error, racers)
+	w.race(func(r int, s store.Store) {
+		for i := range rounds {
+			out, err := s.Write(w.ctx, w.now, []store.Op{ops[r][i]})
+			if err == nil && (out[0].Kept || errors.Is(out[0].Err, store.ErrExists)) {
+				continue
+			}
+			if err == nil {
+				err = out[0].Err
+			}
+			if err == nil {
+				lives[r][i] = true
+				err = finishOnce(w, s, w.finishOp(&out[0].Timer, store.FinishDone))
+			}
+			if err != nil {
+				errs[r] = err
+				return
+			}
+		}
+	})
+	for r := range racers {
+		w.check(errs[r], "racer %d", r)
+	}
+	for i := range rounds {
+		n := 0
+		for r := range racers {
+			if lives[r][i] {
+				n++
+			}
+		}
+		if n != 1 {
+			w.t.Errorf("timer %d was created %d times", i, n)
+		}
+		w.wantNoRow(w.ref(fmt.Sprint(i)))
+		if got := w.history(w.ref(fmt.Sprint(i))); len(got) != 1 {
+			w.t.Errorf("timer %d has %d history entries, want 1", i, len(got))
+		}
+	}
+}
+
+func finishOnce(w *world, s store.Store, f store.Finish) error {
+	out, err := s.Finish(w.ctx, w.now, []store.Finish{f})
+	if err != nil {
+		return err
+	}
+	return out[0]
 }
 
 // raceEverything lets racers do whatever they like with few timers, and then compares every way of
