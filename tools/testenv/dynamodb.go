@@ -65,7 +65,7 @@ func startDynamoDB(ctx context.Context, s *site) (string, error) {
 func findJava() (string, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or give the address of a server")
+		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or give an address")
 	}
 	if java, err = filepath.EvalSymlinks(java); err != nil {
 		return "", fmt.Errorf("find java: %w", err)

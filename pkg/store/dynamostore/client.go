@@ -44,6 +44,9 @@ func connect(ctx context.Context, o *Options) (*dynamodb.Client, error) {
 		return nil, noCredentials(err)
 	}
 	return dynamodb.NewFromConfig(found, func(d *dynamodb.Options) {
+		if o.HTTPClient != nil {
+			d.HTTPClient = o.HTTPClient
+		}
 		if o.Endpoint != "" {
 			d.BaseEndpoint = &o.Endpoint
 			// DynamoDB Local sends none, which the SDK takes for a wrong one.
@@ -67,9 +70,6 @@ func noCredentials(err error) error {
 
 // httpClient keeps a connection for every request that may be under way: the SDK's default is 10.
 func httpClient(o *Options) aws.HTTPClient {
-	if o.HTTPClient != nil {
-		return o.HTTPClient
-	}
 	return awshttp.NewBuildableClient().WithTimeout(o.RequestTimeout).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = o.MaxRequests
 		t.MaxIdleConns = o.MaxRequests

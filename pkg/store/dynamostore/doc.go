@@ -7,7 +7,7 @@
 //
 // A shard is one item collection of the table: its record at `s#`, its timers at `t#<uuid>`. The local
 // index `due` orders the timers by (due_at, uuid) and holds nothing else, because the attribute it sorts by
-// is absent on the record and on parked timers (decision 0012). History lies in a table of its own, out of
+// is absent on the record and on parked timers (decision 0013). History lies in a table of its own, out of
 // the reach of the collection's limit of 10 GB. Each item is written by one conditional request; where a
 // timer and its history move together they are one transaction.
 //

@@ -128,7 +128,7 @@ func isFull(err error) bool { return has(err, collectionLimit) }
 // isTooLarge tells by the message: the code is that of every invalid request.
 func isTooLarge(err error) bool {
 	return slices.ContainsFunc(reasons(err), func(r reason) bool {
-		return r.code == validation && strings.Contains(r.message, "size has exceeded")
+		return r.code == validation && strings.Contains(r.message, "exceeded the maximum allowed size")
 	})
 }
 

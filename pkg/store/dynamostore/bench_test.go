@@ -1,0 +1,223 @@
+package dynamostore_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// These benchmarks measure money, not time: requests and capacity units for each timer, as the service
+// itself counts them, beside the least that any design could take that keeps an ordered index and a history.
+// docs/dynamodb.md has the figures and what they cost. b.N counts timers. DynamoDB Local counts units as AWS
+// does, except that it counts nothing for a Query that finds nothing, which AWS bills as one unit; it is no
+// measure of speed.
+
+// The list price on demand in us-east-1, in dollars for a million units.
+const (
+	dollarsPerMillionWrites = 0.625
+	dollarsPerMillionReads  = 0.125
+)
+
+const (
+	benchShards = 16
+	benchBatch  = 100
+)
+
+// bill is what something may take for each timer.
+type bill struct{ requests, reads, writes float64 }
+
+// writeOperations are those whose units are write units.
+var writeOperations = map[string]bool{"PutItem": true, "UpdateItem": true, "DeleteItem": true, "TransactWriteItems": true}
+
+func (w *watcher) bill() bill {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sum := bill{reads: w.empty}
+	for operation, units := range w.total {
+		sum.requests += float64(w.requests[operation])
+		if writeOperations[operation] {
+			sum.writes += units
+		} else {
+			sum.reads += units
+		}
+	}
+	return sum
+}
+
+// measure reports what run took, divided by n, and the least beside it.
+func measure(b *testing.B, w *watcher, n float64, each string, least bill, run func()) {
+	b.Helper()
+	before := w.bill()
+	b.ResetTimer()
+	run()
+	b.StopTimer()
+	after := w.bill()
+	took := bill{(after.requests - before.requests) / n, (after.reads - before.reads) / n, (after.writes - before.writes) / n}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(took.requests, "requests/"+each)
+	b.ReportMetric(least.requests, "least-requests/"+each)
+	if took.reads+least.reads > 0 {
+		b.ReportMetric(took.reads, "RRU/"+each)
+		b.ReportMetric(least.reads, "least-RRU/"+each)
+	}
+	if took.writes+least.writes > 0 {
+		b.ReportMetric(took.writes, "WRU/"+each)
+		b.ReportMetric(least.writes, "least-WRU/"+each)
+	}
+	b.ReportMetric(took.reads*dollarsPerMillionReads+took.writes*dollarsPerMillionWrites, "$/M-"+each+"s")
+}
+
+func benched(b *testing.B) (*dynamostore.Store, *watcher) {
+	b.Helper()
+	o := theServer(b).database(b)
+	w := newWatcher()
+	o.Observer = w
+	return open(b, o), w
+}
+
+// timersOf makes n creates over the shards, due at the present.
+func timersOf(n int) []store.Op {
+	ops := make([]store.Op, n)
+	for i := range ops {
+		ops[i] = putIn(shard.ID(i%benchShards), fmt.Sprintf("order-%d", rand.Uint64()), present)
+	}
+	return ops
+}
+
+func inBatches(n int, do func(from, upto int)) {
+	for from := 0; from < n; from += benchBatch {
+		do(from, min(n, from+benchBatch))
+	}
+}
+
+func BenchmarkCreate(b *testing.B) {
+	s, w := benched(b)
+	ops := timersOf(b.N)
+	// One write of the row and one of the index entry, each up to 1 KB.
+	measure(b, w, float64(b.N), "timer", bill{requests: 1, writes: 2}, func() {
+		inBatches(b.N, func(from, upto int) { made(b, s, ops[from:upto]...) })
+	})
+}
+
+// BenchmarkFire is a poll and the row check.
+func BenchmarkFire(b *testing.B) {
+	s, w := benched(b)
+	inBatches(b.N, func(from, upto int) { made(b, s, timersOf(upto-from)...) })
+	claims := claimed(b, s, count(benchShards)...)
+	// The row check reads every row, one unit for up to 4 KB; an entry of the index is about 250 bytes.
+	least := bill{requests: 1.0/benchBatch + 1.0/1000, reads: 1 + 250.0/4096}
+	measure(b, w, float64(b.N), "timer", least, func() {
+		q := dueIn(claims)
+		for left := b.N; left > 0; {
+			answer, err := s.Due(b.Context(), q)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var checks []store.Check
+			for i := range answer {
+				for _, r := range answer[i].Rows {
+					checks = append(checks, store.Check{Ref: r.Ref, DueAt: r.DueAt, Revision: r.Revision})
+					q.Shards[i].After = r.Key()
+				}
+			}
+			if len(checks) == 0 {
+				b.Fatalf("%d timers are not due", left)
+			}
+			left -= len(checks)
+			inBatches(len(checks), func(from, upto int) {
+				if _, err := s.Current(b.Context(), checks[from:upto]); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkFinish is what a success costs, and what a retry.
+func BenchmarkFinish(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		kind  store.FinishKind
+		least bill
+	}{
+		// The row and its entry go, an entry of history comes. That they do so in one transaction doubles it.
+		{"done", store.FinishDone, bill{requests: 1, writes: 3}},
+		// The row is written, its entry moves (one goes, one comes), an entry of history comes.
+		{"retry", store.FinishRetry, bill{requests: 1, writes: 4}},
+		// The row is written and its entry moves.
+		{"leased", store.FinishLeased, bill{requests: 1, writes: 3}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, w := benched(b)
+			var items []store.Finish
+			inBatches(b.N, func(from, upto int) {
+				for i, t := range made(b, s, timersOf(upto-from)...) {
+					items = append(items, finishOf(shard.ID(i%benchShards), &t, c.kind))
+				}
+			})
+			measure(b, w, float64(b.N), "timer", c.least, func() {
+				inBatches(b.N, func(from, upto int) {
+					errs, err := s.Finish(b.Context(), present, items[from:upto])
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, err := range errs {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			})
+		})
+	}
+}
+
+// What the scheduler asks in a minute of a partition in which nothing happens: a sweep every 2 s, a poll
+// every half hint window, a look for marks every 5 s.
+const (
+	sweepsPerMinute    = 30
+	pollsPerMinute     = 2
+	announcesPerMinute = 12
+	minutesPerHour     = 60
+)
+
+// BenchmarkIdleShardHour is what a shard costs in which timers wait and nothing is due; b.N counts minutes.
+func BenchmarkIdleShardHour(b *testing.B) {
+	s, w := benched(b)
+	// The shards of one partition of 16, as in a namespace of 256.
+	ids := make([]shard.ID, benchShards)
+	for i := range ids {
+		ids[i] = shard.ID(5 + 16*i)
+		for n := range 10 {
+			made(b, s, putIn(ids[i], fmt.Sprint(n), timer.MaxMillis))
+		}
+	}
+	claims := claimed(b, s, ids...)
+	// Each question needs one strongly consistent look at the shard's rows, and one at its claim.
+	const questions = (sweepsPerMinute + pollsPerMinute) * minutesPerHour
+	least := bill{requests: questions, reads: 2 * questions}
+	measure(b, w, float64(b.N*benchShards)/minutesPerHour, "shardhour", least, func() {
+		for range b.N {
+			for i := range sweepsPerMinute {
+				if _, err := s.Overdue(b.Context(), overdueIn(claims)); err != nil {
+					b.Fatal(err)
+				}
+				if i%(sweepsPerMinute/pollsPerMinute) == 0 {
+					if _, err := s.Due(b.Context(), dueIn(claims)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			for range announcesPerMinute {
+				if _, err := s.Unannounced(b.Context(), ids, present, 100); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,298 @@
+package dynamostore_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// faulty is a store whose wire makes faults.
+func faulty(t *testing.T) (*dynamostore.Store, *wire, *watcher) {
+	t.Helper()
+	o := theServer(t).database(t)
+	watch := newWatcher()
+	o.MaxAttempts, o.Observer = 3, watch
+	w := hook(&o)
+	return open(t, o), w, watch
+}
+
+func row(t *testing.T, s *dynamostore.Store, ref store.Ref) (timer.Timer, bool) {
+	t.Helper()
+	out, err := s.Current(t.Context(), []store.Check{{Ref: ref}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0].Timer, out[0].Found
+}
+
+// wantOnly fails unless the error is the one sentinel and not the other, and one line.
+func wantOnly(t *testing.T, what string, err, want, not error) {
+	t.Helper()
+	if !errors.Is(err, want) || errors.Is(err, not) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%s: %v, want %v and not %v", what, err, want, not)
+	}
+}
+
+func TestThrottledForAWhileIsOnlySlow(t *testing.T) {
+	s, w, watch := faulty(t)
+	for _, operation := range []string{"UpdateItem", "Query", "BatchGetItem", "TransactWriteItems"} {
+		w.first(operation, throttle)
+		made := made(t, s, putIn(0, operation, present))
+		claims := claimed(t, s, 0)
+		answer, err := s.Due(t.Context(), dueIn(claims))
+		if err != nil || len(answer[0].Rows) != 1 {
+			t.Fatalf("%s throttled once: due %+v, %v", operation, answer, err)
+		}
+		errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(0, &made[0], store.FinishDone)})
+		if err != nil || errs[0] != nil {
+			t.Fatalf("%s throttled once: finish %v, %v", operation, errs, err)
+		}
+	}
+	if watch.throttled != 4 {
+		t.Errorf("the observer was told of %d throttled attempts, want 4", watch.throttled)
+	}
+}
+
+func TestThrottledForGoodIsUnavailable(t *testing.T) {
+	s, w, _ := faulty(t)
+	kept := made(t, s, putIn(0, "kept", present))[0]
+	claims := claimed(t, s, 0)
+	w.on(func(string, string) fault { return throttle })
+	ctx := t.Context()
+	op := putIn(0, "new", present)
+	for what, call := range map[string]func() error{
+		"write":   func() error { _, err := s.Write(ctx, present, []store.Op{op}); return err },
+		"get":     func() error { _, err := s.Get(ctx, present, op.Ref); return err },
+		"due":     func() error { _, err := s.Due(ctx, dueIn(claims)); return err },
+		"current": func() error { _, err := s.Current(ctx, []store.Check{{Ref: op.Ref}}); return err },
+		"advance": func() error {
+			_, err := s.Advance(ctx, present, []store.Advance{{Claim: claims[0], Watermark: store.MaxKeyAt(1)}})
+			return err
+		},
+		"finish": func() error {
+			_, err := s.Finish(ctx, present, []store.Finish{finishOf(0, &kept, store.FinishDone)})
+			return err
+		},
+	} {
+		wantOnly(t, what, call(), store.ErrUnavailable, store.ErrOutcomeUnknown)
+	}
+	w.on(nil)
+	if _, found := row(t, s, op.Ref); found {
+		t.Error("a write that was refused is there")
+	}
+	if now, found := row(t, s, store.Ref{UUID: kept.UUID}); !found || now.Revision != kept.Revision {
+		t.Error("a finish that was refused has moved the row")
+	}
+}
+
+// TestPartOfABatch: "unavailable" would say that none of it was applied.
+func TestPartOfABatchIsUnknown(t *testing.T) {
+	s, w, _ := faulty(t)
+	ops := make([]store.Op, 40)
+	for i := range ops {
+		ops[i] = putIn(0, fmt.Sprint(i), present)
+	}
+	last := timer.UUIDOf("default", "39").String()
+	w.on(func(operation, body string) fault {
+		if operation == "UpdateItem" && strings.Contains(body, last) {
+			return throttle
+		}
+		return pass
+	})
+	_, err := s.Write(t.Context(), present, ops)
+	wantOnly(t, "write", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+}
+
+// TestALostAnswerIsUnknown: what the service did and could not say is never called refused, and the engine
+// does not run into its own write.
+func TestALostAnswerIsUnknown(t *testing.T) {
+	s, w, _ := faulty(t)
+	ctx := t.Context()
+	op := putIn(0, "put", present)
+	w.first("UpdateItem", loseAnswer)
+	_, err := s.Write(ctx, present, []store.Op{op})
+	wantOnly(t, "put", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	t0, found := row(t, s, op.Ref)
+	if !found {
+		t.Fatal("the put was not done")
+	}
+
+	w.first("PutItem", loseAnswer)
+	update := store.Update{Ref: op.Ref, Revision: revisions.Next()}
+	_, err = s.Write(ctx, present, []store.Op{update})
+	wantOnly(t, "update", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	if t0, _ = row(t, s, op.Ref); t0.Revision != update.Revision {
+		t.Error("the update was not done")
+	}
+
+	w.first("UpdateItem", loseAnswer)
+	lease := finishOf(0, &t0, store.FinishLeased)
+	_, err = s.Finish(ctx, present, []store.Finish{lease})
+	wantOnly(t, "lease", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	// I2: the row carries the revision that this dispatcher wrote.
+	if t0, _ = row(t, s, op.Ref); t0.Revision != lease.Next {
+		t.Error("the lease was not taken")
+	}
+
+	w.first("DeleteItem", loseAnswer)
+	_, err = s.Write(ctx, present, []store.Op{store.Delete{Ref: op.Ref}})
+	wantOnly(t, "delete", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	if _, found := row(t, s, op.Ref); found {
+		t.Error("the delete was not done")
+	}
+
+	w.first("UpdateItem", loseAnswer)
+	_, err = s.Claim(ctx, present, store.Owner{}, count(1))
+	wantOnly(t, "claim", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	if next := claimed(t, s, 0)[0]; next.Version != 2 {
+		t.Errorf("version %d, want 2 behind the claim whose answer was lost", next.Version)
+	}
+}
+
+// TestATransactionIsKnownByItsToken: an attempt whose answer was lost is tried again and not done twice.
+func TestATransactionIsKnownByItsToken(t *testing.T) {
+	s, w, _ := faulty(t)
+	for _, kind := range []store.FinishKind{store.FinishDone, store.FinishRetry, store.FinishDead, store.FinishParked} {
+		t0 := made(t, s, putIn(0, fmt.Sprint(kind), present))[0]
+		f := finishOf(0, &t0, kind)
+		w.first("TransactWriteItems", loseAnswer)
+		errs, err := s.Finish(t.Context(), present, []store.Finish{f})
+		if err != nil || errs[0] != nil {
+			t.Errorf("kind %d: %v, %v", kind, errs, err)
+		}
+		history, err := s.History(t.Context(), present, f.Ref, 10)
+		if want := map[bool]int{true: 0, false: 1}[kind == store.FinishParked]; err != nil || len(history) != want {
+			t.Errorf("kind %d: %d entries of history (%v), want %d", kind, len(history), err, want)
+		}
+	}
+}
+
+func TestAServiceThatBreaksDownMayHaveDoneIt(t *testing.T) {
+	s, w, _ := faulty(t)
+	w.on(func(operation, _ string) fault {
+		if operation == "UpdateItem" {
+			return breakDown
+		}
+		return pass
+	})
+	_, err := s.Write(t.Context(), present, []store.Op{putIn(0, "a", present)})
+	wantOnly(t, "write", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	w.first("GetItem", breakDown) // a read is asked again
+	if _, err := s.Get(t.Context(), present, store.Ref{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("get: %v", err)
+	}
+}
+
+func TestAFullCollection(t *testing.T) {
+	s, w, watch := faulty(t)
+	there := made(t, s, putIn(7, "there", present))[0]
+	w.on(func(operation, _ string) fault {
+		if operation == "UpdateItem" {
+			return fill
+		}
+		return pass
+	})
+	_, err := s.Write(t.Context(), present, []store.Op{putIn(7, "more", present)})
+	wantOnly(t, "write", err, store.ErrUnavailable, store.ErrOutcomeUnknown)
+	if !errors.Is(err, dynamostore.ErrCollectionFull) || !strings.Contains(err.Error(), "shard 7") || !strings.Contains(err.Error(), "docs/dynamodb.md") {
+		t.Errorf("the error is %v", err)
+	}
+	if watch.fulls != 1 || watch.full != 7 {
+		t.Errorf("the observer was told %d times, of shard %s", watch.fulls, watch.full)
+	}
+	// What is there goes on.
+	errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(7, &there, store.FinishDone)})
+	if err != nil || errs[0] != nil {
+		t.Errorf("finish: %v, %v", errs, err)
+	}
+}
+
+func TestAnItemThatIsTooLarge(t *testing.T) {
+	s, _, _ := faulty(t)
+	large, small := putIn(0, "large", present), putIn(0, "small", present)
+	large.Spec.Payload = bytes.Repeat([]byte("7"), 450<<10)
+	out, err := s.Write(t.Context(), present, []store.Op{large, small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, "write", out[0].Err, store.ErrInvalid, store.ErrUnavailable)
+	if !strings.Contains(out[0].Err.Error(), "400 KB") || out[1].Err != nil {
+		t.Errorf("answers are %v and %v", out[0].Err, out[1].Err)
+	}
+	if _, found := row(t, s, large.Ref); found {
+		t.Error("the large one is there")
+	}
+	if _, found := row(t, s, small.Ref); !found {
+		t.Error("the small one is not there")
+	}
+}
+
+// TestAKeptCreateMeetsAWholeLife: between a create's look at history and its write, another create of the
+// same timer comes, fires and is done. The late one must not make it fire again.
+func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
+	for _, with := range []store.OnConflict{store.Keep, store.Fail} {
+		o := theServer(t).database(t)
+		slow, fast := o, o
+		w := hook(&slow)
+		late, early := open(t, slow), open(t, fast)
+		op := putIn(0, "a", present)
+		op.OnConflict = with
+		lived := false
+		w.on(func(operation, _ string) fault {
+			// The last request of the late create: the history was looked at and is empty.
+			if operation != "PutItem" || lived {
+				return pass
+			}
+			lived = true
+			twin := op
+			twin.Revision = revisions.Next()
+			t0 := made(t, early, twin)[0]
+			if errs, err := early.Finish(t.Context(), present, []store.Finish{finishOf(0, &t0, store.FinishDone)}); err != nil || errs[0] != nil {
+				t.Errorf("finish: %v, %v", errs, err)
+			}
+			return pass
+		})
+		out, err := late.Write(t.Context(), present, []store.Op{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with == store.Keep && (out[0].Err != nil || !out[0].Kept) || with == store.Fail && !errors.Is(out[0].Err, store.ErrExists) {
+			t.Errorf("the late create is answered %+v", out[0])
+		}
+		if out[0].Timer.Status != timer.StatusDone || !lived {
+			t.Errorf("the late create finds it %q", out[0].Timer.Status)
+		}
+		if _, found := row(t, late, op.Ref); found {
+			t.Error("the timer lives again")
+		}
+	}
+}
+
+// TestATakeOverDuringAPoll: the rows were read, then the shard is taken over, then the claim is looked at.
+func TestATakeOverDuringAPoll(t *testing.T) {
+	o := theServer(t).database(t)
+	polled, other := o, o
+	w := hook(&polled)
+	old, heir := open(t, polled), open(t, other)
+	made(t, old, putIn(0, "a", present))
+	claims := claimed(t, old, 0)
+	w.on(func(operation, _ string) fault {
+		if operation == "BatchGetItem" {
+			claimed(t, heir, 0)
+		}
+		return pass
+	})
+	answer, err := old.Due(t.Context(), dueIn(claims))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(answer[0].Err, store.ErrFenced) || len(answer[0].Rows) != 0 {
+		t.Errorf("due: %d rows, %v; want none and ErrFenced", len(answer[0].Rows), answer[0].Err)
+	}
+}

@@ -1,0 +1,181 @@
+package dynamostore_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store/dynamostore"
+)
+
+// wire carries requests, counts them by operation, and makes faults. It sits below net/http's tracing, as a
+// real network does.
+type wire struct {
+	http.Client
+
+	mu    sync.Mutex
+	count map[string]int
+	fault func(operation, body string) fault
+}
+
+// fault is what happens to one request.
+type fault int
+
+const (
+	pass fault = iota
+	// throttle: the service refuses for lack of capacity.
+	throttle
+	// loseAnswer: the service does it, and nobody hears of it.
+	loseAnswer
+	// breakDown: the service answers 500, and has not done it.
+	breakDown
+	// fill: the service says that the item collection is full.
+	fill
+)
+
+// hook makes an engine's options use a new wire.
+func hook(o *dynamostore.Options) *wire {
+	w := &wire{count: map[string]int{}}
+	w.Transport = w
+	o.HTTPClient = w
+	return w
+}
+
+// on sets what happens from now on; nil: nothing.
+func (w *wire) on(f func(operation, body string) fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fault = f
+}
+
+// first makes one fault happen to the first request of an operation.
+func (w *wire) first(operation string, f fault) {
+	done := false
+	w.on(func(op, _ string) fault {
+		if op != operation || done {
+			return pass
+		}
+		done = true
+		return f
+	})
+}
+
+// counted returns how many requests of each operation a call takes.
+func (w *wire) counted(tb testing.TB, call func() error) map[string]int {
+	tb.Helper()
+	w.mu.Lock()
+	clear(w.count)
+	w.mu.Unlock()
+	if err := call(); err != nil {
+		tb.Fatal(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.count)
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	w.mu.Lock()
+	w.count[operation]++
+	f := pass
+	if w.fault != nil {
+		f = w.fault(operation, string(body))
+	}
+	w.mu.Unlock()
+	switch f {
+	case throttle:
+		return refuse(r, http.StatusBadRequest, "ProvisionedThroughputExceededException", "too fast"), nil
+	case fill:
+		return refuse(r, http.StatusBadRequest, "ItemCollectionSizeLimitExceededException", "Item collection size limit of 10 gigabytes exceeded"), nil
+	case breakDown:
+		// What was sent really went out: the connection's trace must see it.
+		response, err := http.DefaultTransport.RoundTrip(ping(r))
+		if err != nil {
+			return nil, err
+		}
+		response.Body.Close()
+		return refuse(r, http.StatusInternalServerError, "InternalServerError", "oh dear"), nil
+	case loseAnswer:
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		response.Body.Close()
+		return nil, errors.New("connection reset by peer")
+	default:
+		return http.DefaultTransport.RoundTrip(r)
+	}
+}
+
+// ping is a request that changes nothing, on the same trace.
+func ping(r *http.Request) *http.Request {
+	out := r.Clone(r.Context())
+	out.Method, out.Body, out.ContentLength = http.MethodGet, http.NoBody, 0
+	return out
+}
+
+func refuse(r *http.Request, status int, code, message string) *http.Response {
+	body := fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, code, message)
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(strings.NewReader(body)),
+	}
+}
+
+// watcher adds up what an observer is told.
+type watcher struct {
+	mu                         sync.Mutex
+	requests                   map[string]int
+	total, index               map[string]float64
+	empty                      float64 // questions that were counted as nothing
+	throttled, measured, fulls int
+	full                       shard.ID
+}
+
+func newWatcher() *watcher {
+	return &watcher{requests: map[string]int{}, total: map[string]float64{}, index: map[string]float64{}}
+}
+
+func (w *watcher) Consumed(operation string, total, index float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests[operation]++
+	w.total[operation] += total
+	w.index[operation] += index
+	if total == 0 {
+		w.empty++
+	}
+}
+
+func (w *watcher) Throttled() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.throttled++
+}
+
+func (w *watcher) Collection(shard.ID, float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.measured++
+}
+
+func (w *watcher) CollectionFull(id shard.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fulls++
+	w.full = id
+}
