@@ -104,6 +104,40 @@ func BenchmarkCreate(b *testing.B) {
 	})
 }
 
+// BenchmarkCreateKept is a create that looks whether the timer is there, or was.
+func BenchmarkCreateKept(b *testing.B) {
+	s, w := benched(b)
+	ops := timersOf(b.N)
+	for i := range ops {
+		if put, ok := ops[i].(store.Put); ok {
+			put.OnConflict = store.Keep
+			ops[i] = put
+		}
+	}
+	// Beside the create, one look at the history.
+	measure(b, w, float64(b.N), "timer", bill{requests: 2, reads: 1, writes: 2}, func() {
+		inBatches(b.N, func(from, upto int) { made(b, s, ops[from:upto]...) })
+	})
+}
+
+// BenchmarkReschedule is an update of when a pending timer fires.
+func BenchmarkReschedule(b *testing.B) {
+	s, w := benched(b)
+	var updates []store.Op
+	inBatches(b.N, func(from, upto int) {
+		for i, t := range made(b, s, timersOf(upto-from)...) {
+			updates = append(updates, store.Update{
+				Ref: store.Ref{Shard: shard.ID(i % benchShards), UUID: t.UUID}, Revision: revisions.Next(),
+				Patch: timer.Patch{ExecuteAt: new(present + 60_000)},
+			})
+		}
+	})
+	// The row is written, and its entry moves; the patch needs the row.
+	measure(b, w, float64(b.N), "timer", bill{requests: 2, reads: 1, writes: 3}, func() {
+		inBatches(b.N, func(from, upto int) { made(b, s, updates[from:upto]...) })
+	})
+}
+
 // BenchmarkFire is a poll and the row check.
 func BenchmarkFire(b *testing.B) {
 	s, w := benched(b)
