@@ -46,12 +46,11 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 			return nil, err
 		}
 	}
-	// Two that count a start of one timer are two statements.
-	for _, round := range rounds(counts, func(i int) store.Ref { return checks[i].Ref }) {
-		slices.SortFunc(round, func(a, b int) int { return byRef(checks[a].Ref, checks[b].Ref) })
-		if err := s.countStarts(ctx, checks, round, out); err != nil {
-			return nil, err
-		}
+	if len(counts) == 0 {
+		return out, nil
+	}
+	if err := s.countStarts(ctx, checks, counts, out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -94,38 +93,53 @@ func (c *conn) current(ctx context.Context, checks []store.Check, places []int, 
 	return c.exchange(ctx, call{statement: currentByUUID, args: [][]byte{refShards(n, ref), refUUIDs(n, ref)}, row: read})
 }
 
-// countStarts does the checks at the given places, each of another timer, and counts a start where the row
-// has the revision.
+// countStarts does the checks at the given places, and counts a start where the row has the revision. It is
+// one transaction with all that is read beside: a start that is counted is answered, or of unknown outcome.
 func (s *Store) countStarts(ctx context.Context, checks []store.Check, places []int, out []store.Checked) error {
+	// Two that count a start of one timer are two statements.
+	turns := rounds(places, func(i int) store.Ref { return checks[i].Ref })
+	for _, turn := range turns {
+		slices.SortFunc(turn, func(a, b int) int { return byRef(checks[a].Ref, checks[b].Ref) })
+	}
+	return s.write(ctx, "count starts", snapshot, func(t *transaction) error {
+		calls := make([]call, len(turns))
+		for i, turn := range turns {
+			calls[i] = countCall(checks, turn, out)
+		}
+		if err := t.exchange(ctx, calls...); err != nil {
+			return err
+		}
+		missed := slices.DeleteFunc(slices.Clone(places), func(place int) bool { return out[place].Found })
+		if len(missed) > 0 {
+			if err := t.conn.current(ctx, checks, missed, out); err != nil {
+				return err
+			}
+		}
+		return t.commit(ctx)
+	})
+}
+
+// countCall does checks that are each of another timer.
+func countCall(checks []store.Check, places []int, out []store.Checked) call {
 	n := len(places)
 	at := func(i int) *store.Check { return &checks[places[i]] }
 	ref := func(i int) store.Ref { return at(i).Ref }
-	err := s.write(ctx, "count starts", snapshot, func(t *transaction) error {
-		var scan scanner
-		for _, place := range places {
-			out[place] = store.Checked{}
-		}
-		return t.commit(ctx, call{
-			statement: countStarts,
-			args:      [][]byte{refShards(n, ref), refUUIDs(n, ref), int8s(n, func(i int) int64 { return int64(at(i).Revision) })},
-			row: func(r *record) {
-				place := int(r.int8()) - 1
-				found, _ := scan.timer(r)
-				if r.err == nil {
-					found.Starts--
-					out[places[place]] = store.Checked{Found: true, Timer: found, Counted: true}
-				}
-			},
-		})
-	})
-	if err != nil {
-		return err
+	for _, place := range places {
+		out[place] = store.Checked{}
 	}
-	missed := slices.DeleteFunc(slices.Clone(places), func(place int) bool { return out[place].Found })
-	if len(missed) == 0 {
-		return nil
+	var scan scanner
+	return call{
+		statement: countStarts,
+		args:      [][]byte{refShards(n, ref), refUUIDs(n, ref), int8s(n, func(i int) int64 { return int64(at(i).Revision) })},
+		row: func(r *record) {
+			place := int(r.int8()) - 1
+			found, _ := scan.timer(r)
+			if r.err == nil {
+				found.Starts--
+				out[places[place]] = store.Checked{Found: true, Timer: found, Counted: true}
+			}
+		},
 	}
-	return s.read(ctx, "check rows", func(c *conn) error { return c.current(ctx, checks, missed, out) })
 }
 
 // rounds splits places so that each round has each key once, in the order given.
