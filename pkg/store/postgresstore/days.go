@@ -14,6 +14,9 @@ import (
 
 // History is kept in days of expires_at. A day is made before anything expires on it, and dropped when it is
 // over: rows of history are never removed one by one, as long as namespaces keep theirs for up to mostDays.
+//
+// Days are changed seldom, by one process at a time, and never for long: a change has all of history to
+// itself, and everybody waits behind it. Whatever cannot be done like that is left for a later time.
 
 const (
 	dayPrefix = "timer_history_"
@@ -23,23 +26,39 @@ const (
 	mostDays = 33
 	// countedRows is how far the rows of a dropped day are counted; beyond, the server's estimate is told.
 	countedRows = 100_000
+
+	// daysEvery is how often a process looks after the days, daysAgain how soon after something was in the
+	// way.
+	daysEvery = time.Hour
+	daysAgain = 5 * time.Minute
+	// daysLock is the advisory lock of whoever changes days: "TMBH".
+	daysLock = 0x544D4248
 )
 
-// selectDays reads which days there are, how many are wanted, and the database's date.
+// selectDays reads which days there are, how long history is kept, and the database's date.
 var selectDays = statement{"select_days", `SELECT coalesce((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_inherits i
 	JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass('timer_history')), ''),
 	(SELECT coalesce(max(history_retention_ns), 0) FROM namespaces), clock_timestamp()`}
 
+// dayIsTaken asks for rows of the default partition that belong to a day: it cannot be made until they have
+// expired. Each half has its index.
+var dayIsTaken = statement{"day_is_taken", `SELECT
+	EXISTS (SELECT FROM timer_history_default WHERE marked_at IS NULL AND expires_at >= $1::timestamptz AND expires_at < $2::timestamptz)
+	OR EXISTS (SELECT FROM timer_history_default WHERE marked_at IS NOT NULL AND expires_at >= $1 AND expires_at < $2)`}
+
 // days is what selectDays tells.
 type days struct {
 	there map[string]bool
-	// first and last are the days that there should be.
+	// first and last are the days that there should be; now is the database's.
 	first, last time.Time
+	now         timer.Millis
 }
 
-// keepDays drops the days that are over at the caller's time, and makes those to come by the database's. It
-// returns how many rows it dropped. Tables that somebody uses for long are left for the next time.
-func (s *Store) keepDays(ctx context.Context, now timer.Millis) (dropped int, err error) {
+// keepDays drops the days that are over and makes those to come, for history that is kept for as long as any
+// namespace says, or ahead. A day is over when both the caller's clock and the database's say so: one
+// clock that runs ahead must not take history away from everybody. It returns how many rows it dropped, and
+// what was in the way.
+func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration) (dropped int, err error) {
 	const op = "keep days of history"
 	if err := s.enter(ctx, op); err != nil {
 		return 0, err
@@ -51,52 +70,70 @@ func (s *Store) keepDays(ctx context.Context, now timer.Millis) (dropped int, er
 	}
 	defer pooled.Release()
 	c := &conn{pooled}
-	d, err := c.days(ctx)
+	d, err := c.days(ctx, ahead)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", op, failed(ctx, err, false))
 	}
-	if dropped, err = c.changeDays(ctx, d, now); err != nil {
-		return dropped, fmt.Errorf("%s: %w", op, failed(ctx, err, true))
+	dropped, err = c.changeDays(ctx, d, min(now, d.now))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", op, err)
 	}
-	return dropped, nil
+	return dropped, err
 }
 
-func (c *conn) days(ctx context.Context) (days, error) {
+// makeDays makes days before history that is kept for as long as retention is written. Nothing is over at the
+// beginning of time, so none is dropped. Without its day, history goes to the default partition.
+func (s *Store) makeDays(ctx context.Context, retention time.Duration) {
+	_, trouble := s.keepDays(ctx, timer.MinMillis, retention)
+	s.logDays(ctx, trouble)
+}
+
+func (c *conn) days(ctx context.Context, ahead time.Duration) (days, error) {
 	d := days{there: map[string]bool{}}
 	err := c.exchange(ctx, call{statement: selectDays, row: func(r *record) {
 		for name := range strings.FieldsSeq(r.text()) {
 			d.there[name] = true
 		}
-		retention := time.Duration(r.int8())
-		today, _ := r.instant()
-		d.first = today.Time().Truncate(day)
+		retention := max(ahead, time.Duration(r.int8()))
+		d.now, _ = r.instant()
+		d.first = d.now.Time().Truncate(day)
 		d.last = d.first.Add(min(retention, (mostDays-3)*day)).Truncate(day).Add(2 * day)
 	}})
 	return d, err
 }
 
+// changeDays goes on with the next day if one cannot be changed, and returns the first reason.
 func (c *conn) changeDays(ctx context.Context, d days, now timer.Millis) (dropped int, err error) {
 	for name := range d.there {
 		from, ok := dayOf(name)
 		if !ok || timer.FromTime(from.Add(day)) > now {
 			continue
 		}
-		rows, err := c.dropDay(ctx, name)
-		if err != nil && !busy(err) {
+		rows, failure := c.dropDay(ctx, name)
+		dropped += rows
+		if err = firstError(err, failure); giveUp(ctx, failure) {
 			return dropped, err
 		}
-		dropped += rows
 	}
 	for from := d.first; !from.After(d.last); from = from.Add(day) {
 		name := dayPrefix + from.Format(dayLayout)
-		if d.there[name] || timer.FromTime(from.Add(day)) <= now {
+		if d.there[name] {
 			continue
 		}
-		if err := c.makeDay(ctx, name, from); err != nil && !busy(err) {
+		failure := c.makeDay(ctx, name, from)
+		if err = firstError(err, failure); giveUp(ctx, failure) {
 			return dropped, err
 		}
 	}
-	return dropped, nil
+	return dropped, err
+}
+
+// firstError is the first error.
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
 }
 
 // dayOf tells which day a table holds.
@@ -109,25 +146,46 @@ func dayOf(table string) (from time.Time, ok bool) {
 	return from, err == nil
 }
 
-// busy reports whether a day cannot be changed now and may be later: its tables are in use, another process
-// is at it, or the default partition has rows that belong there. A user who may not change tables at all
-// goes without days; then history is removed row by row.
-func busy(err error) bool {
-	switch code(err) {
-	case lockNotAvailable, deadlockDetected, checkViolation, duplicateTable, undefinedTable, insufficientRights:
+var (
+	errMarked = errors.New("the day has rows that nobody was told of yet")
+	errTaken  = errors.New("the default partition has rows of the day, which have to expire first")
+	errOthers = errors.New("another process is at it")
+)
+
+// giveUp reports whether the other days need not be tried: the reason is not one day's.
+func giveUp(ctx context.Context, err error) bool {
+	switch {
+	case err == nil, errors.Is(err, errMarked), errors.Is(err, errTaken):
+		return false
+	case ctx.Err() != nil, errors.Is(err, errOthers):
 		return true
+	}
+	switch code(err) {
+	case lockNotAvailable, deadlockDetected, checkViolation, duplicateTable, undefinedTable:
+		return false
 	default:
-		return errors.Is(err, errMarked)
+		return true
 	}
 }
 
-var errMarked = errors.New("the day has rows that nobody was told of yet")
-
-// A change waits this long for statements that use the table, and others wait behind it.
-const setPatience = "SET LOCAL lock_timeout = '200ms'"
+// A change waits this long for statements that use the tables, and others wait behind it; then it may take
+// this long, since making a day reads the default partition through.
+var patience = []string{"SET LOCAL lock_timeout = '200ms'", "SET LOCAL statement_timeout = '1s'"}
 
 func (c *conn) makeDay(ctx context.Context, name string, from time.Time) error {
-	return c.schemaChange(ctx, func(tx pgx.Tx) error {
+	taken := false
+	err := c.exchange(ctx, call{
+		statement: dayIsTaken,
+		args:      [][]byte{instantValue(timer.FromTime(from)), instantValue(timer.FromTime(from.Add(day)))},
+		row:       func(r *record) { taken = r.bool() },
+	})
+	if err != nil {
+		return err
+	}
+	if taken {
+		return fmt.Errorf("make %s: %w", name, errTaken)
+	}
+	return c.changeDay(ctx, name, false, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')
 	WITH (autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.5)`,
 			pgx.Identifier{name}.Sanitize(), from.Format(time.RFC3339), from.Add(day).Format(time.RFC3339)))
@@ -138,7 +196,7 @@ func (c *conn) makeDay(ctx context.Context, name string, from time.Time) error {
 // dropDay drops a day, unless rows in it are still marked: those are announced first.
 func (c *conn) dropDay(ctx context.Context, name string) (rows int, err error) {
 	table := pgx.Identifier{name}.Sanitize()
-	err = c.schemaChange(ctx, func(tx pgx.Tx) error {
+	err = c.changeDay(ctx, name, true, func(tx pgx.Tx) error {
 		// The parent first, as all others lock them.
 		if _, err := tx.Exec(ctx, "LOCK TABLE ONLY timer_history IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
@@ -162,16 +220,31 @@ func (c *conn) dropDay(ctx context.Context, name string) (rows int, err error) {
 		return err
 	})
 	if err != nil {
-		rows = 0
+		return 0, fmt.Errorf("drop %s: %w", name, err)
 	}
-	return rows, err
+	return rows, nil
 }
 
-func (c *conn) schemaChange(ctx context.Context, run func(tx pgx.Tx) error) error {
+// changeDay runs a change of a day that is there, or is not, unless another process is at the days or has
+// changed it already.
+func (c *conn) changeDay(ctx context.Context, name string, there bool, run func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c.pooled, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, setPatience); err != nil {
-			return err
+		for _, limit := range patience {
+			if _, err := tx.Exec(ctx, limit); err != nil {
+				return err
+			}
 		}
-		return run(tx)
+		var mine, found bool
+		err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1), to_regclass($2) IS NOT NULL", daysLock, name).Scan(&mine, &found)
+		switch {
+		case err != nil:
+			return err
+		case !mine:
+			return errOthers
+		case found != there:
+			return nil
+		default:
+			return run(tx)
+		}
 	})
 }

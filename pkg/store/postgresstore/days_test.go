@@ -1,8 +1,12 @@
 package postgresstore
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,16 +19,15 @@ import (
 
 const dayMillis = timer.Millis(24 * 60 * 60 * 1000)
 
-// ended makes timers and ends them at the machine's present, so that history lies in its days.
-func ended(t *testing.T, s *Store, kind store.FinishKind, ids ...string) (at timer.Millis) {
+// ended makes timers and ends them at an instant, with history for a day.
+func ended(t *testing.T, s *Store, at timer.Millis, kind store.FinishKind, ids ...string) {
 	t.Helper()
-	at = timer.SystemClock()
 	var items []store.Finish
 	var ops []store.Op
 	for _, id := range ids {
 		p := putOf(id, at)
 		f := finishOf(p, kind)
-		f.Record.StartedAt, f.Record.FinishedAt, f.Record.KeepFor = at, at, 24*time.Hour
+		f.Record.StartedAt, f.Record.FinishedAt, f.Record.KeepFor = at, at, day
 		ops, items = append(ops, p), append(items, f)
 	}
 	if _, err := s.Write(t.Context(), at, ops); err != nil {
@@ -34,7 +37,16 @@ func ended(t *testing.T, s *Store, kind store.FinishKind, ids ...string) (at tim
 	if err = errors.Join(append(errs, err)...); err != nil {
 		t.Fatal(err)
 	}
-	return at
+}
+
+// makeDayOf makes the day of what expires at an instant, as somebody did when that was to come.
+func makeDayOf(t *testing.T, inside string, expiry timer.Millis) (table string) {
+	t.Helper()
+	from := expiry.Time().Truncate(day)
+	table = dayPrefix + from.Format(dayLayout)
+	execute(t, inside, fmt.Sprintf("CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')",
+		table, from.Format(time.RFC3339), from.Add(day).Format(time.RFC3339)))
+	return table
 }
 
 func count(t *testing.T, address, query string) (n int) {
@@ -59,27 +71,20 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		s := openStore(t, inside)
-		_, err := s.CreateNamespace(t.Context(), store.Namespace{
-			Name: "default", Shards: shard.Block{Count: block.Count}, Settings: store.DefaultSettings(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := s.Purge(t.Context(), timer.SystemClock(), 100); n != 0 || err != nil { // makes the days that the namespace needs
-			t.Fatalf("purge of nothing: %d, %v", n, err)
-		}
-		at := ended(t, s, store.FinishDone, "a", "b", "c")
-		ended(t, s, store.FinishDead, "dead")
+		present := timer.SystemClock()
+		at := present - 3*dayMillis
+		makeDayOf(t, inside, at+dayMillis)
+		ended(t, s, at, store.FinishDone, "a", "b", "c")
+		ended(t, s, at, store.FinishDead, "dead")
 		if n := count(t, inside, inDefault); n != 0 {
 			t.Errorf("%d rows lie beside the days", n)
 		}
 		days := count(t, inside, dayTables)
-		// Two days later the day is over, but nobody was told of the dead timer.
-		later := at + 3*dayMillis
-		if n, err := s.Purge(t.Context(), later, 1); n != 0 || err != nil {
+		// The day is over, but nobody was told of the dead timer.
+		if n, err := s.Purge(t.Context(), present, 1); n != 0 || err != nil {
 			t.Errorf("purge of a day with a mark: %d, %v", n, err)
 		}
-		notices, err := s.Unannounced(t.Context(), block.In(0, 1), later, 10)
+		notices, err := s.Unannounced(t.Context(), block.In(0, 1), present, 10)
 		if err != nil || len(notices) != 1 {
 			t.Fatalf("unannounced: %d, %v", len(notices), err)
 		}
@@ -87,17 +92,17 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The limit is about rows; a day goes as a whole.
-		if n, err := s.Purge(t.Context(), later, 1); n != 4 || err != nil {
+		if n, err := s.Purge(t.Context(), present.Add(daysAgain), 1); n != 4 || err != nil {
 			t.Errorf("purge: %d, %v; want the 4 rows of the day", n, err)
 		}
-		if n := count(t, inside, dayTables); n >= days {
+		if n := count(t, inside, dayTables); n != days-1 {
 			t.Errorf("there were %d partitions, now there are %d", days, n)
 		}
 		if entries, err := s.History(t.Context(), at, putOf("a", at).Ref, 10); len(entries) != 0 || err != nil {
 			t.Errorf("history of a purged day: %+v, %v", entries, err)
 		}
-		// It is made again for what comes, and what has no day is kept all the same.
-		ended(t, s, store.FinishDone, "d")
+		// What has no day is kept all the same.
+		ended(t, s, at, store.FinishDone, "d")
 		if entries, err := s.History(t.Context(), at, putOf("d", at).Ref, 10); len(entries) != 1 || err != nil {
 			t.Errorf("history after that: %+v, %v", entries, err)
 		}
@@ -108,7 +113,10 @@ func TestADayThatIsInUseIsLeftForTheNextTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		s := openStore(t, inside)
-		at := ended(t, s, store.FinishDone, "a")
+		present := timer.SystemClock()
+		at := present - 3*dayMillis
+		makeDayOf(t, inside, at+dayMillis)
+		ended(t, s, at, store.FinishDone, "a")
 		reader, err := pgx.Connect(t.Context(), inside)
 		if err != nil {
 			t.Fatal(err)
@@ -119,15 +127,118 @@ func TestADayThatIsInUseIsLeftForTheNextTime(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		later := at + 3*dayMillis
-		if _, err := s.Purge(t.Context(), later, 10); err != nil {
+		if _, err := s.Purge(t.Context(), present, 10); err != nil {
 			t.Errorf("purge beside a reader: %v", err)
 		}
 		if _, err := reader.Exec(t.Context(), "COMMIT"); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.Purge(t.Context(), later, 10); n != 1 || err != nil {
+		if n, err := s.Purge(t.Context(), present.Add(daysAgain), 10); n != 1 || err != nil {
 			t.Errorf("purge after the reader: %d, %v", n, err)
+		}
+	})
+}
+
+// TestAFastClockDropsNoDay: history that others still see is not one process's to take away.
+func TestAFastClockDropsNoDay(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		present := timer.SystemClock()
+		ended(t, s, present, store.FinishDone, "a")
+		if n := count(t, inside, inDefault); n != 0 {
+			t.Fatalf("%d rows lie beside the days", n)
+		}
+		if n, err := s.Purge(t.Context(), present+5*dayMillis, 10); n != 0 || err != nil {
+			t.Errorf("purge by a clock that is five days fast: %d, %v", n, err)
+		}
+		if entries, err := s.History(t.Context(), present, putOf("a", present).Ref, 10); len(entries) != 1 || err != nil {
+			t.Errorf("history: %+v, %v", entries, err)
+		}
+	})
+}
+
+// TestRowsInTheWayOfADay: history beside the days keeps its day from being made. That is told once, asks
+// nothing of the tables, and keeps neither rows from being removed nor other days from being made.
+func TestRowsInTheWayOfADay(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		present := timer.SystemClock()
+		openStore(t, inside)
+		tomorrow := dayPrefix + present.Time().Add(day).Format(dayLayout)
+		next := dayPrefix + present.Time().Add(2*day).Format(dayLayout)
+		execute(t, inside, "DROP TABLE "+tomorrow, "DROP TABLE "+next)
+		var log bytes.Buffer
+		s, err := Open(t.Context(), Options{URL: inside, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		execute(t, inside, "DROP TABLE "+tomorrow, "DROP TABLE "+next)
+		ended(t, s, present, store.FinishDone, "in the way")
+		ended(t, s, present-3*dayMillis, store.FinishDone, "expired")
+		if n, err := s.Purge(t.Context(), present, 10); n != 1 || err != nil {
+			t.Errorf("purge: %d, %v; want the row that expired", n, err)
+		}
+		if n, err := s.Purge(t.Context(), present.Add(daysAgain), 10); n != 0 || err != nil {
+			t.Errorf("purge again: %d, %v", n, err)
+		}
+		if n := strings.Count(log.String(), "default partition has rows of the day"); n != 1 {
+			t.Errorf("it is told %d times: %s", n, log.String())
+		}
+		if n := count(t, inside, "SELECT count(*) FROM pg_class WHERE relname IN ('"+tomorrow+"', '"+next+"')"); n != 1 {
+			t.Errorf("%d of 2 days are there, want the one that nothing is in the way of", n)
+		}
+	})
+}
+
+// TestDaysAreThereBeforeLongerHistory: a namespace that keeps history for longer has its days at once.
+func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		ns := store.Namespace{Name: "default", Shards: shard.Block{Count: block.Count}, Settings: store.DefaultSettings()}
+		for _, c := range []struct {
+			retention time.Duration
+			set       func(context.Context, store.Namespace) (store.Namespace, error)
+		}{{5 * day, s.CreateNamespace}, {20 * day, s.UpdateNamespace}} {
+			ns.Settings.HistoryRetention = c.retention
+			if _, err := c.set(t.Context(), ns); err != nil {
+				t.Fatal(err)
+			}
+			at := timer.SystemClock().Add(c.retention - day)
+			ended(t, s, at, store.FinishDone, c.retention.String())
+			if n := count(t, inside, inDefault); n != 0 {
+				t.Errorf("kept for %s: %d rows lie beside the days", c.retention, n)
+			}
+		}
+	})
+}
+
+// TestOneProcessLooksAfterTheDays: beside another one, nothing is done and nobody waits.
+func TestOneProcessLooksAfterTheDays(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		other, err := pgx.Connect(t.Context(), inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+		if _, err := other.Exec(t.Context(), "SELECT pg_advisory_lock($1)", daysLock); err != nil {
+			t.Fatal(err)
+		}
+		s := openStore(t, inside)
+		if n := count(t, inside, dayTables); n != 1 {
+			t.Errorf("%d partitions are there, want the default one", n)
+		}
+		if _, err := other.Exec(t.Context(), "SELECT pg_advisory_unlock($1)", daysLock); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.Purge(t.Context(), timer.SystemClock(), 10); n != 0 || err != nil {
+			t.Errorf("purge: %d, %v", n, err)
+		}
+		if n := count(t, inside, dayTables); n != 4 {
+			t.Errorf("%d partitions are there, want the default one and three days", n)
 		}
 	})
 }

@@ -64,6 +64,7 @@ func plans() []plan {
 		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},
 		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
+		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
 		{what: "List", statement: live.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid\) > ROW`}},
 		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_timer_uuid_key`}},
 		{what: "List by correlation", statement: same.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},

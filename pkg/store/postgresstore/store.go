@@ -23,6 +23,8 @@ type Store struct {
 	// maxLooked is for List, maxCounted for Count.
 	maxLooked, maxCounted int
 
+	housekeeping housekeeping
+
 	// calls is held for reading by every running call, and taken for writing by Close.
 	calls  sync.RWMutex
 	closed bool
@@ -56,11 +58,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.closePools()
 		return nil, refused(where, err)
 	}
-	// Nothing is over at the beginning of time; days to come are made. Without them, history goes to the
-	// default partition, and Purge tries again.
-	if _, err := s.keepDays(ctx, timer.MinMillis); err != nil {
-		s.log.WarnContext(ctx, "days of history were not made", "error", err)
-	}
+	s.makeDays(ctx, 0)
 	return s, nil
 }
 
