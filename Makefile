@@ -188,12 +188,12 @@ bench: build $(if $(BUS),testenv) ## Measure the service beside the aims (SHORT=
 .PHONY: bench-bus
 bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
 	@$(TESTENV) --need $(or $(NEED),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \
-		go test -run '^$$' -bench 'Bus/' -benchtime 20x ./pkg/bus/natsbus ./pkg/bus/kafkabus | \
-		awk 'BEGIN { printf "%-34s %12s %12s\n", "bus", "published/s", "acked/s" } \
-			/^Benchmark/ { sub(/^BenchmarkBus\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
+		go test -p 1 -run '^$$' -bench 'Bus/' -benchtime 20x ./pkg/bus/natsbus ./pkg/bus/kafkabus | \
+		awk 'BEGIN { printf "%-26s %12s %12s\n", "bus", "published/s", "acked/s" } \
+			/published\/s/ { sub(/^BenchmarkBus\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
 				for (i = 2; i < NF; i++) { if ($$(i+1) == "published/s") p = $$i; if ($$(i+1) == "acked/s") a = $$i } \
-				printf "%-34s %12d %12d\n", $$1, p, a; next } \
-			/SKIP|FAIL|panic/ { print }'
+				printf "%-26s %12d %12d\n", $$1, p, a; next } \
+			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)

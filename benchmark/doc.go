@@ -6,7 +6,7 @@
 // runs is the binary that users run (timerbus dev, timerbus bench). It never judges by exit code: a missed
 // aim is a line of the table.
 //
-// Read main.go, then round.go (what happens in a round) and setup.go (on which engines: here others come
-// in); process.go (children that do not outlive this program); aims.go, report.go, machine.go and
+// Read main.go, then round.go (what happens in a round) and setup.go (on which engines) with
+// servers.go (what starts them); process.go (children that do not outlive this program); aims.go, report.go, machine.go and
 // others.go (whether the machine had other work).
 package main

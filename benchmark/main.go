@@ -26,7 +26,8 @@ type options struct {
 	binary, json string
 	short        bool
 	rounds       int
-	setup        setup
+	setups       []setup
+	testenv      string
 	phases       []string
 	// extra goes to every `timerbus bench`; tests make everything small with it.
 	extra []string
@@ -57,7 +58,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json beside this program)")
 	f.BoolVar(&o.short, "short", false, "one round on fewer timers")
 	f.IntVar(&o.rounds, "rounds", 0, "how many rounds, 1 to 100 (default 3, with -short 1)")
-	store := f.String("store", embedded.name, "what the service keeps its timers in: "+strings.Join(setupNames(), ", "))
+	on := f.String("setup", embedded.name, "what the service runs on, with commas between to compare: "+strings.Join(setupNames(), ", "))
+	f.StringVar(&o.testenv, "testenv", "", "the program that starts servers (tools/testenv)")
 	phases := f.String("phases", "", "phases of timerbus bench to measure, with commas between (default all, with -short all but million)")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -78,7 +80,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		o.phases = strings.Split(*phases, ",")
 	}
 	var err error
-	if o.setup, err = setupNamed(*store); err != nil {
+	if o.setups, err = setupsNamed(*on); err != nil {
 		return o, err
 	}
 	return o, o.locate()
@@ -110,42 +112,48 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := report{Started: before.at.UTC(), Short: o.short, Setup: o.setup.name}
-	if r.Version, err = versionOf(ctx, o.binary); err != nil {
+	all := reports{Started: before.at.UTC(), Short: o.short}
+	if all.Version, err = versionOf(ctx, o.binary); err != nil {
 		return err
 	}
-	if r.Machine, err = thisMachine(); err != nil {
+	if all.Machine, err = thisMachine(); err != nil {
 		return err
 	}
+	for i := range o.setups {
+		all.Setups = append(all.Setups, &report{Setup: o.setups[i].name, About: o.setups[i].about})
+	}
+	// In turn, so that what else the machine does meets all alike.
 	for n := range o.rounds {
-		fmt.Fprintf(stderr, "round %d of %d\n", n+1, o.rounds)
-		measured, err := playRound(ctx, &o, stderr)
-		if err != nil {
-			return fmt.Errorf("round %d: %w", n+1, err)
+		for i, r := range all.Setups {
+			fmt.Fprintf(stderr, "round %d of %d: %s\n", n+1, o.rounds, r.About)
+			measured, err := playRound(ctx, &o, &o.setups[i], stderr)
+			if err != nil {
+				return fmt.Errorf("%s, round %d: %w", r.Setup, n+1, err)
+			}
+			r.add(measured)
 		}
-		r.add(measured)
 	}
 	after, err := spentUntilNow()
 	if err != nil {
 		return err
 	}
-	r.Seconds, r.Others = after.at.Sub(before.at).Seconds(), after.othersSince(before)
-	if err := r.write(o.json); err != nil {
+	all.Seconds, all.Others = after.at.Sub(before.at).Seconds(), after.othersSince(before)
+	if err := all.write(o.json); err != nil {
 		return err
 	}
-	if err := r.print(stdout); err != nil {
+	if err := all.show(stdout); err != nil {
 		return err
 	}
-	if r.Others > muchOther {
+	if all.Others > muchOther {
 		fmt.Fprintf(stderr, "Other work kept %.1f of %d processors busy meanwhile: the figures are lower than the service's.\n",
-			r.Others, r.Machine.Processors)
+			all.Others, all.Machine.Processors)
 	}
-	fmt.Fprintf(stderr, "All of it is in %s; it took %.0f s.\n", o.json, r.Seconds)
+	fmt.Fprintf(stderr, "All of it is in %s; it took %.0f s.\n", o.json, all.Seconds)
 	return nil
 }
 
-// write keeps the report for programs.
-func (r *report) write(file string) error {
+// write keeps the reports for programs.
+func (r *reports) write(file string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

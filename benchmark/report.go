@@ -24,18 +24,24 @@ type row struct {
 	Met *bool `json:"met,omitempty"`
 }
 
-// report is what came of all rounds.
-type report struct {
+// reports are what came of all rounds on all setups.
+type reports struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	// Others is how many processors were busy with something else meanwhile.
-	Others  float64 `json:"others"`
-	Version string  `json:"version"`
-	Machine machine `json:"machine"`
-	Setup   string  `json:"setup"`
-	Short   bool    `json:"short"`
-	Rounds  int     `json:"rounds"`
-	Rows    []*row  `json:"rows"`
+	Others  float64   `json:"others"`
+	Version string    `json:"version"`
+	Machine machine   `json:"machine"`
+	Short   bool      `json:"short"`
+	Setups  []*report `json:"setups"`
+}
+
+// report is what came of one setup.
+type report struct {
+	Setup  string `json:"setup"`
+	About  string `json:"about"`
+	Rounds int    `json:"rounds"`
+	Rows   []*row `json:"rows"`
 }
 
 // add takes the figures of one round.
@@ -46,7 +52,7 @@ func (r *report) add(round []bench.Figure) {
 		to := r.row(f)
 		to.Values = append(to.Values, f.Value)
 		to.Spread = bench.SpreadOf(to.Values)
-		if a, ok := aims[f.Key]; ok {
+		if a, ok := aims[f.Key]; ok && r.Setup == embedded.name { // they are of that setup
 			met := a.met(to.Median)
 			to.Aim, to.Met = &a, &met
 		}
@@ -54,23 +60,61 @@ func (r *report) add(round []bench.Figure) {
 }
 
 func (r *report) row(f *bench.Figure) *row {
-	for _, row := range r.Rows {
-		if row.Key == f.Key {
-			return row
-		}
+	if found := r.find(f.Key); found != nil {
+		return found
 	}
 	added := &row{Key: f.Key, Name: f.Name, Unit: f.Unit}
 	r.Rows = append(r.Rows, added)
 	return added
 }
 
-// print writes the tables: what was measured, and what processor time it took whom.
-func (r *report) print(w io.Writer) error {
-	rounds := fmt.Sprintf("medians of %d rounds", r.Rounds)
+// show writes one table for one setup, and one with a column for each of several.
+func (r *reports) show(w io.Writer) error {
+	rounds := fmt.Sprintf("medians of %d rounds", r.Setups[0].Rounds)
 	if r.Short {
-		rounds = fmt.Sprintf("short, %d round(s)", r.Rounds)
+		rounds = fmt.Sprintf("short, %d round(s)", r.Setups[0].Rounds)
 	}
-	fmt.Fprintf(w, "timerbus %s, %s, %s: %s\n%s\n\n", r.Version, r.Setup, r.Started.Format(time.DateOnly), rounds, r.Machine)
+	var names []string
+	for _, one := range r.Setups {
+		names = append(names, one.Setup)
+	}
+	fmt.Fprintf(w, "timerbus %s, %s, %s: %s\n%s\n\n",
+		r.Version, strings.Join(names, " and "), r.Started.Format(time.DateOnly), rounds, r.Machine)
+	if len(r.Setups) == 1 {
+		return r.Setups[0].show(w)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "figure\t%s\t\n", strings.Join(names, "\t"))
+	for _, like := range r.rows() {
+		fmt.Fprint(t, like.Name)
+		for _, one := range r.Setups {
+			shown := "–"
+			if found := one.find(like.Key); found != nil {
+				shown = bench.Show(found.Median, found.Unit)
+			}
+			fmt.Fprint(t, "\t", shown)
+		}
+		fmt.Fprintln(t, "\t")
+	}
+	return t.Flush()
+}
+
+// rows are those that any of the setups has, in the order of the first that has them.
+func (r *reports) rows() []*row {
+	var all []*row
+	known := map[string]bool{}
+	for _, one := range r.Setups {
+		for _, row := range one.Rows {
+			if !known[row.Key] {
+				all, known[row.Key] = append(all, row), true
+			}
+		}
+	}
+	return all
+}
+
+// show writes the tables: what was measured, and what processor time it took whom.
+func (r *report) show(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "figure\tmedian\tmin – max\taim\t")
 	for _, row := range r.Rows {
@@ -95,11 +139,19 @@ func (r *report) print(w io.Writer) error {
 	return t.Flush()
 }
 
-func (r *report) median(key string) string {
+// find returns nil if there is no such row.
+func (r *report) find(key string) *row {
 	for _, row := range r.Rows {
 		if row.Key == key {
-			return bench.Digits(row.Median)
+			return row
 		}
+	}
+	return nil
+}
+
+func (r *report) median(key string) string {
+	if found := r.find(key); found != nil {
+		return bench.Digits(found.Median)
 	}
 	return ""
 }

@@ -16,7 +16,8 @@ func figure(key string, value float64) bench.Figure {
 }
 
 func TestReportJudgesMediansOverRounds(t *testing.T) {
-	r := report{Machine: machine{Processors: 2}}
+	r := &report{Setup: embedded.name}
+	all := reports{Machine: machine{Processors: 2}, Setups: []*report{r}}
 	for _, rate := range []float64{9_000, 12_000, 11_000} {
 		r.add([]bench.Figure{figure("create.rate", rate), figure("create.p99", rate), figure("create.p50", 1)})
 	}
@@ -34,7 +35,7 @@ func TestReportJudgesMediansOverRounds(t *testing.T) {
 		t.Errorf("judged without an aim: %+v", r.Rows[2])
 	}
 	var out bytes.Buffer
-	if err := r.print(&out); err != nil {
+	if err := all.show(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"11,000/s", "9,000 – 12,000", "≥ 10,000", "met\n", "missed\n", "creates  0.70"} {
@@ -42,9 +43,30 @@ func TestReportJudgesMediansOverRounds(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
 	}
-	text, err := json.Marshal(&r)
+	text, err := json.Marshal(&all)
 	if err != nil || !strings.Contains(string(text), `"values":[9000,12000,11000],"median":11000,"min":9000,"max":12000,"aim":{"least":10000},"met":true`) {
 		t.Errorf("as JSON: %s, %v", text, err)
+	}
+}
+
+func TestReportsSideBySide(t *testing.T) {
+	one, other := &report{Setup: "postgres+nats"}, &report{Setup: "postgres+kafka"}
+	one.add([]bench.Figure{figure("create.rate", 9_000), figure("topic.rate", 5)})
+	other.add([]bench.Figure{figure("create.rate", 12_000)})
+	var out bytes.Buffer
+	if err := (&reports{Setups: []*report{one, other}}).show(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"postgres+nats and postgres+kafka", "figure           postgres+nats  postgres+kafka", "the create.rate  9,000/s        12,000/s",
+		"the topic.rate   5/s            –",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+	if one.Rows[0].Met != nil {
+		t.Error("an aim of the embedded setup judges another one")
 	}
 }
 
@@ -78,7 +100,7 @@ func TestParse(t *testing.T) {
 		"":                               "no service to measure",
 		"-binary " + here:                "no service to measure",
 		"-rounds 101":                    "-rounds 101 is not accepted",
-		"-store paper":                   `-store "paper" is not accepted: want one of embedded`,
+		"-setup paper":                   `-setup "paper" is not accepted: want one or more of embedded, postgres+nats`,
 		"more":                           `"more" is not accepted`,
 		"-rounds many":                   "invalid value",
 		"-binary " + self + " -rounds 0": "",

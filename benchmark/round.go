@@ -24,20 +24,30 @@ const topicPhase = "topic"
 type round struct {
 	*options
 
+	setup    *setup
+	servers  map[string]string // addresses by name
 	folder   string
 	receiver string
 	stderr   io.Writer
 	measured []bench.Figure
 }
 
-// playRound measures everything once.
-func playRound(ctx context.Context, o *options, stderr io.Writer) (_ []bench.Figure, err error) {
+// playRound measures everything once on one setup.
+func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ []bench.Figure, err error) {
 	folder, err := os.MkdirTemp("", "timerbus-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	r := &round{options: o, folder: folder, stderr: stderr}
+	r := &round{options: o, setup: on, folder: folder, stderr: stderr}
+	if len(on.needs) > 0 {
+		started, err := startServers(ctx, o.testenv, on.needs)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, started.stop()) }()
+		r.servers = started.addresses
+	}
 	receiver, err := start("the receiver", o.binary, nil, "bench", "receive", "--listen", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -55,7 +65,7 @@ func playRound(ctx context.Context, o *options, stderr io.Writer) (_ []bench.Fig
 		}
 	}
 	if topic {
-		for _, sync := range o.setup.syncs {
+		for _, sync := range on.syncs {
 			if err := r.topic(ctx, sync); err != nil {
 				return nil, err
 			}
@@ -81,7 +91,7 @@ func split(named []string, short bool) (main []string, topic bool) {
 // main measures all phases but the topic on one service, and how long it takes to start: on an empty
 // folder, and then on all that has gathered.
 func (r *round) main(ctx context.Context, phases []string) error {
-	args := r.setup.arguments(filepath.Join(r.folder, "main"))
+	args := r.setup.arguments(filepath.Join(r.folder, "main"), r.servers)
 	s, err := startService(ctx, r.binary, args)
 	if err != nil {
 		return err
@@ -101,7 +111,7 @@ func (r *round) main(ctx context.Context, phases []string) error {
 
 // topic measures commands through the topic with one setting of the bus.
 func (r *round) topic(ctx context.Context, sync string) error {
-	s, err := startService(ctx, r.binary, append(r.setup.arguments(filepath.Join(r.folder, sync)), "--nats-sync", sync))
+	s, err := startService(ctx, r.binary, append(r.setup.arguments(filepath.Join(r.folder, sync), r.servers), "--nats-sync", sync))
 	if err != nil {
 		return err
 	}

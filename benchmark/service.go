@@ -25,7 +25,7 @@ const (
 	askEvery      = time.Millisecond
 )
 
-var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +NATS +(nats://\S+)`)
+var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +(?:NATS +(nats://\S+)|bus )`)
 
 // startService starts a service and waits until it answers that it is ready.
 func startService(ctx context.Context, binary string, args []string) (_ *service, err error) {

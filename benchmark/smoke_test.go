@@ -58,7 +58,7 @@ func TestSmoke(t *testing.T) {
 	t.Run("two rounds", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		file := filepath.Join(t.TempDir(), "bench.json")
-		o := options{binary: service, json: file, short: true, rounds: 2, setup: embedded, phases: []string{"create", "backlog", "topic"}, extra: few}
+		o := options{binary: service, json: file, short: true, rounds: 2, setups: []setup{embedded}, phases: []string{"create", "backlog", "topic"}, extra: few}
 		if err := measure(t.Context(), o, &stdout, &stderr); err != nil {
 			t.Fatalf("%v\n%s", err, &stderr)
 		}
@@ -74,10 +74,11 @@ func TestSmoke(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r report
-		if err := json.Unmarshal(text, &r); err != nil || r.Rounds != 2 || r.Machine.Processors != runtime.NumCPU() {
+		var all reports
+		if err := json.Unmarshal(text, &all); err != nil || len(all.Setups) != 1 || all.Setups[0].Rounds != 2 || all.Machine.Processors != runtime.NumCPU() {
 			t.Fatalf("%v, %s", err, text)
 		}
+		r := all.Setups[0]
 		for _, key := range []string{
 			"start.empty", "start.full", "create.rate", "backlog.outcome_rate", "backlog.cpu_service", "backlog.cpu_receiver", "topic_always.rate", "topic_interval.rate",
 		} {
@@ -93,18 +94,19 @@ func TestSmoke(t *testing.T) {
 		}
 	})
 	t.Run("service that cannot start", func(t *testing.T) {
-		o := options{binary: service, setup: setup{arguments: func(string) []string {
+		o := options{binary: service, phases: []string{"create"}}
+		on := setup{arguments: func(string, map[string]string) []string {
 			return []string{"dev", "--listen", "127.0.0.1:0", "--data", "/proc/none"}
-		}}, phases: []string{"create"}}
-		_, err := playRound(t.Context(), &o, io.Discard)
+		}}
+		_, err := playRound(t.Context(), &o, &on, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "the service ended") || !strings.Contains(err.Error(), "/proc/none") {
 			t.Errorf("error %v, want what the service said", err)
 		}
 	})
 	t.Run("generator that fails", func(t *testing.T) {
 		var stderr bytes.Buffer
-		o := options{binary: service, setup: embedded, phases: []string{"naps"}}
-		_, err := playRound(t.Context(), &o, &stderr)
+		o := options{binary: service, phases: []string{"naps"}}
+		_, err := playRound(t.Context(), &o, &embedded, &stderr)
 		if err == nil || !strings.Contains(err.Error(), "the generator") || !strings.Contains(stderr.String(), `"naps"`) {
 			t.Errorf("error %v, %s", err, &stderr)
 		}

@@ -114,7 +114,7 @@ func onServer(server, statement string) error {
 func control(t *testing.T, what string) {
 	t.Helper()
 	base := os.Getenv("TIMERBUS_TESTENV")
-	request, err := http.NewRequestWithContext(within(t, patience), http.MethodPost, base+"/"+what, http.NoBody)
+	request, err := http.NewRequestWithContext(within(t, 3*patience), http.MethodPost, base+"/"+what, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,12 @@ func (c *counter) Close(context.Context, error) error { return nil }
 
 func connect(tb testing.TB, server *embedded.Server) *natsbus.Bus {
 	tb.Helper()
-	handle, err := natsbus.Connect(tb.Context(), natsbus.Options{InProcess: server, Logger: testLog()})
+	return connectTo(tb, natsbus.Options{InProcess: server, Logger: testLog()})
+}
+
+func connectTo(tb testing.TB, opts natsbus.Options) *natsbus.Bus {
+	tb.Helper()
+	handle, err := natsbus.Connect(tb.Context(), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,19 +63,34 @@ func batch(n, round int) []bus.Message {
 }
 
 // BenchmarkBus prints, for 300-byte messages in calls of 2,000, how many a second one process
-// publishes and how many it consumes and acknowledges.
+// publishes and how many it consumes and acknowledges: on a server in this process, with and without fsync,
+// and on the servers that testenv has started.
 func BenchmarkBus(b *testing.B) {
 	for _, c := range []struct {
-		topic  bus.Topic
-		mode   bus.Mode
-		noSync bool
+		name     string
+		topic    bus.Topic
+		mode     bus.Mode
+		noSync   bool
+		server   string // empty: in this process
+		replicas int
 	}{
-		{bus.Due, bus.Queue, false},
-		{bus.Commands, bus.Ordered, false},
-		{bus.Commands, bus.Ordered, true},
+		{"embedded/due", bus.Due, bus.Queue, false, "", 1},
+		{"embedded/commands", bus.Commands, bus.Ordered, false, "", 1},
+		{"embedded/commands/nosync", bus.Commands, bus.Ordered, true, "", 1},
+		{"nats/due", bus.Due, bus.Queue, false, "nats", 1},
+		{"nats/commands", bus.Commands, bus.Ordered, false, "nats", 1},
+		{"nats3/due", bus.Due, bus.Queue, false, "nats3", 3},
+		{"nats3/commands", bus.Commands, bus.Ordered, false, "nats3", 3},
 	} {
-		b.Run(fmt.Sprintf("%s/fsync=%v", c.topic, !c.noSync), func(b *testing.B) {
-			handle := connect(b, startServer(b, embedded.Options{NoSync: c.noSync}))
+		b.Run(c.name, func(b *testing.B) {
+			opts := natsbus.Options{Logger: testLog(), AckTimeout: time.Minute} // the disk may be busy
+			if c.server == "" {
+				opts.InProcess = startServer(b, embedded.Options{NoSync: c.noSync})
+			} else {
+				opts.URL, opts.Prefix, opts.Replicas = servers(b, c.server), prefix(), c.replicas
+				remove(b, opts.URL, opts.Prefix)
+			}
+			handle := connectTo(b, opts)
 			const size = 2000
 			var publishing, consuming time.Duration
 			b.ResetTimer()

@@ -67,9 +67,8 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 	if p.failed == nil {
 		return p.positions, nil
 	}
-	var api *jetstream.APIError
 	switch {
-	case errors.As(p.failed, &api) && api.ErrorCode == codeTooLarge:
+	case tooLarge(p.failed):
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrTooLarge, p.failed)
 	case p.maybe:
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrOutcomeUnknown, p.failed)
@@ -84,8 +83,8 @@ type publication struct {
 	topic     bus.Topic
 	messages  []bus.Message
 	positions []bus.Position
-	failed    error
-	maybe     bool // some message was or may have been taken
+	failed    error // the first, or one that tells more
+	maybe     bool  // some message was or may have been taken
 }
 
 // mend looks for the stream if nobody answered for it, so that the next call finds it.
@@ -98,9 +97,17 @@ func (p *publication) mend(ctx context.Context) {
 	}
 }
 
+// fail notes a failure. The first tells enough, unless a later one says that a message can never pass.
 func (p *publication) fail(i int, err error, maybe bool) {
-	p.failed = errors.Join(p.failed, fmt.Errorf("message %d of %d: %w", i+1, len(p.messages), err))
 	p.maybe = p.maybe || maybe
+	if p.failed == nil || tooLarge(err) && !tooLarge(p.failed) {
+		p.failed = fmt.Errorf("message %d of %d: %w", i+1, len(p.messages), err)
+	}
+}
+
+func tooLarge(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == codeTooLarge
 }
 
 // send sends some of the messages and awaits every answer, whatever the first failure was: only together

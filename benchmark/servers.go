@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// serversPatience bounds the start of servers; what is fetched for the first time takes minutes.
+const serversPatience = 10 * time.Minute
+
+// servers run until they are stopped.
+type servers struct {
+	*process
+
+	addresses map[string]string // by name
+}
+
+var (
+	// testenv tells addresses first, then what is required.
+	told    = regexp.MustCompile(`export TIMERBUS_REQUIRE=`)
+	address = regexp.MustCompile(`export TIMERBUS_TEST_(\w+)=(\S+)\n`)
+)
+
+// startServers has testenv start servers on empty folders.
+func startServers(ctx context.Context, testenv string, needs []string) (_ *servers, err error) {
+	if testenv == "" {
+		return nil, errors.New("this setup needs servers: run `make bench`, or give -testenv")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, serversPatience, errors.New("the servers do not answer"))
+	defer cancel()
+	p, err := start("testenv", testenv, nil, "--need", strings.Join(needs, ","))
+	if err != nil {
+		return nil, err
+	}
+	s := &servers{process: p, addresses: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	if _, err := p.see(ctx, told); err != nil {
+		return nil, err
+	}
+	text, _ := p.screen.text()
+	for _, found := range address.FindAllStringSubmatch(text, -1) {
+		s.addresses[strings.ToLower(found[1])] = found[2]
+	}
+	for _, name := range needs {
+		if s.addresses[name] == "" {
+			return nil, fmt.Errorf("testenv tells no address of %s: %s", name, text)
+		}
+	}
+	return s, nil
+}
