@@ -11,8 +11,8 @@
 // the reach of the collection's limit of 10 GB. Each item is written by one conditional request; where a
 // timer and its history move together they are one transaction.
 //
-// Read keys.go first (where things lie), then item.go and rows.go (how they are written), request.go and
-// errors.go (asking, and what a failure means for the caller), store.go, options.go, client.go, schema.go,
+// Read keys.go first (where things lie), then item.go and rows.go (how they are written), request.go,
+// batch.go and errors.go (asking, and what a failure means for the caller), store.go, options.go, client.go, schema.go,
 // check.go. Then the contract, part by part: write.go and occupy.go, get.go, list.go and cursor.go;
 // shards.go, due.go with read.go, overdue.go, inspect.go, notices.go; current.go, finish.go with move.go
 // and history.go, rearm.go; namespaces.go, cluster.go. observe.go is what operators see.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Due implements store.Shards.
@@ -19,7 +20,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 			out[i].Err = err
 			return
 		}
-		out[i] = store.DueShard{Rows: f.rows, NextDueAt: f.next, Cut: f.next <= q.Horizon}
+		out[i] = store.DueShard{Rows: f.rows, NextDueAt: f.next, Cut: f.next != timer.Never && f.next <= q.Horizon}
 	})
 	if err != nil || len(out) == 0 {
 		return nil, err

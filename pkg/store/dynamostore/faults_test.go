@@ -213,6 +213,22 @@ func TestAFullCollection(t *testing.T) {
 	}
 }
 
+func TestACollectionThatGrows(t *testing.T) {
+	s, w, watch := faulty(t)
+	w.on(func(operation, body string) fault {
+		if operation == "UpdateItem" && strings.Contains(body, `"ReturnItemCollectionMetrics":"SIZE"`) {
+			return estimate // DynamoDB Local makes none
+		}
+		return pass
+	})
+	for i := range 300 { // some of them ask
+		made(t, s, putIn(7, fmt.Sprint(i%3), present))
+	}
+	if watch.measured != 2 || watch.gigabytes != 9 {
+		t.Errorf("the observer was told %d times, last of %.0f GB; want 2 times, of 9 GB", watch.measured, watch.gigabytes)
+	}
+}
+
 func TestAnItemThatIsTooLarge(t *testing.T) {
 	s, _, _ := faulty(t)
 	large, small := putIn(0, "large", present), putIn(0, "small", present)

@@ -2,7 +2,6 @@ package dynamostore
 
 import (
 	"context"
-	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -60,7 +59,8 @@ func (s *Store) occupy(
 			t = decide(nil)
 		}
 		if t == nil {
-			return occupied{timer: ended}, s.letGo(ctx, ref, only)
+			s.letGo(ctx, ref, only)
+			return occupied{timer: ended}, nil
 		}
 		if _, held, err = s.put(ctx, s.options.Table, rowItem(ref, t), only); err != nil || held {
 			return occupied{made: held}, err
@@ -68,11 +68,10 @@ func (s *Store) occupy(
 	}
 }
 
-// letGo takes a hold away. Somebody else's timer may stand there by now.
-func (s *Store) letGo(ctx context.Context, ref store.Ref, only condition) error {
-	_, _, err := s.remove(ctx, s.options.Table, timerKey(ref), only)
-	if errors.Is(err, store.ErrOutcomeUnknown) {
-		return nil // a hold more or less is nothing that callers could see
+// letGo takes a hold away. Somebody else's timer may stand there by now; and a hold more or less is nothing
+// that callers could see, so that a failure is not theirs.
+func (s *Store) letGo(ctx context.Context, ref store.Ref, only condition) {
+	if _, _, err := s.remove(ctx, s.options.Table, timerKey(ref), only); err != nil {
+		s.log.DebugContext(ctx, "a hold is left behind", "shard", ref.Shard, "timer", ref.UUID, "error", err)
 	}
-	return err
 }

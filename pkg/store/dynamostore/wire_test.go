@@ -38,6 +38,8 @@ const (
 	breakDown
 	// fill: the service says that the item collection is full.
 	fill
+	// estimate: the service has done it, and says how large shard 7 is.
+	estimate
 )
 
 // hook makes an engine's options use a new wire.
@@ -100,6 +102,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return refuse(r, http.StatusBadRequest, "ProvisionedThroughputExceededException", "too fast"), nil
 	case fill:
 		return refuse(r, http.StatusBadRequest, "ItemCollectionSizeLimitExceededException", "Item collection size limit of 10 gigabytes exceeded"), nil
+	case estimate:
+		return answer(r, http.StatusOK,
+			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"shard_id":{"N":"7"}},"SizeEstimateRangeGB":[8.0,9.0]}}`), nil
 	case breakDown:
 		// What was sent really went out: the connection's trace must see it.
 		response, err := http.DefaultTransport.RoundTrip(ping(r))
@@ -128,7 +133,10 @@ func ping(r *http.Request) *http.Request {
 }
 
 func refuse(r *http.Request, status int, code, message string) *http.Response {
-	body := fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, code, message)
+	return answer(r, status, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, code, message))
+}
+
+func answer(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{
 		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, ContentLength: int64(len(body)),
@@ -144,6 +152,7 @@ type watcher struct {
 	empty                      float64 // questions that were counted as nothing
 	throttled, measured, fulls int
 	full                       shard.ID
+	gigabytes                  float64
 }
 
 func newWatcher() *watcher {
@@ -167,10 +176,11 @@ func (w *watcher) Throttled() {
 	w.throttled++
 }
 
-func (w *watcher) Collection(shard.ID, float64) {
+func (w *watcher) Collection(_ shard.ID, gigabytes float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.measured++
+	w.gigabytes = gigabytes
 }
 
 func (w *watcher) CollectionFull(id shard.ID) {
