@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -39,7 +40,12 @@ func (p *program) start(ctx context.Context, role node.Role, settings func() (ru
 	if err != nil {
 		return usageError{err}
 	}
-	return p.serve(ctx, role, &config, runtime.NewLogger(p.stderr, config.LogFormat, level))
+	logger := runtime.NewLogger(p.stderr, config.LogFormat, level)
+	// What net/http says of receivers that do not keep to the protocol goes to the standard logger: a receiver
+	// must not be able to fill the log.
+	slog.SetLogLoggerLevel(slog.LevelDebug)
+	slog.SetDefault(logger)
+	return p.serve(ctx, role, &config, logger)
 }
 
 // exposed refuses to let everybody in by accident.

@@ -64,13 +64,13 @@ type Config struct {
 	// below the queue's end when the session opened.
 	Redelivered func(*bus.Delivery) bool
 
-	// Concurrency bounds the deliveries under way at once: 512. One namespace holds at most three
+	// Concurrency bounds the deliveries under way at once: 2,048. One namespace holds at most three
 	// quarters of them.
 	Concurrency int
 	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
-	// written included: 4 × Concurrency.
+	// written included: 2 × Concurrency.
 	Room int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 2 × Concurrency.
 	MaxInFlight int
 	// Batch bounds row checks, outcomes and events handed over at once: 256.
 	Batch int
@@ -145,9 +145,9 @@ func (c *Config) withDefaults() error {
 	if c.Redelivered == nil {
 		c.Redelivered = func(d *bus.Delivery) bool { return d.Deliveries >= 2 }
 	}
-	setDefault(&c.Concurrency, 512)
-	setDefault(&c.Room, 4*c.Concurrency)
-	setDefault(&c.MaxInFlight, 4*c.Concurrency)
+	setDefault(&c.Concurrency, 2048)
+	setDefault(&c.Room, 2*c.Concurrency)
+	setDefault(&c.MaxInFlight, 2*c.Concurrency)
 	setDefault(&c.Batch, 256)
 	setDefault(&c.ParkAfter, 5)
 	setDefault(&c.LeaseAfter, 2*time.Second)

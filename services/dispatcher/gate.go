@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"container/list"
+	"math"
 	"slices"
 	"time"
 
@@ -47,6 +48,7 @@ type gate struct {
 	slotLimit, hostLimit, remembered int
 	patience, postponeMost, openFor  time.Duration
 	breakAfter                       uint32
+	crowd                            int // so many waiting are too many
 
 	hosts          map[string]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
@@ -61,8 +63,8 @@ func newGate(c *Config) *gate {
 	return &gate{
 		slotLimit: c.Concurrency, hostLimit: c.HostLimit, remembered: c.HostsRemembered,
 		patience: c.HostPatience, postponeMost: c.PostponeMost, openFor: c.CircuitOpenFor,
-		breakAfter: uint32(c.CircuitAfter),
-		hosts:      map[string]*host{}, idle: list.New(), queued: list.New(),
+		breakAfter: uint32(c.CircuitAfter), crowd: c.MaxInFlight / 2,
+		hosts: map[string]*host{}, idle: list.New(), queued: list.New(),
 	}
 }
 
@@ -75,18 +77,18 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 		return entry{in: true} // a place was kept for it
 	}
 	h := g.host(name)
-	switch {
-	case h.circuit.State() == gobreaker.StateOpen:
+	switch state := h.circuit.State(); {
+	case state == gobreaker.StateOpen:
 		return g.refuse(h, refusedOpen, age, elapsed)
-	case len(h.waiting) == 0 && h.calls < g.share():
+	case state == gobreaker.StateHalfOpen || len(h.waiting) == 0 && h.calls < g.share():
 		if !g.take(h, d) {
 			return g.refuse(h, refusedOpen, age, elapsed)
 		}
 		return entry{in: true}
 	}
 	if h.calls >= g.share() {
-		h.fill(elapsed, g.pulse.at(elapsed))
-		if len(h.waiting) >= h.bearable(g.pulse.at(elapsed), g.patience) {
+		h.fill(elapsed, g.lived(elapsed))
+		if len(h.waiting) >= h.bearable(g.lived(elapsed), g.patience) {
 			return g.refuse(h, refusedFull, age, elapsed)
 		}
 	}
@@ -110,6 +112,18 @@ func (g *gate) refuse(h *host, why refusal, age, elapsed time.Duration) entry {
 	}
 	g.rest(h)
 	return e
+}
+
+// lived is the time of the pulse.
+func (g *gate) lived(elapsed time.Duration) time.Duration { return g.pulse.at(elapsed, g.beatMost()) }
+
+// beatMost is that of the pulse, unless so many wait for hosts that others may not even get here: then all time
+// counts.
+func (g *gate) beatMost() time.Duration {
+	if g.waiting > g.crowd {
+		return math.MaxInt64
+	}
+	return beatMost
 }
 
 // may reports whether a place is free.
@@ -174,7 +188,7 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 	}
 	g.calls--
 	if cause != errUntried { //nolint:errorlint // it is ours and never wrapped.
-		g.pulse.beat(elapsed)
+		g.pulse.beat(elapsed, g.beatMost())
 		if full {
 			h.answered(elapsed, g.pulse.lived)
 		} else {
@@ -205,7 +219,7 @@ func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
 		h, following := hostIn(e), e.Next()
 		keep, why := maxWaiting, refusedFull
 		if h.full && h.calls >= g.share() {
-			keep = h.bearable(g.pulse.at(elapsed), g.patience)
+			keep = h.bearable(g.lived(elapsed), g.patience)
 		}
 		if h.circuit.State() == gobreaker.StateOpen {
 			keep, why = 0, refusedOpen

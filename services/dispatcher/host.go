@@ -45,12 +45,12 @@ type pulse struct{ last, lived time.Duration }
 // beatMost is how much of the time between two answers counts.
 const beatMost = 100 * time.Millisecond
 
-func (p *pulse) at(elapsed time.Duration) time.Duration {
-	return p.lived + min(elapsed-p.last, beatMost)
+func (p *pulse) at(elapsed, most time.Duration) time.Duration {
+	return p.lived + min(elapsed-p.last, most)
 }
 
-func (p *pulse) beat(elapsed time.Duration) {
-	p.lived, p.last = p.at(elapsed), elapsed
+func (p *pulse) beat(elapsed, most time.Duration) {
+	p.lived, p.last = p.at(elapsed, most), elapsed
 }
 
 // paceWindow is over about what time a pace is measured: long enough for hosts that answer in bursts.

@@ -1,0 +1,205 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+func parse(t *testing.T, text string) *Policy {
+	t.Helper()
+	p, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAddressesInURLs(t *testing.T) {
+	for _, c := range []struct {
+		allow   string
+		url     string
+		refused string // what the reason holds; empty: allowed
+	}{
+		{"", "https://example.com/hook", ""},
+		{"", "http://93.184.215.14:8080/", ""},
+		{"", "http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/", ""},
+		{"", "http://127.0.0.1/", "loopback"},
+		{"", "http://127.8.9.10:9000/", "loopback"},
+		{"", "http://[::1]:9000/", "loopback"},
+		{"", "http://[::ffff:127.0.0.1]/", "loopback"},
+		{"", "http://localhost:9000/", "loopback"},
+		{"", "http://LOCALHOST./", "loopback"},
+		{"", "http://a.localhost/", "loopback"},
+		{"", "http://10.1.2.3/", "private"},
+		{"", "http://172.31.255.255/", "private"},
+		{"", "http://192.168.0.1/", "private"},
+		{"", "http://[fd00::1]/", "private"},
+		{"", "http://169.254.169.254/latest/meta-data/", "metadata"},
+		{"", "http://[fd00:ec2::254]/", "metadata"},
+		{"", "http://169.254.1.1/", "link-local"},
+		{"", "http://[fe80::1%25eth0]/", "link-local"},
+		{"", "http://224.0.0.1/", "link-local"},
+		{"", "http://239.1.1.1/", "multicast"},
+		{"", "http://0.0.0.0/", "not a public"},
+		{"", "http://[::]/", "not a public"},
+		{"", "http://100.64.0.1/", "not a public"},
+		{"", "http://198.51.100.7/", "not a public"},
+		{"", "http://255.255.255.255/", "not a public"},
+		{"", "http://[64:ff9b::7f00:1]/", "not a public"},
+		// Forms that only some resolvers take for addresses are names: their meaning is judged when it is known.
+		{"", "http://127.1/", ""},
+		{"", "http://2130706433/", ""},
+		{"", "http://0x7f000001/", ""},
+
+		{"loopback", "http://127.0.0.1:9000/", ""},
+		{"loopback", "http://localhost/", ""},
+		{"loopback", "http://[::1]/", ""},
+		{"loopback", "http://[::ffff:127.0.0.1]/", ""},
+		{"loopback", "http://10.0.0.1/", "private"},
+		{"loopback", "http://169.254.169.254/", "metadata"},
+		{"private", "http://10.0.0.1/", ""},
+		{"private", "http://[fd12::1]/", ""},
+		{"private", "http://[fd00:ec2::254]/", "metadata"},
+		{"private", "http://127.0.0.1/", "loopback"},
+		{" Loopback , 10.1.0.0/16 ", "http://10.1.255.1/", ""},
+		{"loopback,10.1.0.0/16", "http://10.2.0.1/", "private"},
+		{"10.1.2.3", "http://10.1.2.3/", ""},
+		{"10.1.2.3", "http://10.1.2.4/", "private"},
+		{"fd00:ec2::/32", "http://[fd00:ec2::254]/", ""},
+		{"169.254.169.254", "http://169.254.169.254/", ""},
+		{"any", "http://169.254.169.254/", ""},
+		{"any", "http://127.0.0.1/", ""},
+	} {
+		err := parse(t, c.allow).CheckURL(c.url)
+		switch {
+		case c.refused == "" && err != nil:
+			t.Errorf("%q: %s is refused: %v", c.allow, c.url, err)
+		case c.refused != "" && err == nil:
+			t.Errorf("%q: %s is allowed", c.allow, c.url)
+		case c.refused != "":
+			if _, ok := errors.AsType[*timer.InvalidError](err); !ok || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%q: %s: %v, want %q in it", c.allow, c.url, err, c.refused)
+			}
+		}
+	}
+}
+
+func TestTextsThatAreNoPolicies(t *testing.T) {
+	for _, text := range []string{"10.0.0.0/33", "everything!", "loop back", "*", "*.", "127.1", "http://a", "a..b", "1.2.3.4:80", "fe80::1%eth0"} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "callback-allow") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"", ",", "any", "hooks.internal", "*.svc.cluster.local", "my_host", "::1", "[::1]", "fd00::/8"} {
+		if _, err := Parse(text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// listen is a server that counts who connects.
+func listen(t *testing.T) (address string, met func() bool) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	connected := make(chan struct{}, 16)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connected <- struct{}{}
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String(), func() bool {
+		select {
+		case <-connected:
+			return true
+		case <-time.After(50 * time.Millisecond):
+			return false
+		}
+	}
+}
+
+// The check that counts is made on the resolved address: a name that means loopback gets nobody there.
+func TestDialling(t *testing.T) {
+	address, met := listen(t)
+	_, port, _ := net.SplitHostPort(address)
+	d := &net.Dialer{Timeout: 5 * time.Second}
+	for _, c := range []struct {
+		allow, host string
+		reached     bool
+	}{
+		{"", "127.0.0.1", false},
+		{"", "localhost", false},
+		{"private", "localhost", false},
+		{"", "::ffff:127.0.0.1", false},
+		{"loopback", "127.0.0.1", true},
+		{"loopback", "localhost", true},
+		{"localhost", "localhost", true},
+		{"localhost", "127.0.0.1", false},
+		{"127.0.0.1", "localhost", true},
+		{"any", "127.0.0.1", true},
+	} {
+		conn, err := parse(t, c.allow).Guard(d)(t.Context(), "tcp", net.JoinHostPort(c.host, port))
+		if conn != nil {
+			conn.Close()
+		}
+		if reached := err == nil; reached != c.reached {
+			t.Errorf("%q: dialling %s: %v", c.allow, c.host, err)
+		}
+		if err != nil && !errors.Is(err, ErrRefused) {
+			t.Errorf("%q: dialling %s: %v is no refusal", c.allow, c.host, err)
+		}
+		if got := met(); got != c.reached {
+			t.Errorf("%q: dialling %s reached the server: %t", c.allow, c.host, got)
+		}
+	}
+	if d.Control != nil {
+		t.Error("the dialer was changed")
+	}
+	// An answer that is no refusal stays what it is.
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := parse(t, "loopback").Guard(d)(ended, "tcp", address); err == nil || errors.Is(err, ErrRefused) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzCheckHost(f *testing.F) {
+	f.Add("127.0.0.1")
+	f.Add("[::1]")
+	f.Add("fe80::1%eth0")
+	f.Add("a.localhost.")
+	p, err := Parse("")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		err := p.CheckHost(host)
+		addr, parseErr := netip.ParseAddr(host)
+		if parseErr != nil {
+			return
+		}
+		// What is said of an address at the door is what is said when it is dialled.
+		dialled := p.control("tcp", net.JoinHostPort(addr.Unmap().String(), "80"), nil)
+		if (err == nil) != (dialled == nil) {
+			t.Fatalf("%q: %v at the door, %v when dialled", host, err, dialled)
+		}
+		if err == nil && (addr.Unmap().IsLoopback() || addr.Unmap().IsPrivate() || addr.Unmap().IsLinkLocalUnicast()) {
+			t.Fatalf("%q is allowed", host)
+		}
+	})
+}

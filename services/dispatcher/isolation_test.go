@@ -1,0 +1,186 @@
+package dispatcher_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+func to(host string) func(*timer.Spec) {
+	return func(s *timer.Spec) { s.CallbackURL = "http://" + host + ".test/" }
+}
+
+// byHost answers as the host of the URL says.
+func (w *world) byHost(hosts map[string]func(ctx context.Context) dispatcher.Answer) {
+	w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+		for host, answer := range hosts {
+			if strings.Contains(c.timer.CallbackURL, host) {
+				return answer(ctx)
+			}
+		}
+		return dispatcher.Answer{Status: 200}
+	}
+}
+
+func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var calls atomic.Int64
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"hangs": func(ctx context.Context) dispatcher.Answer {
+				calls.Add(1)
+				return after(ctx, 10*time.Second, 200)
+			},
+			"brisk": func(ctx context.Context) dispatcher.Answer { return after(ctx, 5*time.Millisecond, 200) },
+		})
+		n := w.start(func(c *dispatcher.Config) { c.Concurrency, c.HostLimit = 16, 4 })
+		for i := range 100 {
+			w.put(fmt.Sprint("hangs", i), 0, to("hangs"))
+		}
+		// They come after all of those, one every 20 ms.
+		for i := range 200 {
+			w.put(fmt.Sprint("brisk", i), time.Duration(20*i)*time.Millisecond, to("brisk"))
+		}
+		w.pass(5 * time.Second)
+		for i := range 200 {
+			id := fmt.Sprint("brisk", i)
+			w.wantCalls(id, 1)
+			c := w.called(id)[0]
+			// Until the host has been silent for a moment, what waits for it takes up all that the bus hands over.
+			limit := 50 * time.Millisecond
+			if i < 20 {
+				limit = 400 * time.Millisecond
+			}
+			if late := c.at.Sub(c.timer.ExecuteAt); late > limit {
+				t.Fatalf("%s came %v late", id, late)
+			}
+		}
+		if calls.Load() != 4 {
+			t.Fatalf("%d calls to the host that hangs, want its 4 places", calls.Load())
+		}
+		if d := w.depth(); d > 4 {
+			t.Fatalf("%d messages are held for it", d)
+		}
+		for i := range 100 {
+			if now := w.wantStatus(fmt.Sprint("hangs", i), timer.StatusScheduled); now.Attempts != 0 {
+				t.Fatalf("waiting used up an attempt: %+v", now)
+			}
+		}
+		w.pass(20 * time.Minute)
+		for i := range 100 {
+			id := fmt.Sprint("hangs", i)
+			w.wantStatus(id, timer.StatusDone)
+			w.wantCalls(id, 1)
+		}
+		n.end()
+	})
+}
+
+func TestI11_ADeadHostsTimersKeepTheirAttempts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var down atomic.Bool
+		down.Store(true)
+		var calls atomic.Int64
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"dead": func(context.Context) dispatcher.Answer {
+				calls.Add(1)
+				if down.Load() {
+					return dispatcher.Answer{Err: context.DeadlineExceeded}
+				}
+				return dispatcher.Answer{Status: 200}
+			},
+		})
+		n := w.start()
+		const timers = 300
+		for i := range timers {
+			w.put(fmt.Sprint("dead", i), time.Duration(i)*10*time.Millisecond, to("dead"))
+		}
+		w.put("other", time.Second, to("other"))
+		w.pass(2 * time.Minute)
+		w.wantStatus("other", timer.StatusDone)
+		// The first 20, and then one every 10 s at most.
+		if n := calls.Load(); n < 20 || n > 20+12 {
+			t.Fatalf("%d calls to a dead host in two minutes", n)
+		}
+		down.Store(false)
+		w.pass(3 * time.Minute)
+		for i := range timers {
+			w.wantStatus(fmt.Sprint("dead", i), timer.StatusDone)
+		}
+		n.end()
+	})
+}
+
+// An answer is an answer: what a host says to one of its receivers is not held against the others.
+func TestErrorsOfAHostOpenNoCircuit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"grumpy": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Status: 503} },
+		})
+		n := w.start()
+		for i := range 100 {
+			w.put(fmt.Sprint("grumpy", i), 0, to("grumpy"))
+		}
+		w.pass(time.Second)
+		for i := range 100 {
+			w.wantCalls(fmt.Sprint("grumpy", i), 1)
+		}
+		n.end()
+	})
+}
+
+func TestI7_WhoWaitedForItsHostIsCheckedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 400*time.Millisecond, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 1 })
+		w.put("first", 0, to("host"))
+		w.pass(50 * time.Millisecond)
+		w.put("deleted", 0, to("host"))
+		w.put("kept", 0, to("host"))
+		w.pass(100 * time.Millisecond)
+		w.wantCalls("deleted", 0)
+		w.wantCalls("kept", 0)
+		w.write(store.Delete{Ref: w.ref("deleted")})
+		w.pass(2 * time.Second)
+		w.wantCalls("deleted", 0)
+		w.wantCalls("kept", 1)
+		n.end()
+	})
+}
+
+// What was redelivered and is refused by its host comes back as a first delivery. That must not hide poison,
+// and must not park anybody by itself.
+func TestI13_ARefusedRedeliveryIsCountedButParksNobody(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 20*time.Second, 200) },
+			"brisk": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Status: 200} },
+		})
+		n := w.start(func(c *dispatcher.Config) {
+			c.HostLimit, c.ParkAfter = 1, 3
+			// As if the bus had lost its memory: everything counts as delivered before.
+			c.Redelivered = func(*bus.Delivery) bool { return true }
+		})
+		w.put("first", 0, to("hangs"))
+		w.pass(50 * time.Millisecond)
+		w.put("refused", 0, to("hangs"))
+		for i := range 400 { // others answer, so that the silence tells something
+			w.put(fmt.Sprint("brisk", i), time.Duration(10*i)*time.Millisecond, to("brisk"))
+		}
+		w.pass(15 * time.Second)
+		w.wantCalls("refused", 0)
+		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts == 0 || now.Starts > 2 {
+			t.Fatalf("%d starts are counted, want 1 or 2", now.Starts)
+		}
+		w.pass(3 * time.Minute)
+		w.wantStatus("refused", timer.StatusDone)
+		n.end()
+	})
+}
