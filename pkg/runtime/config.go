@@ -46,7 +46,7 @@ type Config struct {
 	// Insecure allows HTTP and NATS beyond this machine without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
-	CallbackAllow string `koanf:"callback-allow" usage:"callback targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
+	CallbackAllow string `koanf:"callback-allow" usage:"targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy that callbacks go by; empty: none, whatever the
 	// environment says.
 	CallbackProxy string `koanf:"callback-proxy" usage:"proxy that callbacks go by, such as http://proxy:3128, or empty for none"`
