@@ -103,7 +103,7 @@ func (b *board) aged(life context.Context, elapsed time.Duration) (old []aged, w
 // take it. While the checker waits for the store that is not so, and postponing would only add to the
 // store's work. A redelivered event whose row was not read stays, and so does one that waits to be alone,
 // unless its row alone makes it a suspect: its next event would be a first delivery, and that start would
-// not be counted (I13). Those that a host refuses are counted before (decision 0009).
+// not be counted (I13). Those that a host refuses are counted before (decision 0015).
 func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
 	if b.checking || b.closed {
 		return false

@@ -41,7 +41,7 @@ func (s *Service) putOff(d *delivery, e entry) {
 
 // postponeRefused moves the row of a delivery that its host did not take. What was redelivered would come
 // back as a first delivery, so it is counted here as the start that it may have had, as long as that alone
-// parks nobody: from two on, every start is counted anyway (I13, decision 0009).
+// parks nobody: from two on, every start is counted anyway (I13, decision 0015).
 func (s *Service) postponeRefused(d *delivery, by time.Duration) {
 	if d.redelivered && d.row.Starts < 2 {
 		check := checkOf(d)
