@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/user"
@@ -91,20 +92,26 @@ func unprivileged() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
+// Ports are taken from below the range from which systems give out ports of outgoing connections: else one of
+// those could hold a server's port between its kill and its start.
+const (
+	firstPort = 17000
+	lastPort  = 31999
+)
+
 // freePort finds a port of the loopback interface that nobody listens on. Somebody else may take it before
 // the server does; the server then fails to start, and says so.
 func freePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+	var err error
+	for range 100 {
+		port := firstPort + rand.IntN(lastPort-firstPort+1)
+		var l net.Listener
+		if l, err = config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("find a free port: %s is no TCP address", l.Addr())
-	}
-	return address.Port, nil
+	return 0, fmt.Errorf("find a free port: %w", err)
 }
 
 // freePorts finds so many, no two alike.
