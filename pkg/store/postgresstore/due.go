@@ -12,7 +12,7 @@ import (
 // on only in shards where that one is due: a poll of idle shards costs one index probe each. The answer has
 // two parts: for each shard whose claim holds, its first row; then the rows, shard by shard as asked.
 const (
-	// firstOf is one index probe: the range of the primary key behind a cursor.
+	// firstOf is one index probe: the range behind a cursor. The index holds nothing that is parked.
 	firstOf = `FROM timers t WHERE t.shard_id = a.shard_id AND (t.due_at, t.timer_uuid) > (a.after_due, a.after_uuid)
 		AND t.status <> 'parked' ORDER BY t.due_at, t.timer_uuid LIMIT 1`
 

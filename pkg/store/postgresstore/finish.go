@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// removeTimers ends timers in one statement: the rows go, by full primary key and under their guards, and
+// removeTimers ends timers in one statement: the rows go, by their places in their shards and under their guards, and
 // leave history, without travelling. It takes only what needs no second thought: a row that is where it was
 // seen, and whose attempt is not in history.
 var removeTimers = statement{"remove_timers", `WITH gone AS (

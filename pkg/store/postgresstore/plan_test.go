@@ -25,9 +25,9 @@ type plan struct {
 }
 
 const (
-	byDue     = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
-	byUUID    = `_shard_id_timer_uuid_key on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
-	behindKey = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
+	byDue     = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
+	byUUID    = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
+	behindKey = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
 	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
 	byShard   = `shards_pkey on shards s.*\n.*Index Cond: \(shard_id = a.shard_id\)`
 	oneTimers = "sorts the history of one timer"
@@ -44,7 +44,7 @@ func plans() []plan {
 		{what: "Delete, Finish: delete", statement: deleteTimers, through: []string{byUUID}},
 		{what: "Put at a position", statement: movePosition, through: []string{`positions_pkey`}},
 		{what: "Position", statement: selectPosition, through: []string{`positions_pkey`}},
-		{what: "Get", statement: selectLive, through: []string{`_shard_id_timer_uuid_key on timers_`}},
+		{what: "Get", statement: selectLive, through: []string{`_pkey on timers_`}},
 		{what: "Get of finished timers", statement: selectEnds, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "History", statement: selectHistory, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "Current", statement: currentByKey, through: []string{byDue}},
@@ -55,7 +55,7 @@ func plans() []plan {
 		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
 		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
 		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
-		{what: "Inspect", statement: inspectShards, through: []string{byShard, `_pkey on timers_`}},
+		{what: "Inspect", statement: inspectShards, through: []string{byShard, `_due_at_timer_uuid_idx on timers_`}},
 		{what: "Claim", statement: claimShards},
 		{what: "Release", statement: releaseShards, through: []string{byShard}},
 		{what: "Advance", statement: advanceShards, through: []string{byShard}},
@@ -66,10 +66,10 @@ func plans() []plan {
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
 		{what: "List", statement: live.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid\) > ROW`}},
-		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_timer_uuid_key`}},
+		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_pkey`}},
 		{what: "List by correlation", statement: same.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
 		{what: "List by correlation: bound", statement: same.last.statement, through: []string{`Index Only Scan using timers_\d+_correlation`}},
-		{what: "List by made correlation", statement: same.made.statement, through: []string{`_shard_id_timer_uuid_key on timers_`}},
+		{what: "List by made correlation", statement: same.made.statement, through: []string{`_pkey on timers_`}},
 		{what: "List finished", statement: end.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`}},
 		{what: "List finished: bound", statement: end.last.statement, through: []string{`Index Only Scan`}},
 		{what: "List finished by correlation", statement: endSame.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
@@ -77,7 +77,7 @@ func plans() []plan {
 		{what: "List finished by made correlation", statement: endSame.made.statement, through: []string{`generation_\w+ on timer_history_`}},
 		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_shard_id_idx`}},
 		{
-			what: "Count overdue", statement: countOverdue, through: []string{`_pkey on timers_`},
+			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},
 			mayScan: "reads all namespaces, which are few",
 		},
 	}

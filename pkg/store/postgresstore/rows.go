@@ -16,10 +16,12 @@ const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execu
 	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
 	t.headers`
 
-// atKey finds a row t by full primary key. Written as equality, either key would do, and the planner may
-// choose the one by uuid, which spreads the rows that are due together over all of its pages.
+// atKey finds a row t that is not parked by its place in the order of its shard; parked ones have none there.
+// Written as equality, either index would do, and the planner may choose the one by uuid, which spreads the
+// rows that are due together over all of its pages.
 const atKey = `t.shard_id = a.shard_id
-	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)`
+	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)
+	AND t.status <> 'parked'`
 
 // endColumns are the same of a history row h: the timer as the attempt left it. They tell the truth about
 // done and dead ones only.

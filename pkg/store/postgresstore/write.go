@@ -12,8 +12,7 @@ import (
 )
 
 // createTimers is the whole of a batch of creates, which are nearly always of new ids. Rows that are in
-// the way stay as they are, and are missing in the answer. No arbiter is named, because two
-// inserts of one timer may meet in either key.
+// the way stay as they are, and are missing in the answer.
 var createTimers = statement{"create_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
 	attempts, starts, created_at, updated_at, last_status, last_error, headers)
