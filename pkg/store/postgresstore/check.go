@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,9 +23,14 @@ var selectServer = statement{"select_server", `SELECT current_setting('server_ve
 
 // selectRights asks for the rights on the tables; it needs a schema to be there.
 var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
-	unnest(ARRAY['timers', 'timer_history', 'shards', 'namespaces', 'positions', 'cluster']) AS n(name)
+	unnest(ARRAY['timers', 'timer_history', 'shards', 'namespaces', 'positions', 'cluster', 'timer_history_default']) AS n(name)
 WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
 	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
+
+// selectOwner asks whether the user may make and drop days of history.
+var selectOwner = statement{"select_owner", `SELECT coalesce(pg_has_role(c.relowner, 'USAGE'), false), pg_get_userbyid(c.relowner)::text,
+	coalesce(has_schema_privilege(c.relnamespace, 'CREATE'), false)
+FROM pg_class c WHERE c.oid = to_regclass('timer_history')`}
 
 const oldestServer = 150_000
 
@@ -94,9 +100,25 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	if missing != "" {
 		return fmt.Errorf("the user may not read and write %s: GRANT SELECT, INSERT, UPDATE, DELETE", missing)
 	}
+	if err := s.checkOwner(ctx); err != nil {
+		return err
+	}
 	for _, doubt := range there.doubts() {
 		s.log.WarnContext(ctx, "acknowledged timers can be lost", "why", doubt)
 	}
+	return nil
+}
+
+// checkOwner warns if days of history cannot be kept.
+func (s *Store) checkOwner(ctx context.Context) error {
+	var owns, creates bool
+	var owner string
+	err := s.ask(ctx, call{statement: selectOwner, row: func(r *record) { owns, owner, creates = r.bool(), r.text(), r.bool() }})
+	if err != nil || owns && creates {
+		return err
+	}
+	s.log.WarnContext(ctx, "expired history is deleted row by row: the user cannot make and drop its partitions",
+		"grant", "membership in "+owner+", and CREATE on the schema")
 	return nil
 }
 
@@ -134,9 +156,20 @@ func refused(where string, err error) error {
 		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}
 	}
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return &startError{where, "the server does not answer: " + oneLine(errors.Unwrap(connect)), err}
+		return &startError{where, "the server does not answer: " + dialError(connect), err}
 	}
 	return &startError{where, oneLine(err), err}
+}
+
+// dialError tells each address that was tried, once: pgx names it and what was dialed in the same breath.
+func dialError(connect *pgconn.ConnectError) string {
+	var told []string
+	for line := range strings.SplitSeq(errors.Unwrap(connect).Error(), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(told, line) {
+			told = append(told, line)
+		}
+	}
+	return strings.Join(told, "; ")
 }
 
 // startError is one line, with the driver's error behind it.

@@ -79,6 +79,8 @@ func settings() map[string]string {
 		"timezone":                      "UTC",
 		// What a process that froze has left open must not hold others up for ever.
 		"idle_in_transaction_session_timeout": "10s",
+		// Nor may a lock that somebody holds for long hold up a call beyond its turn: it fails and is tried anew.
+		"lock_timeout": "3s",
 	}
 }
 

@@ -37,11 +37,10 @@ func code(err error) string {
 	return told.Code
 }
 
-// again reports whether the same transaction may succeed if it runs anew: it met others and had to give
-// way. Two inserts of one new timer can meet in the primary key first, which ON CONFLICT does not expect.
+// again reports whether the same transaction may succeed if it runs anew: it met others and had to give way.
 func again(err error) bool {
 	switch code(err) {
-	case serializationFailure, deadlockDetected, uniqueViolation:
+	case serializationFailure, deadlockDetected, uniqueViolation, lockNotAvailable:
 		return true
 	default:
 		return false

@@ -117,15 +117,3 @@ func liveMeanwhile(t *testing.T, inside string, ref, like store.Ref, write func(
 	a := <-done
 	return a.written, a.err
 }
-
-// waitForLock waits until somebody waits for a lock.
-func waitForLock(t *testing.T, c *pgx.Conn) {
-	t.Helper()
-	for waiting := false; !waiting; {
-		err := c.QueryRow(t.Context(),
-			"SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -33,6 +34,9 @@ func TestOpenRefuses(t *testing.T) {
 				func(*testing.T) string { return "postgres://user:secret@host:port/db" },
 				[]string{"cannot be read", "postgres://user:password@host:port/database"},
 			},
+			{"nobody listening at either address", func(t *testing.T) string {
+				return with(t, nobodyListens(t), func(u *url.URL) { u.RawQuery = "sslmode=prefer" })
+			}, []string{"does not answer", "refused"}},
 			{"nobody listening", nobodyListens, []string{"does not answer", "refused"}},
 			{"a host that is not there", func(*testing.T) string {
 				return "postgres://u:secret@timerbus.invalid:5432/db"
@@ -79,6 +83,9 @@ func TestOpenRefuses(t *testing.T) {
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("%q does not say %q", err, want)
 					}
+				}
+				if strings.Count(err.Error(), "dial error") > 1 {
+					t.Errorf("it is told twice: %q", err)
 				}
 				if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") {
 					t.Errorf("more than a line, or the password: %q", err)
@@ -221,6 +228,49 @@ func TestPoolSizes(t *testing.T) {
 			t.Errorf("%+v: %d to %d connections, %v; want %d to %d", c.o, config.MinConns, config.MaxConns, err, c.min, c.max)
 		}
 	}
+}
+
+func TestConnectTimeout(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want time.Duration
+	}{
+		{Options{URL: "postgres://h/d"}, 5 * time.Second},
+		{Options{URL: "postgres://h/d?connect_timeout=3"}, 3 * time.Second},
+		{Options{URL: "postgres://h/d?connect_timeout=3", ConnectTimeout: time.Second}, time.Second},
+	} {
+		config, err := c.o.pool()
+		if err != nil || config.ConnConfig.ConnectTimeout != c.want {
+			t.Errorf("%+v: %s, %v; want %s", c.o, config.ConnConfig.ConnectTimeout, err, c.want)
+		}
+	}
+}
+
+// TestAUserWhoOwnsNothing may read and write, and is told what that costs.
+func TestAUserWhoOwnsNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		role := fmt.Sprintf("guest_%d", rand.Uint64())
+		execute(t, inside, "CREATE ROLE "+role+" LOGIN", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role)
+		t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+		guest := with(t, inside, func(u *url.URL) { u.User = url.User(role) })
+		var log bytes.Buffer
+		s, err := Open(t.Context(), Options{URL: guest, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if !strings.Contains(log.String(), "deleted row by row") {
+			t.Errorf("the log says %q", log.String())
+		}
+		if _, err := s.Purge(t.Context(), now, 10); err != nil {
+			t.Errorf("purge: %v", err)
+		}
+		execute(t, inside, "REVOKE DELETE ON timer_history_default FROM "+role)
+		if _, err := Open(t.Context(), Options{URL: guest}); err == nil || !strings.Contains(err.Error(), "timer_history_default") {
+			t.Errorf("without the right to delete there: %v", err)
+		}
+	})
 }
 
 func TestOptionsOutsideTheirBounds(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 // Options say where the database is and how much of it is used. Only URL has no default.
 type Options struct {
 	// URL is postgres://user:password@host:port/database?sslmode=…, or a DSN of libpq; PGHOST and the
-	// like are used for what it does not say; pool_max_conns and the like in it are pgxpool's. Connect
-	// to the server itself or to a pooler in session mode: connections keep prepared statements and
-	// settings.
+	// like are used for what it does not say. pool_max_conns and the like in it are pgxpool's, and count
+	// where no option here is set, as does connect_timeout. Connect to the server itself: connections keep
+	// prepared statements, and are set up by startup parameters, which poolers refuse or drop.
 	URL string
 	// MaxConns bounds the connections of this process. Default 16; beside them are a quarter as many for a
-	// second look when timers are created that must not have been there, or re-armed. A process of one role keeps a few
-	// busy; beyond two for each of the server's processors, more do not write faster.
+	// second look when timers are created that must not have been there, or re-armed. A process of one role
+	// keeps a few busy; beyond two for each of the server's processors, more do not write faster.
 	MaxConns int
 	// MinConns are kept open while nothing happens. Default 2.
 	MinConns int

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -21,6 +22,10 @@ const (
 	migrationsTable = "timerbus_migrations"
 	// migrationsLock is the advisory lock that lets one process migrate at a time: "TMBS".
 	migrationsLock = 0x544D4253
+
+	// A migration that does not get its locks within lock_timeout lets the others pass, and tries again.
+	migrateTries = 20
+	migratePause = time.Second
 
 	migrateCommand = "timerbus migrate up --store …"
 )
@@ -88,9 +93,10 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		return before, before, err
 	}
 	// What the engine asks of the planner is not meant for schema changes.
-	for name := range settings() {
-		if name != "application_name" {
-			delete(config.ConnConfig.RuntimeParams, name)
+	params := config.ConnConfig.RuntimeParams
+	for name, value := range settings() {
+		if params[name] == value && name != "application_name" && name != "lock_timeout" {
+			delete(params, name)
 		}
 	}
 	db := stdlib.OpenDB(*config.ConnConfig)
@@ -108,7 +114,12 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	if err != nil {
 		return before, before, err
 	}
-	if _, err := migrations.Up(ctx); err != nil {
+	// A change that waits for a lock makes everybody wait behind it: better several short waits than a long one.
+	_, err = migrations.Up(ctx)
+	for try := 0; code(err) == lockNotAvailable && try < migrateTries && pauseFor(ctx, migratePause); try++ {
+		_, err = migrations.Up(ctx)
+	}
+	if err != nil {
 		err = fmt.Errorf("bring the schema from version %d to %d: %w", before.Version, before.Known, err)
 		return before, before, refused(target(config), err)
 	}

@@ -92,7 +92,9 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	if given.MinConns != 0 || !strings.Contains(o.URL, "pool_min_conns") {
 		config.MinConns = min(int32(o.MinConns), config.MaxConns)
 	}
-	config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	if given.ConnectTimeout != 0 || !strings.Contains(o.URL, "connect_timeout") {
+		config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	}
 	for name, value := range settings() {
 		// What the URL sets, somebody meant.
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {

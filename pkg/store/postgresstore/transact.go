@@ -127,7 +127,11 @@ func pause(ctx context.Context, try int) bool {
 		return ctx.Err() == nil
 	}
 	longest := min(maxPause, time.Millisecond<<min(try, 10))
-	wait := time.NewTimer(rand.N(longest))
+	return pauseFor(ctx, rand.N(longest))
+}
+
+func pauseFor(ctx context.Context, length time.Duration) bool {
+	wait := time.NewTimer(length)
 	defer wait.Stop()
 	select {
 	case <-wait.C:
