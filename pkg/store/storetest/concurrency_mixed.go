@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -106,6 +107,7 @@ func raceLives(w *world) {
 	}
 	lives := make([][rounds]bool, racers)
 	errs := make([]error, racers)
+	var making sync.Mutex // of revisions, which racers share
 	w.race(func(r int, s store.Store) {
 		for i := range rounds {
 			out, err := s.Write(w.ctx, w.now, []store.Op{ops[r][i]})
@@ -117,7 +119,10 @@ func raceLives(w *world) {
 			}
 			if err == nil {
 				lives[r][i] = true
-				err = finishOnce(w, s, w.finishOp(&out[0].Timer, store.FinishDone))
+				making.Lock()
+				end := w.finishOp(&out[0].Timer, store.FinishDone)
+				making.Unlock()
+				err = finishOnce(w, s, end)
 			}
 			if err != nil {
 				errs[r] = err
