@@ -70,7 +70,9 @@ type Config struct {
 	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
 	// written included: 2 × Concurrency.
 	Room int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 2 × Concurrency.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency,
+	// at most 1,024. What is more than the process gets through in bus.AckWait would be delivered again;
+	// callbacks that take long are acknowledged when their rows are leased.
 	MaxInFlight int
 	// Batch bounds row checks, outcomes and events handed over at once: 256.
 	Batch int
@@ -147,7 +149,7 @@ func (c *Config) withDefaults() error {
 	}
 	setDefault(&c.Concurrency, 2048)
 	setDefault(&c.Room, 2*c.Concurrency)
-	setDefault(&c.MaxInFlight, 2*c.Concurrency)
+	setDefault(&c.MaxInFlight, min(4*c.Concurrency, 1024))
 	setDefault(&c.Batch, 256)
 	setDefault(&c.ParkAfter, 5)
 	setDefault(&c.LeaseAfter, 2*time.Second)
