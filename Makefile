@@ -108,6 +108,11 @@ testenv:
 e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres)
 	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 30m -v .
 
+.PHONY: e2e-buses
+e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on clusters of NATS and of Kafka, print take-over times
+	@cd e2e && ../$(TESTENV) --need postgres,nats3,kafka3 -- go test -count=1 -timeout 30m -v \
+		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
+
 .PHONY: soak
 soak: testenv ## Kill and freeze the roles and PostgreSQL under load for MINUTES (10), and count what was lost
 	@cd e2e && TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
