@@ -43,7 +43,11 @@ func theServer(tb testing.TB) server {
 }
 
 func (s server) options(table string) dynamostore.Options {
-	return dynamostore.Options{Table: table, Region: s.region, Endpoint: s.endpoint, Credentials: s.credentials, MaxRequests: 16}
+	return dynamostore.Options{
+		Table: table, Region: s.region, Endpoint: s.endpoint, Credentials: s.credentials, MaxRequests: 16,
+		// An answer that a busy machine gives late is no unknown outcome.
+		RequestTimeout: time.Minute,
+	}
 }
 
 // client speaks to the server past the engine.
