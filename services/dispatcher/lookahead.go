@@ -21,7 +21,7 @@ const (
 	lookEach   = 16
 	lookAnyway = 20 * time.Millisecond
 	// quickPace is the pace of hosts that are worth waiting for.
-	quickPace = 2 * time.Millisecond
+	quickPace = 10 * time.Millisecond
 )
 
 // next is how many to read now, while so many wait for hosts.
