@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -285,10 +284,10 @@ func (r *reply) field(t *testing.T, path string) any {
 	return value
 }
 
-// post sends a body as it is. "NS" in it stands for the world's namespace.
+// post sends a body as it is. NS at the beginning of a string in it stands for the world's namespace.
 func (w *world) post(t *testing.T, path, body string, headers ...string) *reply {
 	t.Helper()
-	return w.do(t, http.MethodPost, "/api/v1/"+path, strings.ReplaceAll(body, `"NS"`, strconv.Quote(w.namespace)), headers...)
+	return w.do(t, http.MethodPost, "/api/v1/"+path, strings.ReplaceAll(body, `"NS`, `"`+w.namespace), headers...)
 }
 
 func (w *world) do(t *testing.T, method, path, body string, headers ...string) *reply {
