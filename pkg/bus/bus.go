@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -119,6 +120,24 @@ type Spec struct {
 	// first delivery not acknowledged lies 16 times as far back. 0 means 1,024. Ignored in Live
 	// mode, where a session that is slow to return from Deliver loses messages instead.
 	MaxInFlight int
+}
+
+// defaultMaxInFlight is Spec.MaxInFlight's.
+const defaultMaxInFlight = 1024
+
+// Complete checks the spec, as every bus does first, and fills in the default.
+func (s *Spec) Complete() error {
+	fits := map[Mode]Kind{Ordered: KindLog, Live: KindHints, Queue: KindQueue}
+	if kind, ok := fits[s.Mode]; !ok || s.Topic.Kind() != kind {
+		return fmt.Errorf("consume %s in mode %d: %w", s.Topic, s.Mode, ErrUnsupported)
+	}
+	if s.MaxInFlight < 0 {
+		return fmt.Errorf("consume %s: MaxInFlight %d is negative", s.Topic, s.MaxInFlight)
+	}
+	if s.MaxInFlight == 0 {
+		s.MaxInFlight = defaultMaxInFlight
+	}
+	return nil
 }
 
 // OpenSession is called when a partition was assigned. ctx lives as long as the session: it is

@@ -2,8 +2,6 @@ package event
 
 import (
 	"encoding/json"
-	"strings"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -40,7 +38,7 @@ func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error
 		Namespace: t.Namespace, TimerID: t.ID, Generation: t.Generation.String(), Attempts: t.Attempts,
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
-		Headers: t.Headers.Map(), CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
+		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
 		Payload: orNull(t.Payload),
 	}
 	return New(eventType, source, t.WebhookID()+suffix, Subject(t.Namespace, t.ID), t.Correlation(), at, n)
@@ -57,23 +55,11 @@ type RetryPolicy struct {
 
 func retryPolicyOf(p timer.RetryPolicy) RetryPolicy {
 	r := RetryPolicy{
-		MaxAttempts: p.MaxAttempts, InitialInterval: duration(p.InitialInterval),
-		BackoffMultiplier: p.BackoffMultiplier, MaxInterval: duration(p.MaxInterval),
+		MaxAttempts: p.MaxAttempts, InitialInterval: timer.FormatDuration(p.InitialInterval),
+		BackoffMultiplier: p.BackoffMultiplier, MaxInterval: timer.FormatDuration(p.MaxInterval),
 	}
 	if p.MaxAttemptsDuration != 0 {
-		r.MaxAttemptsDuration = duration(p.MaxAttemptsDuration)
+		r.MaxAttemptsDuration = timer.FormatDuration(p.MaxAttemptsDuration)
 	}
 	return r
-}
-
-// duration writes "1h" where time.Duration writes "1h0m0s".
-func duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

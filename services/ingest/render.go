@@ -3,8 +3,6 @@ package ingest
 import (
 	"encoding/json"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -23,7 +21,7 @@ func renderTimer(t *timer.Timer) api.Timer {
 		Status:    api.Status(t.Status),
 		ExecuteAt: instant(t.ExecuteAt), DueAt: instant(t.DueAt), ExecutedAt: optionalInstant(t.ExecutedAt),
 		Deliver: api.Deliver(t.Way()), CallbackURL: t.CallbackURL,
-		CallbackTimeout: duration(t.CallbackTimeout), RetryPolicy: renderRetry(&t.Retry),
+		CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: renderRetry(&t.Retry),
 		Payload: payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
 		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
@@ -32,9 +30,9 @@ func renderTimer(t *timer.Timer) api.Timer {
 
 func renderRetry(p *timer.RetryPolicy) api.RetryPolicy {
 	return api.RetryPolicy{
-		MaxAttempts: p.MaxAttempts, MaxAttemptsDuration: duration(p.MaxAttemptsDuration),
-		InitialInterval: duration(p.InitialInterval), BackoffMultiplier: p.BackoffMultiplier,
-		MaxInterval: duration(p.MaxInterval),
+		MaxAttempts: p.MaxAttempts, MaxAttemptsDuration: timer.FormatDuration(p.MaxAttemptsDuration),
+		InitialInterval: timer.FormatDuration(p.InitialInterval), BackoffMultiplier: p.BackoffMultiplier,
+		MaxInterval: timer.FormatDuration(p.MaxInterval),
 	}
 }
 
@@ -57,8 +55,8 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 		Name: ns.Name, NumShards: ns.Shards.Count,
 		Settings: api.NamespaceSettings{
 			RetryPolicy:      renderRetry(&s.Retry),
-			CallbackTimeout:  duration(s.CallbackTimeout),
-			HistoryRetention: duration(s.HistoryRetention),
+			CallbackTimeout:  timer.FormatDuration(s.CallbackTimeout),
+			HistoryRetention: timer.FormatDuration(s.HistoryRetention),
 			Headers:          s.Headers.Map(),
 			RetryStatuses:    slices.Collect(s.RetryStatuses.All()),
 			Secrets:          renderSecrets(s.Secrets.Live(now)),
@@ -89,16 +87,4 @@ func optionalInstant(m timer.Millis) api.Instant {
 		return api.Instant{}
 	}
 	return instant(m)
-}
-
-// duration writes "1h" where the standard library writes "1h0m0s".
-func duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -51,7 +51,7 @@ func (s *Service) renderShard(state *store.ShardState, now timer.Millis) api.Sha
 	if state.NextDueAt != timer.Never {
 		out.NextDueAt = instant(state.NextDueAt)
 		if late := now.Sub(state.NextDueAt); late > 0 {
-			out.OverdueFor = duration(late.Round(time.Millisecond))
+			out.OverdueFor = timer.FormatDuration(late.Round(time.Millisecond))
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func size(m bus.Message) int {
 
 // Consume implements bus.Bus.
 func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	if err := checkSpec(&spec); err != nil {
+	if err := spec.Complete(); err != nil {
 		return err
 	}
 	b := m.broker
@@ -152,20 +152,6 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 	g.consumers = slices.DeleteFunc(g.consumers, func(o *consumer) bool { return o == c })
 	if m.crashed {
 		return fmt.Errorf("consume %s: %w: crashed", spec.Topic, bus.ErrClosed)
-	}
-	return nil
-}
-
-func checkSpec(spec *bus.Spec) error {
-	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
-	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
-		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)
-	}
-	if spec.MaxInFlight < 0 {
-		return fmt.Errorf("consume %s: MaxInFlight %d is negative", spec.Topic, spec.MaxInFlight)
-	}
-	if spec.MaxInFlight == 0 {
-		spec.MaxInFlight = 1024
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (b *Bus) Partitions() int { return b.opts.Partitions }
 
 // Consume implements bus.Bus.
 func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	if err := checkSpec(&spec); err != nil {
+	if err := spec.Complete(); err != nil {
 		return err
 	}
 	if err := b.enter(spec); err != nil {
@@ -154,18 +154,6 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if cause := context.Cause(b.ctx); cause != nil && !errors.Is(cause, bus.ErrClosed) {
 		return fmt.Errorf("consume %s: %w", spec.Topic, cause)
 	}
-	return nil
-}
-
-func checkSpec(spec *bus.Spec) error {
-	fits := map[bus.Mode]bus.Kind{bus.Ordered: bus.KindLog, bus.Live: bus.KindHints, bus.Queue: bus.KindQueue}
-	if kind, ok := fits[spec.Mode]; !ok || spec.Topic.Kind() != kind {
-		return fmt.Errorf("consume %s in mode %d: %w", spec.Topic, spec.Mode, bus.ErrUnsupported)
-	}
-	if spec.MaxInFlight < 0 {
-		return fmt.Errorf("consume %s: MaxInFlight %d is negative", spec.Topic, spec.MaxInFlight)
-	}
-	setDefault(&spec.MaxInFlight, 1024)
 	return nil
 }
 
