@@ -1,60 +1,11 @@
 package postgresstore
 
 import (
-	"errors"
-	"math"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
-
-func TestCursorsComeBack(t *testing.T) {
-	want := place{shard: 7, uuid: timer.UUID{1, 2, 255}, generation: math.MaxInt64, attempt: 3}
-	for _, status := range timer.Statuses() {
-		q := store.ListQuery{Status: status, Namespace: store.Namespace{Shards: block}}
-		q.After = want.cursor(status.Finished())
-		got, err := startOf(&q)
-		if err != nil || got != want {
-			t.Errorf("%s: got %+v, %v; want %+v", status, got, err, want)
-		}
-	}
-}
-
-func TestForeignCursorsAreRefused(t *testing.T) {
-	good := place{shard: 7}.cursor(false)
-	damaged := append(store.Cursor{}, good...)
-	damaged[10] ^= 1
-	elsewhere := store.ListQuery{After: good, Namespace: store.Namespace{Shards: shard.Block{Base: 16, Count: 16}}}
-	for name, q := range map[string]store.ListQuery{
-		"damaged":           {After: damaged, Namespace: store.Namespace{Shards: block}},
-		"cut":               {After: good[:len(good)-1], Namespace: store.Namespace{Shards: block}},
-		"another kind":      {After: good, Status: timer.StatusDone, Namespace: store.Namespace{Shards: block}},
-		"another namespace": elsewhere,
-	} {
-		var invalid *timer.InvalidError
-		if _, err := startOf(&q); !errors.As(err, &invalid) {
-			t.Errorf("%s: got %v, want an InvalidError", name, err)
-		}
-	}
-}
-
-func FuzzCursor(f *testing.F) {
-	f.Add([]byte(place{shard: 7}.cursor(false)), false)
-	f.Add([]byte(behindAll().cursor(true)), true)
-	f.Add([]byte("pg1l"), false)
-	f.Fuzz(func(t *testing.T, raw []byte, finished bool) {
-		q := store.ListQuery{After: raw, Namespace: store.Namespace{Shards: block}}
-		if finished {
-			q.Status = timer.StatusDead
-		}
-		p, err := startOf(&q)
-		if err == nil && len(raw) > 0 && string(p.cursor(finished)) != string(raw) {
-			t.Errorf("%x is read as %+v, which is %x", raw, p, p.cursor(finished))
-		}
-	})
-}
 
 // TestListLooksAtABoundedNumberOfRows: pages under a filter that hardly matches are short, and the walk
 // still sees everything once.

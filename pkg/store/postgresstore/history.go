@@ -101,7 +101,7 @@ func historyCalls(rows []*historyRow) []call {
 			texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
 			texts(n, func(i int) string { return at(i).timer.CallbackURL }),
 			int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
-			texts(n, func(i int) string { return policies.format(&at(i).timer.Retry) }),
+			texts(n, func(i int) string { return policies.Format(&at(i).timer.Retry) }),
 			byteas(n, func(i int) []byte { return at(i).payload }),
 			textsOrNull(n, func(i int) string { return at(i).timer.CorrelationID }),
 			instants(n, func(i int) timer.Millis { return at(i).timer.DueAt }),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -84,7 +85,7 @@ var walks = map[way]walk{
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
-	from, err := startOf(&q)
+	from, err := cursors.Start(&q)
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
@@ -139,16 +140,16 @@ func (l *lister) parameters(now timer.Millis) map[string][]byte {
 		"limit":       int8Value(int64(l.q.Limit) + 1), // one more tells whether there is a next page
 		"offset":      int8Value(int64(l.maxLooked) - 1),
 	}
-	l.from.into(values, "from")
+	placeInto(l.from, values, "from")
 	return values
 }
 
-// into makes parameters of a place.
-func (p place) into(values map[string][]byte, prefix string) {
-	values[prefix+"_shard"] = int8Value(int64(p.shard))
-	values[prefix+"_uuid"] = uuidValue(p.uuid)
-	values[prefix+"_generation"] = int8Value(int64(p.generation))
-	values[prefix+"_attempt"] = int4Value(int32(p.attempt))
+// placeInto makes parameters of a place.
+func placeInto(p place, values map[string][]byte, prefix string) {
+	values[prefix+"_shard"] = int8Value(int64(p.Shard))
+	values[prefix+"_uuid"] = uuidValue(p.UUID)
+	values[prefix+"_generation"] = int8Value(int64(p.Generation))
+	values[prefix+"_attempt"] = int4Value(int32(p.Attempt))
 }
 
 func (l *lister) read(ctx context.Context, c *conn) (store.Page, error) {
@@ -163,29 +164,29 @@ func (l *lister) read(ctx context.Context, c *conn) (store.Page, error) {
 	var page store.Page
 	for i, f := range found {
 		if i == l.q.Limit {
-			page.Next = found[i-1].at.cursor(l.finished)
+			page.Next = cursors.At(found[i-1].at, l.finished)
 			return page, nil
 		}
 		page.Timers = append(page.Timers, f.timer)
 	}
 	if cut {
-		page.Next = upto.cursor(l.finished)
+		page.Next = cursors.At(upto, l.finished)
 	}
 	return page, nil
 }
 
 // bound returns the last place this page may look at, and whether there may be rows behind it.
 func (l *lister) bound(ctx context.Context, c *conn) (upto place, cut bool, err error) {
-	upto = behindAll()
+	upto = relational.BehindAll()
 	if l.q.Status == "" && l.q.DueFrom == 0 && l.q.DueBefore == 0 {
 		return upto, false, nil // every row is a hit: the page's limit bounds enough
 	}
 	err = c.exchange(ctx, l.walk.last.call(l.values, func(r *record) {
 		cut = true
-		upto = place{shard: shard.ID(r.int8())}
-		upto.uuid, _ = r.uuid()
+		upto = place{Shard: shard.ID(r.int8())}
+		upto.UUID, _ = r.uuid()
 		if l.finished {
-			upto.generation, upto.attempt = timer.Generation(r.int8()), timer.Attempt(r.int4())
+			upto.Generation, upto.Attempt = timer.Generation(r.int8()), timer.Attempt(r.int4())
 		}
 	}))
 	return upto, cut, err
@@ -194,14 +195,14 @@ func (l *lister) bound(ctx context.Context, c *conn) (upto place, cut bool, err 
 // fetch returns the rows in (from, upto] that pass the filters: one more than the page holds, if there
 // are so many.
 func (l *lister) fetch(ctx context.Context, c *conn, upto place) ([]listed, error) {
-	upto.into(l.values, "upto")
+	placeInto(upto, l.values, "upto")
 	var found []listed
 	var scan scanner
 	read := func(r *record) {
 		t, id := scan.timer(r)
-		at := place{shard: id, uuid: t.UUID}
+		at := place{Shard: id, UUID: t.UUID}
 		if l.finished {
-			at.generation, at.attempt = t.Generation, t.Attempts
+			at.Generation, at.Attempt = t.Generation, t.Attempts
 		}
 		found = append(found, listed{at, t})
 	}
@@ -215,7 +216,7 @@ func (l *lister) fetch(ctx context.Context, c *conn, upto place) ([]listed, erro
 	if err := c.exchange(ctx, calls...); err != nil || !ok {
 		return found, err
 	}
-	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.compare(l.from) <= 0 || f.at.compare(upto) > 0 })
-	slices.SortFunc(found, func(a, b listed) int { return a.at.compare(b.at) })
+	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.Compare(l.from) <= 0 || f.at.Compare(upto) > 0 })
+	slices.SortFunc(found, func(a, b listed) int { return a.at.Compare(b.at) })
 	return found, nil
 }

@@ -229,7 +229,7 @@ func slotArgs(slots []*slot) [][]byte {
 		texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
 		texts(n, func(i int) string { return at(i).timer.CallbackURL }),
 		int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
-		texts(n, func(i int) string { return policies.format(&at(i).timer.Retry) }),
+		texts(n, func(i int) string { return policies.Format(&at(i).timer.Retry) }),
 		byteas(n, func(i int) []byte {
 			if slots[i].samePayload {
 				return nil

@@ -113,7 +113,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 func settingsValues(s *store.Settings) [][]byte {
 	var policies policyMemo
 	return [][]byte{
-		textValue(policies.format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
+		textValue(policies.Format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
 		textOrNull(string(s.Headers)), textOrNull(s.RetryStatuses.String()), textOrNull(s.Secrets.String()),
 		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey),
 	}

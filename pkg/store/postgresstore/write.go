@@ -131,7 +131,7 @@ func (b *createBatch) call() call {
 			texts(n, func(i int) string { return string(b.ops[i].Spec.Deliver) }),
 			texts(n, func(i int) string { return b.ops[i].Spec.CallbackURL }),
 			int4s(n, func(i int) int32 { return millis32(b.ops[i].Spec.CallbackTimeout) }),
-			texts(n, func(i int) string { return policies.format(&b.ops[i].Spec.Retry) }),
+			texts(n, func(i int) string { return policies.Format(&b.ops[i].Spec.Retry) }),
 			byteas(n, func(i int) []byte { return b.ops[i].Spec.Payload }),
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.CorrelationID }),
 			int8s(n, func(i int) int64 { return int64(b.ops[i].Revision) }),

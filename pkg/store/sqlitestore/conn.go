@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -24,7 +25,7 @@ const checkpointPages = 4000
 type conn struct {
 	sql      *sql.Conn
 	prepared map[string]*sql.Stmt
-	policies policyMemo
+	policies relational.Policies
 }
 
 // openDB describes how connections are made; it opens none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -79,7 +80,7 @@ var walks = map[way]walk{
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
-	from, err := startOf(&q)
+	from, err := cursors.Start(&q)
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
@@ -126,13 +127,13 @@ func (l *lister) read(c *conn, from place) (store.Page, error) {
 	var page store.Page
 	for i, f := range found {
 		if i == l.q.Limit {
-			page.Next = found[i-1].at.cursor(l.finished)
+			page.Next = cursors.At(found[i-1].at, l.finished)
 			return page, nil
 		}
 		page.Timers = append(page.Timers, f.timer)
 	}
 	if cut {
-		page.Next = upto.cursor(l.finished)
+		page.Next = cursors.At(upto, l.finished)
 	}
 	return page, nil
 }
@@ -140,7 +141,7 @@ func (l *lister) read(c *conn, from place) (store.Page, error) {
 // bound returns the last place this page may look at, and whether there may be rows behind it.
 func (l *lister) bound(c *conn, from place) (upto place, cut bool, err error) {
 	if l.q.Status == "" && l.q.DueFrom == 0 && l.q.DueBefore == 0 {
-		return behindAll(), false, nil // every row is a hit: the page's limit bounds enough
+		return relational.BehindAll(), false, nil // every row is a hit: the page's limit bounds enough
 	}
 	var args []any
 	if l.q.CorrelationID != "" {
@@ -148,15 +149,15 @@ func (l *lister) bound(c *conn, from place) (upto place, cut bool, err error) {
 	}
 	args = append(append(args, l.after(from)...), l.maxLooked-1)
 	var id int64
-	dest := []any{&id, (*uuidColumn)(&upto.uuid)}
+	dest := []any{&id, (*uuidColumn)(&upto.UUID)}
 	if l.finished {
-		dest = append(dest, &upto.generation, &upto.attempt)
+		dest = append(dest, &upto.Generation, &upto.Attempt)
 	}
 	cut, err = c.one(l.walk.last, args, dest...)
 	if !cut {
-		return behindAll(), false, err
+		return relational.BehindAll(), false, err
 	}
-	upto.shard = shard.ID(id)
+	upto.Shard = shard.ID(id)
 	return upto, cut, err
 }
 
@@ -166,9 +167,9 @@ func (l *lister) fetch(c *conn, from, upto place) ([]listed, error) {
 	var found []listed
 	read := func(rows *sql.Rows) error {
 		t, id, err := c.scanTimer(rows)
-		at := place{shard: id, uuid: t.UUID}
+		at := place{Shard: id, UUID: t.UUID}
 		if l.finished {
-			at.generation, at.attempt = t.Generation, t.Attempts
+			at.Generation, at.Attempt = t.Generation, t.Attempts
 		}
 		found = append(found, listed{at, t})
 		return err
@@ -191,8 +192,8 @@ func (l *lister) fetch(c *conn, from, upto place) ([]listed, error) {
 	if err := c.each(read, l.walk.made, args...); err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.compare(from) <= 0 || f.at.compare(upto) > 0 })
-	slices.SortFunc(found, func(a, b listed) int { return a.at.compare(b.at) })
+	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.Compare(from) <= 0 || f.at.Compare(upto) > 0 })
+	slices.SortFunc(found, func(a, b listed) int { return a.at.Compare(b.at) })
 	return found, nil
 }
 
@@ -205,9 +206,9 @@ func (l *lister) after(p place) []any { return append(l.upto(p), l.end()) }
 
 func (l *lister) upto(p place) []any {
 	if l.finished {
-		return []any{p.shard, p.uuid[:], p.generation, p.attempt}
+		return []any{p.Shard, p.UUID[:], p.Generation, p.Attempt}
 	}
-	return []any{p.shard, p.uuid[:]}
+	return []any{p.Shard, p.UUID[:]}
 }
 
 func (l *lister) filters() []any {

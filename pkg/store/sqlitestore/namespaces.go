@@ -66,7 +66,7 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 // settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
 func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
-		c.policies.format(s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention),
+		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention),
 		orNull(string(s.Headers)), orNull(s.RetryStatuses.String()), orNull(s.Secrets.String()),
 		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey),
 	}
@@ -145,7 +145,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	}
 	s.Headers = timer.Headers(headers.String)
 	s.TLS = store.TLS{CA: ca.String, Certificate: certificate.String, SealedKey: key.String}
-	if s.Retry, err = c.policies.parse(policy); err != nil {
+	if s.Retry, err = c.policies.Parse(policy); err != nil {
 		return ns, err
 	}
 	if s.RetryStatuses, err = timer.ParseStatusCodes(statuses.String); err != nil {

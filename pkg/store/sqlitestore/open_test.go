@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -110,42 +109,6 @@ func TestPingTellsTheTime(t *testing.T) {
 	if after := timer.SystemClock(); got < before-1 || got > after+1 { // the last digit may be rounded
 		t.Errorf("Ping tells %v between %v and %v", got, before, after)
 	}
-}
-
-func TestPoliciesSurvive(t *testing.T) {
-	for _, p := range []timer.RetryPolicy{
-		timer.DefaultRetryPolicy(),
-		{
-			MaxAttempts: 1000, MaxAttemptsDuration: 8760 * time.Hour, InitialInterval: time.Millisecond + time.Nanosecond,
-			BackoffMultiplier: 1.0000000000000002, MaxInterval: 168 * time.Hour,
-		},
-		{},
-	} {
-		var memo policyMemo
-		text := memo.format(p)
-		got, err := parsePolicy(text)
-		if err != nil || got != p {
-			t.Errorf("%q: got %+v, %v; want %+v", text, got, err, p)
-		}
-	}
-}
-
-func FuzzParsePolicy(f *testing.F) {
-	f.Add("4 0s 30s 2 1h0m0s")
-	f.Add("4 0s 30s 2")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := parsePolicy(text)
-		if err != nil {
-			return
-		}
-		var memo policyMemo
-		again, err := parsePolicy(memo.format(p))
-		// NaN is not equal to itself, and validation never lets one in.
-		if p.BackoffMultiplier == p.BackoffMultiplier && (err != nil || again != p) {
-			t.Errorf("%q: %+v became %+v, %v", text, p, again, err)
-		}
-	})
 }
 
 func writeFile(t *testing.T, path string, content []byte) {

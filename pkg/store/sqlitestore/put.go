@@ -113,7 +113,7 @@ func (c *conn) put(now timer.Millis, op *store.Put) (store.Written, error) {
 // insert writes a new row, unless there is one.
 func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) {
 	n, err := c.exec(insertNew, ref.Shard, ref.UUID[:], t.Namespace, t.ID, t.ExecuteAt, string(t.Deliver), t.CallbackURL,
-		int64(t.CallbackTimeout), c.policies.format(t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
+		int64(t.CallbackTimeout), c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
 		t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)))
 	return n == 1, err
 }
@@ -121,7 +121,7 @@ func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) 
 // replace writes a new life of the row over the old one.
 func (c *conn) replace(ref store.Ref, t *timer.Timer) error {
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
-		c.policies.format(t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision,
+		c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision,
 		t.Generation, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
 		ref.Shard, ref.UUID[:])
 	return err

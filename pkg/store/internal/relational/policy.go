@@ -1,0 +1,78 @@
+package relational
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Policies remembers the last policy read or written: nearly all timers of a namespace share one.
+type Policies struct {
+	text   string
+	policy timer.RetryPolicy
+}
+
+// Format writes a policy as the column's comment in the schemas says.
+func (m *Policies) Format(p *timer.RetryPolicy) string {
+	if m.text == "" || m.policy != *p {
+		m.policy = *p
+		m.text = strings.Join([]string{
+			strconv.Itoa(p.MaxAttempts),
+			p.MaxAttemptsDuration.String(),
+			p.InitialInterval.String(),
+			strconv.FormatFloat(p.BackoffMultiplier, 'g', -1, 64),
+			p.MaxInterval.String(),
+		}, " ")
+	}
+	return m.text
+}
+
+// Last is what was read or written last; the text is empty if nothing was.
+func (m *Policies) Last() (text string, policy timer.RetryPolicy) { return m.text, m.policy }
+
+// Parse reads the column.
+func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
+	if text == m.text && text != "" {
+		return m.policy, nil
+	}
+	p, err := ParsePolicy(text)
+	if err != nil {
+		return p, err
+	}
+	m.text, m.policy = text, p
+	return p, nil
+}
+
+// ParsePolicy reads the column.
+func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
+	fields := strings.Split(text, " ")
+	if len(fields) != 5 {
+		return p, fmt.Errorf("a retry policy column holds %q: want five fields", text)
+	}
+	number := func(field string) (n int) {
+		if err == nil {
+			n, err = strconv.Atoi(field)
+		}
+		return n
+	}
+	duration := func(field string) (d time.Duration) {
+		if err == nil {
+			d, err = time.ParseDuration(field)
+		}
+		return d
+	}
+	p.MaxAttempts = number(fields[0])
+	p.MaxAttemptsDuration = duration(fields[1])
+	p.InitialInterval = duration(fields[2])
+	if err == nil {
+		p.BackoffMultiplier, err = strconv.ParseFloat(fields[3], 64)
+	}
+	p.MaxInterval = duration(fields[4])
+	if err != nil {
+		return timer.RetryPolicy{}, fmt.Errorf("a retry policy column holds %q: %w", text, err)
+	}
+	return p, nil
+}
