@@ -47,6 +47,14 @@ type Bus interface {
 	Close() error
 }
 
+// TopicMaker is the rare power of a bus that can make topics of a user's own. Publish and Consume never make
+// one: without it they fail with ErrNoTopic (and ErrUnavailable) until somebody has made it.
+type TopicMaker interface {
+	// MakeTopic makes the topic, with as many partitions as the bus gives by default. It is not an error if
+	// the topic is there; what it holds and how it is set up stays as it is.
+	MakeTopic(ctx context.Context, topic Topic) error
+}
+
 // Message is what a publisher hands over.
 type Message struct {
 	// Partition chooses where it goes; the caller computes it from the timer's shard.

@@ -33,7 +33,21 @@ func TestEveryTopicHasAKindAndNoOther(t *testing.T) {
 			t.Errorf("%s is of kind %d, want %d", topic, topic.Kind(), want[topic])
 		}
 	}
-	if k := bus.Topic("other").Kind(); k != 0 {
-		t.Errorf("a topic that is not ours is of kind %d, want 0", k)
+	for _, none := range []bus.Topic{"other", "", bus.Own("")} {
+		if k := none.Kind(); k != 0 {
+			t.Errorf("%q, which is no topic, is of kind %d, want 0", none, k)
+		}
+	}
+}
+
+func TestATopicOfAUsersOwnIsALog(t *testing.T) {
+	own := bus.Own("due") // not the queue of that name
+	if name, ok := own.OwnName(); !ok || name != "due" || own == bus.Due || own.Kind() != bus.KindLog {
+		t.Errorf("%q: name %q, own %v, kind %d", own, name, ok, own.Kind())
+	}
+	for _, topic := range bus.Topics() {
+		if name, ok := topic.OwnName(); ok {
+			t.Errorf("%s is the user's own %q", topic, name)
+		}
 	}
 }

@@ -9,6 +9,8 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome of publish unknown")
 	// ErrTooLarge means that a message exceeds what the bus accepts; it will never be taken.
 	ErrTooLarge = errors.New("message too large")
+	// ErrNoTopic means that the bus has no such topic; it goes with ErrUnavailable, since a topic can be made.
+	ErrNoTopic = errors.New("no such topic")
 	// ErrClosed means that this handle was closed.
 	ErrClosed = errors.New("bus closed")
 	// ErrUnsupported means that the topic's kind and the asked mode do not fit.

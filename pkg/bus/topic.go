@@ -1,8 +1,21 @@
 package bus
 
-// Topic is one of the six topics that Timerbus uses. Engines put the cluster's prefix before the
-// name, so that several clusters can live on one bus.
+import "strings"
+
+// Topic is one of the six topics that Timerbus uses, or a topic of a user's own. Engines put the
+// cluster's prefix before the name of one of the six, so that several clusters can live on one bus.
 type Topic string
+
+// ownMark begins every topic of a user's own; none of the six has it.
+const ownMark = "own:"
+
+// Own is a topic of a user's own, by the name under which everybody knows it on the bus: engines put no
+// prefix before it. It is a public log whose partitions are the user's affair: the bus chooses by the
+// message's Key, as clients of that bus do by default, and Message.Partition is ignored.
+func Own(name string) Topic { return Topic(ownMark + name) }
+
+// OwnName is the name of a topic of a user's own; false for one of the six.
+func (t Topic) OwnName() (name string, ok bool) { return strings.CutPrefix(string(t), ownMark) }
 
 const (
 	// Commands carries create, update and delete from anyone to ingest. It is a public log and the
@@ -32,8 +45,11 @@ const (
 	KindQueue
 )
 
-// Kind tells how the topic is kept; 0 for a topic that is not one of the six.
+// Kind tells how the topic is kept; 0 for a topic that is neither one of the six nor a user's own.
 func (t Topic) Kind() Kind {
+	if name, ok := t.OwnName(); ok && name != "" {
+		return KindLog
+	}
 	switch t {
 	case Commands, Fired, Results, Dead:
 		return KindLog
