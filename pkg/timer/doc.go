@@ -4,5 +4,5 @@
 // SystemClock, which main hands to whoever needs the time.
 //
 // Read timer.go first, then spec.go (what a user asks for), patch.go, retry.go, then the small value
-// types: headers.go, statuscodes.go, id.go, uuid.go, millis.go, revision.go; invalid.go is the one error of this package.
+// types: headers.go, topic.go, statuscodes.go, id.go, uuid.go, millis.go, revision.go; invalid.go is the one error of this package.
 package timer

@@ -14,7 +14,9 @@ type Patch struct {
 	Payload       *[]byte
 	CorrelationID *string
 	// Headers replaces all of them.
-	Headers *Headers
+	Headers  *Headers
+	Topic    *string
+	EventKey *string
 }
 
 // RetryPatch changes single fields of a RetryPolicy.
@@ -37,6 +39,8 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.Payload, p.Payload)
 	set(&s.CorrelationID, p.CorrelationID)
 	set(&s.Headers, p.Headers)
+	set(&s.Topic, p.Topic)
+	set(&s.EventKey, p.EventKey)
 	if p.Retry != nil {
 		s.Retry = p.Retry.Apply(s.Retry)
 	}

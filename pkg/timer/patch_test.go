@@ -24,15 +24,24 @@ func TestPatchSetsEachField(t *testing.T) {
 		patch timer.Patch
 		hand  func(s *timer.Spec)
 	}{
-		"executeAt":        {timer.Patch{ExecuteAt: new(present + 1)}, func(s *timer.Spec) { s.ExecuteAt = present + 1 }},
-		"deliver":          {timer.Patch{Deliver: new(timer.DeliverBoth)}, func(s *timer.Spec) { s.Deliver = timer.DeliverBoth }},
-		"callbackUrl":      {timer.Patch{CallbackURL: new("http://b")}, func(s *timer.Spec) { s.CallbackURL = "http://b" }},
-		"no callbackUrl":   {timer.Patch{CallbackURL: new("")}, func(s *timer.Spec) { s.CallbackURL = "" }},
+		"executeAt":   {timer.Patch{ExecuteAt: new(present + 1)}, func(s *timer.Spec) { s.ExecuteAt = present + 1 }},
+		"deliver":     {timer.Patch{Deliver: new(timer.DeliverEvent)}, func(s *timer.Spec) { s.Deliver = timer.DeliverEvent }},
+		"callbackUrl": {timer.Patch{CallbackURL: new("http://b")}, func(s *timer.Spec) { s.CallbackURL = "http://b" }},
+		"no callbackUrl": {
+			timer.Patch{CallbackURL: new(""), Deliver: new(timer.DeliverAuto)},
+			func(s *timer.Spec) { s.CallbackURL, s.Deliver = "", timer.DeliverAuto },
+		},
 		"callbackTimeout":  {timer.Patch{CallbackTimeout: new(time.Second)}, func(s *timer.Spec) { s.CallbackTimeout = time.Second }},
 		"payload":          {timer.Patch{Payload: &payload}, func(s *timer.Spec) { s.Payload = payload }},
 		"no payload":       {timer.Patch{Payload: &none}, func(s *timer.Spec) { s.Payload = nil }},
 		"correlationId":    {timer.Patch{CorrelationID: new("x")}, func(s *timer.Spec) { s.CorrelationID = "x" }},
 		"no correlationId": {timer.Patch{CorrelationID: new("")}, func(s *timer.Spec) { s.CorrelationID = "" }},
+		"topic and key": {
+			timer.Patch{Topic: new("orders.b"), EventKey: new("b")}, func(s *timer.Spec) { s.Topic, s.EventKey = "orders.b", "b" },
+		},
+		"key":      {timer.Patch{EventKey: new("b")}, func(s *timer.Spec) { s.EventKey = "b" }},
+		"no key":   {timer.Patch{EventKey: new("")}, func(s *timer.Spec) { s.EventKey = "" }},
+		"no topic": {timer.Patch{Topic: new(""), EventKey: new("")}, func(s *timer.Spec) { s.Topic, s.EventKey = "", "" }},
 		"maxAttempts": {
 			timer.Patch{Retry: &timer.RetryPatch{MaxAttempts: new(9)}},
 			func(s *timer.Spec) { s.Retry.MaxAttempts = 9 },
@@ -56,6 +65,7 @@ func TestPatchSetsEachField(t *testing.T) {
 	} {
 		before := spec()
 		before.Payload, before.CorrelationID = []byte("1"), "given"
+		before.Deliver, before.Topic, before.EventKey = timer.DeliverBoth, "orders.a", "a"
 		want := before
 		c.hand(&want)
 		got, err := c.patch.Apply(before)
@@ -71,6 +81,8 @@ func TestPatchIsCheckedAsAWhole(t *testing.T) {
 	event.Deliver, event.CallbackURL = timer.DeliverEvent, ""
 	both := spec()
 	both.Deliver = timer.DeliverBoth
+	own := both
+	own.Topic, own.EventKey = "orders", "k"
 	for what, c := range map[string]struct {
 		spec  timer.Spec
 		patch timer.Patch
@@ -82,6 +94,11 @@ func TestPatchIsCheckedAsAWhole(t *testing.T) {
 		"URL away, and an event instead":     {both, timer.Patch{CallbackURL: new(""), Deliver: new(timer.DeliverEvent)}, ""},
 		"a cap below the interval it stays":  {both, timer.Patch{Retry: &timer.RetryPatch{MaxInterval: new(time.Second)}}, "retryPolicy.maxInterval"},
 		"an interval above the cap it stays": {both, timer.Patch{Retry: &timer.RetryPatch{InitialInterval: new(2 * time.Hour)}}, "retryPolicy.maxInterval"},
+		"callback alone with a topic":        {own, timer.Patch{Deliver: new(timer.DeliverCallback)}, "topic"},
+		"callback by a URL, with a topic":    {own, timer.Patch{Deliver: new(timer.DeliverAuto)}, "topic"},
+		"topic away from its key":            {own, timer.Patch{Topic: new("")}, "key"},
+		"a key without a topic":              {both, timer.Patch{EventKey: new("k")}, "key"},
+		"no name for a topic":                {both, timer.Patch{Topic: new("orders/a")}, "topic"},
 		"never":                              {both, timer.Patch{ExecuteAt: new(timer.Never)}, "executeAt"},
 	} {
 		before := c.spec

@@ -49,6 +49,10 @@ type Spec struct {
 	CorrelationID string
 	// Headers go with the callback, over those of the namespace.
 	Headers Headers
+	// Topic is where the fired event goes, one that the namespace allows; empty for the common topic.
+	Topic string
+	// EventKey is the event's key on Topic; empty for namespace and id.
+	EventKey string
 }
 
 // Check names the first field that is not acceptable.
@@ -57,6 +61,9 @@ func (s *Spec) Check() error {
 		return Invalid("executeAt", int64(s.ExecuteAt), "an instant in the years 1 to 9999")
 	}
 	if err := s.checkDelivery(); err != nil {
+		return err
+	}
+	if err := s.checkEvent(); err != nil {
 		return err
 	}
 	if s.CallbackTimeout < MinCallbackTimeout || s.CallbackTimeout > MaxCallbackTimeout {
