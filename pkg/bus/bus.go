@@ -36,7 +36,8 @@ type Bus interface {
 
 	// Floor tells, for each partition of the topic, how far the group has come. For a topic where
 	// the group has never consumed, the floor is the oldest message kept. The answer may be from
-	// slightly before the call's end but never from before its start. Not for KindHints.
+	// slightly before the call's end but never from before its start. Not for KindHints, nor for a
+	// topic of a user's own, which may have any number of partitions.
 	Floor(ctx context.Context, topic Topic, group string) (Floors, error)
 
 	// Partitions is the cluster's partition count, fixed when the cluster was made.

@@ -31,6 +31,10 @@ type System struct {
 	// Stranger connects a process to a bus of another prefix on the same server.
 	Stranger func(t T) Member
 
+	// OwnPrefix begins the names of users' own topics, so that checks on one server do not meet; what has it
+	// is the Factory's to remove.
+	OwnPrefix string
+
 	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
 	// Otherwise it is one stream, and the floors of all partitions are alike.
 	QueueByPartition bool
@@ -117,7 +121,7 @@ func (c Check) Run(t T, factory Factory) {
 func Checks() []Check {
 	var all []Check
 	for _, part := range [][]Check{
-		publishChecks(), orderedChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(),
+		publishChecks(), orderedChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(), ownChecks(),
 	} {
 		all = append(all, part...)
 	}

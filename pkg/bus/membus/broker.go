@@ -51,9 +51,10 @@ func setDefault[V int | time.Duration](v *V, def V) {
 // it. One lock guards everything: a broker is small, and one order of events is what makes a
 // simulation's trace readable.
 type Broker struct {
-	opts Options
+	opts   Options
+	server *server
+	mu     *sync.Mutex // the server's
 
-	mu      sync.Mutex
 	logs    map[bus.Topic]*log
 	queues  map[bus.Topic]*queue
 	groups  []*group // in order of their first Consume
@@ -63,8 +64,14 @@ type Broker struct {
 
 // New makes an empty bus.
 func New(opts Options) *Broker {
+	return (&server{own: make(map[bus.Topic]*log)}).newBroker(opts)
+}
+
+func (s *server) newBroker(opts Options) *Broker {
 	b := &Broker{
 		opts:   opts.withDefaults(),
+		server: s,
+		mu:     &s.mu,
 		logs:   make(map[bus.Topic]*log),
 		queues: make(map[bus.Topic]*queue),
 	}
@@ -77,6 +84,9 @@ func New(opts Options) *Broker {
 		case bus.KindHints:
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.brokers = append(s.brokers, b)
 	return b
 }
 

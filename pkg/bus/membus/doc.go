@@ -8,6 +8,6 @@
 // time, so it runs in testing/synctest bubbles; make the Broker inside the bubble.
 //
 // Read broker.go first, then member.go (the verbs), group.go (who owns what), session.go (one
-// assignment's life), then one file per mode: log.go, hints.go, queue.go. faults.go is what a
-// simulator pulls.
+// assignment's life), then one file per mode: log.go, hints.go, queue.go; own.go is for topics of
+// users' own. faults.go is what a simulator pulls.
 package membus

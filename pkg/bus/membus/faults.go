@@ -267,7 +267,7 @@ func (b *Broker) Redeliver(topic bus.Topic, which func(bus.Message) bool) int {
 func (b *Broker) Purge(topic bus.Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if l := b.logs[topic]; l != nil {
+	if l := b.logOf(topic); l != nil {
 		for i := range l.parts {
 			l.parts[i].first = l.parts[i].end()
 			l.parts[i].records = nil
@@ -284,16 +284,20 @@ func (b *Broker) Purge(topic bus.Topic) {
 func (b *Broker) Recreate(topic bus.Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if l := b.logs[topic]; l != nil {
+	switch l := b.logOf(topic); l {
+	case nil:
+	case b.logs[topic]:
 		b.logs[topic] = newLog(b, topic, l.incarnation+1)
+	default:
+		b.server.own[topic] = newLog(b, topic, l.incarnation+1)
 	}
 	if q := b.queues[topic]; q != nil {
 		q.purge()
 		q.dispatch(time.Now())
 		b.queues[topic] = newQueue(b, topic, q.incarnation+1)
 	}
-	for _, g := range b.groups {
-		if g.topic != topic || g.mode == bus.Live {
+	for g := range b.groupsOf(topic) {
+		if g.mode == bus.Live {
 			continue
 		}
 		for _, c := range g.consumers {

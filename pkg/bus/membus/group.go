@@ -62,7 +62,11 @@ func (b *Broker) group(spec bus.Spec) (*group, error) {
 	}
 	g := &group{broker: b, topic: spec.Topic, name: spec.Group, mode: spec.Mode}
 	if spec.Mode != bus.Queue {
-		g.parts = make([]part, b.opts.Partitions)
+		n := b.opts.Partitions
+		if l := b.logOf(spec.Topic); l != nil {
+			n = len(l.parts) // a topic of a user's own may have been made by a larger cluster
+		}
+		g.parts = make([]part, n)
 	}
 	b.groups = append(b.groups, g)
 	return g, nil

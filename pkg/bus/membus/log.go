@@ -15,6 +15,7 @@ type log struct {
 	incarnation int64
 	parts       []logPart
 	ids         seen
+	turn        int // counts messages without a key, in a topic of a user's own
 }
 
 // logPart is one partition: messages with offsets first, first+1, ….
@@ -55,10 +56,7 @@ func (l *log) append(m bus.Message, now time.Time) bus.Position {
 		p.records = p.records[over:]
 		p.first += int64(over)
 	}
-	for _, g := range l.broker.groups {
-		if g.topic != l.topic {
-			continue
-		}
+	for g := range l.broker.groupsOf(l.topic) {
 		if owner := g.parts[m.Partition].owner; owner != nil {
 			owner.signal()
 		}
@@ -92,7 +90,7 @@ type logReader struct {
 
 func newLogReader(s *session) *logReader {
 	g := s.consumer.group
-	l := g.broker.logs[g.topic]
+	l := g.broker.logOf(g.topic)
 	at := l.after(s.partition, g.parts[s.partition].committed)
 	return &logReader{session: s, log: l, window: window.New(s.consumer.spec.MaxInFlight, at-1), at: at}
 }

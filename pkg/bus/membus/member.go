@@ -43,8 +43,12 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 	if topic.Kind() == 0 {
 		return nil, fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
 	}
+	if err := checkOwn(topic); err != nil {
+		return nil, fmt.Errorf("publish to %w", err)
+	}
+	_, own := topic.OwnName()
 	for i, msg := range messages {
-		if !b.valid(msg.Partition) {
+		if !own && !b.valid(msg.Partition) {
 			return nil, fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
 				topic, i, msg.Partition, b.opts.Partitions-1)
 		}
@@ -69,6 +73,9 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 	if m.down {
 		return nil, fmt.Errorf("publish to %s: %w: not connected", topic, bus.ErrUnavailable)
 	}
+	if own && b.logOf(topic) == nil {
+		return nil, fmt.Errorf("publish to %s: %w", topic, noTopic(topic))
+	}
 	take := len(messages)
 	if fault.Err != nil {
 		take = min(fault.Taken, take)
@@ -78,7 +85,11 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 	for i, msg := range messages[:take] {
 		switch topic.Kind() {
 		case bus.KindLog:
-			positions[i] = b.logs[topic].append(taken(msg), now)
+			l := b.logOf(topic)
+			if own {
+				msg.Partition = l.place(msg.Key)
+			}
+			positions[i] = l.append(taken(msg), now)
 		case bus.KindQueue:
 			positions[i] = b.queues[topic].append(taken(msg), now)
 		case bus.KindHints:
@@ -107,11 +118,18 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 	if err := spec.Complete(); err != nil {
 		return err
 	}
+	if err := checkOwn(spec.Topic); err != nil {
+		return fmt.Errorf("consume %w", err)
+	}
 	b := m.broker
 	b.mu.Lock()
 	if m.closed {
 		b.mu.Unlock()
 		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
+	}
+	if spec.Mode == bus.Ordered && b.logOf(spec.Topic) == nil {
+		b.mu.Unlock()
+		return fmt.Errorf("consume %s: %w", spec.Topic, noTopic(spec.Topic))
 	}
 	g, err := b.group(spec)
 	if err != nil {
@@ -168,6 +186,9 @@ func (m *Member) Floor(ctx context.Context, topic bus.Topic, groupName string) (
 		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, ctx.Err())
 	case m.down:
 		return nil, fmt.Errorf("floor of %s: %w: not connected", topic, bus.ErrUnavailable)
+	}
+	if _, own := topic.OwnName(); own {
+		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
 	floors := make(bus.Floors, b.opts.Partitions)
 	for i := range floors {

@@ -11,7 +11,8 @@ import (
 func TestSuite(t *testing.T) {
 	bustest.Run(t, bustest.Options{Bubble: true}, func(_ bustest.T, partitions int) bustest.System {
 		opts := membus.Options{Partitions: partitions}
-		ours, theirs := membus.New(opts), membus.New(opts)
+		ours := membus.New(opts)
+		theirs := ours.Beside(opts)
 		return bustest.System{
 			Join:     func(bustest.T) bustest.Member { return member(ours) },
 			Stranger: func(bustest.T) bustest.Member { return member(theirs) },

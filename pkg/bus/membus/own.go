@@ -1,0 +1,104 @@
+package membus
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"regexp"
+	"sync"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// server is what brokers beside each other share: the lock, and topics of users' own.
+type server struct {
+	mu      sync.Mutex
+	own     map[bus.Topic]*log
+	brokers []*Broker
+}
+
+// Beside makes another cluster's bus on the same server: it shares topics of users' own with this one, and
+// nothing else, as with another prefix on a real one.
+func (b *Broker) Beside(opts Options) *Broker { return b.server.newBroker(opts) }
+
+// ownName is what every bus of ours takes, so that a name that works in a test works elsewhere too.
+var ownName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+const maxOwnName = 200
+
+// checkOwn refuses a name that no topic of a user's own can have.
+func checkOwn(topic bus.Topic) error {
+	name, own := topic.OwnName()
+	if own && (len(name) > maxOwnName || !ownName.MatchString(name)) {
+		return fmt.Errorf("topic %.100q: %w: want words of letters, digits, - and _ with dots between them, %d bytes at most",
+			name, bus.ErrUnsupported, maxOwnName)
+	}
+	return nil
+}
+
+func noTopic(topic bus.Topic) error {
+	name, _ := topic.OwnName()
+	return fmt.Errorf("%w: %w: %q", bus.ErrUnavailable, bus.ErrNoTopic, name)
+}
+
+var _ bus.TopicMaker = (*Member)(nil)
+
+// MakeTopic implements bus.TopicMaker. The topic has as many partitions as the cluster.
+func (m *Member) MakeTopic(ctx context.Context, topic bus.Topic) error {
+	if _, own := topic.OwnName(); !own {
+		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+	}
+	if err := checkOwn(topic); err != nil {
+		return fmt.Errorf("make %w", err)
+	}
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case m.closed:
+		return fmt.Errorf("make topic %q: %w", topic, bus.ErrClosed)
+	case ctx.Err() != nil:
+		return fmt.Errorf("make topic %q: %w: %w", topic, bus.ErrUnavailable, ctx.Err())
+	case m.down:
+		return fmt.Errorf("make topic %q: %w: not connected", topic, bus.ErrUnavailable)
+	}
+	if b.server.own[topic] == nil {
+		b.server.own[topic] = newLog(b, topic, 1)
+	}
+	return nil
+}
+
+// logOf finds a log: one of the cluster's, or one of a user's own; nil where there is none.
+func (b *Broker) logOf(topic bus.Topic) *log {
+	if l := b.logs[topic]; l != nil {
+		return l
+	}
+	return b.server.own[topic]
+}
+
+// groupsOf are the groups that consume a topic: those of all brokers, if it is a user's own.
+func (b *Broker) groupsOf(topic bus.Topic) iter.Seq[*group] {
+	_, own := topic.OwnName()
+	return func(yield func(*group) bool) {
+		for _, one := range b.server.brokers {
+			for _, g := range one.groups {
+				if g.topic == topic && (own || one == b) && !yield(g) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// place chooses a message's partition in a topic of a user's own: by key, or in turn where there is none.
+func (l *log) place(key string) shard.Partition {
+	if key == "" {
+		l.turn++
+		return shard.Partition(l.turn % len(l.parts))
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(key)) // a hash takes everything
+	return shard.Partition(h.Sum32() % uint32(len(l.parts)))
+}
