@@ -184,11 +184,25 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-# BUS names those of PostgreSQL's buses that are compared, such as nats,kafka or nats3,kafka3; none: the embedded setup.
+# STORE=postgres measures that store by itself first, then the service on it. BUS names those of its buses that
+# are compared, such as nats,kafka or nats3,kafka3.
 comma := ,
-bench: build $(if $(BUS),testenv) ## Measure the service beside the aims (SHORT=1: under a minute; BUS=nats,kafka: on PostgreSQL; ROUNDS, ARGS)
+bench: BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
+bench: build $(if $(BUS)$(filter-out embedded,$(STORE)),testenv) $(patsubst %,bench-%,$(filter-out embedded,$(STORE))) ## Measure the service beside the aims (SHORT=1: under a minute; STORE=postgres; BUS=nats,kafka; ROUNDS, ARGS)
 	@go build -C benchmark -o ../bin/timerbus-benchmark .
-	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUS),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUS))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUSES),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUSES))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+
+# Go benchmarks as a table: each line's name without its first word, then what it reports itself.
+metrics = awk '/^Benchmark/ { sub(/^Benchmark/, "", $$1); sub(/-[0-9]+$$/, "", $$1); printf "%-40s", $$1; \
+	for (i = 3; i < NF; i += 2) if ($$(i+1) != "ns/op") printf " %10s %-13s", $$i, $$(i+1); print ""; next } \
+	!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
+
+.PHONY: bench-postgres
+bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outcomes, beside plain inserts of single rows
+	@$(say) 'PostgreSQL as a store'
+	@$(TESTENV) --need postgres -- bash -euo pipefail -c " \
+		go test -p 1 -run '^$$' -bench '^Benchmark(PlainInsert|Put|FinishDone)$$' -benchtime 60000x ./pkg/store/postgresstore; \
+		go test -p 1 -run '^$$' -bench '^BenchmarkDue$$' -benchtime 100x ./pkg/store/postgresstore" | $(metrics)
 
 .PHONY: bench-bus
 bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
