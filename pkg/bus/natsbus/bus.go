@@ -20,9 +20,10 @@ type Bus struct {
 	log     *slog.Logger
 	nc      *nats.Conn
 	js      jetstream.JetStream
-	streams map[bus.Topic]*stream
-	members jetstream.KeyValue // who is alive
-	owners  jetstream.KeyValue // who owns which partition, and how far it is committed
+	streams map[bus.Topic]*stream // of the six
+	foreign foreign               // of topics of users' own
+	members jetstream.KeyValue    // who is alive
+	owners  jetstream.KeyValue    // who owns which partition, and how far it is committed
 	link    *link
 	lease   *lease
 
@@ -49,6 +50,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		opts:      opts,
 		log:       opts.Logger,
 		streams:   make(map[bus.Topic]*stream),
+		foreign:   foreign{by: make(map[bus.Topic]*stream)},
 		link:      newLink(),
 		consuming: make(map[string]bool),
 	}
@@ -136,6 +138,9 @@ func (b *Bus) Partitions() int { return b.opts.Partitions }
 func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	if err := spec.Complete(); err != nil {
 		return err
+	}
+	if err := b.opts.checkOwn(spec.Topic); err != nil {
+		return fmt.Errorf("consume %w", err)
 	}
 	if err := b.enter(spec); err != nil {
 		return err

@@ -8,5 +8,5 @@
 // Read options.go and streams.go (what is kept), bus.go, wire.go, publish.go and floor.go (the
 // verbs), then the consumer side: lease.go and members.go (who lives), group.go (who owns what),
 // session.go (one assignment), puller.go, and one file per mode: ordered.go, live.go, queue.go.
-// follow.go is for onlookers, and stands apart.
+// own.go is for topics of users' own. follow.go is for onlookers, and stands apart.
 package natsbus

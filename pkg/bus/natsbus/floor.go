@@ -18,10 +18,13 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	}
 	var floors bus.Floors
 	var err error
-	switch topic.Kind() {
-	case bus.KindQueue:
+	_, own := topic.OwnName()
+	switch kind := topic.Kind(); {
+	case own:
+		err = bus.ErrUnsupported
+	case kind == bus.KindQueue:
 		floors, err = b.queueFloor(ctx, topic)
-	case bus.KindLog:
+	case kind == bus.KindLog:
 		floors, err = b.logFloor(ctx, topic, group)
 	default:
 		err = bus.ErrUnsupported

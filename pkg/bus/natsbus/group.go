@@ -33,20 +33,20 @@ type entry struct {
 	revision uint64
 }
 
-// groupName is the group's name in keys. Bytes that a key must not hold are written =XX.
-func groupName(topic bus.Topic, group string) string {
+// groupName is the group's name in keys: two words. Bytes that a word must not hold are written =XX.
+func groupName(topic bus.Topic, group string) string { return word(string(topic)) + "." + word(group) }
+
+func word(s string) string {
 	var name strings.Builder
-	name.WriteString(string(topic))
-	name.WriteByte('.')
-	for i := range len(group) {
-		c := group[i]
+	for i := range len(s) {
+		c := s[i]
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
 			name.WriteByte(c)
 		} else {
 			fmt.Fprintf(&name, "=%02X", c)
 		}
 	}
-	if group == "" {
+	if s == "" {
 		name.WriteByte('=')
 	}
 	return name.String()
@@ -66,20 +66,31 @@ type group struct {
 	sessions map[shard.Partition]*session
 	rests    map[shard.Partition]time.Time // not to be taken before
 	ended    chan *session
+	giveUp   context.CancelCauseFunc // ends the Consume with an error
 	running  sync.WaitGroup
 }
 
 func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	partitions := b.opts.Partitions
+	if _, own := spec.Topic.OwnName(); own {
+		partitions = 1
+		if err := b.readable(ctx, spec.Topic); err != nil {
+			return fmt.Errorf("consume %s: %w", spec.Topic, err)
+		}
+	}
 	g := &group{
 		bus:      b,
 		spec:     spec,
 		open:     open,
 		base:     context.WithoutCancel(ctx),
 		name:     groupName(spec.Topic, spec.Group),
-		entries:  make([]entry, b.opts.Partitions),
+		entries:  make([]entry, partitions),
 		sessions: make(map[shard.Partition]*session),
 		rests:    make(map[shard.Partition]time.Time),
-		ended:    make(chan *session, b.opts.Partitions),
+		ended:    make(chan *session, partitions),
+		giveUp:   giveUp,
 	}
 	b.lease.join(g.name)
 	for ctx.Err() == nil {
@@ -95,6 +106,9 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	}
 	g.running.Wait()
 	b.lease.left(g.name)
+	if cause := context.Cause(ctx); errors.Is(cause, bus.ErrNoTopic) {
+		return fmt.Errorf("consume %s: %w: %w", spec.Topic, bus.ErrUnavailable, cause)
+	}
 	return nil
 }
 

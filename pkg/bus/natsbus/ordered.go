@@ -42,7 +42,6 @@ type orderedSource struct {
 func newOrderedSource(s *session, h *holding) *orderedSource {
 	return &orderedSource{
 		session: s,
-		stream:  s.bus.streams[s.spec.Topic],
 		hold:    h,
 		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight, ownExpires),
 		wake:    make(chan struct{}, 1),
@@ -56,6 +55,10 @@ func decodeRecord(value []byte) (record, error) {
 }
 
 func (o *orderedSource) start(ctx context.Context) error {
+	var err error
+	if o.stream, err = o.session.bus.streamOf(ctx, o.session.spec.Topic); err != nil {
+		return err
+	}
 	info, err := o.session.bus.info(ctx, o.stream)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // maxPending bounds the messages on their way to the server, over all Publish calls. Beyond it
@@ -46,13 +47,16 @@ func (b *Bus) publishHints(topic bus.Topic, messages []bus.Message) ([]bus.Posit
 }
 
 func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
-	p := &publication{bus: b, topic: topic, messages: messages, positions: make([]bus.Position, len(messages))}
+	s, err := b.streamOf(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	}
+	p := &publication{bus: b, stream: s, topic: topic, messages: messages, positions: make([]bus.Position, len(messages))}
 	which := make([]int, len(messages))
 	for i := range which {
 		which[i] = i
 	}
 	patience := time.Now().Add(b.opts.AckTimeout)
-	defer p.mend(ctx)
 	for {
 		again := p.send(ctx, which)
 		if len(again) == 0 {
@@ -67,6 +71,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 	if p.failed == nil {
 		return p.positions, nil
 	}
+	p.mend(ctx)
 	switch {
 	case tooLarge(p.failed):
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrTooLarge, p.failed)
@@ -80,6 +85,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 // publication is one call of Publish to a stream.
 type publication struct {
 	bus       *Bus
+	stream    *stream
 	topic     bus.Topic
 	messages  []bus.Message
 	positions []bus.Position
@@ -92,9 +98,20 @@ func (p *publication) mend(ctx context.Context) {
 	if !unanswered(p.failed) {
 		return
 	}
-	if _, err := p.bus.info(ctx, p.bus.streams[p.topic]); err != nil {
+	p.bus.foreign.forget(p.stream) // which may still be there, and have another subject
+	if _, err := p.bus.info(ctx, p.stream); errors.Is(err, bus.ErrNoTopic) {
+		p.failed = fmt.Errorf("%w: %w", err, p.failed)
+	} else if err != nil {
 		p.bus.log.Debug("stream not found", "topic", p.topic, "error", err)
 	}
+}
+
+// partition is where a message went: a user's topic has one.
+func (p *publication) partition(i int) shard.Partition {
+	if p.stream.subject != "" {
+		return 0
+	}
+	return p.messages[i].Partition
 }
 
 // fail notes a failure. The first tells enough, unless a later one says that a message can never pass.
@@ -113,7 +130,7 @@ func tooLarge(err error) bool {
 // send sends some of the messages and awaits every answer, whatever the first failure was: only together
 // they tell whether nothing was taken. It returns those to send again.
 func (p *publication) send(ctx context.Context, which []int) (again []int) {
-	b, s := p.bus, p.bus.streams[p.topic]
+	b, s := p.bus, p.stream
 	before := s.high.Load()
 	futures := make([]jetstream.PubAckFuture, 0, len(which))
 	for _, i := range which {
@@ -148,7 +165,7 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 			before = 0
 		}
 		s.saw(ack.Sequence)
-		p.positions[i] = s.position(p.messages[i].Partition, ack.Sequence)
+		p.positions[i] = s.position(p.partition(i), ack.Sequence)
 	}
 	return again
 }

@@ -62,7 +62,7 @@ func newQueueSource(s *session) *queueSource {
 
 // durableName is the group as a consumer's name, which must not hold dots.
 func durableName(group string) string {
-	return groupName("", group)[1:]
+	return word(group)
 }
 
 // codeNotUnique is the server's "filtered consumer not unique on workqueue stream" (10100) and

@@ -31,7 +31,8 @@ type session struct {
 	spec      bus.Spec
 	open      bus.OpenSession
 	base      context.Context
-	term      *term // nil in Queue mode
+	giveUp    context.CancelCauseFunc // ends the whole Consume; nil in Queue mode
+	term      *term                   // nil in Queue mode
 	partition shard.Partition
 	source    source
 	ctx       context.Context
@@ -47,7 +48,7 @@ type session struct {
 }
 
 func newSession(g *group, t *term, p shard.Partition, e entry) *session {
-	s := &session{bus: g.bus, spec: g.spec, open: g.open, base: g.base, term: t, partition: p}
+	s := &session{bus: g.bus, spec: g.spec, open: g.open, base: g.base, giveUp: g.giveUp, term: t, partition: p}
 	s.ctx, s.cancel = context.WithCancelCause(g.base)
 	h := &holding{bus: g.bus, key: recordKey(g.name, p), entry: e}
 	if g.spec.Mode == bus.Live {
@@ -86,6 +87,9 @@ func (s *session) fail(what string, err error) {
 		s.bus.log.Log(s.base, level, "session failed", "topic", s.spec.Topic, "partition", int(s.partition), "in", what, "error", err)
 	}
 	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
+	if errors.Is(err, bus.ErrNoTopic) && s.giveUp != nil {
+		s.giveUp(err) // a user's topic is gone, and not ours to make again
+	}
 }
 
 // failed reports whether the session ended by its own fault, after which its partition rests.

@@ -22,6 +22,8 @@ const partitionsLabel = "timerbus-partitions"
 // stream is one topic's stream.
 type stream struct {
 	name string
+	// subject is a user's own topic's; empty for one of the six, whose stream is ours to make.
+	subject string
 	// incarnation is the stream's time of creation in nanoseconds: a stream made later is newer.
 	incarnation atomic.Int64
 	// high is the largest sequence seen in this incarnation. A publish begun after that which gets
@@ -33,11 +35,16 @@ func (s *stream) position(p shard.Partition, seq uint64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: s.incarnation.Load(), Offset: int64(seq)}
 }
 
-// info asks for the stream's state and notes its incarnation. A stream that is gone is made again.
+// info asks for the stream's state and notes its incarnation. A stream of ours that is
+// gone is made again.
 func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
 	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+	if errors.Is(err, jetstream.ErrStreamNotFound) && s.subject != "" {
+		b.foreign.forget(s)
+		return nil, errNoTopic(s.subject)
+	}
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		b.restore(ctx, s.name)
 		handle, err = b.js.Stream(ctx, s.name)

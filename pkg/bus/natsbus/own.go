@@ -1,0 +1,205 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// A topic of a user's own is a subject, by its name, that some stream of the user's captures. It has one
+// partition: the stream has one order, and nobody's convention says how a subject would be divided.
+
+// ownName are subjects that every client can name: no wildcard, no empty word, and none of the server's own
+// ($JS, $KV, _INBOX).
+var ownName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+
+// maxOwnName leaves room in the longest name that a stream can have.
+const maxOwnName = 200
+
+// checkOwn refuses a name that no topic of a user's own can have.
+func (o *Options) checkOwn(topic bus.Topic) error {
+	name, own := topic.OwnName()
+	switch {
+	case !own:
+		return nil
+	case len(name) > maxOwnName || !ownName.MatchString(name):
+		return fmt.Errorf("topic %.100q: %w: a NATS subject here is words of letters, digits, - and _ with dots between them, "+
+			"%d bytes at most, and does not begin with _", name, bus.ErrUnsupported, maxOwnName)
+	case strings.HasPrefix(name, o.Prefix+"."):
+		return fmt.Errorf("topic %q: %w: subjects that begin with %q are Timerbus's own", name, bus.ErrUnsupported, o.Prefix+".")
+	default:
+		return nil
+	}
+}
+
+// errNoTopic is what a call gets for a subject that no stream captures.
+func errNoTopic(subject string) error {
+	return fmt.Errorf("%w: no stream captures subject %q", bus.ErrNoTopic, subject)
+}
+
+// foreign are the streams that capture users' topics, as last looked up.
+type foreign struct {
+	mu sync.Mutex
+	by map[bus.Topic]*stream
+}
+
+func (f *foreign) get(topic bus.Topic) *stream {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.by[topic]
+}
+
+func (f *foreign) set(topic bus.Topic, s *stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.by[topic] = s
+}
+
+// forget drops a stream that is gone, so that the next call looks again.
+func (f *foreign) forget(gone *stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for topic, s := range f.by {
+		if s == gone {
+			delete(f.by, topic)
+		}
+	}
+}
+
+// streamOf finds the stream behind a topic. Of a user's own the server is asked once.
+func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
+	subject, own := topic.OwnName()
+	if !own {
+		return b.streams[topic], nil
+	}
+	if s := b.foreign.get(topic); s != nil {
+		return s, nil
+	}
+	asking, cancel := b.brief(ctx)
+	defer cancel()
+	name, err := b.js.StreamNameBySubject(asking, subject)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, errNoTopic(subject)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("which stream captures %q: %w", subject, err)
+	}
+	s := &stream{name: name, subject: subject}
+	if _, err := b.info(ctx, s); err != nil {
+		return nil, err
+	}
+	b.foreign.set(topic, s)
+	return s, nil
+}
+
+// readable finds the stream behind a user's topic for a Consume. Until the server answers, it is asked again.
+func (b *Bus) readable(ctx context.Context, topic bus.Topic) error {
+	for {
+		s, err := b.streamOf(ctx, topic)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+		case errors.Is(err, bus.ErrNoTopic):
+			return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+		case err == nil:
+			return b.keeps(ctx, s)
+		}
+		b.log.Debug("stream not found yet", "topic", topic, "error", err)
+		pause(ctx, b.opts.RetryPause)
+	}
+}
+
+// keeps refuses a stream that drops what has been read: a group could not read it again, nor another group
+// at all.
+func (b *Bus) keeps(ctx context.Context, s *stream) error {
+	info, err := b.info(ctx, s)
+	if err != nil {
+		return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+	}
+	if r := info.Config.Retention; r != jetstream.LimitsPolicy {
+		return fmt.Errorf("%w: stream %s has retention %q, want %q: it drops what one reader has read",
+			bus.ErrUnsupported, s.name, r, jetstream.LimitsPolicy)
+	}
+	return nil
+}
+
+var _ bus.TopicMaker = (*Bus)(nil)
+
+// MakeTopic implements bus.TopicMaker: where no stream captures the subject, it makes one for it alone, which
+// keeps what public topics keep.
+func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
+	subject, own := topic.OwnName()
+	if !own || subject == "" {
+		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+	}
+	if err := b.opts.checkOwn(topic); err != nil {
+		return fmt.Errorf("make %w", err)
+	}
+	if b.isClosed() {
+		return fmt.Errorf("make topic %q: %w", subject, bus.ErrClosed)
+	}
+	_, err := b.streamOf(ctx, topic)
+	if errors.Is(err, bus.ErrNoTopic) {
+		if err = b.makeOwn(ctx, subject); err == nil {
+			_, err = b.streamOf(ctx, topic)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make topic %q: %w: %w", subject, bus.ErrUnavailable, err)
+	}
+	return nil
+}
+
+func (b *Bus) makeOwn(ctx context.Context, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
+	defer cancel()
+	cfg := b.kept(bus.Fired)
+	cfg.Name, cfg.Description = ownStream(subject), "Timerbus: a user's topic "+subject
+	cfg.Subjects, cfg.Metadata = []string{subject}, nil
+	for {
+		err := b.create(ctx, cfg)
+		switch {
+		case err == nil, overlaps(err):
+			return nil
+		case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
+			// Another process was faster; if not, nothing captures the subject, which the next look says.
+			return nil
+		case !passing(err) || !pause(ctx, 100*time.Millisecond):
+			return fmt.Errorf("make stream %s: %w", cfg.Name, err)
+		}
+	}
+}
+
+func (b *Bus) create(ctx context.Context, cfg jetstream.StreamConfig) error {
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
+	_, err := b.js.CreateStream(ctx, cfg)
+	return err
+}
+
+// codeOverlap is the server's "subjects overlap with an existing stream": somebody was faster.
+const codeOverlap jetstream.ErrorCode = 10065
+
+func overlaps(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == codeOverlap
+}
+
+// ownStream names the stream of a subject: a stream's name holds no dots. With dots, a checksum keeps
+// "a.b" and "a-b" apart.
+func ownStream(subject string) string {
+	if !strings.Contains(subject, ".") {
+		return subject
+	}
+	sum := crc32.Checksum([]byte(subject), crc32.MakeTable(crc32.Castagnoli))
+	return fmt.Sprintf("%s-%08x", strings.ReplaceAll(subject, ".", "-"), sum)
+}
