@@ -48,6 +48,10 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	jvm := kafkaJVM{java: java, jars: jars}
+	if jvm.archive, err = s.kafkaArchive(ctx, jvm); err != nil {
+		return "", err
+	}
 	all, err := kafkaNodes(ctx, nodes)
 	if err != nil {
 		return "", err
@@ -61,7 +65,7 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 		if nodes > 1 {
 			name += "-" + strconv.Itoa(n.id)
 		}
-		group.Go(func() error { return s.runKafka(ctx, java, filepath.Join(jars, "*"), name, n, all) })
+		group.Go(func() error { return s.runKafka(ctx, jvm, name, n, all) })
 	}
 	if err := group.Wait(); err != nil {
 		return "", err
@@ -82,31 +86,34 @@ func kafkaNodes(ctx context.Context, nodes int) ([]kafkaNode, error) {
 	return all, nil
 }
 
-func (s *site) runKafka(ctx context.Context, java, jars, name string, n kafkaNode, all []kafkaNode) error {
-	data := filepath.Join(s.folder, name)
-	if err := s.makeFolder(data); err != nil {
-		return err
-	}
-	settings := filepath.Join(s.folder, name+".properties")
-	//nolint:gosec // the user who runs servers reads it
-	if err := os.WriteFile(settings, []byte(kafkaSettings(n, all, data)), 0o644); err != nil {
-		return fmt.Errorf("settings of %s: %w", name, err)
-	}
-	cluster := base64.RawURLEncoding.EncodeToString([]byte("timerbus-testenv"))
-	err := s.once(ctx, java, "-Xmx128m", "-cp", jars, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings)
+func (s *site) runKafka(ctx context.Context, jvm kafkaJVM, name string, n kafkaNode, all []kafkaNode) error {
+	settings, err := s.formatKafka(ctx, jvm, name, n, all)
 	if err != nil {
 		return err
 	}
 	return s.run(ctx, program{
 		name: name,
-		path: java,
-		args: []string{
-			"-Xmx512m", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars, "kafka.Kafka", settings,
-		},
+		path: jvm.java,
+		args: jvm.broker(settings),
 		// The last nodes of a cluster would look for a quorum to say goodbye to; the data goes in any case.
 		quit:  syscall.SIGKILL,
 		ready: func(ctx context.Context, _ int) error { return kafkaReady(ctx, n.broker) },
 	})
+}
+
+// formatKafka makes a node's folder and returns its settings' file.
+func (s *site) formatKafka(ctx context.Context, jvm kafkaJVM, name string, n kafkaNode, all []kafkaNode) (string, error) {
+	data := filepath.Join(s.folder, name)
+	if err := s.makeFolder(data); err != nil {
+		return "", err
+	}
+	settings := filepath.Join(s.folder, name+".properties")
+	//nolint:gosec // the user who runs servers reads it
+	if err := os.WriteFile(settings, []byte(kafkaSettings(n, all, data)), 0o644); err != nil {
+		return "", fmt.Errorf("settings of %s: %w", name, err)
+	}
+	cluster := base64.RawURLEncoding.EncodeToString([]byte("timerbus-testenv"))
+	return settings, s.once(ctx, jvm.java, jvm.args("-Xmx128m", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings)...)
 }
 
 func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {

@@ -89,14 +89,11 @@ func (s *site) buildNATS(ctx context.Context) (string, error) {
 		return "", err
 	}
 	cached := filepath.Join(s.cache, "nats-server")
-	lock, err := os.OpenFile(cached+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	unlock, err := lockCached(cached)
 	if err != nil {
-		return "", fmt.Errorf("lock the cache: %w", err)
+		return "", err
 	}
-	defer lock.Close() //nolint:errcheck // closing is unlocking
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock the cache: %w", err)
-	}
+	defer unlock()
 	// Does nothing if it is up to date.
 	build := exec.CommandContext(ctx, "go", "build", "-o", cached, natsServer) //nolint:gosec // our own cache
 	build.Dir, build.Env = root, append(os.Environ(), "GOWORK=off", "GOFLAGS=")

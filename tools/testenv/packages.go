@@ -58,14 +58,11 @@ func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.C
 	folder := filepath.Join(s.cache, name+"-"+hex.EncodeToString(digest[:6]))
 
 	// Another testenv may be fetching the same.
-	lock, err := os.OpenFile(folder+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	unlock, err := lockCached(folder)
 	if err != nil {
-		return "", fmt.Errorf("lock the cache: %w", err)
+		return "", err
 	}
-	defer lock.Close() //nolint:errcheck // closing is unlocking
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock the cache: %w", err)
-	}
+	defer unlock()
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
 	}
@@ -91,6 +88,18 @@ func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.C
 		return "", fmt.Errorf("fetch %s: %w", name, err)
 	}
 	return folder, nil
+}
+
+// lockCached waits until no other testenv makes this part of the cache.
+func lockCached(path string) (unlock func(), err error) {
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the cache: %w", err), lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil // closing is unlocking
 }
 
 // maven copies jars and their dependencies into a folder.

@@ -19,7 +19,9 @@ import (
 )
 
 const (
-	startTimeout = 60 * time.Second
+	// startTimeout leaves room on a busy machine for a Kafka broker, which takes seconds of processor time to
+	// start, and after a kill waits until its last life's session has run out (9 s).
+	startTimeout = 2 * time.Minute
 	stopTimeout  = 20 * time.Second
 	pollInterval = 20 * time.Millisecond
 	logTail      = 4096 // bytes of a log shown when its process fails
