@@ -89,6 +89,9 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if err := spec.Complete(); err != nil {
 		return err
 	}
+	if err := b.opts.checkOwn(spec.Topic); err != nil {
+		return fmt.Errorf("consume %w", err)
+	}
 	if err := b.enter(spec); err != nil {
 		return err
 	}

@@ -12,5 +12,6 @@
 // Read options.go, topics.go and incarnation.go (what is kept), bus.go, wire.go, publish.go and
 // floor.go (the verbs), then the consumer side: group.go (who owns what), session.go (one
 // assignment), reader.go, progress.go and committer.go (how far a group is), and one file per mode:
-// ordered.go, live.go, queue.go; share.go is the other way to do a queue. follow.go is for onlookers.
+// ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go is for topics of users' own,
+// follow.go for onlookers.
 package kafkabus

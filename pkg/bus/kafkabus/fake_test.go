@@ -62,6 +62,7 @@ func TestSuiteOnFake(t *testing.T) {
 			return bustest.System{
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
+				OwnPrefix:        ours.Prefix + "-own-",
 				QueueByPartition: true,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,

@@ -14,10 +14,11 @@ import (
 
 // Floor implements bus.Bus. It is five questions, whatever the number of partitions.
 func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	_, own := topic.OwnName()
 	switch {
 	case b.isClosed():
 		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
-	case topic.Kind() == 0 || topic.Kind() == bus.KindHints:
+	case topic.Kind() == 0 || topic.Kind() == bus.KindHints || own:
 		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
 	floors, err := b.floors(ctx, topic, group)
@@ -36,7 +37,7 @@ func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 	if topic.Kind() == bus.KindQueue && b.opts.ShareGroups {
 		return b.sharedFloors(ctx, name, b.opts.groupID(topic, group), is)
 	}
-	places, err := b.places(ctx, name, b.opts.groupID(topic, group), is)
+	places, err := b.places(ctx, name, b.opts.Partitions, b.opts.groupID(topic, group), is)
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +70,16 @@ type place struct {
 
 // places asks where a group is, by partition. Commits are asked for before the ends, so that a group
 // that keeps up is not seen ahead of its topic.
-func (b *Bus) places(ctx context.Context, topic, group string, is identity) ([]place, error) {
+func (b *Bus) places(ctx context.Context, topic string, partitions int, group string, is identity) ([]place, error) {
 	commits, err := b.commits(ctx, group)
 	if err != nil {
 		return nil, err
 	}
-	bounds, err := b.bounds(ctx, topic)
+	bounds, err := b.bounds(ctx, topic, partitions)
 	if err != nil {
 		return nil, err
 	}
-	places := make([]place, b.opts.Partitions)
+	places := make([]place, partitions)
 	for i := range places {
 		at := place{next: bounds[i].start, end: bounds[i].end}
 		if commit, ok := commits.Lookup(topic, int32(i)); ok && commit.At >= 0 {
@@ -115,8 +116,8 @@ func (b *Bus) commits(ctx context.Context, group string) (commits kadm.OffsetRes
 // bound is what is kept of a partition: start is the first offset, end the next one.
 type bound struct{ start, end int64 }
 
-func (b *Bus) bounds(ctx context.Context, topic string) ([]bound, error) {
-	bounds := make([]bound, b.opts.Partitions)
+func (b *Bus) bounds(ctx context.Context, topic string, partitions int) ([]bound, error) {
+	bounds := make([]bound, partitions)
 	err := patiently(ctx, patience, func(ctx context.Context) error {
 		starts, err := b.listed(ctx, b.admin.ListStartOffsets, topic)
 		if err != nil {

@@ -34,6 +34,8 @@ type membership struct {
 	topic    string
 	groupID  string
 	identity identity
+	// partitions is how many the topic has.
+	partitions int
 
 	client    *kgo.Client
 	reader    *reader
@@ -76,7 +78,7 @@ type countMismatchError struct{ error }
 func final(err error) bool {
 	for _, cause := range []error{
 		kerr.FencedInstanceID, kerr.UnsupportedVersion, kerr.InvalidSessionTimeout, kerr.InconsistentGroupProtocol,
-		kerr.InvalidGroupID, kerr.UnsupportedAssignor, kerr.UnreleasedInstanceID,
+		kerr.InvalidGroupID, kerr.UnsupportedAssignor, kerr.UnreleasedInstanceID, bus.ErrNoTopic,
 	} {
 		if errors.Is(err, cause) {
 			return true
@@ -88,17 +90,21 @@ func final(err error) bool {
 
 func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	topic := b.opts.topic(spec.Topic)
+	partitions, err := b.partitionsOf(ctx, spec.Topic)
+	if err != nil {
+		return err
+	}
 	if err := b.identify(ctx, topic); err != nil {
 		return err
 	}
 	m := &membership{
 		bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx),
 		topic: topic, groupID: b.opts.groupID(spec.Topic, spec.Group), identity: b.identities.get(topic),
-		broken:   make(chan error, 1),
-		doubt:    make(chan struct{}, 1),
-		assigned: make(map[int32]*assignment),
+		partitions: partitions,
+		broken:     make(chan error, 1),
+		doubt:      make(chan struct{}, 1),
+		assigned:   make(map[int32]*assignment),
 	}
-	var err error
 	if m.reader, err = newReader(&b.opts, topic, spec.MaxInFlight); err != nil {
 		return err
 	}
@@ -200,14 +206,23 @@ func (m *membership) assign(partitions []int32) {
 	}
 	together := sync.OnceValues(func() ([]place, error) { return m.places(m.base) })
 	for _, p := range partitions {
-		if int(p) >= m.bus.opts.Partitions {
-			m.fail(countMismatchError{countError(m.topic, int(p)+1, m.bus.opts.Partitions)})
+		if int(p) >= m.partitions {
+			m.fail(m.overcount(int(p) + 1))
 			continue
 		}
 		a := newAssignment(m, p)
 		m.assigned[p] = a
 		m.running.Go(func() { a.run(together) })
 	}
+}
+
+// overcount is what it means that the topic has more partitions than it had.
+func (m *membership) overcount(has int) error {
+	err := countError(m.topic, has, m.partitions)
+	if _, own := m.spec.Topic.OwnName(); own {
+		return err // a user's topic may grow: the next membership knows
+	}
+	return countMismatchError{err}
 }
 
 // places is where the group is in the topic that this membership is for.
@@ -217,12 +232,16 @@ func (m *membership) places(ctx context.Context) ([]place, error) {
 	if err := m.same(ctx); err != nil {
 		return nil, err
 	}
-	return m.bus.places(ctx, m.topic, m.groupID, m.identity)
+	return m.bus.places(ctx, m.topic, m.partitions, m.groupID, m.identity)
 }
 
 // same makes sure that the topic is the one that this membership is for.
 func (m *membership) same(ctx context.Context) error {
 	if err := m.bus.identify(ctx, m.topic); err != nil {
+		if _, own := m.spec.Topic.OwnName(); own && gone(err) {
+			err = errNoTopic(m.topic) // and not ours to make again
+			m.fail(err)
+		}
 		return err
 	}
 	if m.bus.identities.get(m.topic) != m.identity {

@@ -36,7 +36,7 @@ func (r *registry) mention(id string, brokerMillis int64) {
 // identify looks up the topics' ids as they are now, and their incarnations.
 func (b *Bus) identify(ctx context.Context, topics ...string) error {
 	details, err := b.list(ctx, topics)
-	if gone(err) && !b.opts.NoCreate {
+	if gone(err) && !b.opts.NoCreate && b.opts.ours(topics[0]) {
 		if err = b.restore(ctx, topics); err == nil {
 			details, err = b.list(ctx, topics)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // maxPending bounds the messages on their way to the brokers, over all Publish calls; one larger call
@@ -22,7 +23,7 @@ const maxPending = 1 << 16
 func (o *Options) producing() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.RecordPartitioner(o.partitioner()),
 		kgo.ProducerLinger(0), // callers bring batches; a lone message is not to wait for company
 		kgo.ProducerBatchMaxBytes(maxBatch),
 		kgo.ProducerBatchCompression(kgo.Lz4Compression(), kgo.NoCompression()),
@@ -45,6 +46,9 @@ func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mess
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}
+	if err := b.meet(ctx, topic); err != nil {
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	}
 	positions, err := b.publish(ctx, topic, messages)
 	if err != nil {
 		return nil, fmt.Errorf("publish to %s: %w", topic, err)
@@ -64,7 +68,7 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 		// Not the caller's context: the client gives up a whole batch for its first record's context,
 		// and the batch may hold other calls' messages.
 		b.client.Produce(b.ctx, b.opts.encode(topic, &messages[i]), func(r *kgo.Record, err error) {
-			if c.done(i, r.Offset, err) {
+			if c.done(i, r, err) {
 				b.room.Release(weight)
 			}
 		})
@@ -83,13 +87,16 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 		positions := make([]bus.Position, len(messages))
 		if topic.Kind() != bus.KindHints {
 			for i := range messages {
-				positions[i] = position(messages[i].Partition, incarnation, c.offsets[i])
+				positions[i] = position(c.at[i].partition, incarnation, c.at[i].offset)
 			}
 		}
 		return positions, nil
 	}
 	if gone(c.failed) {
 		b.renew(ctx, name)
+		if err := b.lost(ctx, topic); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, c.err())
+		}
 	}
 	return nil, c.err()
 }
@@ -100,28 +107,34 @@ type call struct {
 
 	mu      sync.Mutex
 	left    int
-	offsets []int64
+	at      []where
 	failed  error // the first
 	refused bool  // every failure says that the message was not taken
 	taken   bool  // some message was
 }
 
+// where a message lies.
+type where struct {
+	partition shard.Partition
+	offset    int64
+}
+
 func newCall(n int) *call {
-	return &call{complete: make(chan struct{}), left: n, offsets: make([]int64, n), refused: true}
+	return &call{complete: make(chan struct{}), left: n, at: make([]where, n), refused: true}
 }
 
 // done notes one answer and reports whether it was the last.
-func (c *call) done(i int, offset int64, err error) bool {
+func (c *call) done(i int, r *kgo.Record, err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
 		if c.failed == nil {
-			c.failed = fmt.Errorf("message %d of %d: %w", i+1, len(c.offsets), err)
+			c.failed = fmt.Errorf("message %d of %d: %w", i+1, len(c.at), err)
 		}
 		c.refused = c.refused && refused(err)
 	} else {
 		c.taken = true
-		c.offsets[i] = offset
+		c.at[i] = where{shard.Partition(r.Partition), r.Offset}
 	}
 	c.left--
 	if c.left == 0 {

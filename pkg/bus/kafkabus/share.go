@@ -249,7 +249,7 @@ func (s *shareSession) take(d *shareDelivery) bool {
 // a floor may be too low until everything is acknowledged, which the lag tells.
 func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity) (bus.Floors, error) {
 	// Before the lag is asked for: a message that comes in between must not count as acknowledged.
-	bounds, err := b.bounds(ctx, topic)
+	bounds, err := b.bounds(ctx, topic, b.opts.Partitions)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 			return bustest.System{
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
+				OwnPrefix:        ours.Prefix + "-own-",
 				QueueByPartition: true,
 				LeaseTTL:         2 * session, // the session, and what the client takes to notice
 				Settle:           700 * time.Millisecond,
@@ -103,7 +104,7 @@ func remove(t bustest.T, brokers []string, prefixes ...string) {
 		}
 		var ours []string
 		for _, topic := range topics.Names() {
-			if prefix, _, _ := strings.Cut(topic, "."); slices.Contains(prefixes, prefix) {
+			if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(topic, p+".") || strings.HasPrefix(topic, p+"-") }) {
 				ours = append(ours, topic)
 			}
 		}

@@ -17,11 +17,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-func (o *Options) topic(t bus.Topic) string { return o.Prefix + "." + string(t) }
+func (o *Options) topic(t bus.Topic) string {
+	if name, own := t.OwnName(); own {
+		return name
+	}
+	return o.Prefix + "." + string(t)
+}
 
 // groupID names a group of ours on the brokers. It holds the topic, so that groups of one name on two
 // topics do not rebalance each other.
 func (o *Options) groupID(t bus.Topic, group string) string {
+	if name, own := t.OwnName(); own {
+		return o.Prefix + ".own:" + name + ":" + group // no topic's name holds a colon
+	}
 	return o.Prefix + "." + string(t) + "." + group
 }
 
@@ -48,6 +56,12 @@ func (i *identities) set(topic string, to identity) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.of[topic] = to
+}
+
+func (i *identities) drop(topic string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.of, topic)
 }
 
 // hintMaxAge is how long hints are kept. They are read within milliseconds or not at all, but a

@@ -73,9 +73,13 @@ func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
 	if topic.Kind() == 0 {
 		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
 	}
+	if err := b.opts.checkOwn(topic); err != nil {
+		return fmt.Errorf("publish to %w", err)
+	}
+	_, own := topic.OwnName()
 	for i := range messages {
 		m := &messages[i]
-		if m.Partition < 0 || int(m.Partition) >= b.opts.Partitions {
+		if !own && (m.Partition < 0 || int(m.Partition) >= b.opts.Partitions) {
 			return fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
 				topic, i, m.Partition, b.opts.Partitions-1)
 		}

@@ -1,0 +1,193 @@
+package kafkabus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// A topic of a user's own is a Kafka topic of that name, with whatever partitions it has. Messages are spread
+// over them as Kafka's clients do by default, so that other publishers' messages of one key lie beside ours.
+
+// ownName is what Kafka takes.
+var ownName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+
+// checkOwn refuses a name that no topic of a user's own can have.
+func (o *Options) checkOwn(topic bus.Topic) error {
+	name, own := topic.OwnName()
+	switch {
+	case !own:
+		return nil
+	case !ownName.MatchString(name) || name == "." || name == "..":
+		return fmt.Errorf("topic %.100q: %w: a name in Kafka is 1 to 249 letters, digits, dots, - and _", name, bus.ErrUnsupported)
+	case o.ours(name):
+		return fmt.Errorf("topic %q: %w: names that begin with %q are Timerbus's own", name, bus.ErrUnsupported, o.Prefix+".")
+	case strings.HasPrefix(name, "__"):
+		return fmt.Errorf("topic %q: %w: names that begin with __ are Kafka's own", name, bus.ErrUnsupported)
+	default:
+		return nil
+	}
+}
+
+// ours reports whether a topic on the brokers is one of this cluster's.
+func (o *Options) ours(name string) bool { return strings.HasPrefix(name, o.Prefix+".") }
+
+// errNoTopic is what a call gets for a topic that the brokers do not know.
+func errNoTopic(name string) error {
+	return fmt.Errorf("%w: Kafka has no topic %q", bus.ErrNoTopic, name)
+}
+
+// partitioner leaves the partition to the caller in the cluster's topics, and chooses it elsewhere.
+type partitioner struct {
+	opts   *Options
+	ours   kgo.Partitioner
+	others kgo.Partitioner
+}
+
+func (o *Options) partitioner() kgo.Partitioner {
+	// Without a hasher it hashes keys as the Java client does.
+	return &partitioner{opts: o, ours: kgo.ManualPartitioner(), others: kgo.StickyKeyPartitioner(nil)}
+}
+
+// ForTopic implements kgo.Partitioner.
+func (p *partitioner) ForTopic(name string) kgo.TopicPartitioner {
+	if p.opts.ours(name) {
+		return p.ours.ForTopic(name)
+	}
+	return p.others.ForTopic(name)
+}
+
+// meet makes sure that a topic is known before it is published to: the client would look for a missing one
+// for seconds. Topics of the cluster are known since Connect.
+func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
+	name, own := topic.OwnName()
+	if !own || b.identities.get(name) != (identity{}) {
+		return nil
+	}
+	_, err := b.find(ctx, name)
+	return err
+}
+
+// find looks a topic of a user's own up, and tells how many partitions it has.
+func (b *Bus) find(ctx context.Context, name string) (partitions int, err error) {
+	err = patiently(ctx, patience, func(ctx context.Context) error {
+		partitions, err = describe(ctx, b.client, name)
+		if gone(err) {
+			return errNoTopic(name)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("describe topic: %w", err)
+	}
+	return partitions, b.identify(ctx, name)
+}
+
+// describe asks how many partitions a topic has, at once: the client's other ways answer from what they have
+// heard before, and would not see a topic that was just made.
+func describe(ctx context.Context, whom kmsg.Requestor, name string) (partitions int, err error) {
+	req := kmsg.NewPtrMetadataRequest()
+	asked := kmsg.NewMetadataRequestTopic()
+	asked.Topic = &name
+	req.Topics = append(req.Topics, asked)
+	resp, err := req.RequestWith(ctx, whom)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range resp.Topics {
+		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+			return 0, err
+		}
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return 0, err
+			}
+		}
+		partitions += len(t.Partitions)
+	}
+	return partitions, nil
+}
+
+// partitionsOf is how many partitions a Consume may be assigned.
+func (b *Bus) partitionsOf(ctx context.Context, topic bus.Topic) (int, error) {
+	name, own := topic.OwnName()
+	if !own {
+		return b.opts.Partitions, nil
+	}
+	return b.find(ctx, name)
+}
+
+// lost says that a user's topic is not there, if it is not: whoever publishes to it is told why.
+func (b *Bus) lost(ctx context.Context, topic bus.Topic) error {
+	name, own := topic.OwnName()
+	if !own {
+		return nil
+	}
+	b.identities.drop(name)
+	if _, err := b.find(ctx, name); errors.Is(err, bus.ErrNoTopic) {
+		return err
+	}
+	return nil
+}
+
+var _ bus.TopicMaker = (*Bus)(nil)
+
+// MakeTopic implements bus.TopicMaker. The number of partitions is the brokers' default (num.partitions), and
+// each keeps at most what all of a public topic does.
+func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
+	name, own := topic.OwnName()
+	if !own || name == "" {
+		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+	}
+	if err := b.opts.checkOwn(topic); err != nil {
+		return fmt.Errorf("make %w", err)
+	}
+	if b.isClosed() {
+		return fmt.Errorf("make topic %q: %w", name, bus.ErrClosed)
+	}
+	_, err := b.find(ctx, name)
+	if errors.Is(err, bus.ErrNoTopic) {
+		if b.opts.NoCreate {
+			return fmt.Errorf("make topic %q: %w: this process is not to make topics", name, bus.ErrUnsupported)
+		}
+		settings := b.opts.settings(topic)
+		settings["retention.bytes"] = strconv.FormatInt(b.opts.LogMaxBytes, 10)
+		err = b.create(ctx, []wanted{{name: name, partitions: -1, settings: settings}})
+		if err == nil {
+			err = b.spread(ctx, name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make topic %q: %w: %w", name, bus.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// spread waits until the brokers know a topic that was just made: whoever asks one of them next is not to
+// hear that there is none.
+func (b *Bus) spread(ctx context.Context, name string) error {
+	for _, broker := range b.client.DiscoveredBrokers() {
+		err := patiently(ctx, connectPatience, func(ctx context.Context) error {
+			_, err := describe(ctx, broker, name)
+			if _, answered := errors.AsType[*kerr.Error](err); err != nil && !answered {
+				// It need not answer: some broker may be down. Who asks it later finds out by itself.
+				b.log.Debug("broker did not say whether it knows a new topic", "topic", name, "error", err)
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("wait until the brokers know it: %w", err)
+		}
+	}
+	return nil
+}
