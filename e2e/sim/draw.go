@@ -17,13 +17,15 @@ const (
 	longest = 90 * time.Second
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
+	// kinds of lives, of which every other round is on a store that is asked by the shard.
+	kinds = 8
 )
 
 // Draw makes the plan of a seed. Every fourth life has no faults, or next to none, so that what only faults
 // excuse is seen. What is rare has dice of its own.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
-	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest)}
+	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest), Rest: seed/kinds%2 == 1}
 	for range ingests + p.Schedulers + dispatchers {
 		p.Offsets = append(p.Offsets, r.between(-clockBound/2, clockBound/2))
 	}
@@ -33,7 +35,7 @@ func Draw(seed uint64) Plan {
 	if seed%16 == 1 {
 		r.poison(p.Ops)
 	}
-	if seed%8 == slowCommits {
+	if seed%kinds == slowCommits {
 		r.lastMoments(&p)
 	}
 	rare := &dice{rand.New(rand.NewPCG(seed, 0x72617265))}
@@ -44,7 +46,7 @@ func Draw(seed uint64) Plan {
 	for i := range p.Ops {
 		p.Ops[i].ID = i
 	}
-	switch seed % 8 {
+	switch seed % kinds {
 	case 0:
 		// Crowded: nothing fails, but events wait.
 		p.Narrow = 1 + r.IntN(2)

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -27,17 +28,13 @@ type hardCase struct {
 	deliveries, parked int
 	// within, if not 0, is by when each delivery must have come after its time.
 	within time.Duration
+	// rest lets shards come to rest.
+	rest bool
 }
 
 func (c *hardCase) play(t *testing.T) {
 	t.Helper()
-	plan := sim.Plan{Schedulers: 2, Offsets: c.offsets, Ops: c.ops, Faults: c.faults, Length: 40 * s}
-	if plan.Offsets == nil {
-		plan.Offsets = make([]time.Duration, 6)
-	}
-	for i := range plan.Ops {
-		plan.Ops[i].ID = i
-	}
+	plan := c.plan()
 	r := sim.Run(t, &plan, sim.Options{Change: c.change, Trace: true})
 	tooLate := c.within > 0 && r.Slowest > c.within
 	if len(r.Violations) > 0 || r.Deliveries < c.deliveries || r.Parked != c.parked || tooLate {
@@ -47,6 +44,17 @@ func (c *hardCase) play(t *testing.T) {
 		t.Errorf("%d deliveries, want at least %d; %d parked, want %d; the latest by %v; violations: %v",
 			r.Deliveries, c.deliveries, r.Parked, c.parked, r.Slowest, r.Violations)
 	}
+}
+
+func (c *hardCase) plan() sim.Plan {
+	plan := sim.Plan{Schedulers: 2, Offsets: c.offsets, Ops: c.ops, Faults: c.faults, Length: 40 * s, Rest: c.rest}
+	if plan.Offsets == nil {
+		plan.Offsets = make([]time.Duration, 6)
+	}
+	for i := range plan.Ops {
+		plan.Ops[i].ID = i
+	}
+	return plan
 }
 
 func TestHardCases(t *testing.T) {
@@ -207,7 +215,29 @@ func hardCases() []hardCase {
 			deliveries: 5, parked: 1,
 		},
 	}
-	return append(cases, crowded(), lostQueue(), swallowed(), innocents())
+	return append(cases, crowded(), lostQueue(), swallowed(), innocents(), atRest())
+}
+
+// atRest commits a row behind R when its shard has come to rest: its hint came long before it, and its event
+// found nothing.
+func atRest() hardCase {
+	return hardCase{
+		name: "a row behind R in a shard at rest",
+		// Both are of one shard, and the first is read by a poll.
+		ops:        []sim.Op{create(1, s, 8*s), create(2, 6*s, 500*ms)},
+		faults:     []sim.Fault{{Kind: sim.StoreLate, Node: ingest, Method: "Write", Nth: 2, Count: 1, For: 8 * s}},
+		deliveries: 2, within: 30*s + 4*s, rest: true,
+	}
+}
+
+// TestI4_AShardAtRestIsReadFromTheBeginning: asked behind R, as a shard that is awake, it would hide the row.
+func TestI4_AShardAtRestIsReadFromTheBeginning(t *testing.T) {
+	c := atRest()
+	plan := c.plan()
+	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Planted.RestBehindR = true }})
+	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "stuck" }) {
+		t.Errorf("nobody misses it: %v", r.Violations)
+	}
 }
 
 // crowded reaches the outstanding bound while timers beyond R become overdue.

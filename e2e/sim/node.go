@@ -117,6 +117,7 @@ func (l *life) service() func(context.Context) error {
 		Scheduler: scheduler.Config{
 			Store: l.handle, Directory: directory, Bus: l.member, Clock: n.clock, Random: random,
 			Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
+			Rest: n.world.plan.Rest,
 		},
 		Dispatcher: dispatcher.Config{
 			Store: l.handle, Directory: directory, Bus: l.member, Clock: n.clock, Revisions: revisions,

@@ -17,8 +17,10 @@ type Plan struct {
 	Narrow int
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
-	Ops     []Op
-	Faults  []Fault
+	// Rest lets shards come to rest, as schedulers do on stores that are asked by the shard.
+	Rest   bool
+	Ops    []Op
+	Faults []Fault
 	// Length is when clients and faults have ended. Then everything is healed and has to settle.
 	Length time.Duration
 }
@@ -169,7 +171,8 @@ func (f Fault) mayRepeat(p *Plan) bool {
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, clock offsets %v, length %v\n", p.Seed, p.Schedulers, p.Narrow, p.Offsets, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, clock offsets %v, rest %t, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.Offsets, p.Rest, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

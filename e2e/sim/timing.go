@@ -47,7 +47,8 @@ const prompt = time.Second
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
 // callback that was running. An event that was lost with the due queue, or that found no row because the
 // write came after its own due time, waits for the redelivery bound besides (I12); shards of a new namespace, whose
-// hints may be lost, for the refresh of the directory, half a hint window; poison holds up what waits behind it,
+// hints may be lost, for the refresh of the directory, half a hint window, and so does a timer in a shard at rest
+// whose hint was lost; poison holds up what waits behind it,
 // five starts long.
 func (o *oracle) lateLimit() time.Duration {
 	const (
@@ -55,12 +56,16 @@ func (o *oracle) lateLimit() time.Duration {
 		callback        = 10 * time.Second
 		redeliveryBound = 30 * time.Second
 		refresh         = 30 * time.Second
+		look            = 30 * time.Second
 	)
 	limit := 3*sweep + callback
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
 		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
 	}) {
 		limit += redeliveryBound
+	}
+	if o.world.plan.Rest && len(o.world.plan.Faults) > 0 {
+		limit += look
 	}
 	if slices.ContainsFunc(o.ops, func(s *opState) bool { return s.op.Verb == MakeNamespace }) {
 		limit += refresh

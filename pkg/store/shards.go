@@ -67,6 +67,23 @@ type Shards interface {
 	Inspect(ctx context.Context, shards []shard.ID) ([]ShardState, error)
 }
 
+// ByShard is a rare power, found through As: an engine for which every shard of Due and of Overdue is a
+// question of its own, and is paid for whether there is something in the shard or not. Schedulers look at
+// shards in which nothing happens less often then (docs/decisions/0019-shards-at-rest.md): once in half a hint
+// window, with a Due from MinKey, which sees what an Overdue would see and when the next row is due.
+//
+// PostgreSQL: one query for all shards, so no. DynamoDB: yes.
+type ByShard interface {
+	// AsksByShard reports whether it is so; decorators pass it on.
+	AsksByShard() bool
+}
+
+// AsksByShard reports whether a store has that power.
+func AsksByShard(s Store) bool {
+	power, ok := As[ByShard](s)
+	return ok && power.AsksByShard()
+}
+
 // Owner says who claims. Only Incarnation takes part in fencing; the rest is for humans.
 type Owner struct {
 	// Incarnation is random, made anew for every partition session.

@@ -75,8 +75,12 @@ type Config struct {
 	AdvanceEvery time.Duration
 	// FloorEvery is the pause between two looks at the due queue while something waits for it: 500 ms.
 	FloorEvery time.Duration
+	// Rest lets shards in which nothing happens be looked at once in half a hint window, by one question each,
+	// and not in every sweep. A timer in such a shard whose hint was lost is late by up to that. It is for stores
+	// that are asked, and paid, by the shard: store.AsksByShard.
+	Rest bool
 	// AnnounceAfter is how old an unannounced dead or parked timer is before the scheduler announces
-	// it, and how often it looks: 5 s.
+	// it, and how often it looks: 5 s; in a partition whose shards are all at rest, every half hint window.
 	AnnounceAfter time.Duration
 
 	// Planted is for the simulation only.
@@ -149,6 +153,6 @@ func (c *Config) limits() partition.Limits {
 		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
 		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
-		SweepPublish: c.SweepPublish, Planted: c.Planted,
+		SweepPublish: c.SweepPublish, Rest: c.Rest, Planted: c.Planted,
 	}
 }

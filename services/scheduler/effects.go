@@ -237,18 +237,20 @@ func (o *session) advance(now timer.Millis) {
 
 // announce tells of dead and parked timers whose dispatcher did not live to tell (I14).
 func (o *session) announce(now timer.Millis) {
-	shards, before := o.state.Shards(), now.Add(-o.config.AnnounceAfter)
+	asked, shards, before := now, o.state.Shards(), now.Add(-o.config.AnnounceAfter)
 	o.work(effectAnnounce, func(ctx context.Context) func(timer.Millis) {
 		n, err := o.announcePage(ctx, shards, now, before)
 		return func(now timer.Millis) {
 			switch {
 			case err != nil:
 				o.failed(effectAnnounce, now, err)
+				return
 			case n == announcePage:
 				o.worked(effectAnnounce, now)
 			default:
 				o.worked(effectAnnounce, now.Add(o.config.AnnounceAfter))
 			}
+			o.announcedAt = asked
 		}
 	})
 }

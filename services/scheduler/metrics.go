@@ -10,6 +10,7 @@ type metrics struct {
 	partitions  prometheus.Gauge
 	armed       prometheus.Gauge
 	outstanding prometheus.Gauge
+	resting     prometheus.Gauge
 	claims      prometheus.Counter
 	fenced      prometheus.Counter
 	published   prometheus.Counter
@@ -34,6 +35,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		partitions:  gauge("partitions", "Partitions this process owns."),
 		armed:       gauge("armed", "Timers in memory, waiting for their time."),
 		outstanding: gauge("outstanding", "Timers published as due and not yet seen gone from the store."),
+		resting:     gauge("shards_at_rest", "Shards in which nothing happens, which are looked at seldom where looking costs."),
 		claims:      prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
 		fenced:      prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),
 		published:   prometheus.NewCounter(counter("published_total", "Due events published.")),
@@ -51,19 +53,20 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2, 5, 10, 60},
 		}),
 	}
-	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.claims, m.fenced, m.published,
+	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.resting, m.claims, m.fenced, m.published,
 		m.sweepFinds, m.announced, m.hints, m.failures, m.lateness)
 	return m
 }
 
 // gauges is what one session has added to the process's gauges.
-type gauges struct{ armed, outstanding int }
+type gauges struct{ armed, outstanding, resting int }
 
 // show brings the process's gauges up to date with a session's state.
 func (m *metrics) show(shown *gauges, state *partition.Partition) {
-	now := gauges{armed: state.Armed(), outstanding: state.Outstanding()}
+	now := gauges{armed: state.Armed(), outstanding: state.Outstanding(), resting: state.Resting()}
 	m.armed.Add(float64(now.armed - shown.armed))
 	m.outstanding.Add(float64(now.outstanding - shown.outstanding))
+	m.resting.Add(float64(now.resting - shown.resting))
 	*shown = now
 }
 
@@ -71,5 +74,6 @@ func (m *metrics) show(shown *gauges, state *partition.Partition) {
 func (m *metrics) hide(shown *gauges) {
 	m.armed.Sub(float64(shown.armed))
 	m.outstanding.Sub(float64(shown.outstanding))
+	m.resting.Sub(float64(shown.resting))
 	*shown = gauges{}
 }

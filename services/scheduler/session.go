@@ -48,6 +48,8 @@ type session struct {
 	pauses  [effects]*backoff.ExponentialBackOff
 	// sweptAt is when the last sweep ended.
 	sweptAt timer.Millis
+	// announcedAt is when marks were looked for last.
+	announcedAt timer.Millis
 	// fencedAt holds when a shard was lost to a newer claim, so that it is not claimed back at once.
 	fencedAt map[shard.ID]timer.Millis
 	// wanted: there may be shards to claim.
@@ -200,7 +202,21 @@ func (o *session) dueAt(e effect) timer.Millis {
 		if !o.wanted {
 			return timer.Never
 		}
-	case effectAnnounce, effects:
+	case effectAnnounce:
+		return o.announceAt()
+	case effects:
 	}
 	return o.at[e]
+}
+
+// announceAt is when to look for marks next. They come from timers that were out, so that one look a while after the
+// last shard came to rest finds what there was; the owner goes on looking as often as it polls, for what a
+// dispatcher of an earlier owner may still do.
+func (o *session) announceAt() timer.Millis {
+	at := o.at[effectAnnounce]
+	since, all := o.state.AtRestSince()
+	if !all || o.pauses[effectAnnounce] != nil || o.announcedAt < since.Add(o.config.AnnounceAfter) {
+		return at
+	}
+	return max(at, o.announcedAt.Add(o.config.HintWindow/2))
 }

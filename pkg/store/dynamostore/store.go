@@ -40,6 +40,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
+// AsksByShard implements store.ByShard: a poll or a sweep is one Query for each shard.
+func (*Store) AsksByShard() bool { return true }
+
 // Open connects to tables whose schema this program knows. Its errors are one line for people: they name
 // the table and what is wrong. Migrate makes the tables.
 func Open(ctx context.Context, o Options) (*Store, error) {

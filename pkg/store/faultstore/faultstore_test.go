@@ -315,6 +315,22 @@ func TestEveryMethodCanFail(t *testing.T) {
 }
 
 // TestPowersAreTheInnerStores: what the inner store cannot do, the decorator does not claim to do.
+// byShard is a store that is asked by the shard.
+type byShard struct{ store.Store }
+
+func (byShard) AsksByShard() bool { return true }
+
+func TestByShardIsTheInnerStores(t *testing.T) {
+	inner := memstore.NewDatabase().Open()
+	if store.AsksByShard(faultstore.New(nil).Wrap(inner)) {
+		t.Error("a store that asks all shards at once is taken for another behind faults")
+	}
+	twice := faultstore.New(nil).Wrap(faultstore.New(nil).Wrap(byShard{inner}))
+	if !store.AsksByShard(byShard{inner}) || !store.AsksByShard(twice) {
+		t.Error("a store that asks by the shard does not behind faults")
+	}
+}
+
 func TestPowersAreTheInnerStores(t *testing.T) {
 	inner := memstore.NewDatabase().Open()
 	type positionsOnly struct {

@@ -38,6 +38,9 @@ func (f *Faults) Wrap(inner store.Store) store.Store {
 	}
 }
 
+// AsksByShard implements store.ByShard as the inner store does. It is no call, so no fault strikes it.
+func (s *faulty) AsksByShard() bool { return store.AsksByShard(s.inner) }
+
 type faultyPositions struct {
 	s     *faulty
 	inner store.Positions

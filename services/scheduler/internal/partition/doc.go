@@ -6,5 +6,5 @@
 // came back, always from one goroutine. It imports the contracts for their types.
 //
 // Read partition.go (the state), then poll.go, hint.go, release.go, sweep.go and watermark.go in the
-// order of a timer's life.
+// order of a timer's life; rest.go is about shards without one.
 package partition

@@ -36,6 +36,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 		return HintBarred
 	case h.DueAt <= now.Add(p.limits.LookAhead) && p.room() > 0:
 		p.agenda.Arm(s.group, agenda.Entry{Row: row, Again: s.again(now, &row)})
+		s.resting = false
 		return HintArmed
 	default:
 		s.pollAt = min(s.pollAt, max(now, h.DueAt.Add(-p.limits.LookAhead)))

@@ -33,7 +33,9 @@ type Limits struct {
 	QueueDepth int
 	// SweepPublish bounds what one sweep publishes.
 	SweepPublish int
-	Planted      Planted
+	// Rest lets shards come to rest (rest.go).
+	Rest    bool
+	Planted Planted
 }
 
 // Planted turns single rules off. It is the zero value but in simulations that have to fail.
@@ -44,6 +46,8 @@ type Planted struct {
 	ForgetAtOnce bool
 	// Early publishes so long before due_at.
 	Early time.Duration
+	// RestBehindR asks shards at rest as it asks the others, so that nobody looks at what lies behind R.
+	RestBehindR bool
 }
 
 // Partition is the owner's state.
@@ -63,6 +67,8 @@ type Partition struct {
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
+	// restedAt is when a shard last came to rest.
+	restedAt timer.Millis
 	// Sweeps is the number of the running sweep, or of the last one.
 	sweep sweep
 }
@@ -92,6 +98,8 @@ type ownedShard struct {
 	cut    bool
 	// polling is set while a Due that includes this shard runs.
 	polling bool
+	// resting: nothing is known in it that is due, armed or out, and its polls stand in for sweeps.
+	resting bool
 }
 
 // publication is a state handed to the bus and not yet seen gone.

@@ -38,7 +38,7 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 		s.polling = true
 		// A hint that arrives while the poll runs must not be overwritten by its answer.
 		s.pollAt = timer.Never
-		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: s.read})
+		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s)})
 	}
 	q.Shards = p.takeTurns(q.Shards)
 	return q
@@ -89,8 +89,13 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 }
 
 func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) {
+	s.resting = s.resting && len(found.Rows) == 0
 	for i := range found.Rows {
 		row := &found.Rows[i]
+		if !row.Key().After(s.read) {
+			// The shard was at rest and was asked from the beginning: what lies there is the sweep's.
+			continue
+		}
 		if !p.known(agenda.StateOf(row)) {
 			if p.room() == 0 {
 				s.cut, s.pollAt = true, now

@@ -19,7 +19,9 @@ type sweep struct {
 	// upto bounds each shard's walk; mine is how far this owner's own keys reach, so that a walk
 	// beyond it ends after one page.
 	upto, mine map[shard.ID]store.Key
-	found      []store.DueRow
+	// occupied are the shards in which it found rows.
+	occupied map[shard.ID]bool
+	found    []store.DueRow
 	// read and queued count rows.
 	read, queued int
 }
@@ -50,13 +52,14 @@ func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.
 // The walk goes from the first row (I4) to the present, not only to the grace before it: rows younger
 // than the grace are not judged, but those that are not there any more can be forgotten at once. It
 // also reaches beyond R, up to the first page: overdue rows there mean that a hint was lost, and bring
-// the shard's poll forward. A shard whose poll was cut knows already.
+// the shard's poll forward. A shard whose poll was cut knows already. Shards at rest are left to their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.ticks++
 	p.sweep = sweep{
 		number: p.sweep.number + 1, start: p.ticks, now: now,
-		upto: make(map[shard.ID]store.Key, len(p.shards)),
-		mine: make(map[shard.ID]store.Key, len(p.shards)),
+		upto:     make(map[shard.ID]store.Key, len(p.shards)),
+		mine:     make(map[shard.ID]store.Key, len(p.shards)),
+		occupied: map[shard.ID]bool{},
 	}
 	for _, s := range p.shards {
 		p.sweep.mine[s.claim.Shard] = s.read
@@ -69,6 +72,9 @@ func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	}
 	ranges := make([]store.OverdueRange, 0, len(p.shards))
 	for _, s := range p.shards {
+		if s.leftToPoll(now) {
+			continue
+		}
 		upto := p.sweep.mine[s.claim.Shard]
 		if !s.cut && store.MaxKeyAt(now).After(upto) {
 			upto = store.MaxKeyAt(now)
@@ -101,6 +107,9 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			continue
 		}
 		p.sweep.read += len(page[i].Rows)
+		if len(page[i].Rows) > 0 {
+			p.sweep.occupied[asked.Claim.Shard] = true
+		}
 		for j := range page[i].Rows {
 			p.judge(s, &page[i].Rows[j])
 		}
@@ -210,6 +219,7 @@ func (p *Partition) finishSweep() {
 		p.sweep.queued++
 	}
 	p.sweep.found = nil
+	p.settle()
 }
 
 // covered reports whether the walk has looked at the row's key.
