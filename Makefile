@@ -110,7 +110,7 @@ e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres)
 
 .PHONY: e2e-buses
 e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on clusters of NATS and of Kafka, print take-over times
-	@cd e2e && ../$(TESTENV) --need postgres,nats3,kafka3 -- go test -count=1 -timeout 30m -v \
+	@cd e2e && ../$(TESTENV) --need postgres,nats,nats3,kafka,kafka3 -- go test -count=1 -timeout 30m -v \
 		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
 
 .PHONY: soak

@@ -2,15 +2,16 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// TestBrokersAreKilledUnderLoad kills a broker of three in the middle of a load, and starts it again. What was
-// answered comes, and the service needs no restart.
+// TestBrokersAreKilledUnderLoad kills a broker of three, or the only one, in the middle of a load, and starts it
+// again. What was answered comes, and the service needs no restart.
 func TestBrokersAreKilledUnderLoad(t *testing.T) {
-	for _, name := range clusters {
+	for _, name := range slices.Concat(clusters, lone) {
 		t.Run(name, func(t *testing.T) {
 			c := startClusterOn(t, needBus(t, name), 1, 2, 1)
 			c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
@@ -19,6 +20,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 				stop := l.start(t.Context(), 4)
 				pause(t.Context(), time.Second)
 				l.Killed()
+				killed := time.Now()
 				control(t, "kill/"+node)
 				pause(t.Context(), 3*time.Second)
 				control(t, "start/"+node)
@@ -28,7 +30,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 				stop()
 				l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
 				report := l.Report(time.Now().Add(-clusterGrace))
-				t.Logf("%s: %s", node, report.String())
+				t.Logf("%s was away for %.1f s: %s", node, back.Sub(killed).Seconds(), report.String())
 				if report.Bad() > 0 || report.MaxRecovery > clusterGrace {
 					t.Fatal("a promise is broken")
 				}

@@ -69,8 +69,11 @@ func ownNATS(t *testing.T) *messageBus {
 	return onNATS(server.BusAddress, "timerbus", "")
 }
 
-// clusters are the buses of three nodes, by the names of testenv.
-var clusters = []string{"nats3", "kafka3"}
+// clusters are the buses of three nodes, by the names of testenv; lone are those of one.
+var (
+	clusters = []string{"nats3", "kafka3"}
+	lone     = []string{"nats", "kafka"}
+)
 
 // needBus finds one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. What
 // the test leaves there is removed.
@@ -85,15 +88,17 @@ func needBus(t *testing.T, name string) *messageBus {
 		t.Skipf("no %s: run `go run ./tools/testenv --need postgres,%s -- go test …`", name, name)
 	}
 	prefix := fmt.Sprintf("e2e%x", time.Now().UnixNano())
-	b := onNATS(given, prefix, "?replicas=3&prefix="+prefix)
+	nodes := []string{name}
+	if slices.Contains(clusters, name) {
+		nodes = []string{name + "-1", name + "-2", name + "-3"}
+	}
+	b := onNATS(given, prefix, fmt.Sprintf("?replicas=%d&prefix=%s", len(nodes), prefix))
 	remove := func(ctx context.Context) error { return removeStreams(ctx, given, prefix) }
 	if strings.HasPrefix(name, "kafka") {
-		b = onKafka(strings.Split(given, ","), prefix)
+		b = onKafka(strings.Split(given, ","), prefix, len(nodes))
 		remove = func(ctx context.Context) error { return removeTopics(ctx, strings.Split(given, ","), prefix) }
 	}
-	for i := range 3 {
-		b.nodes = append(b.nodes, fmt.Sprintf("%s-%d", name, i+1))
-	}
+	b.nodes = nodes
 	t.Cleanup(func() {
 		// The test's own context has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
@@ -122,9 +127,10 @@ func onNATS(server, prefix, query string) *messageBus {
 	}
 }
 
-func onKafka(brokers []string, prefix string) *messageBus {
+func onKafka(brokers []string, prefix string, replicas int) *messageBus {
 	return &messageBus{
-		url: "kafka://" + strings.Join(brokers, ",") + "?replicas=3&prefix=" + prefix, session: 6 * time.Second,
+		url:     fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix),
+		session: 6 * time.Second,
 		connect: func() (events, func(), error) {
 			reader, err := tap.ConnectKafka(brokers, prefix, tap.Fired)
 			if err != nil {

@@ -47,8 +47,12 @@ func (o *Oracle) Delivered(d *Delivery) {
 	o.judgeTime(w, d)
 	o.judgeOrder(w, d)
 	l := o.judgeRepetition(w, d)
-	if len(l.attempts) == 0 && d.Attempt == 1 && !o.down && d.ExecuteAt.After(o.restarted) {
-		o.counts.MaxLateness = max(o.counts.MaxLateness, d.At.Sub(d.ExecuteAt))
+	if len(l.attempts) == 0 && d.Attempt == 1 {
+		late := d.At.Sub(d.ExecuteAt)
+		o.counts.MaxOutage = max(o.counts.MaxOutage, late)
+		if !o.down && d.ExecuteAt.After(o.restarted) {
+			o.counts.MaxLateness = max(o.counts.MaxLateness, late)
+		}
 	}
 	l.attempts[d.Attempt] = true
 }

@@ -22,8 +22,8 @@ type Report struct {
 	// longest that one of them took since.
 	Recovered   int
 	MaxRecovery time.Duration
-	// MaxLateness is that of first attempts whose time came while the service was up.
-	MaxLateness time.Duration
+	// MaxLateness is that of first attempts whose time came while the service was up, MaxOutage that of all.
+	MaxLateness, MaxOutage time.Duration
 
 	// Violations tells the first ones in words.
 	Violations []string
@@ -35,9 +35,9 @@ func (r *Report) Bad() int { return r.Lost + r.Early + r.After + r.Wrong + r.Una
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created %d, updated %d, fired %d, deleted in time %d (late %d), lost %d, early %d, "+
-		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), recovered %d within %.1f s, lateness up to %d ms",
+		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), recovered %d within %.1f s, lateness up to %d ms, over outages %.1f s",
 		r.Created, r.Updated, r.Fired, r.DeletedInTime, r.DeletedLate, r.Lost, r.Early,
-		r.After, r.Wrong, r.Duplicates, r.Unattributable, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds())
+		r.After, r.Wrong, r.Duplicates, r.Unattributable, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds(), r.MaxOutage.Seconds())
 	for _, v := range r.Violations {
 		b.WriteString("\n  ")
 		b.WriteString(v)
