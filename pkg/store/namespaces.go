@@ -32,7 +32,7 @@ type Namespace struct {
 	UpdatedAt timer.Millis
 }
 
-// Settings are a namespace's defaults for its timers, and how its callbacks go out. They can be compared.
+// Settings are a namespace's defaults for its timers, and how its callbacks and events go out. They can be compared.
 type Settings struct {
 	// Retry is for timers that say nothing, field by field.
 	Retry timer.RetryPolicy
@@ -48,6 +48,8 @@ type Settings struct {
 	Secrets Secrets
 	// TLS is whom callbacks trust, and as whom they go.
 	TLS TLS
+	// EventTopics are the topics that timers' events may go to, beside the common one.
+	EventTopics timer.TopicPatterns
 }
 
 // Limits of Settings.HistoryRetention.
@@ -74,6 +76,9 @@ func (s *Settings) Check() error {
 		return timer.Invalid("historyRetention", s.HistoryRetention, `"1m" to "8760h"`)
 	}
 	if err := s.Headers.Check(); err != nil {
+		return err
+	}
+	if err := s.EventTopics.Check(); err != nil {
 		return err
 	}
 	return s.Retry.Check()

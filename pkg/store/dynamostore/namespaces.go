@@ -26,6 +26,7 @@ const (
 	attrCA          = "tls_ca"
 	attrCertificate = "tls_certificate"
 	attrKey         = "tls_key"
+	attrEventTopics = "event_topics"
 	// attrNext is the counter's: the first shard number that no namespace has.
 	attrNext = "next"
 )
@@ -43,6 +44,7 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrCA, set.TLS.CA)
 	it.text(attrCertificate, set.TLS.Certificate)
 	it.text(attrKey, set.TLS.SealedKey)
+	it.text(attrEventTopics, string(set.EventTopics))
 	return it
 }
 
@@ -65,6 +67,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			CallbackTimeout:  read.duration(attrTimeout),
 			HistoryRetention: read.duration(attrRetention),
 			Headers:          timer.Headers(read.text(attrHeaders)),
+			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), SealedKey: read.text(attrKey),
 			},
@@ -222,6 +225,7 @@ func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
 // settingsAttributes are all that an update of a namespace sets, or removes.
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
+	attrEventTopics,
 }
 
 // UpdateNamespace implements store.Namespaces.

@@ -117,12 +117,12 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	})
 	t.Run("a newer schema", func(t *testing.T) {
 		o := on.database(t)
-		on.note(t, o.Table, "2")
+		on.note(t, o.Table, "3")
 		_, err := dynamostore.Open(ctx, o)
-		wantLine(t, err, "version 9", "up to 1", "timerbus 9.1.0 or newer")
+		wantLine(t, err, "version 9", "up to 2", "timerbus 9.1.0 or newer")
 		_, _, err = dynamostore.Migrate(ctx, o)
 		wantLine(t, err, "version 9")
-		on.note(t, o.Table, "1") // newer, and still good for this program
+		on.note(t, o.Table, "2") // newer, and still good for this program
 		open(t, o)
 	})
 }
@@ -139,11 +139,11 @@ func TestMigrateAgain(t *testing.T) {
 		return pass
 	})
 	status, err := dynamostore.Status(t.Context(), o)
-	if err != nil || status.Version != 0 || status.Known != 1 {
+	if err != nil || status.Version != 0 || status.Known != 2 {
 		t.Fatalf("before: %+v, %v", status, err)
 	}
 	before, after, err := dynamostore.Migrate(t.Context(), o)
-	if err != nil || before.Version != 0 || after.Version != 1 || after.Oldest != 1 {
+	if err != nil || before.Version != 0 || after.Version != 2 || after.Oldest != 2 {
 		t.Fatalf("migrate: %+v, %+v, %v", before, after, err)
 	}
 	before, after, err = dynamostore.Migrate(t.Context(), o)

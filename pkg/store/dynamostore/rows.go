@@ -24,6 +24,8 @@ const (
 	attrPayload    = "payload"
 	attrCorr       = "correlation"
 	attrHeaders    = "headers"
+	attrTopic      = "topic"
+	attrEventKey   = "event_key"
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
 	attrRevision   = "rev"
@@ -45,8 +47,8 @@ const (
 // removes.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrStatus, attrDueAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt,
-	attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
+	attrTopic, attrEventKey, attrStatus, attrDueAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts,
+	attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
 }
 
 // rowItem is a live row without a mark.
@@ -72,6 +74,8 @@ func timerItem(t *timer.Timer) item {
 	it.bytes(attrPayload, t.Payload)
 	it.text(attrCorr, t.CorrelationID)
 	it.text(attrHeaders, string(t.Headers))
+	it.text(attrTopic, t.Topic)
+	it.text(attrEventKey, t.EventKey)
 	it.text(attrStatus, string(t.Status))
 	it.time(attrDueAt, t.DueAt)
 	it.int(attrRevision, int64(t.Revision))
@@ -126,6 +130,8 @@ func (r *reader) timer(prefix string) timer.Timer {
 			Payload:         r.bytes(attrPayload),
 			CorrelationID:   r.text(attrCorr),
 			Headers:         timer.Headers(r.text(attrHeaders)),
+			Topic:           r.text(attrTopic),
+			EventKey:        r.text(attrEventKey),
 		},
 		Status:     timer.Status(r.text(attrStatus)),
 		DueAt:      r.time(attrDueAt),

@@ -16,9 +16,12 @@ import (
 const (
 	// schemaVersion is the newest that this program knows; oldestSchema the one that the oldest program
 	// knew which can work with it, and oldestProgram that program's version.
-	schemaVersion = 1
-	oldestSchema  = 1
-	oldestProgram = "0.1.0"
+	//
+	// 2: timers and namespaces have topics. A program of 1 would publish to the common topic what has one of
+	// its own. No item is written anew.
+	schemaVersion = 2
+	oldestSchema  = 2
+	oldestProgram = "0.2"
 
 	attrSchema        = "schema"
 	attrOldestSchema  = "oldest_schema"

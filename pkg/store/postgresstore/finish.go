@@ -26,14 +26,15 @@ var removeTimers = statement{"remove_timers", `WITH gone AS (
 	RETURNING a.place, a.attempt, a.outcome, a.started_at, a.finished_at, a.expires_at, a.status_code, a.error, t.shard_id,
 		t.timer_uuid, t.generation, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url, t.callback_timeout_ms,
 		t.retry_policy, CASE WHEN a.outcome = 'dead' THEN t.payload END AS payload, t.correlation_id, t.due_at, t.revision, t.created_at,
-		t.headers
+		t.headers, t.topic, t.event_key
 ), kept AS (
 	INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
 		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
-		payload, correlation_id, due_at, revision, created_at, updated_at, headers)
+		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
 	SELECT shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
 		expires_at, CASE WHEN outcome = 'dead' THEN $1::timestamptz END, namespace, timer_id, execute_at, deliver,
-		callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, $1, headers
+		callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, $1, headers,
+		topic, event_key
 	FROM gone
 )
 SELECT place FROM gone`}

@@ -25,14 +25,15 @@ WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation =
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
 	started_at, finished_at, status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at,
-	headers)
+	headers, topic, event_key)
 SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $6::timestamptz[],
 	$7::timestamptz[], $8::timestamptz[], $9::integer[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::text[],
 	$14::text[], $15::timestamptz[], $16::text[], $17::text[], $18::integer[], $19::text[], $20::bytea[], $21::text[],
-	$22::timestamptz[], $23::bigint[], $24::timestamptz[], $25::timestamptz[], $26::text[])
+	$22::timestamptz[], $23::bigint[], $24::timestamptz[], $25::timestamptz[], $26::text[], $27::text[],
+	$28::text[])
 	AS a(shard_id, timer_uuid, generation, attempt, outcome, next_at, started_at, finished_at, status_code, error,
 		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
-		payload, correlation_id, due_at, revision, created_at, updated_at, headers)
+		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
 WHERE NOT EXISTS (SELECT FROM timer_history h
 	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt)`}
 )
@@ -109,6 +110,8 @@ func historyCalls(rows []*historyRow) []call {
 			instants(n, func(i int) timer.Millis { return at(i).timer.CreatedAt }),
 			instants(n, func(i int) timer.Millis { return at(i).updatedAt }),
 			textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
+			textsOrNull(n, func(i int) string { return at(i).timer.Topic }),
+			textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
 		)},
 	}
 }

@@ -26,11 +26,12 @@ FOR UPDATE OF t`}
 
 	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers)
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
+	topic, event_key)
 SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[], $24::text[]) AS a
+	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[]) AS a
 ON CONFLICT DO NOTHING`}
 
 	// replaceTimers writes everything but what identifies a row. A payload that stays does not travel.
@@ -40,13 +41,14 @@ ON CONFLICT DO NOTHING`}
 	status = a.status, due_at = a.due_at, revision = a.revision, generation = a.generation, attempts = a.attempts,
 	starts = a.starts, created_at = a.created_at, updated_at = a.updated_at,
 	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error,
-	headers = a.headers
+	headers = a.headers, topic = a.topic, event_key = a.event_key
 FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[], $24::text[], $25::boolean[]) AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
-	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers, same_payload)
+	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::boolean[]) AS a(shard_id, timer_uuid, namespace,
+	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
+	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
+	topic, event_key, same_payload)
 WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 
 	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
@@ -250,6 +252,8 @@ func slotArgs(slots []*slot) [][]byte {
 		int4s(n, func(i int) int32 { return int32(at(i).timer.LastStatus) }),
 		texts(n, func(i int) string { return at(i).timer.LastError }),
 		textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
+		textsOrNull(n, func(i int) string { return at(i).timer.Topic }),
+		textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
 		bools(n, func(i int) bool { return slots[i].samePayload }),
 	}
 }

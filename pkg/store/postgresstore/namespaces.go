@@ -12,7 +12,7 @@ import (
 )
 
 const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
-	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, created_at, updated_at`
+	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
 
 var (
 	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
@@ -23,11 +23,11 @@ var (
 	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
 	insertNamespace  = statement{
 		"insert_namespace",
-		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
 	history_retention_ns = $4, headers = $5, retry_statuses = $6, secrets = $7, tls_ca = $8, tls_certificate = $9,
-	tls_key = $10, updated_at = $11
+	tls_key = $10, event_topics = $11, updated_at = $12
 WHERE name = $1 RETURNING ` + namespaceColumns}
 )
 
@@ -115,7 +115,7 @@ func settingsValues(s *store.Settings) [][]byte {
 	return [][]byte{
 		textValue(policies.Format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
 		textOrNull(string(s.Headers)), textOrNull(s.RetryStatuses.String()), textOrNull(s.Secrets.String()),
-		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey),
+		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey), textOrNull(string(s.EventTopics)),
 	}
 }
 
@@ -155,6 +155,7 @@ func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call
 			r.failf("namespace %q: %w", ns.Name, err)
 		}
 		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), SealedKey: r.text()}
+		ns.Settings.EventTopics = timer.TopicPatterns(r.text())
 		ns.CreatedAt, _ = r.instant()
 		ns.UpdatedAt, _ = r.instant()
 		*into = append(*into, ns)

@@ -14,9 +14,11 @@ import (
 const (
 	insertHistory = `INSERT INTO history (shard, uuid, generation, attempt, outcome, next_at, started_at, finished_at,
 	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
-	callback_timeout_ns, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers)
+	callback_timeout_ns, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers,
+	topic, event_key)
 SELECT shard, uuid, generation, ?, ?, ?, ?, ?, ?, ?, ?, ?, namespace, timer_id, execute_at, deliver, callback_url,
-	callback_timeout_ns, retry_policy, iif(?, payload, NULL), correlation_id, due_at, revision, created_at, ?, headers
+	callback_timeout_ns, retry_policy, iif(?, payload, NULL), correlation_id, due_at, revision, created_at, ?, headers,
+	topic, event_key
 FROM timers` + guarded + `
 ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
 	outcome = excluded.outcome, next_at = excluded.next_at, started_at = excluded.started_at,
@@ -26,7 +28,7 @@ ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
 	callback_timeout_ns = excluded.callback_timeout_ns, retry_policy = excluded.retry_policy,
 	payload = excluded.payload, correlation_id = excluded.correlation_id, due_at = excluded.due_at,
 	revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at,
-	headers = excluded.headers
+	headers = excluded.headers, topic = excluded.topic, event_key = excluded.event_key
 WHERE outcome = 'failed'`
 
 	deleteRow = "DELETE FROM timers" + guarded

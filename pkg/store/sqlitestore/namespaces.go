@@ -13,13 +13,14 @@ import (
 
 const (
 	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
-	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, created_at, updated_at`
+	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
 	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
-	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?,
-	headers = ?, retry_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, updated_at = ?
+	headers = ?, retry_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?,
+	updated_at = ?
 WHERE name = ?`
 )
 
@@ -68,7 +69,7 @@ func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
 		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention),
 		orNull(string(s.Headers)), orNull(s.RetryStatuses.String()), orNull(s.Secrets.String()),
-		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey),
+		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey), orNull(string(s.EventTopics)),
 	}
 }
 
@@ -136,15 +137,17 @@ func (c *conn) namespace(name string) (ns store.Namespace, found bool, err error
 func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	var ns store.Namespace
 	var policy string
-	var headers, statuses, secrets, ca, certificate, key sql.NullString
+	var headers, statuses, secrets, ca, certificate, key, topics sql.NullString
 	s := &ns.Settings
 	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&s.CallbackTimeout),
-		(*int64)(&s.HistoryRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &ns.CreatedAt, &ns.UpdatedAt)
+		(*int64)(&s.HistoryRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &topics,
+		&ns.CreatedAt, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}
 	s.Headers = timer.Headers(headers.String)
 	s.TLS = store.TLS{CA: ca.String, Certificate: certificate.String, SealedKey: key.String}
+	s.EventTopics = timer.TopicPatterns(topics.String)
 	if s.Retry, err = c.policies.Parse(policy); err != nil {
 		return ns, err
 	}

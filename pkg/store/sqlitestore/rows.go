@@ -12,30 +12,32 @@ import (
 // timer's.
 const timerColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision,
-	generation, attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers`
+	generation, attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key`
 
 // endColumns are the same of a history row: the timer as the attempt left it. They tell the truth about
 // done and dead ones only.
 const endColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, outcome, due_at, revision,
-	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers`
+	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers, topic, event_key`
 
 // scanTimer reads timerColumns or endColumns, and before them into dest what else the statement selects.
 func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, error) {
 	var t timer.Timer
 	var id, timeout, attempts, starts, lastStatus int64 // scanning into int64 is cheap, into others not
 	var policy string
-	var correlation, headers sql.NullString
+	var correlation, headers, topic, key sql.NullString
 	dest = append(dest,
 		&id, (*uuidColumn)(&t.UUID), &t.Namespace, &t.ID, &t.ExecuteAt, (*string)(&t.Deliver), &t.CallbackURL,
 		&timeout, &policy, &t.Payload, &correlation, (*string)(&t.Status), &t.DueAt, &t.Revision,
-		&t.Generation, &attempts, &starts, &t.CreatedAt, &t.UpdatedAt, &t.ExecutedAt, &lastStatus, &t.LastError, &headers)
+		&t.Generation, &attempts, &starts, &t.CreatedAt, &t.UpdatedAt, &t.ExecutedAt, &lastStatus, &t.LastError, &headers,
+		&topic, &key)
 	if err := rows.Scan(dest...); err != nil {
 		return timer.Timer{}, 0, err
 	}
 	t.CallbackTimeout = time.Duration(timeout)
 	t.CorrelationID = correlation.String
 	t.Headers = timer.Headers(headers.String)
+	t.Topic, t.EventKey = topic.String, key.String
 	t.Attempts = timer.Attempt(attempts)
 	t.Starts = int(starts)
 	t.LastStatus = int(lastStatus)

@@ -37,13 +37,17 @@ func TestWhatTheFirstSchemaHeldIsKept(t *testing.T) {
 		t.Errorf("the namespace has %+v, %v", ns.Settings, err)
 	}
 	ref := store.Ref{UUID: live}
-	if got, err := s.Get(t.Context(), 70, ref); err != nil || string(got.Payload) != "1" || got.Headers != "" || got.Revision != 7 {
+	if got, err := s.Get(t.Context(), 70, ref); err != nil || string(got.Payload) != "1" || got.Headers != "" || got.Topic != "" || got.Revision != 7 {
 		t.Errorf("the live timer is %+v, %v", got, err)
 	}
 	headers := timer.Headers("X-A: 1\n")
-	out, err := s.Write(t.Context(), 70, []store.Op{store.Update{Ref: ref, Revision: 10, Patch: timer.Patch{Headers: &headers}}})
+	patch := timer.Patch{Headers: &headers, Deliver: new(timer.DeliverBoth), Topic: new("orders"), EventKey: new("k")}
+	out, err := s.Write(t.Context(), 70, []store.Op{store.Update{Ref: ref, Revision: 10, Patch: patch}})
 	if err != nil || out[0].Err != nil || out[0].Timer.Headers != headers || out[0].Timer.CallbackURL != "http://h/" {
 		t.Errorf("updated it is %+v, %v", out, err)
+	}
+	if got, err := s.Get(t.Context(), 70, ref); err != nil || got.Topic != "orders" || got.EventKey != "k" {
+		t.Errorf("then it is %+v, %v", got, err)
 	}
 	rearmed, err := s.Rearm(t.Context(), 70, []store.Rearm{{Ref: store.Ref{UUID: dead}, Revision: 11, ExecuteAt: 200}})
 	if err != nil || rearmed[0].Err != nil || string(rearmed[0].Timer.Payload) != "2" || rearmed[0].Timer.Headers != "" {

@@ -88,6 +88,12 @@ func (l *lockstep) anySpec() timer.Spec {
 		s.Deliver = pick(l, timer.DeliverAuto, timer.DeliverCallback, timer.DeliverBoth)
 		s.CallbackURL = pick(l, "https://example.com/a", "http://example.org/?q=%27")
 	}
+	if s.Way() != timer.DeliverCallback {
+		s.Topic = pick(l, "", "orders.a", "orders.b")
+	}
+	if s.Topic != "" {
+		s.EventKey = pick(l, "", "k", "ü")
+	}
 	return s
 }
 
@@ -105,6 +111,12 @@ func (l *lockstep) anyPatch() timer.Patch {
 	}
 	if l.chance(30) {
 		p.Headers = &s.Headers
+	}
+	if l.chance(30) {
+		p.Topic = &s.Topic // may not fit the way, or leave a key alone
+	}
+	if l.chance(30) {
+		p.EventKey = &s.EventKey
 	}
 	if l.chance(20) {
 		p.Deliver = &s.Deliver // may not fit the URL

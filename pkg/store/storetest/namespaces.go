@@ -127,8 +127,8 @@ func namespaceUpdate(w *world) {
 	w.wantErr(err, store.ErrNotFound, "get it after the update")
 }
 
-// callbackSettings are those that say how callbacks go out, all of them set.
-func (w *world) callbackSettings() store.Settings {
+// deliverySettings are those that say how callbacks and events go out, all of them set.
+func (w *world) deliverySettings() store.Settings {
 	s := store.DefaultSettings()
 	s.Headers = "Authorization: Bearer x\nX-Team: billing\n"
 	for _, code := range []int{400, 404, 463, 464, 499} {
@@ -144,17 +144,25 @@ func (w *world) callbackSettings() store.Settings {
 		CA:          "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
 		Certificate: strings.Repeat("certificate\n", 5000), SealedKey: "v1:k:" + strings.Repeat("C", 9000),
 	}
+	s.EventTopics = "*.audit billing.timeouts orders.*"
 	return s
 }
 
 func namespaceSettings(w *world) {
-	all := w.callbackSettings()
+	all := w.deliverySettings()
 	single := store.DefaultSettings()
 	single.Secrets[0] = all.Secrets[0]
 	trust := store.DefaultSettings()
 	trust.TLS.CA = all.TLS.CA
 	largest := store.DefaultSettings()
 	largest.Headers = largestHeaders()
+	patterns := make([]string, timer.MaxTopicPatterns)
+	for i := range patterns {
+		patterns[i] = fmt.Sprintf("%0*d", timer.MaxTopic, i)
+	}
+	var err error
+	largest.EventTopics, err = timer.NewTopicPatterns(patterns)
+	w.check(err, "the suite's own patterns")
 	for i, settings := range []store.Settings{all, single, store.DefaultSettings(), trust, largest} {
 		w.check(settings.Check(), "the suite's own settings")
 		made, err := w.store.CreateNamespace(w.ctx, store.Namespace{

@@ -246,6 +246,8 @@ func putExtremes(w *world) {
 	largest.Payload = bytes.Repeat([]byte("7"), timer.MaxPayload)
 	largest.CorrelationID = strings.Repeat("é", timer.MaxCorrelationID/2)
 	largest.Headers = largestHeaders()
+	largest.Topic = strings.Repeat("t", timer.MaxTopic)
+	largest.EventKey = strings.Repeat("é", timer.MaxEventKey/2)
 	largest.Retry = timer.RetryPolicy{
 		MaxAttempts: timer.MaxMaxAttempts, MaxAttemptsDuration: timer.MaxMaxAttemptsDuration,
 		InitialInterval: timer.MaxInitialInterval, BackoffMultiplier: timer.MaxBackoffMultiplier,

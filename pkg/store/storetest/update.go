@@ -73,7 +73,8 @@ func updateEachField(w *world) {
 	var none []byte
 	for what, patch := range map[string]timer.Patch{
 		"executeAt":           {ExecuteAt: &at},
-		"deliver":             {Deliver: new(timer.DeliverCallback)},
+		"deliver":             {Deliver: new(timer.DeliverEvent)},
+		"to a callback":       {Deliver: new(timer.DeliverCallback), Topic: new(""), EventKey: new("")},
 		"callbackUrl":         {CallbackURL: new("http://other.example:8080/")},
 		"callbackTimeout":     {CallbackTimeout: new(2 * time.Second)},
 		"payload":             {Payload: new([]byte(`[true]`))},
@@ -82,6 +83,10 @@ func updateEachField(w *world) {
 		"no correlationId":    {CorrelationID: new("")},
 		"headers":             {Headers: new(timer.Headers("X-Other: 1\n"))},
 		"no headers":          {Headers: new(timer.Headers(""))},
+		"topic":               {Topic: new("orders.other")},
+		"no topic":            {Topic: new(""), EventKey: new("")},
+		"key":                 {EventKey: new("other")},
+		"no key":              {EventKey: new("")},
 		"maxAttempts":         {Retry: &timer.RetryPatch{MaxAttempts: new(2)}},
 		"maxAttemptsDuration": {Retry: &timer.RetryPatch{MaxAttemptsDuration: new(time.Duration(0))}},
 		"initialInterval":     {Retry: &timer.RetryPatch{InitialInterval: new(time.Millisecond)}},
@@ -197,6 +202,9 @@ func updateInvalid(w *world) {
 		"retry":                {Retry: &timer.RetryPatch{MaxInterval: new(time.Millisecond)}}, // below the initial one
 		"executeAt":            {ExecuteAt: new(timer.MaxMillis + 1)},
 		"headers":              {Headers: new(timer.Headers("Webhook-Id: 1\n"))},
+		"topic":                {Topic: new("a/b")},
+		"a key and no topic":   {Topic: new("")}, // it has a key
+		"topic of a callback":  {Deliver: new(timer.DeliverCallback)},
 	} {
 		out := w.update(w.ref("a"), patch)
 		w.wantErr(out.Err, store.ErrInvalid, "update with %s", what)

@@ -106,6 +106,8 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 		Payload:       []byte(`{"order": 1,  "ä":"\u00e4"}`),
 		CorrelationID: "trace-1",
 		Headers:       "X-Team: billing\nX-Trace: a, b;c=\"d\"\n",
+		Topic:         "orders.timeouts",
+		EventKey:      "customer 7/ä",
 	}
 }
 
