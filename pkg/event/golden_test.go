@@ -73,12 +73,14 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	command := func(eventType, commandID, data string) event.CloudEvent {
 		return must(event.New(eventType, "shop/orders", commandID, ns+"/order-17", "trace-1", at, json.RawMessage(data)))
 	}
-	plain, dead, parked := sample(), sample(), sample()
+	plain, dead, parked, topic := sample(), sample(), sample(), sample()
 	plain.ID, plain.UUID = "order-17", timer.UUIDOf(ns, "order-17")
 	plain.Payload, plain.CorrelationID, plain.Attempts = nil, "trace-1", 0
 	dead.Status, dead.Retry.MaxAttemptsDuration = timer.StatusDead, 90*60e9
 	dead.Headers = "X-Team: billing\nX-Trace: a, b\n"
 	parked.Status, parked.LastError, parked.LastStatus = timer.StatusParked, "started 5 times without a result", 0
+	topic.Status, topic.Topic, topic.EventKey, topic.LastStatus = timer.StatusDead, "orders.timeouts", "Kundin 7/ä <%>", 0
+	topic.LastError = `event to topic "orders.timeouts": no such topic`
 	next := at + 60_000
 	result := event.Result{
 		Namespace: ns, TimerID: id, Generation: "3706188562493276161", Attempt: 3,
@@ -106,12 +108,17 @@ func events(t *testing.T) map[string]event.CloudEvent {
 			`{"namespace":"default","id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17},"onConflict":"keep","retryPolicy":{"maxAttempts":2},"headers":{"X-Team":"billing"}}`),
 		"update": command(event.TypeUpdate, "c-2",
 			`{"namespace":"default","timerId":"order-17","executeAt":"2030-01-31T09:00:00+01:00","payload":null,"callbackTimeout":null}`),
+		"create-topic": command(event.TypeCreate, "c-4",
+			`{"namespace":"default","id":"order-17","executeIn":"15m","deliver":"event","topic":"orders.timeouts","key":"customer-7"}`),
+		"update-topic": command(event.TypeUpdate, "c-5",
+			`{"namespace":"default","timerId":"order-17","topic":"orders.reminders","key":null}`),
 		"delete":             command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
 		"fired":              must(event.Fired(source, sample(), at+3)),
 		"fired-plain":        must(event.Fired(source, plain, at+3)),
 		"result-done":        must(event.ResultOf(source, sample(), &done)),
 		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
 		"dead":               must(event.NoticeOf(source, dead, at+20)),
+		"dead-topic":         must(event.NoticeOf(source, topic, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
 		"applied":            must(event.AnswerOf(source, &applied, "trace-1", at+1)),
 		"applied-earlier":    must(event.AnswerOf(source, &replayed, "trace-1", at+1)),

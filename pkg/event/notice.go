@@ -22,10 +22,13 @@ type Notice struct {
 	Deliver       timer.Deliver `json:"deliver"`
 	CallbackURL   string        `json:"callbackUrl,omitempty"`
 	// Headers are the timer's own.
-	Headers         map[string]string `json:"headers,omitempty"`
-	CallbackTimeout string            `json:"callbackTimeout"`
-	RetryPolicy     RetryPolicy       `json:"retryPolicy"`
-	Payload         json.RawMessage   `json:"payload"`
+	Headers map[string]string `json:"headers,omitempty"`
+	// Topic and Key are where its event was to go, if not to the common topic.
+	Topic           string          `json:"topic,omitempty"`
+	Key             string          `json:"key,omitempty"`
+	CallbackTimeout string          `json:"callbackTimeout"`
+	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
+	Payload         json.RawMessage `json:"payload"`
 }
 
 // NoticeOf builds a dead or parked event from the timer as history or the row has it.
@@ -39,7 +42,7 @@ func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
 		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
-		Payload: orNull(t.Payload),
+		Payload: orNull(t.Payload), Topic: t.Topic, Key: t.EventKey,
 	}
 	return New(eventType, source, t.WebhookID()+suffix, Subject(t.Namespace, t.ID), t.Correlation(), at, n)
 }

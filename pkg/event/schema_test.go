@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -232,9 +233,13 @@ func TestAsyncAPI(t *testing.T) {
 		t.Errorf("asyncapi.yaml describes %v, want %v", described, dataSchemas())
 	}
 	channels, _ := doc["channels"].(map[string]any)
-	if got := slices.Sorted(maps.Keys(channels)); !slices.Equal(got, []string{"commands", "dead", "fired", "results"}) {
+	if got := slices.Sorted(maps.Keys(channels)); !slices.Equal(got, []string{"commands", "dead", "fired", "own", "results"}) {
 		t.Errorf("channels %v", got)
 	}
+	if got := resolve(doc, "/channels/own/messages"); !reflect.DeepEqual(got, resolve(doc, "/channels/fired/messages")) {
+		t.Errorf("topics of timers' own carry %v, want what the common one does", got)
+	}
+	delete(channels, "own")
 	sent := 0
 	for key := range channels {
 		if resolve(doc, "/channels/"+key+"/address") != "timerbus."+key {
