@@ -174,9 +174,12 @@ type CreateTimerRequest struct {
 	// ExecuteIn Counted from the receipt of the request (for a topic command, from when the bus took it). Not negative.
 	//
 	// Example: 3s
-	ExecuteIn string        `json:"executeIn,omitempty,omitzero"`
-	Headers   Headers       `json:"headers,omitempty,omitzero"`
-	ID        TimerID       `json:"id,omitempty,omitzero"`
+	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
+	Headers   Headers `json:"headers,omitempty,omitzero"`
+	ID        TimerID `json:"id,omitempty,omitzero"`
+
+	// Key The event's key on `topic`, which it needs. By default namespace/id.
+	Key       EventKey      `json:"key,omitempty,omitzero"`
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
 	// OnConflict When the id is taken: `replace` makes the timer anew; `keep` leaves it as it is and answers
@@ -188,6 +191,10 @@ type CreateTimerRequest struct {
 	Payload     json.RawMessage  `json:"payload,omitempty,omitzero"`
 	RetryPolicy RetryPolicyInput `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID          `json:"timerId,omitempty,omitzero"`
+
+	// Topic Where the fired event goes instead of the common topic: only where deliver is event or both, and
+	// one that the namespace allows (`eventTopics`). Timerbus does not make it.
+	Topic Topic `json:"topic,omitempty,omitzero"`
 }
 
 // CreateTimerRequestOnConflict When the id is taken: `replace` makes the timer anew; `keep` leaves it as it is and answers
@@ -227,7 +234,8 @@ type DeleteTimerRequest struct {
 	TimerID      TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
-// Deliver `callback` calls `callbackUrl`, `event` publishes to the topic `timerbus.fired`, `both` does both.
+// Deliver `callback` calls `callbackUrl`, `event` publishes to the topic `timerbus.fired` or to the timer's own,
+// `both` does both.
 type Deliver string
 
 // Duration Example: 30s
@@ -254,6 +262,17 @@ type Error struct {
 
 // ErrorCode defines model for ErrorCode.
 type ErrorCode string
+
+// EventKey 1 to 255 bytes of UTF-8 without control characters.
+//
+// Example: customer-7
+type EventKey = string
+
+// EventTopics Patterns of the topics that timers' events may go to. Each `*` stands for any run of characters, dots
+// included, or for none: `orders.*` allows `orders.timeouts` and `orders.eu.timeouts`, not `orders`.
+//
+// Example: ["orders.*","billing.timeouts"]
+type EventTopics = []string
 
 // Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
 // readers round numbers of this size.
@@ -453,6 +472,9 @@ type NamespaceSettings struct {
 
 	// TLS Absent if there is none.
 	TLS NamespaceTLS `json:"tls,omitempty,omitzero"`
+
+	// EventTopics In order; absent if timers may use the common topic only.
+	EventTopics EventTopics `json:"eventTopics,omitempty,omitzero"`
 }
 
 // NamespaceSettingsInput What a create leaves out or null has the service's default.
@@ -462,6 +484,10 @@ type NamespaceSettingsInput struct {
 
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
+
+	// EventTopics All of them, in place of those that are there; null removes them, and timers may then use the
+	// common topic only.
+	EventTopics Change[[]string] `json:"eventTopics,omitempty,omitzero"`
 
 	// Headers All of them, in place of those that are there; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
@@ -799,6 +825,12 @@ type Timer struct {
 
 	// LastError Why the last attempt failed; absent if it did not.
 	LastError string `json:"lastError,omitempty,omitzero"`
+
+	// Key The event's key on `topic`; absent for namespace/id.
+	Key EventKey `json:"key,omitempty,omitzero"`
+
+	// Topic Where the fired event goes; absent for the common topic.
+	Topic Topic `json:"topic,omitempty,omitzero"`
 }
 
 // TimerHistory defines model for TimerHistory.
@@ -846,6 +878,12 @@ type TimerSelection struct {
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
+// Topic A topic of the user's own, by the name that it has on the bus: letters, digits, dots, underscores and
+// hyphens, not "." or "..".
+//
+// Example: orders.timeouts
+type Topic = string
+
 // UpdateNamespaceRequest `settings` is required. Any update, an empty one too, seals the secrets with the newest key of the service. `numShards` and `preset` are refused: they are fixed for life.
 type UpdateNamespaceRequest struct {
 	// Name Example: billing
@@ -880,13 +918,19 @@ type UpdateTimerRequest struct {
 	ID      TimerID         `json:"id,omitempty,omitzero"`
 
 	// IfGeneration Change the timer only if it still has this generation; else 409.
-	IfGeneration Generation    `json:"ifGeneration,omitempty,omitzero"`
-	Namespace    NamespaceName `json:"namespace,omitempty,omitzero"`
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Key null means namespace/id.
+	Key       Change[string] `json:"key,omitempty,omitzero"`
+	Namespace NamespaceName  `json:"namespace,omitempty,omitzero"`
 
 	// Payload Any JSON, at most 102400 bytes as sent; null removes it.
 	Payload     json.RawMessage          `json:"payload,omitempty,omitzero"`
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID                  `json:"timerId,omitempty,omitzero"`
+
+	// Topic null means the common topic; a key has to go with it.
+	Topic Change[string] `json:"topic,omitempty,omitzero"`
 }
 
 // Forbidden defines model for Forbidden.
