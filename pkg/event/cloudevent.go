@@ -46,6 +46,8 @@ type CloudEvent struct {
 	CorrelationID   string       `json:"correlationid,omitempty"`
 	// Data is valid JSON, or empty.
 	Data json.RawMessage `json:"data,omitempty"`
+	// Trace travels in headers of its own, in either mode.
+	Trace Trace `json:"-"`
 }
 
 const (
@@ -70,6 +72,13 @@ func New(eventType, source, id, subject, correlationID string, at timer.Millis, 
 	}, nil
 }
 
+// ofTimer is an event that follows from a timer, and so goes on with its trace.
+func ofTimer(eventType, source, id string, t *timer.Timer, at timer.Millis, data any) (CloudEvent, error) {
+	e, err := New(eventType, source, id, Subject(t.Namespace, t.ID), t.Correlation(), at, data)
+	e.Trace = TraceIn(t.Headers)
+	return e, err
+}
+
 // Encode lays the event into headers and a body. Equal events give equal bytes.
 func (e *CloudEvent) Encode(mode Mode) (headers map[string]string, body []byte, err error) {
 	headers = make(map[string]string, 8)
@@ -83,6 +92,7 @@ func (e *CloudEvent) Encode(mode Mode) (headers map[string]string, body []byte, 
 			headers[prefix+name] = escape(value)
 		}
 	}
+	e.Trace.put(headers)
 	if mode == Binary {
 		return headers, e.Data, nil
 	}

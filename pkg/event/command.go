@@ -22,6 +22,7 @@ type Command struct {
 	ID            string
 	Verb          Verb
 	CorrelationID string
+	Trace         Trace
 	Data          json.RawMessage
 }
 
@@ -29,7 +30,7 @@ type Command struct {
 // for the answer); the rest is empty.
 func ParseCommand(headers map[string]string, body []byte) (Command, error) {
 	e, err := Decode(headers, body)
-	c := Command{ID: e.ID, CorrelationID: e.CorrelationID, Data: e.Data}
+	c := Command{ID: e.ID, CorrelationID: e.CorrelationID, Trace: e.Trace, Data: e.Data}
 	switch e.Type {
 	case TypeCreate:
 		c.Verb = VerbCreate

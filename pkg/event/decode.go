@@ -25,6 +25,12 @@ const (
 // prefixes are accepted. Unknown attributes are passed over, as the specification asks. With an error
 // comes what could be read: every attribute is then acceptable by itself, or empty.
 func Decode(headers map[string]string, body []byte) (CloudEvent, error) {
+	e, err := decode(headers, body)
+	e.Trace = traceOfMessage(headers)
+	return e, err
+}
+
+func decode(headers map[string]string, body []byte) (CloudEvent, error) {
 	if !utf8.Valid(body) {
 		return CloudEvent{}, timer.Invalid("message", body, "a CloudEvent in UTF-8")
 	}

@@ -42,7 +42,7 @@ func (d *Delivery) Body() ([]byte, error) {
 // Fired is the delivery of a timer on a topic. Its id is the callback's webhook-id.
 func Fired(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
 	d := DeliveryOf(t)
-	return New(TypeFired, source, t.WebhookID(), Subject(t.Namespace, t.ID), t.Correlation(), at, &d)
+	return ofTimer(TypeFired, source, t.WebhookID(), t, at, &d)
 }
 
 // Subject is the key of public events: namespace/id. A namespace has no slash, so it reads one way.

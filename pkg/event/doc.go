@@ -6,5 +6,5 @@
 // version and may change between releases.
 //
 // Read internal.go for hints and due events, cloudevent.go and decode.go for the envelope of the public
-// ones, then delivery.go, result.go, notice.go and command.go.
+// ones, then delivery.go, result.go, notice.go and command.go; trace.go is what all of them carry on.
 package event

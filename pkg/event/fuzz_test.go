@@ -14,6 +14,7 @@ func seed(f *testing.F) {
 	f.Add("content-type", "application/json", "ce-id", "%31", "ce_type", "t", []byte(minimal))
 	f.Add("ce_specversion", "1.0", "ce_id", "1", "ce_type", event.TypeCreate, []byte(`{"a":1}`))
 	f.Add("ce-specversion", "1.0", "ce-source", `"a\"b"`, "ce-type", event.TypeUpdate, []byte(`{}`))
+	f.Add("traceparent", parent, "Tracestate", state, "", "", []byte(minimal))
 	f.Add("", "", "", "", "", "", []byte(`{"specversion":"1.0","time":"2026-01-01T00:00:00Z","correlationid":null,"data":1e400}`))
 }
 
@@ -42,6 +43,7 @@ func FuzzDecode(f *testing.F) {
 		if e.Data == nil {
 			compacted.Data = nil
 		}
+		compacted.Trace = e.Trace
 		for _, mode := range []event.Mode{event.Structured, event.Binary} {
 			headers, body, err := compacted.Encode(mode)
 			if err != nil {

@@ -43,6 +43,8 @@ const (
 	at      = timer.Millis(1767225600250)                     // 2026-01-01T00:00:00.250Z
 	ns      = "default"
 	id      = "Bestellung 17/ä <%>" // what headers and HTML escaping stumble over
+	parent  = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	state   = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"
 	payload = `{"order":17,"note":"a<b & c","big":12345678901234567890,"e":1e400}`
 )
 
@@ -76,8 +78,10 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	plain, dead, parked, topic := sample(), sample(), sample(), sample()
 	plain.ID, plain.UUID = "order-17", timer.UUIDOf(ns, "order-17")
 	plain.Payload, plain.CorrelationID, plain.Attempts = nil, "trace-1", 0
+	trace := event.TraceOf(parent, state)
+	plain.Headers = trace.Into("")
 	dead.Status, dead.Retry.MaxAttemptsDuration = timer.StatusDead, 90*60e9
-	dead.Headers = "X-Team: billing\nX-Trace: a, b\n"
+	dead.Headers = trace.Into("X-Team: billing\nX-Trace: a, b\n")
 	parked.Status, parked.LastError, parked.LastStatus = timer.StatusParked, "started 5 times without a result", 0
 	topic.Status, topic.Topic, topic.EventKey, topic.LastStatus = timer.StatusDead, "orders.timeouts", "Kundin 7/ä <%>", 0
 	topic.LastError = `event to topic "orders.timeouts": no such topic`
@@ -103,9 +107,13 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		CommandID: "commands/3/1/42", Error: "INVALID_INPUT",
 		Message: `message: "{" is not accepted: want a CloudEvent`, Command: "{",
 	}
+	traced := func(e event.CloudEvent) event.CloudEvent {
+		e.Trace = trace
+		return e
+	}
 	return map[string]event.CloudEvent{
-		"create": command(event.TypeCreate, "c-1",
-			`{"namespace":"default","id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17},"onConflict":"keep","retryPolicy":{"maxAttempts":2},"headers":{"X-Team":"billing"}}`),
+		"create": traced(command(event.TypeCreate, "c-1",
+			`{"namespace":"default","id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17},"onConflict":"keep","retryPolicy":{"maxAttempts":2},"headers":{"X-Team":"billing"}}`)),
 		"update": command(event.TypeUpdate, "c-2",
 			`{"namespace":"default","timerId":"order-17","executeAt":"2030-01-31T09:00:00+01:00","payload":null,"callbackTimeout":null}`),
 		"create-topic": command(event.TypeCreate, "c-4",
@@ -115,12 +123,12 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		"delete":             command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
 		"fired":              must(event.Fired(source, sample(), at+3)),
 		"fired-plain":        must(event.Fired(source, plain, at+3)),
-		"result-done":        must(event.ResultOf(source, sample(), &done)),
+		"result-done":        must(event.ResultOf(source, plain, &done)),
 		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
 		"dead":               must(event.NoticeOf(source, dead, at+20)),
 		"dead-topic":         must(event.NoticeOf(source, topic, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
-		"applied":            must(event.AnswerOf(source, &applied, "trace-1", at+1)),
+		"applied":            traced(must(event.AnswerOf(source, &applied, "trace-1", at+1))),
 		"applied-earlier":    must(event.AnswerOf(source, &replayed, "trace-1", at+1)),
 		"refused":            must(event.AnswerOf(source, &refused, "trace-1", at+1)),
 		"refused-unreadable": must(event.AnswerOf(source, &unreadable, "", at+1)),
@@ -174,7 +182,7 @@ func encoded(t *testing.T, e *event.CloudEvent, mode event.Mode) layout {
 func same(a, b *event.CloudEvent) bool {
 	return a.SpecVersion == b.SpecVersion && a.ID == b.ID && a.Source == b.Source && a.Type == b.Type &&
 		a.Subject == b.Subject && a.Time == b.Time && a.DataContentType == b.DataContentType &&
-		a.CorrelationID == b.CorrelationID && bytes.Equal(a.Data, b.Data)
+		a.CorrelationID == b.CorrelationID && a.Trace == b.Trace && bytes.Equal(a.Data, b.Data)
 }
 
 func TestGoldenInternalMessages(t *testing.T) {

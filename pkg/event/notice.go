@@ -44,7 +44,7 @@ func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error
 		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
 		Payload: orNull(t.Payload), Topic: t.Topic, Key: t.EventKey,
 	}
-	return New(eventType, source, t.WebhookID()+suffix, Subject(t.Namespace, t.ID), t.Correlation(), at, n)
+	return ofTimer(eventType, source, t.WebhookID()+suffix, t, at, n)
 }
 
 // RetryPolicy is a timer.RetryPolicy as JSON has it: durations are strings such as "30s".

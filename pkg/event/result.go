@@ -30,5 +30,5 @@ type Result struct {
 // ResultOf builds a result event. Its id repeats with the attempt and the outcome.
 func ResultOf(source string, t *timer.Timer, r *Result) (CloudEvent, error) {
 	id := t.WebhookID() + "_" + strconv.Itoa(int(r.Attempt)) + "_" + r.Outcome
-	return New(TypeResult, source, id, Subject(t.Namespace, t.ID), t.Correlation(), r.FinishedAt, r)
+	return ofTimer(TypeResult, source, id, t, r.FinishedAt, r)
 }

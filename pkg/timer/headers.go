@@ -103,6 +103,16 @@ func (h Headers) All() iter.Seq2[string, string] {
 	}
 }
 
+// Get returns the value of a header by its canonical name; empty if there is none.
+func (h Headers) Get(name string) string {
+	for n, value := range h.All() {
+		if n == name {
+			return value
+		}
+	}
+	return ""
+}
+
 // Map returns the headers by name; nil if there are none.
 func (h Headers) Map() map[string]string {
 	if h == "" {

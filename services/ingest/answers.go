@@ -116,6 +116,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 	if err != nil {
 		return bus.Message{}, err
 	}
+	e.Trace = it.event.Trace
 	headers, body, err := e.Encode(t.cfg.Format)
 	if err != nil {
 		return bus.Message{}, err

@@ -74,7 +74,7 @@ func (t *session) read(it *item) error {
 		it.refusal = refuse(err)
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
-	from.correlationID = it.event.CorrelationID
+	from.correlationID, from.trace = it.event.CorrelationID, it.event.Trace
 	// Only the namespace's lookup can fail for reasons that pass.
 	return t.persist("namespace", func(ctx context.Context) error {
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)

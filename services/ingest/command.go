@@ -30,6 +30,8 @@ type source struct {
 	received timer.Millis
 	// correlationID is for a create that has none in its body.
 	correlationID string
+	// trace is for a create, and for an update that replaces the headers it is kept in.
+	trace event.Trace
 }
 
 // prepare reads a command's body and fills in what the namespace knows. Its error is a refusal, or the
@@ -58,6 +60,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if c.patch, err = b.Patch(from.received, &c.namespace.Settings); err == nil && c.patch.CallbackURL != nil {
 			err = s.checkTarget(*c.patch.CallbackURL)
 		}
+		if c.patch.Headers != nil {
+			c.patch.Headers = new(from.trace.Into(*c.patch.Headers))
+		}
 		return c, err
 	case event.VerbDelete:
 		b, err := decode.ReadDelete(body)
@@ -82,6 +87,7 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 	if c.spec, err = b.Spec(from.received, &c.namespace.Settings); err == nil {
 		err = s.checkTarget(c.spec.CallbackURL)
 	}
+	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -171,7 +172,7 @@ func (h *handler) serveUpTo(
 	w http.ResponseWriter, r *http.Request, limit int,
 	route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
-	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader)}
+	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader), trace: traceOf(r.Header)}
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
 			h.fail(w, timer.Invalid("X-Correlation-Id", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
@@ -195,6 +196,15 @@ func (h *handler) serveUpTo(
 		w.Header().Set(correlationHeader, a.correlation)
 	}
 	h.write(w, a.status, a.body)
+}
+
+// traceOf is the trace that a request is part of. Two traceparents are none, several tracestates are one.
+func traceOf(h http.Header) event.Trace {
+	parents := h["Traceparent"]
+	if len(parents) != 1 {
+		return event.Trace{}
+	}
+	return event.TraceOf(parents[0], strings.Join(h["Tracestate"], ","))
 }
 
 func (h *handler) read(w http.ResponseWriter, r *http.Request, limit int) ([]byte, error) {
