@@ -92,6 +92,10 @@ test: ## Run every test of every module: race detector, random order (PKG, TESTF
 		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
 		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
 
+.PHONY: test-dynamodb
+test-dynamodb: testenv ## Run the DynamoDB engine's suite with large batches and long walks (minutes; `test` runs a smaller form)
+	@TIMERBUS_DYNAMODB_FULL=1 $(TESTENV) --need dynamodb -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -timeout 30m $(TESTFLAGS) ./pkg/store/dynamostore
+
 .PHONY: sim
 sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST on
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim

@@ -68,11 +68,17 @@ func noCredentials(err error) error {
 	return fmt.Errorf("%s: %w", what, firstLine(err))
 }
 
+// idleConnection is below the half minute after which DynamoDB Local closes a connection that nobody uses, and below
+// what the service allows. A write that goes out just when the other side closes has an unknown outcome, and nobody
+// needed that.
+const idleConnection = 20 * time.Second
+
 // httpClient keeps a connection for every request that may be under way: the SDK's default is 10.
 func httpClient(o *Options) aws.HTTPClient {
 	return awshttp.NewBuildableClient().WithTimeout(o.RequestTimeout).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = o.MaxRequests
 		t.MaxIdleConns = o.MaxRequests
+		t.IdleConnTimeout = idleConnection
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -66,6 +67,7 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 	w.on(func(string, string) fault { return throttle })
 	ctx := t.Context()
 	op := putIn(0, "new", present)
+	var group sync.WaitGroup // they all wait before they try again
 	for what, call := range map[string]func() error{
 		"write":   func() error { _, err := s.Write(ctx, present, []store.Op{op}); return err },
 		"get":     func() error { _, err := s.Get(ctx, present, op.Ref); return err },
@@ -80,8 +82,9 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 			return err
 		},
 	} {
-		wantOnly(t, what, call(), store.ErrUnavailable, store.ErrOutcomeUnknown)
+		group.Go(func() { wantOnly(t, what, call(), store.ErrUnavailable, store.ErrOutcomeUnknown) })
 	}
+	group.Wait()
 	w.on(nil)
 	if _, found := row(t, s, op.Ref); found {
 		t.Error("a write that was refused is there")

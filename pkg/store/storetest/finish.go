@@ -273,7 +273,7 @@ func finishStaleHint(w *world) {
 }
 
 func finishLargeBatch(w *world) {
-	const n = 1_000
+	n := w.factory.largeBatch() / 2
 	ops := make([]store.Op, n)
 	for i := range ops {
 		ops[i] = w.putOp(fmt.Sprint(i), w.now)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -40,7 +41,7 @@ func lockstepTests() []test {
 
 func lockstepRun(w *world, seed uint64) {
 	w.need(AnyReference, w.factory.Reference != nil)
-	steps := lockstepSteps
+	steps := cmp.Or(w.factory.LockstepSteps, lockstepSteps)
 	if n, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
 		seed = n
 	}

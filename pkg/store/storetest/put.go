@@ -378,7 +378,7 @@ func writeInOrder(w *world) {
 }
 
 func writeLargeBatch(w *world) {
-	const n = 2_000
+	n := w.factory.largeBatch()
 	ops := make([]store.Op, n)
 	for i := range ops {
 		ops[i] = w.putOp(fmt.Sprint(i), w.now+timer.Millis(i))

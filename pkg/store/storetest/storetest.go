@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -17,10 +18,19 @@ type Factory struct {
 	// Reference makes an empty store that is known to be right, in practice memstore's, for Lockstep
 	// to compare with.
 	Reference func(tb testing.TB) store.Store
+	// LargeBatch is how many items a large batch has, LockstepSteps how many steps each walk of Lockstep makes.
+	// 0 means 2,000 and 400. Engines that make a request for each item may do with fewer every day, where their
+	// own limits lie lower.
+	LargeBatch, LockstepSteps int
 	// Without says why the engine cannot have an ability. What is missing without a reason fails:
 	// nothing is skipped silently.
 	Without map[Ability]string
 }
+
+// defaultLargeBatch is beyond the parameters that SQL takes, several times.
+const defaultLargeBatch = 2000
+
+func (f *Factory) largeBatch() int { return cmp.Or(f.LargeBatch, defaultLargeBatch) }
 
 // Subject is one fresh database.
 type Subject struct {
