@@ -57,6 +57,11 @@ func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) 
 	if ok {
 		return ns, nil
 	}
+	return d.Renew(ctx, name)
+}
+
+// Renew reads a namespace anew, where what is known may be too old to judge by.
+func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
 	ns, err := d.source.GetNamespace(ctx, name)
 	if err != nil {
 		return Namespace{}, err

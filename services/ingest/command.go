@@ -60,6 +60,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if c.patch, err = b.Patch(from.received, &c.namespace.Settings); err == nil && c.patch.CallbackURL != nil {
 			err = s.checkTarget(*c.patch.CallbackURL)
 		}
+		if err == nil && c.patch.Topic != nil {
+			err = s.checkTopic(ctx, &c, *c.patch.Topic, from.received)
+		}
 		if c.patch.Headers != nil {
 			c.patch.Headers = new(from.trace.Into(*c.patch.Headers))
 		}
@@ -86,6 +89,9 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 	var err error
 	if c.spec, err = b.Spec(from.received, &c.namespace.Settings); err == nil {
 		err = s.checkTarget(c.spec.CallbackURL)
+	}
+	if err == nil {
+		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
 	}
 	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err

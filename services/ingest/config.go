@@ -53,6 +53,9 @@ type Config struct {
 	// Token, if not empty, is asked of every request but /healthz and /readyz.
 	Token string
 
+	// Prefix begins the names of the service's own topics on the bus, where no timer's event may go. Default
+	// "timerbus".
+	Prefix string
 	// Policy is the dispatchers': a callback URL that it can never allow is refused. Nil allows all.
 	Policy *egress.Policy
 
@@ -105,6 +108,9 @@ func (c *Config) withDefaults() error {
 	}
 	if c.Format == 0 {
 		c.Format = event.Structured
+	}
+	if c.Prefix == "" {
+		c.Prefix = "timerbus"
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

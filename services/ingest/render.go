@@ -25,6 +25,7 @@ func renderTimer(t *timer.Timer) api.Timer {
 		Payload: payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
 		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
+		Topic: t.Topic, Key: t.EventKey,
 	}
 }
 
@@ -61,6 +62,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			RetryStatuses:    slices.Collect(s.RetryStatuses.All()),
 			Secrets:          renderSecrets(s.Secrets.Live(now)),
 			TLS:              renderTLS(&s.TLS),
+			EventTopics:      s.EventTopics.List(),
 		},
 		CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}

@@ -28,6 +28,7 @@ type Service struct {
 	commits   *seldom.Gate // log lines of failed commits
 	state     atomic.Int32
 	readiness *runtime.Readiness
+	readings  readings
 	// settings holds one token: the read and the write of a namespace update are one step within this
 	// process.
 	settings chan struct{}

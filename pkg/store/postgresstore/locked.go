@@ -46,8 +46,8 @@ FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
 	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::boolean[]) AS a(shard_id, timer_uuid, namespace,
-	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
+	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at,
+	revision, generation, attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
 	topic, event_key, same_payload)
 WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 

@@ -216,7 +216,7 @@ func discreet(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"retryStatuses", "headers":
+		"retryStatuses", "headers", "eventTopics":
 		return err
 	}
 	out := *invalid

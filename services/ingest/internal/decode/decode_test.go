@@ -53,13 +53,20 @@ func TestCreateIsRead(t *testing.T) {
 		"policy": {`{` + at + `,"retryPolicy":{"maxAttempts":7,"maxAttemptsDuration":"24h","initialInterval":"200ms","backoffMultiplier":1.5,"maxInterval":"1m"}}`, func(s *timer.Spec) {
 			s.Retry = timer.RetryPolicy{MaxAttempts: 7, MaxAttemptsDuration: 24 * time.Hour, InitialInterval: 200 * time.Millisecond, BackoffMultiplier: 1.5, MaxInterval: time.Minute}
 		}},
-		"part of a policy":   {`{` + at + `,"retryPolicy":{"initialInterval":"1s","maxInterval":null}}`, func(s *timer.Spec) { s.Retry.InitialInterval = time.Second }},
-		"maxRetries":         {`{` + at + `,"retryPolicy":{"maxRetries":0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 }},
-		"maxRetries agrees":  {`{` + at + `,"retryPolicy":{"maxRetries":2,"maxAttempts":3.0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 3 }},
-		"deliver":            {`{` + at + `,"deliver":"both","callbackUrl":"https://h/p?q"}`, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverBoth, "https://h/p?q" }},
-		"headers":            {`{` + at + `,"headers":{"x-team":"a: b","X-Order":"\u0031"}}`, func(s *timer.Spec) { s.Headers = "X-Order: 1\nX-Team: a: b\n" }},
-		"no headers":         {`{` + at + `,"headers":{}}`, func(*timer.Spec) {}},
-		"null headers":       {`{` + at + `,"headers":null}`, func(*timer.Spec) {}},
+		"part of a policy":  {`{` + at + `,"retryPolicy":{"initialInterval":"1s","maxInterval":null}}`, func(s *timer.Spec) { s.Retry.InitialInterval = time.Second }},
+		"maxRetries":        {`{` + at + `,"retryPolicy":{"maxRetries":0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 }},
+		"maxRetries agrees": {`{` + at + `,"retryPolicy":{"maxRetries":2,"maxAttempts":3.0}}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 3 }},
+		"deliver":           {`{` + at + `,"deliver":"both","callbackUrl":"https://h/p?q"}`, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverBoth, "https://h/p?q" }},
+		"headers":           {`{` + at + `,"headers":{"x-team":"a: b","X-Order":"\u0031"}}`, func(s *timer.Spec) { s.Headers = "X-Order: 1\nX-Team: a: b\n" }},
+		"no headers":        {`{` + at + `,"headers":{}}`, func(*timer.Spec) {}},
+		"null headers":      {`{` + at + `,"headers":null}`, func(*timer.Spec) {}},
+		"topic":             {`{` + at + `,"topic":"orders.timeouts"}`, func(s *timer.Spec) { s.Topic = "orders.timeouts" }},
+		"topic and key": {
+			`{` + at + `,"deliver":"both","callbackUrl":"https://h/","topic":"o","key":"K 7/ä"}`, func(s *timer.Spec) {
+				s.Deliver, s.CallbackURL, s.Topic, s.EventKey = timer.DeliverBoth, "https://h/", "o", "K 7/ä"
+			},
+		},
+		"null topic":         {`{` + at + `,"topic":null,"key":null}`, func(*timer.Spec) {}},
 		"correlation id":     {`{` + at + `,"correlationId":"ü"}`, func(s *timer.Spec) { s.CorrelationID = "ü" }},
 		"both ids, the same": {`{` + at + `,"timerId":"a"}`, func(*timer.Spec) {}},
 	} {
@@ -87,8 +94,8 @@ func TestCreateIsRefused(t *testing.T) {
 		"array":              {`[]`, `body: [] is not accepted: want one JSON object`},
 		"null":               {`null`, `body: null is not accepted: want one JSON object`},
 		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, which breaks off at byte 8`},
-		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, onConflict`},
-		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, onConflict`},
+		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
+		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
 		"twice":              {`{` + at + `,"\u0069d":"b"}`, `id: "b" is not accepted: want a field at most once`},
 		"no id":              {`{"executeIn":"3s"}`, `id: nothing is not accepted: want id or timerId: 1 to 255 bytes of UTF-8 without control characters`},
 		"id number":          {`{"id":7,"executeIn":"3s"}`, `id: 7 is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
@@ -146,7 +153,7 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 	old := timer.Spec{
 		ExecuteAt: 5, Deliver: timer.DeliverBoth, CallbackURL: "http://old", CallbackTimeout: 7 * time.Second,
 		Retry:   timer.RetryPolicy{MaxAttempts: 9, MaxAttemptsDuration: time.Hour, InitialInterval: time.Minute, BackoffMultiplier: 3, MaxInterval: 2 * time.Hour},
-		Payload: []byte("1"), CorrelationID: "c",
+		Payload: []byte("1"), CorrelationID: "c", Topic: "o", EventKey: "k",
 	}
 	settings := store.DefaultSettings()
 	settings.CallbackTimeout = 11 * time.Second
@@ -166,6 +173,10 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 		"end cleared":        {`,"retryPolicy":{"maxAttemptsDuration":null,"maxInterval":"3h"}`, func(s *timer.Spec) { s.Retry.MaxAttemptsDuration, s.Retry.MaxInterval = 0, 3*time.Hour }},
 		"payload cleared":    {`,"payload":null`, func(s *timer.Spec) { s.Payload = nil }},
 		"payload":            {`,"payload":[2]`, func(s *timer.Spec) { s.Payload = []byte("[2]") }},
+		"topic":              {`,"topic":"o.a"`, func(s *timer.Spec) { s.Topic = "o.a" }},
+		"key":                {`,"key":"k2"`, func(s *timer.Spec) { s.EventKey = "k2" }},
+		"key cleared":        {`,"key":null`, func(s *timer.Spec) { s.EventKey = "" }},
+		"topic cleared":      {`,"topic":null,"key":null`, func(s *timer.Spec) { s.Topic, s.EventKey = "", "" }},
 		"correlation absent": {`,"correlationId":null`, func(s *timer.Spec) { s.CorrelationID = "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +205,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	settings := store.DefaultSettings()
 	for body, want := range map[string]string{
 		`{"id":"a","executeAt":null}`:                                  `executeAt: null is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`,
-		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, ifGeneration`,
+		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, ifGeneration`,
 		`{"id":"a","ifGeneration":7}`:                                  `ifGeneration: 7 is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","ifGeneration":"0"}`:                                `ifGeneration: "0" is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","callbackUrl":"/x"}`:                                `callbackUrl: "/x" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`,

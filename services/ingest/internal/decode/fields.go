@@ -20,6 +20,7 @@ type Fields struct {
 	payload     optional[[]byte]
 	correlation optional[string]
 	headers     optional[timer.Headers]
+	topic, key  optional[string]
 }
 
 // optional is a field that may be absent, null or a value.
@@ -43,7 +44,7 @@ func (o *optional[T]) to(def T) *T {
 
 var fieldNames = []string{
 	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
-	"retryPolicy", "payload", "correlationId", "headers",
+	"retryPolicy", "payload", "correlationId", "headers", "topic", "key",
 }
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
@@ -71,6 +72,10 @@ func (f *Fields) read(name string, v value, nulls bool) (err error) {
 		f.correlation, err = maybe(name, v, func(_ string, v value) (string, error) { return readCorrelationID(v) })
 	case "headers":
 		f.headers, err = maybe(name, v, readHeaders)
+	case "topic":
+		f.topic, err = maybe(name, v, readTopic)
+	case "key":
+		f.key, err = maybe(name, v, readEventKey)
 	}
 	return err
 }
@@ -122,6 +127,8 @@ func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Pa
 		Payload:         f.payload.to(nil),
 		CorrelationID:   f.correlation.to(""),
 		Headers:         f.headers.to(""),
+		Topic:           f.topic.to(""),
+		EventKey:        f.key.to(""),
 	}
 	if f.executeIn.given {
 		at := received.Add(f.executeIn.v)
@@ -164,6 +171,22 @@ func readDeliver(field string, v value) (timer.Deliver, error) {
 
 func readURL(field string, v value) (string, error) {
 	return v.string(field, "an absolute http or https URL with a host, at most 2048 bytes")
+}
+
+func readTopic(field string, v value) (string, error) {
+	s, err := v.string(field, `a name of 1 to 249 letters, digits, dots, underscores or hyphens, not "." or ".."`)
+	if err == nil {
+		err = timer.CheckTopic(s)
+	}
+	return s, err
+}
+
+func readEventKey(field string, v value) (string, error) {
+	s, err := v.string(field, "1 to 255 bytes of UTF-8 without control characters")
+	if err == nil {
+		err = timer.CheckEventKey(s)
+	}
+	return s, err
 }
 
 // parseDuration reads a duration as given, finer than a millisecond too.

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -30,6 +31,7 @@ type SettingsFields struct {
 	statuses  optional[timer.StatusCodes]
 	secrets   secretFields
 	tls       tlsFields
+	topics    optional[timer.TopicPatterns]
 }
 
 // presets name numbers of shards.
@@ -43,7 +45,7 @@ var (
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"headers", "retryStatuses", "secrets", "tls",
+		"headers", "retryStatuses", "secrets", "tls", "eventTopics",
 	}
 )
 
@@ -173,6 +175,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			err = f.secrets.read(v)
 		case "tls":
 			err = f.tls.read(v)
+		case "eventTopics":
+			f.topics, err = maybe(name, v, readTopicPatterns)
 		}
 		return err
 	})
@@ -180,6 +184,31 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 		return err
 	}
 	return f.timeout.agree()
+}
+
+// readTopicPatterns reads an array of patterns.
+func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
+	const want = `an array of names in which * stands for any run of characters, such as ["orders.*"]`
+	if v[0] != '[' {
+		return "", timer.Invalid(field, raw(v), want)
+	}
+	var patterns []string
+	var err error
+	v.each(func(element value) {
+		if err != nil {
+			return
+		}
+		var p string
+		p, err = element.string(field, want)
+		// One too many is enough to be refused.
+		if patterns = append(patterns, p); err == nil && len(patterns) > timer.MaxTopicPatterns {
+			err = timer.Invalid(field, "more", fmt.Sprintf("at most %d patterns", timer.MaxTopicPatterns))
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	return timer.NewTopicPatterns(patterns)
 }
 
 // Apply lays the fields over settings, null being the service's default, and checks the result.
@@ -200,6 +229,9 @@ func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings,
 	}
 	if codes := f.statuses.to(timer.StatusCodes{}); codes != nil {
 		s.RetryStatuses = *codes
+	}
+	if topics := f.topics.to(""); topics != nil {
+		s.EventTopics = *topics
 	}
 	var err error
 	if s.Secrets, err = f.secrets.apply(&s.Secrets, with); err != nil {
