@@ -128,7 +128,7 @@ func (g *gate) beatMost() time.Duration {
 
 // may reports whether a place is free.
 func (g *gate) may(h *host) bool {
-	return h.calls < g.share() && h.circuit.State() != gobreaker.StateOpen
+	return h.calls < g.share() && h.lets()
 }
 
 // lets reports whether a place is free for a delivery, or it needs none.

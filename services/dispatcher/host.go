@@ -38,6 +38,20 @@ type host struct {
 	down            bool          // the circuit has opened and not closed again since
 }
 
+// lets reports whether the circuit would let one more call through: while it tries whether the host answers again,
+// none beside the one that tries.
+func (h *host) lets() bool {
+	switch h.circuit.State() {
+	case gobreaker.StateOpen:
+		return false
+	case gobreaker.StateHalfOpen:
+		c := h.circuit.Counts()
+		return c.Requests == c.TotalExclusions
+	default:
+		return true
+	}
+}
+
 // pulse is a clock that runs while answers come in, from whomever. A host is not silent because the whole
 // process, or the machine, stood still.
 type pulse struct{ last, lived time.Duration }

@@ -184,3 +184,44 @@ func TestI13_ARefusedRedeliveryIsCountedButParksNobody(t *testing.T) {
 		n.end()
 	})
 }
+
+// While one call tries whether a host answers again, a suspect that calls the same host waits for it, and nobody waits
+// for the suspect.
+func TestI13_ASuspectWhoseHostIsBeingTriedHoldsNobodyUp(t *testing.T) {
+	for starts, redelivered := range map[int]bool{2: false, 1: true} {
+		inWorld(t, func(w *world) {
+			w.byHost(map[string]func(context.Context) dispatcher.Answer{
+				"dead": func(ctx context.Context) dispatcher.Answer { return after(ctx, time.Hour, 200) },
+			})
+			n := w.start(func(c *dispatcher.Config) {
+				c.CircuitAfter = 3
+				c.Redelivered = func(*bus.Delivery) bool { return redelivered }
+			})
+			timeout := func(d time.Duration) func(*timer.Spec) {
+				return func(s *timer.Spec) { to("dead")(s); s.CallbackTimeout, s.Retry.MaxAttempts = d, 1 }
+			}
+			for i := range 3 {
+				w.put(fmt.Sprint("opens", i), 0, timeout(time.Second))
+			}
+			w.pass(12 * time.Second)
+			w.put("tries", 0, timeout(time.Minute))
+			w.pass(50 * time.Millisecond)
+			w.wantCalls("tries", 1)
+			w.put("suspect", 0, timeout(time.Minute))
+			w.count("suspect", starts)
+			for i := range 30 {
+				w.put(fmt.Sprint("brisk", i), time.Duration(i)*time.Second, to("brisk"))
+			}
+			w.pass(32 * time.Second)
+			for i := range 30 {
+				id := fmt.Sprint("brisk", i)
+				w.wantCalls(id, 1)
+				if c := w.called(id)[0]; c.at.Sub(c.timer.ExecuteAt) > 50*time.Millisecond {
+					t.Errorf("%d starts: %s came %v late", starts, id, c.at.Sub(c.timer.ExecuteAt))
+				}
+			}
+			w.wantCalls("suspect", 0)
+			n.end()
+		})
+	}
+}
