@@ -41,6 +41,8 @@ type Answer struct {
 	// Err says why no whole answer came: timeout, no connection, a body cut off. Status may be set
 	// all the same.
 	Err error
+	// greeted: there was a connection, and the host had shown its certificate on it.
+	greeted bool
 }
 
 // Unsent reports whether the callback was not made, for reasons that say nothing about its host.
@@ -52,12 +54,18 @@ func (a *Answer) Silent() bool {
 	if a.Err == nil || a.Status != 0 || a.Unsent() || errors.Is(a.Err, errNotBuilt) {
 		return false
 	}
-	_, ours := errors.AsType[*tls.CertificateVerificationError](a.Err)
-	_, theirs := errors.AsType[tls.AlertError](a.Err)
-	return !ours && !theirs
+	if _, refused := errors.AsType[*tls.CertificateVerificationError](a.Err); refused {
+		return false
+	}
+	// What TLS says when it is refused is an alert, which crypto/tls does not export. From TLS 1.3 on the client has a
+	// connection by then, and may only see it end.
+	op, _ := errors.AsType[*net.OpError](a.Err)
+	alert := op != nil && op.Op == "remote error"
+	return !alert && (!a.greeted || errors.Is(a.Err, context.DeadlineExceeded))
 }
 
-// HostOf is what places and circuits are counted by: the host and port of a callback URL. Empty if it has none.
+// HostOf is what places and circuits are counted by: the host and port of a callback URL, and the scheme, so that
+// whoever does not speak TLS to a port that wants it brings nobody else into disrepute. Empty if it has none.
 func HostOf(callbackURL string) string {
 	u, err := url.Parse(callbackURL)
 	if err != nil || u.Host == "" {
@@ -71,7 +79,7 @@ func HostOf(callbackURL string) string {
 	default:
 		port = "80"
 	}
-	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
 // MaxBody is how much of an answer's body is read, in bytes. What goes on longer is no CallbackResponse.

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/egress"
@@ -98,9 +100,15 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 			return Answer{Err: err}
 		}
 	}
+	var greeted atomic.Bool
+	if req.URL.Scheme == "https" {
+		req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn: func(httptrace.GotConnInfo) { greeted.Store(true) },
+		}))
+	}
 	resp, err := r.Profile.over(c.transport).RoundTrip(req)
 	if err != nil {
-		return Answer{Err: deadlineFirst(total, err)}
+		return Answer{Err: deadlineFirst(total, err), greeted: greeted.Load()}
 	}
 	defer resp.Body.Close()
 	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket, which real time decides.

@@ -149,6 +149,18 @@ func FuzzParseReply(f *testing.F) {
 	})
 }
 
+func TestWhatIsCountedAsOneHost(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://a.test": "http://a.test:80", "HTTPS://A.Test./x?y#z": "https://a.test:443", "http://u:p@a.test:8080/": "http://a.test:8080",
+		"http://a.test:443/": "http://a.test:443", "https://a.test:443/": "https://a.test:443", "https://[::1]": "https://[::1]:443",
+		"": "", "mailto:a": "",
+	} {
+		if got := HostOf(raw); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
+	}
+}
+
 // FuzzHostOf: whatever a URL that was accepted looks like, its host has one name.
 func FuzzHostOf(f *testing.F) {
 	f.Add("http://Example.COM./a")
@@ -159,7 +171,7 @@ func FuzzHostOf(f *testing.F) {
 			return
 		}
 		host := HostOf(raw)
-		if host == "" || host != strings.ToLower(host) {
+		if !strings.Contains(host, "://") || host != strings.ToLower(host) {
 			t.Fatalf("%q: %q", raw, host)
 		}
 	})

@@ -199,5 +199,8 @@ func testCertificates(t *testing.T, http2 bool) {
 		if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
 			t.Errorf("%s: %+v", what, v)
 		}
+		if a.Silent() {
+			t.Errorf("%s: what is between one namespace and the host counts as the host's silence: %v", what, a.Err)
+		}
 	}
 }

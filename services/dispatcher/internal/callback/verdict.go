@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -141,9 +142,12 @@ func describeStatus(status int) string {
 }
 
 func describeError(t *timer.Timer, err error) string {
+	dial, _ := errors.AsType[*net.OpError](err)
 	switch {
 	case err == nil:
 		return "no answer"
+	case dial != nil && dial.Op == "dial":
+		return err.Error() // has a deadline of its own, and says which address it was
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no whole answer within %v", t.CallbackTimeout)
 	default:

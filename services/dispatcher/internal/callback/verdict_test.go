@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ func TestAnswerTable(t *testing.T) {
 		first  = 30 * time.Second // the default policy's first delay
 	)
 	reset := errors.New("connection reset by peer")
+	_, dialled := net.DialTimeout("tcp", "127.0.0.1:1", time.Nanosecond)
 	for _, c := range []struct {
 		name   string
 		answer Answer
@@ -93,7 +95,8 @@ func TestAnswerTable(t *testing.T) {
 		{"599", Answer{Status: 599}, Retry, first, "599"},
 		{"600", Answer{Status: 600}, Retry, first, "600"},
 		{"101", Answer{Status: 101}, Retry, first, "101"},
-		{"timeout", Answer{Err: fmt.Errorf("dial: %w", context.DeadlineExceeded)}, Retry, first, "within 30s"},
+		{"timeout", Answer{Err: fmt.Errorf("read: %w", context.DeadlineExceeded)}, Retry, first, "within 30s"},
+		{"no connection in its time", Answer{Err: dialled}, Retry, first, "dial tcp 127.0.0.1:1: i/o timeout"},
 		{"reset", Answer{Err: reset}, Retry, first, "reset by peer"},
 		{"success cut off", Answer{Status: 200, Body: []byte(`{"ok":true`), Err: reset}, Retry, first, "reset by peer"},
 		{"500 cut off", Answer{Status: 500, Err: reset}, Retry, first, "500"},
