@@ -1,0 +1,37 @@
+package watermillbus
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// DefaultPrefix is the cluster's prefix if nobody has changed it.
+const DefaultPrefix = "timerbus"
+
+// The public topics of a cluster with the default prefix. Commands are published to; the others are read.
+const (
+	Commands = DefaultPrefix + "." + string(bus.Commands)
+	Fired    = DefaultPrefix + "." + string(bus.Fired)
+	Results  = DefaultPrefix + "." + string(bus.Results)
+	Dead     = DefaultPrefix + "." + string(bus.Dead)
+)
+
+// topicOf finds the topic that a Watermill topic name means: what begins with the cluster's prefix and a dot is
+// one of the public topics, and any other name is a topic of a user's own.
+func topicOf(prefix, name string) (bus.Topic, error) {
+	public, ours := strings.CutPrefix(name, prefix+".")
+	if !ours {
+		return bus.Own(name), nil
+	}
+	switch topic := bus.Topic(public); topic {
+	case bus.Commands, bus.Fired, bus.Results, bus.Dead:
+		return topic, nil
+	case bus.Due, bus.Shards:
+		return "", fmt.Errorf("topic %q: %w: it is internal", name, bus.ErrUnsupported)
+	default:
+		return "", fmt.Errorf("topic %q: %w: of what begins with %q there are commands, fired, results and dead",
+			name, bus.ErrUnsupported, prefix+".")
+	}
+}
