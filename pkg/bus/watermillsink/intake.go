@@ -1,0 +1,138 @@
+package watermillsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// errGivenBack says that nothing was decided about a message: its Pub/Sub is to deliver it again. It wraps the
+// error of a cancelled context, which routers do not log as a failure.
+var errGivenBack = fmt.Errorf("given back to its Pub/Sub: %w", context.Canceled)
+
+// intake is where messages of a router become deliveries of one session.
+type intake struct {
+	life context.Context
+	// room holds one token for each delivery that is not answered yet.
+	room   chan struct{}
+	over   chan struct{} // closed when nothing is answered any more
+	failed chan error    // why the session must end, once
+
+	mu      sync.Mutex
+	session bus.Session // nil when it is closed
+}
+
+func newIntake(life context.Context, session bus.Session, inFlight int) *intake {
+	return &intake{
+		life: life, session: session,
+		room: make(chan struct{}, inFlight), over: make(chan struct{}), failed: make(chan error, 1),
+	}
+}
+
+// take gives a message to the session and waits for its answer: nil acknowledges it.
+func (in *intake) take(m *message.Message) error {
+	gone := m.Context().Done()
+	select {
+	case in.room <- struct{}{}:
+		defer func() { <-in.room }()
+	case <-in.over:
+		return errGivenBack
+	case <-gone:
+		return errGivenBack
+	}
+	a := make(acker, 1)
+	if err := in.deliver(&bus.Delivery{Message: incoming(m), Acker: a}); err != nil {
+		return err
+	}
+	select {
+	case after := <-a:
+		return in.answer(after, gone)
+	case <-gone:
+		return errGivenBack
+	case <-in.over:
+	}
+	select {
+	case after := <-a: // in time
+		return in.answer(after, gone)
+	default:
+		return errGivenBack
+	}
+}
+
+// answer turns a session's answer into the router's.
+func (in *intake) answer(after time.Duration, gone <-chan struct{}) error {
+	if after == acknowledged {
+		return nil
+	}
+	if after > 0 {
+		again := time.NewTimer(after)
+		defer again.Stop()
+		select {
+		case <-again.C:
+		case <-gone:
+		case <-in.over:
+		}
+	}
+	return errGivenBack
+}
+
+// deliver calls the session, one call after another.
+func (in *intake) deliver(d *bus.Delivery) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.session == nil {
+		<-in.over
+		return errGivenBack
+	}
+	err := in.session.Deliver(in.life, d)
+	if err == nil {
+		return nil
+	}
+	select {
+	case in.failed <- fmt.Errorf("the session failed: %w", err):
+	default: // it has failed already
+	}
+	return errGivenBack
+}
+
+// close closes the session, and gives back what it has not answered.
+func (in *intake) close(ctx context.Context, cause error, patience time.Duration) error {
+	defer close(in.over)
+	in.mu.Lock()
+	session := in.session
+	in.session = nil
+	in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := session.Close(ctx, cause); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("close the session: %w", err)
+	}
+	return nil
+}
+
+// acker carries the first answer to a delivery: acknowledged, or when it is wanted again.
+type acker chan time.Duration
+
+const acknowledged time.Duration = -1
+
+func (a acker) send(after time.Duration) {
+	select {
+	case a <- after:
+	default: // only the first counts
+	}
+}
+
+// Ack implements bus.Acker.
+func (a acker) Ack() { a.send(acknowledged) }
+
+// Nack implements bus.Acker.
+func (a acker) Nack(after time.Duration) { a.send(max(after, 0)) }
+
+// Extend implements bus.Acker; commands are not of a queue.
+func (a acker) Extend() {}

@@ -1,0 +1,60 @@
+package watermillsink
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+// shownCommand is how much of a refused command its refusal shows, in bytes.
+const shownCommand = 1024
+
+// refusals takes from the poison queue what no session has seen, and publishes for each message the refusal that
+// whoever listens to the dead expects: an event, the same as for a command that ingest refuses.
+type refusals struct{ sink *Sink }
+
+// Publish implements message.Publisher.
+func (r refusals) Publish(_ string, messages ...*message.Message) error {
+	for _, m := range messages {
+		refusal, err := r.sink.refusal(m)
+		if err != nil {
+			return err
+		}
+		if _, err := r.sink.Publish(m.Context(), bus.Dead, refusal); err != nil {
+			return err
+		}
+		r.sink.config.Logger.Warn("command refused", "message", m.UUID, "reason", m.Metadata.Get(middleware.ReasonForPoisonedKey))
+	}
+	return nil
+}
+
+// Close implements message.Publisher.
+func (r refusals) Close() error { return nil }
+
+func (s *Sink) refusal(m *message.Message) (bus.Message, error) {
+	in := incoming(m)
+	// Of a command that cannot be read, what could be read counts.
+	c, _ := event.ParseCommand(in.Headers, in.Body)
+	a := event.Answer{
+		CommandID: c.ID, Verb: c.Verb,
+		Error: "INVALID_INPUT", Message: m.Metadata.Get(middleware.ReasonForPoisonedKey), Details: []byte("{}"),
+		Command: string(in.Body[:min(len(in.Body), shownCommand)]),
+	}
+	if a.CommandID == "" {
+		a.CommandID = in.ID
+	}
+	e, err := event.AnswerOf(s.config.Source, &a, c.CorrelationID, s.config.Clock())
+	if err != nil {
+		return bus.Message{}, fmt.Errorf("refuse %s: %w", in.ID, err)
+	}
+	headers, body, err := e.Encode(Format)
+	if err != nil {
+		return bus.Message{}, errors.Join(fmt.Errorf("refuse %s", in.ID), err)
+	}
+	return bus.Message{Key: in.Key, ID: e.ID, Headers: headers, Body: body}, nil
+}
