@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -61,11 +62,20 @@ func failed(ctx context.Context, err error, maybe bool) error {
 	switch {
 	case maybe && !aborted(err) && !errors.As(err, &unsent) && !pgconn.SafeToRetry(err):
 		sentinel = store.ErrOutcomeUnknown
-	case aborted(err) && (code(err)[:2] == classData || code(err)[:2] == classConstraint):
+	case aborted(err) && (strings.HasPrefix(code(err), classData) || strings.HasPrefix(code(err), classConstraint)):
 		sentinel = store.ErrInvalid
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("%w: %w: %w", sentinel, ended, err)
 	}
 	return fmt.Errorf("%w: %w", sentinel, err)
+}
+
+// halfDone is the error of a batch whose first statement stands and whose rest failed. The cause is told and not
+// wrapped: of itself it may say that nothing was applied.
+func halfDone(err error) error {
+	if errors.Is(err, store.ErrOutcomeUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w: a part of the batch was written: %s", store.ErrOutcomeUnknown, err.Error())
 }

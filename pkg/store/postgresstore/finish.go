@@ -2,7 +2,6 @@ package postgresstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -73,9 +72,8 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	slices.Sort(rest)
 	err := s.write(ctx, "finish timers", snapshot, func(t *transaction) error { return t.finishLocked(ctx, now, items, rest, out) })
 	if err != nil {
-		if taken > 0 && !errors.Is(err, store.ErrOutcomeUnknown) {
-			// The first statement stands.
-			err = fmt.Errorf("%w: a part of the batch was written: %w", store.ErrOutcomeUnknown, err)
+		if taken > 0 {
+			err = halfDone(err)
 		}
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package postgresstore
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -56,9 +54,8 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 		return t.writeLocked(ctx, now, ops, rest, out)
 	})
 	if err != nil {
-		if len(left) < len(creates) && !errors.Is(err, store.ErrOutcomeUnknown) {
-			// The first statement stands.
-			err = fmt.Errorf("%w: a part of the batch was written: %w", store.ErrOutcomeUnknown, err)
+		if len(left) < len(creates) {
+			err = halfDone(err)
 		}
 		return nil, err
 	}
