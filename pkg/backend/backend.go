@@ -11,6 +11,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
+// defaultPrefix is that of the buses, and of those who follow them.
+const defaultPrefix = "timerbus"
+
 // Options say what to open. All fields but Prefix and Logger are required.
 type Options struct {
 	// StoreURL is one of
@@ -55,6 +58,8 @@ type Backend struct {
 	Format event.Mode
 	// Cluster is the identity that the store keeps.
 	Cluster store.Identity
+	// Prefix begins the names of the service's own topics.
+	Prefix string
 	// BusAddress is where others reach an embedded bus; empty if they cannot.
 	BusAddress string
 

@@ -63,12 +63,12 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 }
 
 func (b *Backend) connect(ctx context.Context, o *Options, options natsbus.Options) error {
-	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix), o.Partitions, o.Logger
+	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix, defaultPrefix), o.Partitions, o.Logger
 	connected, err := natsbus.Connect(ctx, options)
 	if err != nil {
 		return err
 	}
-	b.Bus, b.Format = connected, event.Structured
+	b.Bus, b.Format, b.Prefix = connected, event.Structured, options.Prefix
 	b.closers = append(b.closers, connected.Close)
 	return nil
 }

@@ -31,12 +31,12 @@ func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix), o.Partitions, o.Logger
+	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix, defaultPrefix), o.Partitions, o.Logger
 	connected, err := kafkabus.Connect(ctx, options)
 	if err != nil {
 		return err
 	}
-	b.Bus, b.Format = connected, event.Binary
+	b.Bus, b.Format, b.Prefix = connected, event.Binary, options.Prefix
 	b.closers = append(b.closers, connected.Close)
 	return nil
 }

@@ -106,7 +106,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 	positions, _ := store.As[store.Positions](b.Store)
 	s, err := ingest.New(ingest.Config{
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
-		Source: w.source, Format: b.Format, Logger: o.Logger.With("component", "ingest"),
+		Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry,
 		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})
