@@ -24,7 +24,8 @@ import (
 
 // messageBus is a bus that processes reach by a URL.
 type messageBus struct {
-	url string
+	url    string
+	prefix string
 	// nodes are its processes as testenv knows them.
 	nodes []string
 	// session is how long a dead process keeps its partitions.
@@ -112,7 +113,7 @@ func needBus(t *testing.T, name string) *messageBus {
 
 func onNATS(server, prefix, query string) *messageBus {
 	return &messageBus{
-		url: server + query, session: time.Second,
+		url: server + query, prefix: prefix, session: time.Second,
 		connect: func() (events, func(), error) {
 			reader, err := tap.Connect(server)
 			if err != nil {
@@ -130,6 +131,7 @@ func onNATS(server, prefix, query string) *messageBus {
 func onKafka(brokers []string, prefix string, replicas int) *messageBus {
 	return &messageBus{
 		url:     fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix),
+		prefix:  prefix,
 		session: 6 * time.Second,
 		connect: func() (events, func(), error) {
 			reader, err := tap.ConnectKafka(brokers, prefix, tap.Fired)

@@ -13,7 +13,8 @@
 // are fetched by their Maven coordinates (packages.txt) into a cache that survives. What was needed is also
 // listed in TIMERBUS_REQUIRE, and tests fail, rather than skip, for what is listed there. For processes
 // that testenv started itself, TIMERBUS_TESTENV is the address of a small server that kills, freezes and
-// starts them again (control.go).
+// starts them again (control.go). With Kafka comes TIMERBUS_TEST_KAFKA_TOOLS, the class path of its console
+// tools.
 //
 // Makefile asks for what the test files of the packages under test name in a line like
 //

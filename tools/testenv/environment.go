@@ -106,6 +106,9 @@ func (e *environment) start(ctx context.Context, wanted []recipe) error {
 	for i := range wanted {
 		e.addresses[wanted[i].variable()] = found[i]
 	}
+	for _, s := range e.sites {
+		maps.Copy(e.addresses, s.extra)
+	}
 	var err error
 	e.control, err = serveControl(ctx, e.sites)
 	return err

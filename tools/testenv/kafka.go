@@ -31,6 +31,9 @@ func kafka3() recipe {
 	return recipe{name: "kafka3", start: func(ctx context.Context, s *site) (string, error) { return s.startKafka(ctx, 3) }}
 }
 
+// kafkaTools is the variable with the class path of Kafka's own clients.
+const kafkaTools = "TIMERBUS_TEST_KAFKA_TOOLS"
+
 // kafkaNode is where one node listens.
 type kafkaNode struct {
 	id                 int
@@ -49,6 +52,7 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 		return "", err
 	}
 	jvm := kafkaJVM{java: java, jars: jars}
+	s.extra = map[string]string{kafkaTools: filepath.Join(jars, "*")}
 	if jvm.archive, err = s.kafkaArchive(ctx, jvm); err != nil {
 		return "", err
 	}

@@ -27,6 +27,9 @@ type site struct {
 	mu        sync.Mutex
 	processes []*process
 	stops     []func() error // of what is no process
+
+	// extra variables are for the command beside the address. They are set before open returns.
+	extra map[string]string
 }
 
 // open brings the server up in the first way that is open.
