@@ -79,7 +79,8 @@ type Position struct {
 	Partition shard.Partition
 	// Incarnation tells a topic from one of the same name made later; larger is newer.
 	Incarnation int64
-	// Offset grows within an incarnation; the first is 1, so that the zero Position lies before all.
+	// Offset grows within an incarnation; the first is 1, so that the zero Position lies before all. A
+	// delivery with the zero Position says that its bus does not tell places.
 	Offset int64
 }
 

@@ -79,10 +79,16 @@ func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 }
 
 // message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
-// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay.
+// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay. A
+// command without a place has no ID: its repetitions cannot be told from replays.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
+	id := place + "/" + it.fate()
+	if !it.placed() {
+		// Applied once more, it is answered once more.
+		place, id = string(bus.Commands)+"/"+d.ID, ""
+	}
 	a := event.Answer{
 		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.namespace.Name, TimerID: c.id,
 		Earlier: it.earlier, InTime: it.outcome.inTime,
@@ -121,7 +127,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 	if err != nil {
 		return bus.Message{}, err
 	}
-	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: place + "/" + it.fate(), Headers: headers, Body: body}
+	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: id, Headers: headers, Body: body}
 	if c.id != "" {
 		m.Key = event.Subject(c.namespace.Name, c.id)
 	}

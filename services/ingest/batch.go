@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -89,10 +90,14 @@ func (t *session) read(it *item) error {
 	})
 }
 
+// placed reports whether the command's place on its topic is known. The zero position lies before all, so it
+// is no place: the command came over a bus that does not tell them.
+func (it *item) placed() bool { return it.position() != (store.Position{}) }
+
 // commit applies what the store has not applied yet, in one transaction with the position where the
-// store has that power.
+// store has that power and the bus tells it. Otherwise all of it is applied, again if it comes again.
 func (t *session) commit(items []*item) error {
-	if t.cfg.Positions == nil {
+	if t.cfg.Positions == nil || slices.ContainsFunc(items, func(it *item) bool { return !it.placed() }) {
 		return t.persist("store", func(ctx context.Context) error {
 			return t.write(items, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
 				return t.cfg.Store.Write(ctx, now, ops)

@@ -9,12 +9,13 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // MetadataKey is the metadata with the message's key, namespace/id of its timer unless the timer says otherwise:
 // what a Pub/Sub with partitions should choose them by.
-const MetadataKey = "timerbus_key"
+const MetadataKey = watermillbus.MetadataKey
 
 // correlationHeader is where Format has the correlation id.
 const correlationHeader = "ce_correlationid"
