@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,21 +20,26 @@ import (
 
 // dynamodb is DynamoDB Local: the service's own emulator, with the data in memory. Its address is an
 // endpoint; region and credentials are whatever the client says.
-func dynamodb() recipe {
+func dynamodb() recipe { return dynamoDBLocal("dynamodb", "-inMemory") }
+
+// dynamodbdisk keeps the data in files, for tests that kill it and start it again.
+func dynamodbdisk() recipe { return dynamoDBLocal("dynamodbdisk", "-dbPath", ".") }
+
+func dynamoDBLocal(name string, data ...string) recipe {
 	return recipe{
-		name: "dynamodb",
+		name: name,
 		container: &container{
 			image:   "amazon/dynamodb-local:3.1.0",
 			port:    "8000/tcp",
-			command: []string{"-jar", "DynamoDBLocal.jar", "-inMemory", "-disableTelemetry"},
+			command: slices.Concat([]string{"-jar", "DynamoDBLocal.jar", "-disableTelemetry"}, data),
 			ready:   "CorsParams",
 			address: func(hostPort string) string { return "http://" + hostPort },
 		},
-		start: startDynamoDB,
+		start: func(ctx context.Context, s *site) (string, error) { return startDynamoDB(ctx, s, data) },
 	}
 }
 
-func startDynamoDB(ctx context.Context, s *site) (string, error) {
+func startDynamoDB(ctx context.Context, s *site, data []string) (string, error) {
 	folder, err := s.fetch(ctx, "dynamodb", nameSQLite)
 	if err != nil {
 		return "", err
@@ -50,13 +56,13 @@ func startDynamoDB(ctx context.Context, s *site) (string, error) {
 	err = s.run(ctx, program{
 		name: s.name,
 		path: java,
-		args: []string{
+		args: slices.Concat([]string{
 			// Tests end before the second compiler has earned what it takes: without it the suite of the engine takes
 			// a third less of the processor.
 			"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dsqlite4java.library.path=" + filepath.Join(folder, nativeFolder),
 			"-cp", filepath.Join(folder, "*"), "software.amazon.dynamodb.services.local.main.ServerRunner",
-			"-inMemory", "-disableTelemetry", "-port", strconv.Itoa(port),
-		},
+			"-disableTelemetry", "-port", strconv.Itoa(port),
+		}, data),
 		quit:  syscall.SIGKILL, // its data goes in any case, and it hears nothing softer while it starts
 		ready: func(ctx context.Context, _ int) error { return dynamoDBReady(ctx, address) },
 	})

@@ -25,6 +25,7 @@ func recipes() []recipe {
 		kafka(),
 		kafka3(),
 		dynamodb(),
+		dynamodbdisk(),
 		nats(),
 		nats3(),
 	}
