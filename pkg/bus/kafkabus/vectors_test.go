@@ -1,0 +1,84 @@
+package kafkabus_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// vector is a public message as schemas/testdata pins it: on Kafka the body is the data.
+type vector struct {
+	Binary struct {
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+	} `json:"binary"`
+}
+
+// TestVectorsLieOnKafkaAsPinned has a client of others read every public message that we publish, and us read
+// every one that it publishes: key, headers and value are the pinned ones, and nothing is added.
+func TestVectorsLieOnKafkaAsPinned(t *testing.T) {
+	cluster := fake(t)
+	o := fakeOptions(cluster)
+	b := connect(t, o)
+	ours := consume(t, b, ordered)
+	other, err := kgo.NewClient(
+		kgo.SeedBrokers(o.Brokers...), kgo.ConsumeTopics(o.Prefix+".fired"), kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
+		kgo.DefaultProduceTopic(o.Prefix+".commands"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	files, err := filepath.Glob("../../../schemas/testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v vector
+		if err := json.Unmarshal(text, &v); err != nil || v.Binary.Headers == nil {
+			continue // of something else
+		}
+		tried++
+		name, key := filepath.Base(file), v.Binary.Headers["ce_subject"]
+		m := bus.Message{Key: key, ID: "1", Headers: v.Binary.Headers, Body: []byte(v.Binary.Body)}
+		if _, err := b.Publish(t.Context(), bus.Fired, m); err != nil {
+			t.Fatal(err)
+		}
+		fetches := other.PollRecords(t.Context(), 1)
+		if err := fetches.Err(); err != nil || fetches.NumRecords() != 1 {
+			t.Fatalf("%s: %d records, %v", name, fetches.NumRecords(), err)
+		}
+		record := fetches.Records()[0]
+		headers := map[string]string{}
+		for _, h := range record.Headers {
+			headers[h.Key] = string(h.Value)
+		}
+		if string(record.Key) != key || !maps.Equal(headers, m.Headers) || len(record.Headers) != len(headers) || !bytes.Equal(record.Value, m.Body) {
+			t.Errorf("%s: others read key %q, headers %v, value %s", name, record.Key, record.Headers, record.Value)
+		}
+		record.Topic = ""
+		if err := other.ProduceSync(t.Context(), record).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		d := ours.next(t)
+		if d.Key != key || !maps.Equal(d.Headers, m.Headers) || !bytes.Equal(d.Body, m.Body) {
+			t.Errorf("%s: we read key %q, headers %v, body %s", name, d.Key, d.Headers, d.Body)
+		}
+		d.Ack()
+	}
+	if tried < 13 {
+		t.Errorf("only %d messages were tried", tried)
+	}
+}
