@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 )
@@ -24,6 +25,7 @@ type Bus struct {
 	admin  *kadm.Client
 
 	identities identities
+	meetings   singleflight.Group  // look-ups of users' topics, by name
 	room       *semaphore.Weighted // for messages on their way to the brokers
 
 	ctx    context.Context // ends with Close
@@ -32,7 +34,7 @@ type Bus struct {
 	mu        sync.Mutex
 	closed    bool
 	consuming map[string]bool // groups with owners that this handle consumes
-	running   sync.WaitGroup  // Consume calls
+	running   sync.WaitGroup  // Consume calls, and look-ups of users' topics
 }
 
 var _ bus.Bus = (*Bus)(nil)

@@ -67,14 +67,30 @@ func (p *partitioner) ForTopic(name string) kgo.TopicPartitioner {
 }
 
 // meet makes sure that a topic is known before it is published to: the client would look for a missing one
-// for seconds. Topics of the cluster are known since Connect.
+// for seconds. Topics of the cluster are known since Connect. Those who ask for one at the same time ask once.
 func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if !own || b.identities.get(name) != (identity{}) {
 		return nil
 	}
-	_, err := b.find(ctx, name)
-	return err
+	found := b.meetings.DoChan(name, func() (any, error) {
+		b.mu.Lock()
+		if b.closed {
+			b.mu.Unlock()
+			return nil, bus.ErrClosed
+		}
+		b.running.Add(1)
+		b.mu.Unlock()
+		defer b.running.Done()
+		_, err := b.find(b.ctx, name)
+		return nil, err
+	})
+	select {
+	case r := <-found:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // find looks a topic of a user's own up, and tells how many partitions it has.
