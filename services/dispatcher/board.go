@@ -138,7 +138,8 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	free := b.slotLimit - b.slots
 	room := min(free, b.roomLimit-b.room, b.batchLimit)
-	others := room > 0 && (b.ready.any(free) || b.gate.any())
+	may := func(d *delivery) bool { return b.ready.may(d, b.slotLimit-b.slots) }
+	others := room > 0 && (b.ready.any(free) || b.gate.any(may))
 	if at := b.suspectNext(); at >= 0 && (!b.fair || !others) {
 		if b.exposed > 0 || room <= 0 || !b.takeSuspect(at) {
 			return r // what runs ends or takes a lease; then it is the suspect's turn
@@ -155,7 +156,7 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 		return true
 	}
 	for more := true; more && len(r.check) < room; {
-		more = take(b.gate.next())
+		more = take(b.gate.next(may))
 	}
 	// Those who waited for a host take the places that become free, so that whoever is read beside them
 	// for the first time would be read in vain.

@@ -149,16 +149,20 @@ func (g *gate) take(h *host, d *delivery) bool {
 	return true
 }
 
-// next takes a place for the first waiting delivery that there is one for, in turn over hosts; nil if there
-// is none.
-func (g *gate) next() *delivery {
+// next takes a place for the first waiting delivery that there is one for and that may have it, in turn over
+// hosts; nil if there is none.
+func (g *gate) next(may func(*delivery) bool) *delivery {
 	for e := g.queued.Front(); e != nil; e = e.Next() {
 		h := hostIn(e)
-		if !g.may(h) || !g.take(h, h.waiting[0]) {
+		if !g.may(h) {
 			continue
 		}
-		d := h.waiting[0]
-		g.unqueue(h, 0)
+		at := slices.IndexFunc(h.waiting, may)
+		if at < 0 || !g.take(h, h.waiting[at]) {
+			continue
+		}
+		d := h.waiting[at]
+		g.unqueue(h, at)
 		if len(h.waiting) > 0 {
 			g.queued.MoveToBack(h.place)
 		}
@@ -168,9 +172,9 @@ func (g *gate) next() *delivery {
 }
 
 // any reports whether next would find somebody.
-func (g *gate) any() bool {
+func (g *gate) any(may func(*delivery) bool) bool {
 	for e := g.queued.Front(); e != nil; e = e.Next() {
-		if g.may(hostIn(e)) {
+		if h := hostIn(e); g.may(h) && slices.ContainsFunc(h.waiting, may) {
 			return true
 		}
 	}

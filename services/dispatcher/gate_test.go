@@ -9,6 +9,8 @@ import (
 
 const ms = time.Millisecond
 
+func anybody(*delivery) bool { return true }
+
 func testGate(slots, perHost int) *gate {
 	return newGate(&Config{
 		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, HostsRemembered: 3, HostPatience: time.Second,
@@ -56,13 +58,13 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 	g := testGate(100, 1)
 	running := g.want(t, "in", "a", 0)
 	first, second := g.want(t, "queued", "a", 0), g.want(t, "queued", "a", 0)
-	if g.next() != nil || g.any() {
+	if g.next(anybody) != nil || g.any(anybody) {
 		t.Fatal("there is no place")
 	}
 	g.leave(running, nil, ms)
 	newcomer := g.want(t, "queued", "a", ms)
 	for _, want := range []*delivery{first, second, newcomer} {
-		d := g.next()
+		d := g.next(anybody)
 		if d != want || d.passed == nil {
 			t.Fatalf("got %p, want %p with a place", d, want)
 		}
@@ -133,7 +135,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 	for range 20 { // one answer in 500 ms
 		at += 500 * ms
 		g.leave(d, nil, at)
-		if d = g.next(); d == nil {
+		if d = g.next(anybody); d == nil {
 			t.Fatal("nobody waits")
 		}
 		g.enter(&delivery{hostName: "slow"}, "slow", 0, at)

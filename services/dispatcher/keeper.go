@@ -112,7 +112,8 @@ func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
 	switch d.stage {
 	case stageQueued:
 		queued := elapsed - d.queuedAt
-		return queued >= 2*b.gate.patience && !b.gate.lets(d) || queued >= b.holdFor
+		stuck := !b.gate.lets(d) || b.ready.crowded(d, b.slotLimit-b.slots)
+		return queued >= 2*b.gate.patience && stuck || queued >= b.holdFor
 	case stageReady:
 		if b.ready.crowded(d, b.slotLimit-b.slots) {
 			return waited >= b.gate.patience && !d.redelivered

@@ -70,11 +70,14 @@ func (l *lanes) any(free int) bool {
 
 func (o *lane) may(free int) bool { return o.held < max(1, crowd*free) }
 
-// crowded reports whether a delivery waits because its namespace holds all the slots that it may.
-func (l *lanes) crowded(d *delivery, free int) bool {
+// may reports whether a delivery's namespace may hold another slot while so many are free.
+func (l *lanes) may(d *delivery, free int) bool {
 	o := l.known[d.namespace]
-	return free > 0 && o != nil && !o.may(free)
+	return o == nil || o.may(free)
 }
+
+// crowded reports whether a delivery waits because its namespace holds all the slots that it may.
+func (l *lanes) crowded(d *delivery, free int) bool { return free > 0 && !l.may(d, free) }
 
 // remove takes out what is waiting and meant.
 func (l *lanes) remove(which func(*delivery) bool) {

@@ -1,0 +1,87 @@
+package dispatcher
+
+import (
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// table is a board without a service: what a delivery calls is known beforehand.
+type table struct {
+	*board
+	t     *testing.T
+	hosts map[*delivery]string
+	made  byte
+	of    *session
+}
+
+func newTable(t *testing.T, slots, perHost int) *table {
+	return &table{
+		board: newBoard(&Config{
+			Concurrency: slots, Room: 2 * slots, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, HostsRemembered: 100,
+			HostPatience: time.Second, PostponeMost: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
+			LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
+		}),
+		t: t, hosts: map[*delivery]string{}, of: &session{idle: make(chan struct{})},
+	}
+}
+
+// bring admits a delivery of a namespace that calls a host.
+func (b *table) bring(namespace, host string) *delivery {
+	b.made++
+	d := &delivery{namespace: namespace, session: b.of}
+	d.due.UUID, d.due.Revision = timer.UUID{b.made}, 1
+	b.hosts[d] = host
+	b.admit(d, &bus.Delivery{}, 0, 0)
+	return d
+}
+
+// start starts what may start, and returns it.
+func (b *table) start(elapsed time.Duration) (started []*delivery) {
+	for r := b.next(0, elapsed); len(r.check) > 0; r = b.next(0, elapsed) {
+		for _, d := range r.check {
+			d.hostName = b.hosts[d]
+			if e, ok := b.enter(d, 0, elapsed); ok && e.in {
+				b.board.start(d, elapsed)
+				started = append(started, d)
+			}
+		}
+	}
+	return started
+}
+
+// end ends a delivery.
+func (b *table) end(d *delivery, elapsed time.Duration) {
+	b.answered(d, nil, elapsed)
+	b.settle(d)
+}
+
+// A place that becomes free with a host goes to nobody whose namespace holds its share of the slots already.
+func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
+	b := newTable(t, 8, 2)
+	first, second := b.bring("quiet", "shared"), b.bring("quiet", "shared")
+	b.start(0)
+	for range 2 {
+		b.bring("loud", "shared")
+	}
+	b.start(0)
+	for _, host := range []string{"a", "b", "c", "d", "e"} {
+		b.bring("loud", host)
+	}
+	if n := len(b.start(0)); n != 5 || b.gate.waiting != 2 {
+		t.Fatalf("%d of the loud started, %d wait for their host", n, b.gate.waiting)
+	}
+	b.end(first, ms)
+	b.start(ms)
+	b.end(second, 2*ms)
+	third := b.bring("quiet", "another")
+	started := b.start(2 * ms)
+	if len(started) != 1 || started[0] != third {
+		t.Errorf("started: %v, want the quiet one", len(started))
+	}
+	if held := b.ready.of("loud").held; held > 6 {
+		t.Errorf("the loud namespace holds %d of 8 slots", held)
+	}
+}
