@@ -34,6 +34,24 @@ FROM pg_class c WHERE c.oid = to_regclass('timer_history')`}
 
 const oldestServer = 150_000
 
+var errReplica = errors.New("the server is a replica, which is read-only: connect to the primary")
+
+// onlyPrimary has every new connection end at a replica, unless the URL says otherwise (target_session_attrs). After
+// a failover an address may lead to one for a while, and of several hosts the first may be one. It would answer reads with what was
+// true some time ago: claims that no longer hold, and timers that were deleted.
+func onlyPrimary(config *pgxpool.Config) {
+	if config.ConnConfig.ValidateConnect != nil {
+		return
+	}
+	config.ConnConfig.ValidateConnect = func(_ context.Context, c *pgconn.PgConn) error {
+		// Servers report it when they let somebody in.
+		if c.ParameterStatus("in_hot_standby") == "on" {
+			return errReplica
+		}
+		return nil
+	}
+}
+
 // server is what selectServer tells.
 type server struct {
 	version                                          int32
@@ -140,6 +158,9 @@ func target(config *pgxpool.Config) string {
 
 // refused makes one line of what went wrong at the start.
 func refused(where string, err error) error {
+	if errors.Is(err, errReplica) {
+		return &startError{where, errReplica.Error(), err}
+	}
 	if told, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch told.Code {
 		case wrongPassword:

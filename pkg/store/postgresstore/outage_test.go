@@ -24,6 +24,8 @@ type wire struct {
 	listen  net.Listener
 	server  string
 	mode    atomic.Int32
+	// rewrite, a func([]byte) []byte, changes what the server says, if there is one.
+	rewrite atomic.Value
 	group   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -104,7 +106,11 @@ func (w *wire) copy(to, from net.Conn, losing int32) {
 		if err != nil || w.mode.Load() == losing {
 			return
 		}
-		if _, err := to.Write(buffer[:n]); err != nil && !errors.Is(err, io.EOF) {
+		said := buffer[:n]
+		if rewrite, ok := w.rewrite.Load().(func([]byte) []byte); ok && losing == loseAnswer {
+			said = rewrite(said)
+		}
+		if _, err := to.Write(said); err != nil && !errors.Is(err, io.EOF) {
 			return
 		}
 	}

@@ -92,6 +92,7 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	if err != nil {
 		return before, before, err
 	}
+	onlyPrimary(config)
 	// What the engine asks of the planner is not meant for schema changes.
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range settings() {

@@ -43,6 +43,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	onlyPrimary(config)
 	where := target(config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -101,7 +102,7 @@ func (o Options) pool() (*pgxpool.Config, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	// A server that was started anew is noticed within this time by connections that nobody uses.
+	// Connections that were lost are made anew within this time, up to MinConns.
 	config.HealthCheckPeriod = 10 * time.Second
 	return config, nil
 }
