@@ -25,7 +25,7 @@ func (s *Sink) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 	for i := range messages {
 		out[i] = s.outgoing(topic, &messages[i])
 		if own && s.config.Unwrap != nil {
-			out[i] = s.config.Unwrap(out[i])
+			s.config.Unwrap(out[i])
 		}
 		out[i].SetContext(ctx)
 	}

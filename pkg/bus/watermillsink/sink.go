@@ -43,9 +43,8 @@ type Config struct {
 	// Middleware runs around each command, inside the sink's own, the first outermost. The error of one
 	// refuses the command for good.
 	Middleware []message.HandlerMiddleware
-	// Unwrap, if not nil, makes of a message for a topic of a user's own what is published; it may return
-	// the message as it is.
-	Unwrap func(*message.Message) *message.Message
+	// Unwrap, if not nil, changes a message for a topic of a user's own before it is published.
+	Unwrap func(*message.Message)
 
 	// Source is the CloudEvents source of refusals, and Clock tells their time.
 	Source string

@@ -227,7 +227,7 @@ func TestPublicEventsGoToThePubSub(t *testing.T) {
 func TestUnwrapIsForTopicsOfUsersOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *watermillsink.Config) {
-			c.Unwrap = func(m *message.Message) *message.Message { return message.NewMessage("inner", m.Payload[1:]) }
+			c.Unwrap = func(m *message.Message) { m.UUID, m.Payload = "inner", m.Payload[1:] }
 		})
 		fired, own := w.listen("timerbus.fired"), w.listen("mine")
 		w.publish(bus.Fired, bus.Message{Body: []byte("(x")})

@@ -1,0 +1,62 @@
+package watermillclient
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/event"
+)
+
+const (
+	// Commands, Fired, Results and Dead are the public topics of a cluster with the default prefix.
+	Commands = "timerbus.commands"
+	Fired    = "timerbus.fired"
+	Results  = "timerbus.results"
+	Dead     = "timerbus.dead"
+
+	// MetadataKey is the metadata with a message's key, namespace/id of its timer: what a Pub/Sub with
+	// partitions should choose them by, so that commands about one timer keep their order.
+	MetadataKey = "timerbus_key"
+
+	defaultNamespace = "default"
+)
+
+// Create is a command that creates a timer. source names who sends it, such as "shop/orders". The message's UUID
+// is the command's id, which the answer repeats.
+func Create(source string, r client.CreateTimerRequest) (*message.Message, error) {
+	return command(event.TypeCreate, source, r.Namespace, cmp.Or(r.ID, r.TimerID), r.CorrelationID, r)
+}
+
+// Update is a command that changes a timer.
+func Update(source string, r client.UpdateTimerRequest) (*message.Message, error) {
+	return command(event.TypeUpdate, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
+}
+
+// Delete is a command that removes a timer.
+func Delete(source string, r client.DeleteTimerRequest) (*message.Message, error) {
+	return command(event.TypeDelete, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
+}
+
+func command(eventType, source, namespace, id, correlationID string, request any) (*message.Message, error) {
+	if source == "" || id == "" {
+		return nil, fmt.Errorf("%s: a command needs a source and a timer's id, not %q and %q", eventType, source, id)
+	}
+	subject := event.Subject(cmp.Or(namespace, defaultNamespace), id)
+	uuid := watermill.NewUUID()
+	e, err := event.New(eventType, source, uuid, subject, correlationID, 0, request)
+	if err != nil {
+		return nil, err
+	}
+	headers, body, err := e.Encode(event.Binary)
+	if err != nil {
+		return nil, err
+	}
+	m := message.NewMessage(uuid, body)
+	m.Metadata = headers
+	m.Metadata.Set(MetadataKey, subject)
+	return m, nil
+}
