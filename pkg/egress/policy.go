@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"code.dny.dev/ssrf"
@@ -35,15 +36,28 @@ type Policy struct {
 	guardian *ssrf.Guardian
 	hosts    map[string]bool // lower case; whatever they resolve to is allowed
 	suffixes []string        // of *.suffix, with the dot
-	// metadata6 is allowed only where it is named: it lies among the private addresses.
-	metadata6 bool
+	named    []netip.Prefix  // addresses and prefixes, without what the words stand for
 }
 
-// The addresses at which clouds hand out credentials.
-var (
-	metadata4 = netip.AddrFrom4([4]byte{169, 254, 169, 254})
-	metadata6 = netip.MustParseAddr("fd00:ec2::254")
-)
+// isMetadata reports whether a machine in a cloud gets its credentials or its configuration from an address. These lie
+// among link-local, private and even public ones, and are allowed only where they are named.
+func isMetadata(a netip.Addr) bool {
+	switch a.String() {
+	case "169.254.169.254", // nearly everywhere
+		"fd00:ec2::254",      // Amazon
+		"fd00:ec2::23",       // Amazon, for pods
+		"fd20:ce::254",       // Google
+		"fd00:c1::a9fe:a9fe", // Oracle
+		"168.63.129.16",      // Azure
+		"100.100.100.200":    // Alibaba
+		return true
+	default:
+		return false
+	}
+}
+
+// nat64 is where translators make IPv4 of IPv6 (RFC 6052).
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // Parse reads a policy from its text; the empty text allows public addresses only.
 func Parse(text string) (*Policy, error) {
@@ -78,9 +92,10 @@ func Parse(text string) (*Policy, error) {
 				p.allowHost(host)
 			case prefix.Addr().Is4():
 				v4 = append(v4, prefix)
+				p.named = append(p.named, prefix)
 			default:
 				v6 = append(v6, prefix)
-				p.metadata6 = p.metadata6 || prefix.Contains(metadata6)
+				p.named = append(p.named, prefix)
 			}
 		}
 	}
@@ -167,10 +182,16 @@ func (p *Policy) names(host string) bool {
 
 func (p *Policy) refusesAddr(addr netip.Addr) error {
 	addr = addr.Unmap() // what is mapped into IPv6 is reached over IPv4
-	if p.guardian.SafeAddr(addr) == nil && (addr != metadata6 || p.metadata6) {
-		return nil
+	named := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
+	if p.guardian.SafeAddr(addr) != nil || isMetadata(addr) && !slices.ContainsFunc(p.named, named) {
+		return fmt.Errorf("%w: %v is %s", ErrRefused, addr, kind(addr))
 	}
-	return fmt.Errorf("%w: %v is %s", ErrRefused, addr, kind(addr))
+	if nat64.Contains(addr) {
+		// Who allows translation does not allow everything behind it.
+		bytes := addr.As16()
+		return p.refusesAddr(netip.AddrFrom4([4]byte(bytes[12:])))
+	}
+	return nil
 }
 
 // kind says in words what an address is that is not public.
@@ -178,7 +199,7 @@ func kind(a netip.Addr) string {
 	switch {
 	case a.IsLoopback():
 		return "a loopback address"
-	case a == metadata4 || a == metadata6:
+	case isMetadata(a):
 		return "a metadata service's address"
 	case a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast():
 		return "a link-local address"
