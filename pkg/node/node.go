@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -40,7 +42,12 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options say what to run on what. All fields but Role, Name, Migrate, Token and Callback… are required.
+// Over puts a bus over the one that was opened, for the services to use, and says how public events lie in its
+// messages (0: as below). prefix begins the names of the service's own topics, and source is the CloudEvents
+// source of what the node sends.
+type Over func(below bus.Bus, prefix, source string) (over bus.Bus, format event.Mode, err error)
+
+// Options say what to run on what. All fields but Role, Name, Migrate, Over, Token and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -51,6 +58,8 @@ type Options struct {
 	Partitions       int
 	// Migrate is pkg/backend's.
 	Migrate bool
+	// Over, if not nil, is called once by Open. The node closes what it made, before the bus below.
+	Over Over
 	// Listener takes the requests of the HTTP API, or where the role has none, of probes and metrics. The
 	// node closes it.
 	Listener net.Listener
@@ -73,6 +82,7 @@ type Options struct {
 // Node is one process, ready to run.
 type Node struct {
 	backend *backend.Backend
+	over    bus.Bus // nil if there is none
 	group   runtime.Group
 }
 
@@ -87,11 +97,15 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
+	n := &Node{backend: b}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, b.Close())
+			err = errors.Join(err, n.close())
 		}
 	}()
+	if err := n.cover(o); err != nil {
+		return nil, err
+	}
 	if err := ensureNamespace(ctx, b.Store); err != nil {
 		return nil, err
 	}
@@ -102,7 +116,37 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Node{backend: b, group: runtime.Group{Parts: parts, Drain: o.Drain, Logger: o.Logger}}, nil
+	n.group = runtime.Group{Parts: parts, Drain: o.Drain, Logger: o.Logger}
+	return n, nil
+}
+
+// cover puts Options.Over's bus over the backend's.
+func (n *Node) cover(o *Options) error {
+	if o.Over == nil {
+		return nil
+	}
+	b := n.backend
+	over, format, err := o.Over(b.Bus, b.Prefix, sourceOf(b))
+	if err != nil {
+		return fmt.Errorf("put a bus over the one that was opened: %w", err)
+	}
+	n.over, b.Bus = over, over
+	if format != 0 {
+		b.Format = format
+	}
+	return nil
+}
+
+// sourceOf is one for all services: an event that two of them tell is the same one.
+func sourceOf(b *backend.Backend) string { return "timerbus/" + b.Cluster.ID.String() }
+
+// close closes what Open opened.
+func (n *Node) close() error {
+	var err error
+	if n.over != nil {
+		err = n.over.Close()
+	}
+	return errors.Join(err, n.backend.Close())
 }
 
 // BusAddress is where others reach an embedded bus; empty if they cannot.
@@ -117,7 +161,7 @@ func (n *Node) Run(ctx context.Context) error {
 		// which it is made for.
 		return err
 	}
-	return errors.Join(err, n.backend.Close())
+	return errors.Join(err, n.close())
 }
 
 // ensureNamespace makes the namespace that requests without one mean.

@@ -26,9 +26,7 @@ func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), directory: store.NewDirectory(b.Store),
 		clock: timer.SystemClock, revisions: timer.NewRevisions(timer.SystemClock, rand.Uint64),
-		// One source for all services: an event that two of them tell is the same one.
-		source: "timerbus/" + b.Cluster.ID.String(),
-		name:   o.Name,
+		source: sourceOf(b), name: o.Name,
 	}
 	if w.name == "" {
 		var err error
