@@ -12,13 +12,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// selectServer reads what a start depends on. What only superusers may see of replicas is missing for
-// others, who then get no warning.
+// selectServer reads what a start depends on. That there are replicas, everybody may see.
 var selectServer = statement{"select_server", `SELECT current_setting('server_version_num')::integer,
 	current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on',
 	pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
 	current_setting('synchronous_commit'),
-	current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT FROM pg_stat_replication),
+	current_setting('synchronous_standby_names') <> '', EXISTS (SELECT FROM pg_stat_replication),
 	coalesce(has_schema_privilege(current_schema(), 'USAGE'), false)`}
 
 // selectRights asks for the rights on the tables; it needs a schema to be there.
@@ -33,6 +32,8 @@ var selectOwner = statement{"select_owner", `SELECT coalesce(pg_has_role(c.relow
 FROM pg_class c WHERE c.oid = to_regclass('timer_history')`}
 
 const oldestServer = 150_000
+
+var errNoSchema = errors.New("the user has no rights on any schema in search_path: create it, GRANT USAGE, or set search_path")
 
 var errReplica = errors.New("the server is a replica, which is read-only: connect to the primary")
 
@@ -54,9 +55,12 @@ func onlyPrimary(config *pgxpool.Config) {
 
 // server is what selectServer tells.
 type server struct {
-	version                                          int32
-	fsync, fullPages, readOnly, asynchronous, usable bool
-	synchronousCommit                                string
+	version                            int32
+	fsync, fullPages, readOnly, usable bool
+	// synchronousCommit is what a commit waits for: nothing (off), this server's disk (local), or a replica as
+	// well, if some is named for that.
+	synchronousCommit string
+	named, replicas   bool
 }
 
 // refuse says why timers would not be safe on a server, or could not be written; nil if they can.
@@ -71,7 +75,7 @@ func (s *server) refuse(allowUnsafe bool) error {
 	case !s.fullPages && !allowUnsafe:
 		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: turn it on")
 	case !s.usable:
-		return errors.New("the user has no rights on the schema in search_path: GRANT USAGE, or set search_path")
+		return errNoSchema
 	default:
 		return nil
 	}
@@ -83,7 +87,7 @@ func (s *server) doubts() (out []string) {
 	if s.synchronousCommit == "off" {
 		out = append(out, "synchronous_commit is off: a crash of the server loses the timers acknowledged just before")
 	}
-	if s.asynchronous {
+	if s.replicas && (!s.named || s.synchronousCommit == "local") {
 		out = append(out, "replicas are asynchronous: a failover loses the timers acknowledged just before")
 	}
 	return out
@@ -96,7 +100,7 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 		there.version = r.int4()
 		there.fsync, there.fullPages, there.readOnly = r.bool(), r.bool(), r.bool()
 		there.synchronousCommit = r.text()
-		there.asynchronous, there.usable = r.bool(), r.bool()
+		there.named, there.replicas, there.usable = r.bool(), r.bool(), r.bool()
 	}})
 	if err != nil {
 		return err

@@ -62,6 +62,9 @@ func TestOpenRefuses(t *testing.T) {
 			{"read-only", func(t *testing.T) string {
 				return with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&default_transaction_read_only=on" })
 			}, []string{"read-only", "primary"}},
+			{"a search path that leads nowhere", func(t *testing.T) string {
+				return with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&search_path=nowhere" })
+			}, []string{"search_path", "GRANT USAGE"}},
 			{"missing rights", func(t *testing.T) string {
 				inside := migrated(t, address)
 				role := fmt.Sprintf("guest_%d", rand.Uint64())
@@ -160,10 +163,19 @@ func TestServersThatWouldLoseTimersAreRefused(t *testing.T) {
 			t.Errorf("%s: allowed if told so: %t", want, allowed)
 		}
 	}
-	doubtful := good
-	doubtful.synchronousCommit, doubtful.asynchronous = "off", true
-	if got := doubtful.doubts(); len(got) != 2 {
-		t.Errorf("doubts: %q", got)
+	for _, c := range []struct {
+		commits         string
+		named, replicas bool
+		doubts          int
+	}{
+		{"on", true, true, 0}, {"remote_apply", true, true, 0}, {"on", true, false, 0},
+		{"on", false, true, 1}, {"local", true, true, 1}, {"off", true, true, 1}, {"off", false, true, 2},
+	} {
+		s := good
+		s.synchronousCommit, s.named, s.replicas = c.commits, c.named, c.replicas
+		if got := s.doubts(); len(got) != c.doubts {
+			t.Errorf("%+v: doubts: %q", c, got)
+		}
 	}
 }
 
@@ -177,6 +189,32 @@ func TestOpenWarns(t *testing.T) {
 		}
 		s.Close()
 		if !strings.Contains(log.String(), "synchronous_commit is off") {
+			t.Errorf("the log says %q", log.String())
+		}
+	})
+}
+
+// TestOpenWarnsOfReplicas that no commit waits for. Whoever connects like a replica is listed as one.
+func TestOpenWarnsOfReplicas(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		config, err := pgconn.ParseConfig(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.RuntimeParams["replication"] = "true"
+		replica, err := pgconn.ConnectConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer replica.Close(t.Context())
+		var log bytes.Buffer
+		s, err := Open(t.Context(), Options{URL: inside, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if !strings.Contains(log.String(), "replicas are asynchronous") {
 			t.Errorf("the log says %q", log.String())
 		}
 	})
@@ -211,6 +249,36 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("migrate a newer schema: %+v, %v", after, err)
 		}
 		openStore(t, inside)
+	})
+}
+
+// TestMigrateSaysWhatIsInTheWay, and not that it should be run.
+func TestMigrateSaysWhatIsInTheWay(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		taken := newDatabase(t, address)
+		execute(t, taken, "CREATE TABLE cluster (one integer)")
+		nowhere := with(t, newDatabase(t, address), func(u *url.URL) { u.RawQuery += "&search_path=nowhere" })
+		for at, want := range map[string]string{taken: `bring the schema from version 0 to`, nowhere: "search_path"} {
+			_, _, err := Migrate(t.Context(), Options{URL: at})
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "migrate up") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want it to say %q", err, want)
+			}
+		}
+	})
+}
+
+// TestMigrateTakesItsTime, however little the user's statements may take.
+func TestMigrateTakesItsTime(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := newDatabase(t, address)
+		role := fmt.Sprintf("hasty_%d", rand.Uint64())
+		execute(t, inside, "CREATE ROLE "+role+" LOGIN", "GRANT CREATE ON SCHEMA public TO "+role,
+			"ALTER ROLE "+role+" SET statement_timeout = '10ms'")
+		t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+		at := with(t, inside, func(u *url.URL) { u.User = url.User(role) })
+		if _, _, err := Migrate(t.Context(), Options{URL: at}); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

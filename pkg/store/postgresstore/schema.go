@@ -93,8 +93,12 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		return before, before, err
 	}
 	onlyPrimary(config)
-	// What the engine asks of the planner is not meant for schema changes.
+	// What the engine asks of the planner is not meant for schema changes. They take the time they need, whatever is
+	// set for the user's other statements.
 	params := config.ConnConfig.RuntimeParams
+	if _, given := params["statement_timeout"]; !given {
+		params["statement_timeout"] = "0"
+	}
 	for name, value := range settings() {
 		if params[name] == value && name != "application_name" && name != "lock_timeout" {
 			delete(params, name)
@@ -121,8 +125,8 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		_, err = migrations.Up(ctx)
 	}
 	if err != nil {
-		err = fmt.Errorf("bring the schema from version %d to %d: %w", before.Version, before.Known, err)
-		return before, before, refused(target(config), err)
+		err = refused(target(config), err)
+		return before, before, fmt.Errorf("bring the schema from version %d to %d: %w", before.Version, before.Known, err)
 	}
 	after, err = Status(ctx, o)
 	if err == nil {
@@ -152,7 +156,7 @@ func known() (int64, error) {
 var (
 	findSchema = statement{
 		"find_schema",
-		"SELECT to_regclass('schema_support') IS NOT NULL AND to_regclass('" + migrationsTable + "') IS NOT NULL",
+		"SELECT current_schema() IS NOT NULL, to_regclass('schema_support') IS NOT NULL AND to_regclass('" + migrationsTable + "') IS NOT NULL",
 	}
 	selectSchema  = statement{"select_schema", "SELECT coalesce(max(version_id), 0)::bigint FROM " + migrationsTable + " WHERE is_applied"}
 	selectSupport = statement{"select_support", "SELECT oldest_schema, oldest_program FROM schema_support ORDER BY version DESC LIMIT 1"}
@@ -164,8 +168,12 @@ func (s *Store) schema(ctx context.Context) (Schema, error) {
 	if schema.Known, err = known(); err != nil {
 		return schema, err
 	}
-	var there bool
-	if err := s.ask(ctx, call{statement: findSchema, row: func(r *record) { there = r.bool() }}); err != nil || !there {
+	var somewhere, there bool
+	err = s.ask(ctx, call{statement: findSchema, row: func(r *record) { somewhere, there = r.bool(), r.bool() }})
+	if err == nil && !somewhere {
+		err = errNoSchema
+	}
+	if err != nil || !there {
 		return schema, err
 	}
 	err = s.ask(ctx,
