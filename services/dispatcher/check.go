@@ -110,8 +110,11 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	}
 	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
-	if d.row.Way() != timer.DeliverEvent {
+	switch {
+	case d.row.Way() != timer.DeliverEvent:
 		d.hostName = callback.HostOf(d.row.CallbackURL)
+	case d.row.Topic != "":
+		d.hostName = topicPlace(d.row.Topic)
 	}
 	if row.Timer.Starts >= s.config.ParkAfter {
 		if s.board.withdraw(d) {

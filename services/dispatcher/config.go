@@ -88,6 +88,9 @@ type Config struct {
 	// HostLimit bounds the callbacks under way at once to one host and port: 64. It gets no more than
 	// as many as are free.
 	HostLimit int
+	// TopicLimit bounds the events on their way at once to one topic of a user's own, as HostLimit does callbacks:
+	// Batch / 2, so that a dozen topics may hang before other timers of their namespace wait for them.
+	TopicLimit int
 	// HostPatience is how long a delivery may have to wait here for its host; one that would wait longer
 	// is postponed, by at least as much: 1 s.
 	HostPatience time.Duration
@@ -158,6 +161,7 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.HoldFor, 10*time.Second)
 	setDefault(&c.PostponeFor, 5*time.Second)
 	setDefault(&c.HostLimit, 64)
+	setDefault(&c.TopicLimit, max(1, c.Batch/2))
 	setDefault(&c.HostPatience, time.Second)
 	setDefault(&c.PostponeMost, time.Minute)
 	setDefault(&c.HostsRemembered, 4096)

@@ -28,7 +28,7 @@ type attemptResult struct {
 // deliver makes one attempt and sees its outcome through.
 //
 // With way "both", event and callback leave at the same time; the callback alone decides the outcome,
-// and the event repeats with every attempt.
+// and the event repeats with every attempt. A topic of a user's own (owntopic.go) decides, too.
 func (s *Service) deliver(d *delivery) {
 	if s.config.Planted.ReadFirst {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
@@ -53,6 +53,11 @@ func (s *Service) deliver(d *delivery) {
 }
 
 func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error) {
+	if way != timer.DeliverCallback && d.row.Topic != "" {
+		if refused := s.allow(d); refused != nil {
+			return *refused, nil
+		}
+	}
 	if way == timer.DeliverEvent {
 		return s.fire(d)
 	}
@@ -105,6 +110,9 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 	if err != nil {
 		return undeliverable(err), nil
 	}
+	if d.row.Topic != "" {
+		return s.fireOwn(d, m)
+	}
 	job := send(s.fired, m)
 	<-job.done
 	switch {
@@ -123,6 +131,9 @@ func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
 		return undeliverable(err), nil
+	}
+	if d.row.Topic != "" {
+		return s.callAndFireOwn(d, m)
 	}
 	job := send(s.fired, m)
 	result, err := s.call(d)
@@ -143,5 +154,9 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 	if err != nil {
 		return bus.Message{}, err
 	}
-	return s.message(e, d.ref.Shard, "_"+decimal(d.row.Attempts+1))
+	m, err := s.message(e, d.ref.Shard, "_"+decimal(d.row.Attempts+1))
+	if d.row.EventKey != "" {
+		m.Key = d.row.EventKey
+	}
+	return m, err
 }

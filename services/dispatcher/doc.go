@@ -10,7 +10,8 @@
 // (who may start, pure), gate.go (whose host has a place; with host.go, lanes.go and lookahead.go), check.go
 // (the row check), deliver.go (the attempt), conclude.go (result, outcome, acknowledgement), write.go (one
 // compare-and-set until it is answered). keeper.go and lease.go are what happens to deliveries that take long,
-// postpone.go to those that cannot begin; publish.go, announce.go and batch.go what carries them in bulk;
+// postpone.go to those that cannot begin; publish.go, announce.go and batch.go what carries them in bulk, and
+// outlets.go and owntopic.go what goes to topics of users' own;
 // housekeeping.go, metrics.go and config.go the rest. internal/callback is the protocol with receivers, and
 // profile.go opens what a namespace adds to it.
 package dispatcher

@@ -45,10 +45,11 @@ const (
 // holding anything but a message, and is row-checked again before the call (I7). Otherwise the row is
 // postponed (I11), as it is while the host's circuit is open.
 type gate struct {
-	slotLimit, hostLimit, remembered int
-	patience, postponeMost, openFor  time.Duration
-	breakAfter                       uint32
-	crowd                            int // so many waiting are too many
+	slotLimit, remembered           int
+	hostLimit, topicLimit           int // places
+	patience, postponeMost, openFor time.Duration
+	breakAfter                      uint32
+	crowd                           int // so many waiting are too many
 
 	hosts          map[string]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
@@ -61,15 +62,15 @@ type gate struct {
 
 func newGate(c *Config) *gate {
 	return &gate{
-		slotLimit: c.Concurrency, hostLimit: c.HostLimit, remembered: c.HostsRemembered,
+		slotLimit: c.Concurrency, remembered: c.HostsRemembered, hostLimit: c.HostLimit, topicLimit: c.TopicLimit,
 		patience: c.HostPatience, postponeMost: c.PostponeMost, openFor: c.CircuitOpenFor,
 		breakAfter: uint32(c.CircuitAfter), crowd: c.MaxInFlight / 2,
 		hosts: map[string]*host{}, idle: list.New(), queued: list.New(),
 	}
 }
 
-// share is how many places one host may hold.
-func (g *gate) share() int { return max(1, min(g.hostLimit, g.slotLimit-g.calls)) }
+// share is how many places a host may hold.
+func (g *gate) share(h *host) int { return max(1, min(h.limit, g.slotLimit-g.calls)) }
 
 // enter takes a place for a delivery, lets it wait, or refuses it. age is how long it has been due.
 func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry {
@@ -80,13 +81,13 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 	switch state := h.circuit.State(); {
 	case state == gobreaker.StateOpen:
 		return g.refuse(h, refusedOpen, age, elapsed)
-	case state == gobreaker.StateHalfOpen || len(h.waiting) == 0 && h.calls < g.share():
+	case state == gobreaker.StateHalfOpen || len(h.waiting) == 0 && h.calls < g.share(h):
 		if !g.take(h, d) {
 			return g.refuse(h, refusedOpen, age, elapsed)
 		}
 		return entry{in: true}
 	}
-	if h.calls >= g.share() {
+	if h.calls >= g.share(h) {
 		h.fill(elapsed, g.lived(elapsed))
 		if len(h.waiting) >= h.bearable(g.lived(elapsed), g.patience) {
 			return g.refuse(h, refusedFull, age, elapsed)
@@ -128,7 +129,7 @@ func (g *gate) beatMost() time.Duration {
 
 // may reports whether a place is free.
 func (g *gate) may(h *host) bool {
-	return h.calls < g.share() && h.lets()
+	return h.calls < g.share(h) && h.lets()
 }
 
 // lets reports whether a place is free for a delivery, or it needs none.
@@ -185,7 +186,7 @@ func (g *gate) any(may func(*delivery) bool) bool {
 // if no call was made.
 func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name string, what change) {
 	h, passed := d.host, d.passed
-	full := h.calls >= g.share()
+	full := h.calls >= g.share(h)
 	d.host, d.passed = nil, nil
 	if h.calls--; h.calls == 0 {
 		g.called--
@@ -210,7 +211,7 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 		h.down, what = false, circuitClosed
 		g.open--
 	}
-	if h.calls < g.share()/2 {
+	if h.calls < g.share(h)/2 {
 		h.warned = false
 	}
 	g.rest(h)
@@ -222,7 +223,7 @@ func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
 		keep, why := maxWaiting, refusedFull
-		if h.full && h.calls >= g.share() {
+		if h.full && h.calls >= g.share(h) {
 			keep = h.bearable(g.lived(elapsed), g.patience)
 		}
 		if h.circuit.State() == gobreaker.StateOpen {
@@ -274,7 +275,11 @@ func (g *gate) host(name string) *host {
 	if h := g.hosts[name]; h != nil {
 		return h
 	}
-	h := &host{name: name, circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+	limit := g.hostLimit
+	if isTopicPlace(name) {
+		limit = g.topicLimit
+	}
+	h := &host{name: name, limit: limit, circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests: 1, Timeout: g.openFor,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= g.breakAfter },
 		IsExcluded:  func(err error) bool { return err == errUntried }, //nolint:errorlint // as in leave.

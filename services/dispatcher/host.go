@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"container/list"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -16,9 +17,11 @@ var (
 	errUntried = errors.New("not tried")
 )
 
-// host is one receiver's host and port, as far as this process calls it.
+// host is one receiver's host and port, as far as this process calls it; or a topic of a user's own, whose events
+// are calls here, each answered by the bus.
 type host struct {
 	name    string
+	limit   int         // places
 	calls   int         // under way
 	waiting []*delivery // known to call it, in order of arrival; their rows are checked again
 	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
@@ -51,6 +54,13 @@ func (h *host) lets() bool {
 		return true
 	}
 }
+
+// topicPlace is what a topic of a user's own is called among hosts, none of which has a blank in its name.
+func topicPlace(topic string) string { return topicMark + topic }
+
+func isTopicPlace(name string) bool { return strings.HasPrefix(name, topicMark) }
+
+const topicMark = "topic "
 
 // pulse is a clock that runs while answers come in, from whomever. A host is not silent because the whole
 // process, or the machine, stood still.

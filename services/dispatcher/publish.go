@@ -40,13 +40,29 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 }
 
 func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
+	err := s.hand(topic, messages)
+	if err != nil {
+		s.failed("publish to "+string(topic), err)
+	}
+	return err
+}
+
+// publishOwn publishes to a topic of a user's own. Whose timers they are hears of a failure; it is no news for the
+// log, and no label of a metric.
+func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
+	err := s.hand(topic, messages)
+	if err != nil {
+		s.metrics.failures.WithLabelValues("publish to a user's topic").Inc()
+		s.config.Logger.Debug("user's topic took nothing", "topic", topic, "events", len(messages), "error", err)
+	}
+	return err
+}
+
+func (s *Service) hand(topic bus.Topic, messages []bus.Message) error {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	if _, err := s.config.Bus.Publish(ctx, topic, messages...); err != nil {
-		s.failed("publish to "+string(topic), err)
-		return err
-	}
-	return nil
+	_, err := s.config.Bus.Publish(ctx, topic, messages...)
+	return err
 }
 
 // send hands a message to a topic; the caller waits for job.done.

@@ -23,6 +23,7 @@ type Service struct {
 
 	finishes             *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
+	own                  *outlets
 	hints                *batch[bus.Message]
 	marks                *batch[store.Mark]
 
@@ -44,6 +45,7 @@ func New(config Config) (*Service, error) {
 	s.metrics = newMetrics(config.Registerer, s.board.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
+	s.own = newOutlets(config.Batch, s.publishOwn)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
 	s.marks = newBatch(config.Room, config.Batch, s.flushMarks)
 	return s, nil

@@ -109,6 +109,12 @@ func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random fu
 	}
 }
 
+// Fail is the verdict on an attempt that did not succeed for a reason that may pass: another one, if the policy
+// allows it.
+func Fail(t *timer.Timer, reason string, now timer.Millis, random func() uint64) Verdict {
+	return fail(Verdict{Reason: cut(reason, maxReason)}, t, "", now, random)
+}
+
 // fail asks the policy for another attempt.
 func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func() uint64) Verdict {
 	n := t.Attempts + 1
