@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// callbackFlags are a namespace's settings that say how its callbacks go out.
+// callbackFlags are a namespace's settings that say how its callbacks and events go out.
 type callbackFlags struct {
 	headers            []string
 	retryStatuses      []int
@@ -19,6 +19,7 @@ type callbackFlags struct {
 	rotate, remove     string
 	overlap            time.Duration
 	ca, certificate, k string
+	topics             []string
 	cleared            []string
 }
 
@@ -31,11 +32,13 @@ func (f *callbackFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the certificates that callbacks trust, in place of the machine's")
 	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the certificate that callbacks show")
 	c.Flags().StringVar(&f.k, "client-key", "", "PEM file of its key")
+	c.Flags().StringSliceVar(&f.topics, "event-topics", nil,
+		"topics that timers' events may go to, such as 'orders.*,billing.timeouts'; * stands for any run of characters")
 }
 
 // clearableSettings are what --clear knows, and the flags they exclude.
 func clearableSettings() []string {
-	return []string{"ca", "client-cert", "header", "retry-status", "secret"}
+	return []string{"ca", "client-cert", "event-topics", "header", "retry-status", "secret"}
 }
 
 // addChanges adds the flags that only an update has.
@@ -59,6 +62,9 @@ func (f *callbackFlags) input(c *cobra.Command, p *program, input *client.Namesp
 	}
 	if c.Flags().Changed("retry-status") {
 		input.RetryStatuses, given = client.Set(f.retryStatuses), true
+	}
+	if c.Flags().Changed("event-topics") {
+		input.EventTopics, given = client.Set(f.topics), true
 	}
 	secrets, some, err := f.secrets(c, p)
 	if err != nil {
@@ -148,6 +154,8 @@ func (f *callbackFlags) clear(c *cobra.Command, field string, input *client.Name
 	switch field {
 	case "header":
 		input.Headers = client.Clear[client.Headers]()
+	case "event-topics":
+		input.EventTopics = client.Clear[[]string]()
 	case "retry-status":
 		input.RetryStatuses = client.Clear[[]int]()
 	case "secret":

@@ -211,6 +211,41 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"timer", "update", "order-17", "--clear", "header"},
 			200, aTimer, "timers/update", `{"headers":null,"namespace":"default","timerId":"order-17"}`, nil, "",
 		},
+		"create with a topic": {
+			[]string{"timer", "create", "order-17", "--in", "1s", "--topic", "orders.timeouts", "--key", "customer 7"},
+			200, aTimer, "timers/create",
+			`{"executeIn":"1s","id":"order-17","key":"customer 7","namespace":"default","topic":"orders.timeouts"}`, nil, "",
+		},
+		"get with a topic": {
+			[]string{"timer", "get", "order-17"},
+			200, strings.Replace(aTimer, `"generation"`, `"topic":"orders.timeouts","key":"customer 7","generation"`, 1), "timers/get",
+			`{"namespace":"default","timerId":"order-17"}`,
+			[]string{"orders.timeouts", "customer 7"},
+			"",
+		},
+		"update topic and key": {
+			[]string{"timer", "update", "order-17", "--topic", "orders.b", "--key", "k"},
+			200, aTimer, "timers/update", `{"key":"k","namespace":"default","timerId":"order-17","topic":"orders.b"}`, nil, "",
+		},
+		"no topic": {
+			[]string{"timer", "update", "order-17", "--clear", "topic"},
+			200, aTimer, "timers/update", `{"key":null,"namespace":"default","timerId":"order-17","topic":null}`, nil, "",
+		},
+		"no key": {
+			[]string{"timer", "update", "order-17", "--clear", "key"},
+			200, aTimer, "timers/update", `{"key":null,"namespace":"default","timerId":"order-17"}`, nil, "",
+		},
+		"namespace with topics": {
+			[]string{"namespace", "create", "n", "--preset", "small", "--event-topics", "orders.*,billing.timeouts"},
+			200, strings.Replace(aNamespace, `"retryPolicy"`, `"eventTopics":["billing.timeouts","orders.*"],"retryPolicy"`, 1),
+			"namespaces/create", `{"name":"n","preset":"small","settings":{"eventTopics":["orders.*","billing.timeouts"]}}`,
+			[]string{"billing.timeouts, orders.*"},
+			"",
+		},
+		"namespace without topics": {
+			[]string{"namespace", "update", "n", "--clear", "event-topics"},
+			200, aNamespace, "namespaces/update", `{"name":"n","settings":{"eventTopics":null}}`, nil, "",
+		},
 		"namespace with a secret": {
 			[]string{"namespace", "create", "n", "--preset", "small", "--secret", "-", "--header", "X-Env: test", "--retry-status", "404,409", "--ca", file},
 			200, strings.Replace(aNamespace, `"retryPolicy"`, `"secrets":[{"id":"0a1b2c3d","createdAt":"2020-01-01T00:00:00.000Z"}],

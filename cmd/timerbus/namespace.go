@@ -174,7 +174,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
 }
 
-// describeCallbacks lists what is set of how callbacks go out.
+// describeCallbacks lists what is set of how callbacks and events go out.
 func describeCallbacks(s *client.NamespaceSettings) [][]string {
 	var rows [][]string
 	if len(s.RetryStatuses) > 0 {
@@ -193,6 +193,9 @@ func describeCallbacks(s *client.NamespaceSettings) [][]string {
 	}
 	if s.TLS.Certificate != "" {
 		rows = append(rows, []string{"client certificate", "set"})
+	}
+	if len(s.EventTopics) > 0 {
+		rows = append(rows, []string{"event topics", strings.Join(s.EventTopics, ", ")})
 	}
 	return rows
 }

@@ -117,6 +117,9 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"timeout", t.CallbackTimeout},
 	}
 	rows = append(rows, describeHeaders(t.Headers)...)
+	if t.Topic != "" {
+		rows = append(rows, []string{"topic", t.Topic}, []string{"key", printable(or(t.Key, "-"))})
+	}
 	rows = append(rows, [][]string{
 		{"payload", short(string(t.Payload), 200)},
 		{"attempts", fmt.Sprintf("%d of %d", t.Attempts, t.RetryPolicy.MaxAttempts)},

@@ -20,6 +20,7 @@ type timerFlags struct {
 	timeout                                           time.Duration
 	retry                                             retryFlags
 	headers                                           []string
+	topic, key                                        string
 }
 
 func (f *timerFlags) add(c *cobra.Command) {
@@ -31,6 +32,8 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
 	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
+	c.Flags().StringVar(&f.topic, "topic", "", "topic of the event, one that the namespace allows (default: the common topic)")
+	c.Flags().StringVar(&f.key, "key", "", "key of the event on that topic (default: namespace/id)")
 	f.retry.add(c)
 	completeWith(c, "deliver", "callback", "event", "both")
 }
@@ -85,6 +88,7 @@ func (t *timerCommands) create() *cobra.Command {
 			request := client.CreateTimerRequest{
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
 				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
+				Topic: f.topic, Key: f.key,
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
@@ -111,7 +115,7 @@ func (t *timerCommands) create() *cobra.Command {
 
 // clearable are the fields that --clear knows, and the flags they exclude.
 func clearable() []string {
-	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "header", "payload", "retry"}
+	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "header", "key", "payload", "retry", "topic"}
 }
 
 func (t *timerCommands) update() *cobra.Command {
@@ -167,6 +171,12 @@ func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerReques
 	if c.Flags().Changed("callback-timeout") {
 		request.CallbackTimeout = client.Set(f.timeout.String())
 	}
+	if c.Flags().Changed("topic") {
+		request.Topic = client.Set(f.topic)
+	}
+	if c.Flags().Changed("key") {
+		request.Key = client.Set(f.key)
+	}
 	if policy, given := f.retry.input(c); given {
 		request.RetryPolicy = client.Set(policy)
 	}
@@ -191,6 +201,11 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 			request.Deliver = client.Clear[client.Deliver]()
 		case "header":
 			request.Headers = client.Clear[client.Headers]()
+		case "key":
+			request.Key = client.Clear[string]()
+		case "topic":
+			// A key has no meaning without it.
+			request.Topic, request.Key = client.Clear[string](), client.Clear[string]()
 		case "payload":
 			request.Payload = json.RawMessage("null")
 		case "retry":
