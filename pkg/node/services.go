@@ -38,6 +38,9 @@ func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
 	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
 		return nil, err
 	}
+	if metered, ok := store.As[prometheus.Collector](b.Store); ok {
+		w.registry.MustRegister(metered)
+	}
 	watch := newWatch(b.Store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
 	parts := []runtime.Part{{Name: "watch", Run: watch.run}}
 	for _, service := range []struct {

@@ -133,7 +133,7 @@ func (s *Store) getChunk(ctx context.Context, table string, keys []item, project
 		err := s.read(ctx, func() (err error) {
 			out, err = s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 				RequestItems:           map[string]types.KeysAndAttributes{table: ask},
-				ReturnConsumedCapacity: s.wantCapacity(),
+				ReturnConsumedCapacity: wantCapacity,
 			})
 			return err
 		})

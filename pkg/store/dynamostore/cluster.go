@@ -59,7 +59,7 @@ func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
 	err := s.read(ctx, func() error {
 		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: &s.options.Table, Key: key(clusterPartition, clusterRecord), ConsistentRead: aws.Bool(true),
-			ReturnConsumedCapacity: s.wantCapacity(),
+			ReturnConsumedCapacity: wantCapacity,
 		})
 		if err != nil {
 			return err

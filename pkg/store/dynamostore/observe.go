@@ -12,7 +12,8 @@ import (
 // not wait.
 type Observer interface {
 	// Consumed is called for every request that was answered. total are read or write units, as the
-	// operation is; index is what of them the index took.
+	// operation is; index is what of them the index took. Of a write whose condition did not hold DynamoDB does not
+	// tell what it took, which is as much as if it had: both are 0 then.
 	Consumed(operation string, total, index float64)
 	// Throttled is called for every attempt that was refused for lack of capacity.
 	Throttled()
@@ -23,13 +24,32 @@ type Observer interface {
 	CollectionFull(id shard.ID)
 }
 
-// nobody watches.
-type nobody struct{}
+// observers are told one after another.
+type observers []Observer
 
-func (nobody) Consumed(string, float64, float64) {}
-func (nobody) Throttled()                        {}
-func (nobody) Collection(shard.ID, float64)      {}
-func (nobody) CollectionFull(shard.ID)           {}
+func (all observers) Consumed(operation string, total, index float64) {
+	for _, o := range all {
+		o.Consumed(operation, total, index)
+	}
+}
+
+func (all observers) Throttled() {
+	for _, o := range all {
+		o.Throttled()
+	}
+}
+
+func (all observers) Collection(id shard.ID, gigabytes float64) {
+	for _, o := range all {
+		o.Collection(id, gigabytes)
+	}
+}
+
+func (all observers) CollectionFull(id shard.ID) {
+	for _, o := range all {
+		o.CollectionFull(id)
+	}
+}
 
 // askSizeEvery is how many writes go by between two that ask for the size of their collections.
 const askSizeEvery = 256
@@ -45,16 +65,11 @@ func (s *Store) consumed(operation string, all ...types.ConsumedCapacity) {
 	s.options.Observer.Consumed(operation, total, index)
 }
 
-// wantCapacity is what requests ask for: nothing where nobody listens.
-func (s *Store) wantCapacity() types.ReturnConsumedCapacity {
-	if s.unobserved {
-		return types.ReturnConsumedCapacityNone
-	}
-	return types.ReturnConsumedCapacityIndexes
-}
+// wantCapacity is what requests ask for.
+const wantCapacity = types.ReturnConsumedCapacityIndexes
 
 func (s *Store) wantSize() types.ReturnItemCollectionMetrics {
-	if s.unobserved || s.writes.Add(1)%askSizeEvery != 1 {
+	if s.writes.Add(1)%askSizeEvery != 1 {
 		return types.ReturnItemCollectionMetricsNone
 	}
 	return types.ReturnItemCollectionMetricsSize

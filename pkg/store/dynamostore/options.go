@@ -43,7 +43,7 @@ type Options struct {
 	Credentials aws.CredentialsProvider
 	// HTTPClient sends the requests. Default: one with a connection for each of MaxRequests.
 	HTTPClient aws.HTTPClient
-	// Observer is told what operators watch. Default: nobody.
+	// Observer is told what operators watch, beside the metrics that a Store collects. Default: nobody.
 	Observer Observer
 	// Logger gets what no caller is told. Default: none.
 	Logger *slog.Logger
@@ -179,9 +179,6 @@ func withDefaults(o Options) (Options, error) {
 	if (o.Read == 0) != (o.Write == 0) || o.Read < 0 || o.Write < 0 {
 		return o, timer.Invalid("read", fmt.Sprintf("%d, write %d", o.Read, o.Write),
 			"both, in units a second, or neither for a table on demand")
-	}
-	if o.Observer == nil {
-		o.Observer = nobody{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

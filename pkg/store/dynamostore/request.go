@@ -57,7 +57,7 @@ func (s *Store) write(
 func (s *Store) get(ctx context.Context, table string, key item) (it item, err error) {
 	err = s.read(ctx, func() error {
 		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: &table, Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: s.wantCapacity(),
+			TableName: &table, Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: wantCapacity,
 		})
 		if err == nil {
 			it = out.Item
@@ -71,7 +71,7 @@ func (s *Store) get(ctx context.Context, table string, key item) (it item, err e
 // query asks for one page of a partition, strongly consistent.
 func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (page *dynamodb.QueryOutput, err error) {
 	in.ConsistentRead = aws.Bool(true)
-	in.ReturnConsumedCapacity = s.wantCapacity()
+	in.ReturnConsumedCapacity = wantCapacity
 	err = s.read(ctx, func() (err error) {
 		page, err = s.client.Query(ctx, in)
 		if err == nil {
@@ -116,14 +116,14 @@ func (s *Store) put(ctx context.Context, table string, it item, only condition) 
 			TableName: &table, Item: it,
 			ConditionExpression: &only.holds, ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: values(only.values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			ReturnConsumedCapacity:              s.wantCapacity(), ReturnItemCollectionMetrics: s.sizeOf(table),
+			ReturnConsumedCapacity:              wantCapacity, ReturnItemCollectionMetrics: s.sizeOf(table),
 		}, retries)
 		if err == nil {
 			held = true
 			s.consumed("PutItem", deref(out.ConsumedCapacity)...)
 			s.sizes(deref(out.ItemCollectionMetrics)...)
 		}
-		there, err = inTheWay(err)
+		there, err = s.inTheWay("PutItem", err)
 		return err
 	})
 	return there, held, s.noteFull(err, it)
@@ -138,7 +138,7 @@ func (s *Store) update(
 		in := &dynamodb.UpdateItemInput{
 			TableName: &s.options.Table, Key: key, UpdateExpression: &change,
 			ExpressionAttributeNames: names(change, only.holds), ExpressionAttributeValues: values(only.values), ReturnValues: returns,
-			ReturnConsumedCapacity: s.wantCapacity(), ReturnItemCollectionMetrics: s.wantSize(),
+			ReturnConsumedCapacity: wantCapacity, ReturnItemCollectionMetrics: s.wantSize(),
 		}
 		if only.holds != "" {
 			in.ConditionExpression = &only.holds
@@ -151,7 +151,7 @@ func (s *Store) update(
 			s.sizes(deref(out.ItemCollectionMetrics)...)
 			return nil
 		}
-		answer, err = inTheWay(err)
+		answer, err = s.inTheWay("UpdateItem", err)
 		return err
 	})
 	return answer, held, s.noteFull(err, key)
@@ -161,7 +161,7 @@ func (s *Store) update(
 func (s *Store) remove(ctx context.Context, table string, key item, only condition) (there item, held bool, err error) {
 	err = s.write(ctx, s.writeRetries, func(ctx context.Context, retries func(*dynamodb.Options)) error {
 		in := &dynamodb.DeleteItemInput{
-			TableName: &table, Key: key, ReturnValues: types.ReturnValueAllOld, ReturnConsumedCapacity: s.wantCapacity(),
+			TableName: &table, Key: key, ReturnValues: types.ReturnValueAllOld, ReturnConsumedCapacity: wantCapacity,
 		}
 		if only.holds != "" {
 			in.ConditionExpression, in.ExpressionAttributeNames = &only.holds, names(only.holds)
@@ -174,7 +174,7 @@ func (s *Store) remove(ctx context.Context, table string, key item, only conditi
 			s.consumed("DeleteItem", deref(out.ConsumedCapacity)...)
 			return nil
 		}
-		there, err = inTheWay(err)
+		there, err = s.inTheWay("DeleteItem", err)
 		return err
 	})
 	return there, held, err
@@ -193,7 +193,7 @@ type obstacle struct {
 func (s *Store) transact(ctx context.Context, items []types.TransactWriteItem) (obstacles []obstacle, err error) {
 	err = s.write(ctx, s.transactRetries, func(ctx context.Context, retries func(*dynamodb.Options)) error {
 		out, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: items, ReturnConsumedCapacity: s.wantCapacity(), ReturnItemCollectionMetrics: s.wantSize(),
+			TransactItems: items, ReturnConsumedCapacity: wantCapacity, ReturnItemCollectionMetrics: s.wantSize(),
 		}, retries)
 		if err == nil {
 			s.consumed("TransactWriteItems", out.ConsumedCapacity...)
@@ -206,6 +206,7 @@ func (s *Store) transact(ctx context.Context, items []types.TransactWriteItem) (
 		if !ok || !has(err, conditionFailed) {
 			return err
 		}
+		s.consumed("TransactWriteItems")
 		obstacles = make([]obstacle, len(items))
 		for i, reason := range cancelled.CancellationReasons[:min(len(items), len(cancelled.CancellationReasons))] {
 			obstacles[i] = obstacle{missed: aws.ToString(reason.Code) == conditionFailed, there: reason.Item}
@@ -232,8 +233,9 @@ func firstKey(it *types.TransactWriteItem) item {
 }
 
 // inTheWay turns a condition that did not hold into the item that was there.
-func inTheWay(err error) (item, error) {
+func (s *Store) inTheWay(operation string, err error) (item, error) {
 	if missed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		s.consumed(operation)
 		return missed.Item, nil
 	}
 	return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/store"
 )
@@ -25,9 +26,9 @@ type Store struct {
 
 	writeRetries, transactRetries aws.Retryer
 
-	// unobserved: nobody wants to know what requests take; writes counts some of them.
-	unobserved bool
-	writes     atomic.Uint64
+	meter *meter
+	// writes counts some requests.
+	writes atomic.Uint64
 	// slots bounds the requests under way.
 	slots chan struct{}
 	// maxLooked and maxShards are for List.
@@ -38,7 +39,11 @@ type Store struct {
 	closed bool
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store          = (*Store)(nil)
+	_ store.ByShard        = (*Store)(nil)
+	_ prometheus.Collector = (*Store)(nil)
+)
 
 // AsksByShard implements store.ByShard: a poll or a sweep is one Query for each shard.
 func (*Store) AsksByShard() bool { return true }
@@ -61,17 +66,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func newStore(ctx context.Context, o Options) (*Store, error) {
-	observed := o.Observer != nil
 	o, err := withDefaults(o)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	metered := newMeter(o.Logger)
+	told := observers{metered}
+	if o.Observer != nil {
+		told = append(told, o.Observer)
+	}
+	o.Observer = told
 	client, err := connect(ctx, &o)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", o.where(), err)
 	}
 	return &Store{
-		client: client, options: o, log: o.Logger, unobserved: !observed,
+		client: client, options: o, log: o.Logger, meter: metered,
 		writeRetries: writeRetries(&o), transactRetries: transactRetries(&o),
 		slots: make(chan struct{}, o.MaxRequests), maxLooked: maxLooked, maxShards: maxShards,
 	}, nil

@@ -165,7 +165,7 @@ func (w *watcher) Consumed(operation string, total, index float64) {
 	w.requests[operation]++
 	w.total[operation] += total
 	w.index[operation] += index
-	if total == 0 {
+	if total == 0 && operation == "Query" {
 		w.empty++
 	}
 }
