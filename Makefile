@@ -109,8 +109,11 @@ testenv:
 	@go build -C tools -o ../$(TESTENV) ./testenv
 
 .PHONY: e2e
-e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres)
-	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 30m -v .
+# The server of STORE, as tools/testenv calls it.
+store_server = $(if $(filter dynamodb,$(STORE)),dynamodbdisk,postgres)
+
+e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, dynamodb)
+	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 30m -v .
 
 .PHONY: e2e-buses
 e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on clusters of NATS and of Kafka, print take-over times
@@ -118,8 +121,8 @@ e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on
 		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
 
 .PHONY: soak
-soak: testenv ## Kill and freeze the roles and PostgreSQL under load for MINUTES (10), and count what was lost
-	@cd e2e && TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need postgres -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
+soak: testenv ## Kill and freeze the roles and the database under load for MINUTES (10), and count what was lost (STORE: postgres, dynamodb)
+	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
 
 .PHONY: check
 check: check-format check-arrows check-tidy check-generated vet lint check-api check-signatures test ## Everything a change must pass; CI runs this

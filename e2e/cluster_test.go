@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/harness"
 )
 
-// cluster is the roles as processes of their own, on PostgreSQL and a message bus. Its world's service is the
-// first ingest.
+// cluster is the roles as processes of their own, on a database (database_test.go) and a message bus. Its world's
+// service is the first ingest.
 type cluster struct {
 	*world
 
@@ -39,7 +39,7 @@ func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 // startClusterOn starts so many of each role.
 func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
-	c := &cluster{store: newDatabase(t, needPostgres(t)), bus: bus}
+	c := &cluster{store: chosen().fresh(t), bus: bus}
 	if out, err := exec.CommandContext(within(t, patience), binary, "migrate", "up", "--store", c.store).CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, out)
 	}
@@ -147,10 +147,10 @@ func TestClusterUnderKills(t *testing.T) {
 	c := startCluster(t, 2, 2, 2)
 	l := newLoad(t, c.world)
 	until := time.Now().Add(soakFor(t))
-	rounds := []string{"kill dispatcher", "kill scheduler", "freeze scheduler", "kill postgres"}
-	victims := []string{"ingest", "scheduler", "dispatcher", "postgres"}
+	rounds := []string{"kill dispatcher", "kill scheduler", "freeze scheduler", "kill database"}
+	victims := []string{"ingest", "scheduler", "dispatcher", "database"}
 	if !controllable() {
-		t.Log("PostgreSQL was not started by testenv: it is left alone")
+		t.Log("the database was not started by testenv: it is left alone")
 		rounds, victims = rounds[:3], victims[:3]
 	}
 	for round := 0; round < len(rounds) || time.Now().Before(until); round++ {
@@ -187,10 +187,11 @@ const clusterGrace = 40 * time.Second
 func (c *cluster) hurt(t *testing.T, what string) {
 	t.Helper()
 	verb, role, _ := strings.Cut(what, " ")
-	if role == "postgres" {
-		control(t, verb+"/postgres")
+	if role == "database" {
+		server := chosen().server
+		control(t, verb+"/"+server)
 		pause(t.Context(), rand.N(3*time.Second))
-		control(t, map[string]string{"kill": "start", "freeze": "thaw"}[verb]+"/postgres")
+		control(t, map[string]string{"kill": "start", "freeze": "thaw"}[verb]+"/"+server)
 		return
 	}
 	m := c.member(fmt.Sprintf("%s-%d", role, 1+rand.IntN(2)))
@@ -217,16 +218,17 @@ func (c *cluster) hurt(t *testing.T, what string) {
 	}
 }
 
-// TestPostgresComesBack: while the database is away nothing is taken in and readiness is red; when it is back,
-// everything goes on by itself.
-func TestPostgresComesBack(t *testing.T) {
-	if os.Getenv("TIMERBUS_TESTENV") == "" {
-		needPostgres(t)
+// TestTheDatabaseComesBack: while it is away nothing is taken in and readiness is red; when it is back, everything
+// goes on by itself.
+func TestTheDatabaseComesBack(t *testing.T) {
+	on := chosen()
+	on.address(t)
+	if !controllable() {
 		t.Skip("the server was not started by testenv, so that it cannot be killed")
 	}
 	c := startCluster(t, 1, 1, 1)
 	c.create(t, "before", 2*time.Second)
-	control(t, "kill/postgres")
+	control(t, "kill/"+on.server)
 	for _, m := range c.members {
 		for deadline := time.Now().Add(patience); ; pause(t.Context(), 50*time.Millisecond) {
 			r := (&world{Service: m.Service}).do(t, "GET", "/readyz", "")
@@ -242,7 +244,7 @@ func TestPostgresComesBack(t *testing.T) {
 	if r.status != 503 && r.status != 504 {
 		t.Errorf("a create without a database: %d %s", r.status, r.body)
 	}
-	control(t, "start/postgres")
+	control(t, "start/"+on.server)
 	for _, m := range c.members {
 		if err := m.Ready(within(t, patience)); err != nil {
 			t.Fatalf("%s does not recover: %v", m.name, err)

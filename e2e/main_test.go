@@ -78,12 +78,13 @@ func (s *shared) start() (*harness.Service, error) {
 			return
 		}
 		var options []harness.Option
-		if onPostgres() {
-			var database string
-			if database, s.err = makeDatabase(os.Getenv("TIMERBUS_TEST_POSTGRES")); s.err != nil {
+		if onDatabase() {
+			var store string
+			on := chosen()
+			if store, s.err = on.make(os.Getenv(on.variable)); s.err != nil {
 				return
 			}
-			options = append(options, harness.WithArgs("--store", database))
+			options = append(options, harness.WithArgs("--store", store))
 		}
 		if s.service, s.err = harness.New(binary, s.folder, options...); s.err != nil {
 			return
@@ -139,8 +140,8 @@ func startOwn(t *testing.T, options ...harness.Option) *world {
 // newService describes a service that is gone when the test is over, and whose log is shown if it failed.
 func newService(t *testing.T, data string, options ...harness.Option) *harness.Service {
 	t.Helper()
-	if data != "" && onPostgres() {
-		options = append(options, harness.WithArgs("--store", newDatabase(t, needPostgres(t))))
+	if data != "" && onDatabase() {
+		options = append(options, harness.WithArgs("--store", chosen().fresh(t)))
 	}
 	s, err := harness.New(binary, data, options...)
 	if err != nil {

@@ -1,0 +1,121 @@
+package e2e_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// database is an engine that `make e2e STORE=…` and `make soak STORE=…` run on.
+type database struct {
+	// name is how people call it, server how tools/testenv does, variable where its address is.
+	name, server, variable string
+	// url makes the store's URL of a database that nobody has used, and the database, where it does not come with
+	// its tables.
+	url func(server, name string) (string, error)
+	// drop takes it away.
+	drop func(server, url string) error
+}
+
+// chosen is the database of clusters: PostgreSQL, if TIMERBUS_E2E_STORE does not name another.
+func chosen() *database {
+	switch store := os.Getenv("TIMERBUS_E2E_STORE"); store {
+	case "", "postgres":
+		return &database{
+			name: "PostgreSQL", server: "postgres", variable: "TIMERBUS_TEST_POSTGRES", url: makeOnPostgres, drop: dropOnPostgres,
+		}
+	case "dynamodb":
+		return &database{
+			name: "DynamoDB", server: "dynamodbdisk", variable: "TIMERBUS_TEST_DYNAMODBDISK", url: nameOnDynamoDB,
+			// They go with the server.
+			drop: func(string, string) error { return nil },
+		}
+	default:
+		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, dynamodb, or nothing for SQLite", store))
+	}
+}
+
+// onDatabase reports whether all tests are to run on a database, and not only clusters: `make e2e` says so.
+func onDatabase() bool { return os.Getenv("TIMERBUS_E2E_STORE") != "" }
+
+// address returns where the server is. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
+func (d *database) address(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv(d.variable)
+	if server == "" {
+		if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), d.server) {
+			t.Fatalf("TIMERBUS_REQUIRE names %s, and %s is not set", d.server, d.variable)
+		}
+		t.Skipf("no %s: set %s, or run `go run ./tools/testenv --need %s -- go test …` (make test does)", d.name, d.variable, d.server)
+	}
+	return server
+}
+
+// controllable reports whether testenv has started the server, so that it can be killed.
+func controllable() bool { return os.Getenv("TIMERBUS_TESTENV") != "" }
+
+// needSQLite skips a test of what only the embedded database has, such as a folder that is full.
+func needSQLite(t *testing.T, what string) {
+	t.Helper()
+	if onDatabase() {
+		t.Skipf("about the embedded database: %s", what)
+	}
+}
+
+var databases atomic.Int64
+
+// fresh returns the store's URL of an empty database that is dropped when the test is over.
+func (d *database) fresh(t *testing.T) string {
+	t.Helper()
+	server := d.address(t)
+	store, err := d.make(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.drop(server, store); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func (d *database) make(server string) (string, error) {
+	return d.url(server, fmt.Sprintf("e2e_%d_%d", os.Getpid(), databases.Add(1)))
+}
+
+// nameOnDynamoDB says which tables. Whoever opens them first with the right to makes them.
+func nameOnDynamoDB(server, name string) (string, error) {
+	// DynamoDB Local takes any, and keeps what has other ones apart. The service inherits them.
+	for variable, value := range map[string]string{"AWS_ACCESS_KEY_ID": "e2e", "AWS_SECRET_ACCESS_KEY": "e2e"} {
+		if err := os.Setenv(variable, value); err != nil {
+			return "", err
+		}
+	}
+	return "dynamodb://" + name + "?" + url.Values{"region": {"local"}, "endpoint": {server}}.Encode(), nil
+}
+
+// control asks testenv to do something to the server's processes, such as kill/postgres.
+func control(t *testing.T, what string) {
+	t.Helper()
+	base := os.Getenv("TIMERBUS_TESTENV")
+	request, err := http.NewRequestWithContext(within(t, 3*patience), http.MethodPost, base+"/"+what, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		text, _ := io.ReadAll(response.Body)
+		t.Fatalf("testenv %s: %s %s", what, response.Status, text)
+	}
+}
