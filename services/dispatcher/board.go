@@ -104,13 +104,13 @@ type round struct {
 	// check lists deliveries to check and start, each with its slot; alone says that it is one suspect.
 	check []*delivery
 	alone bool
-	// refused are to be postponed: waiting for their hosts has become pointless.
+	// refused are to be postponed: waiting for their hosts, or for their namespace's slots, has become pointless.
 	refused []refused
 	// wait tells when something comes due or has to be looked at again; 0: nothing does by itself.
 	wait time.Duration
 }
 
-// refused is a delivery whose host does not take it, out of turn and with room.
+// refused is a delivery that was not let in, out of turn and with room.
 type refused struct {
 	delivery *delivery
 	entry    entry
@@ -129,9 +129,15 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	if len(b.early) > 0 {
 		r.wait = b.early[0].dueAt.Sub(now)
 	}
-	b.gate.shed(elapsed, func(d *delivery, e entry) { r.refused = append(r.refused, refused{b.putOff(d), e}) })
-	if b.gate.waiting > 0 && (r.wait == 0 || r.wait > lookAnyway) {
-		r.wait = lookAnyway
+	refuse := func(d *delivery, e entry) { r.refused = append(r.refused, refused{b.putOff(d), e}) }
+	lookAgain := func() {
+		if r.wait == 0 || r.wait > lookAnyway {
+			r.wait = lookAnyway
+		}
+	}
+	b.gate.shed(elapsed, refuse)
+	if b.gate.waiting > 0 {
+		lookAgain()
 	}
 	if b.alone != nil {
 		return r
@@ -147,6 +153,7 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 		r.check, r.alone = []*delivery{b.alone}, true
 		return r
 	}
+	b.ready.pulse.beat(elapsed, beatMost)
 	take := func(d *delivery) bool {
 		if d == nil {
 			return false
@@ -167,6 +174,9 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	if len(r.check) > 0 {
 		b.fair = false
+	}
+	if b.ready.shed(b.slotLimit-b.slots, b.gate.patience, b.gate.postponeMost, refuse) {
+		lookAgain()
 	}
 	return r
 }

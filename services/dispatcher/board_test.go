@@ -85,3 +85,54 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 		t.Errorf("the loud namespace holds %d of 8 slots", held)
 	}
 }
+
+// A namespace whose receivers hang holds its share of the slots, and no more of what the bus hands over than can have
+// its turn soon.
+func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
+	b := newTable(t, 8, 2)
+	redelivered := b.bring("loud", "h")
+	redelivered.redelivered = true
+	for i := range 40 {
+		b.bring("loud", string(rune('A'+i)))
+	}
+	var put []entry
+	elapsed := time.Duration(0)
+	look := func() {
+		r := b.next(0, elapsed)
+		for _, o := range r.refused {
+			if o.delivery == redelivered {
+				t.Error("a redelivered event was put off unread")
+			}
+			put = append(put, o.entry)
+			b.settle(o.delivery)
+		}
+		for _, d := range r.check {
+			d.hostName = b.hosts[d]
+			if e, ok := b.enter(d, 0, elapsed); ok && e.in {
+				b.board.start(d, elapsed)
+			}
+		}
+	}
+	look()
+	elapsed = time.Hour
+	look()
+	look()
+	if len(put) != 0 {
+		t.Fatalf("%d were put off because the process stood still", len(put))
+	}
+	for range 60 {
+		elapsed += 10 * ms
+		look()
+	}
+	if held := b.ready.of("loud").held; held != 6 || b.ready.size > 2 {
+		t.Fatalf("it holds %d slots, and %d wait", held, b.ready.size)
+	}
+	if len(put) < 30 || put[0].delay != time.Second || put[len(put)-1].delay <= put[0].delay || put[len(put)-1].delay > time.Minute {
+		t.Fatalf("%d put off, the first for %v, the last for %v", len(put), put[0].delay, put[len(put)-1].delay)
+	}
+	quiet := b.bring("quiet", "q")
+	look()
+	if quiet.stage != stageRunning {
+		t.Error("another namespace waits for it")
+	}
+}

@@ -195,7 +195,7 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 	if cause != errUntried { //nolint:errorlint // it is ours and never wrapped.
 		g.pulse.beat(elapsed, g.beatMost())
 		if full {
-			h.answered(elapsed, g.pulse.lived)
+			h.step(elapsed, g.pulse.lived)
 		} else {
 			h.full = false // whoever waits for it waits for this process
 		}

@@ -112,12 +112,9 @@ func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
 	switch d.stage {
 	case stageQueued:
 		queued := elapsed - d.queuedAt
-		stuck := !b.gate.lets(d) || b.ready.crowded(d, b.slotLimit-b.slots)
+		stuck := !b.gate.lets(d) || !b.ready.may(d, b.slotLimit-b.slots)
 		return queued >= 2*b.gate.patience && stuck || queued >= b.holdFor
 	case stageReady:
-		if b.ready.crowded(d, b.slotLimit-b.slots) {
-			return waited >= b.gate.patience && !d.redelivered
-		}
 		return waited >= b.holdFor && !d.redelivered
 	case stageSuspected:
 		return waited >= b.holdFor && (!d.redelivered || d.row.Starts >= 2 || !b.gate.lets(d))

@@ -1,6 +1,9 @@
 package dispatcher
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // lanes holds the deliveries that wait for a slot, apart by namespace, so that each namespace has its turn
 // however many another has brought. It is the board's, under its lock.
@@ -9,6 +12,8 @@ type lanes struct {
 	turn  []*lane
 	known map[string]*lane
 	size  int
+	// pulse runs while slots are given: nobody waits for its namespace while the whole process stands still.
+	pulse pulse
 }
 
 // lane is one namespace's.
@@ -16,6 +21,7 @@ type lane struct {
 	namespace string
 	queue     []*delivery // in order of arrival
 	held      int         // slots
+	flow                  // full: it holds all the slots that it may, and more of it wait
 }
 
 // crowd is how many slots a namespace may hold for each one that is free: the last quarter of all is for
@@ -58,7 +64,7 @@ func (l *lanes) pop(free int) *delivery {
 	if len(chosen.queue) > 0 {
 		l.turn = append(l.turn, chosen)
 	} else {
-		chosen.queue = nil
+		chosen.queue, chosen.full = nil, false
 	}
 	return d
 }
@@ -76,8 +82,29 @@ func (l *lanes) may(d *delivery, free int) bool {
 	return o == nil || o.may(free)
 }
 
-// crowded reports whether a delivery waits because its namespace holds all the slots that it may.
-func (l *lanes) crowded(d *delivery, free int) bool { return free > 0 && !l.may(d, free) }
+// shed takes out those for whom waiting has become pointless because their namespace holds all the slots that it may
+// while so many are free, from the end of each queue: they would keep others out of what the bus hands over. What was
+// redelivered stays (tooLong says why). It reports whether any namespace is full.
+func (l *lanes) shed(free int, patience, most time.Duration, each func(d *delivery, e entry)) (full bool) {
+	now := l.pulse.lived
+	for _, o := range l.turn {
+		if o.may(free) {
+			continue
+		}
+		full = true
+		o.fill(now, now)
+		keep := o.bearable(now, patience)
+		for at := len(o.queue) - 1; at >= 0 && len(o.queue) > keep; at-- {
+			if d := o.queue[at]; !d.redelivered {
+				o.queue = slices.Delete(o.queue, at, at+1)
+				l.size--
+				each(d, entry{delay: o.put(now, patience, most)})
+			}
+		}
+	}
+	l.turn = slices.DeleteFunc(l.turn, func(o *lane) bool { return len(o.queue) == 0 })
+	return full
+}
 
 // remove takes out what is waiting and meant.
 func (l *lanes) remove(which func(*delivery) bool) {
@@ -94,6 +121,9 @@ func (l *lanes) remove(which func(*delivery) bool) {
 func (l *lanes) give(d *delivery) {
 	d.lane = l.of(d.namespace)
 	d.lane.held++
+	if d.lane.full {
+		d.lane.step(l.pulse.lived, l.pulse.lived)
+	}
 }
 
 // takeBack ends what give began.

@@ -30,16 +30,19 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 	s.ack(s.board.settle(d))
 }
 
-// putOff tells that a host did not take a delivery, which the board has taken out of turn, and postpones it.
+// putOff postpones a delivery that was not let in and that the board has taken out of turn. If it was its host that
+// did not take it, that is told.
 func (s *Service) putOff(d *delivery, e entry) {
-	s.metrics.refused.WithLabelValues(string(e.refused)).Inc()
+	if e.refused != "" {
+		s.metrics.refused.WithLabelValues(string(e.refused)).Inc()
+	}
 	if e.first {
 		s.config.Logger.Info("host has no room, its timers are postponed", "host", d.hostName, "for", e.delay)
 	}
 	s.work.Go(func() { s.postponeRefused(d, s.spread(e.delay)) })
 }
 
-// postponeRefused moves the row of a delivery that its host did not take. What was redelivered would come
+// postponeRefused moves the row of a delivery that was not let in. What was redelivered would come
 // back as a first delivery, so it is counted here as the start that it may have had, as long as that alone
 // parks nobody: from two on, every start is counted anyway (I13, decision 0015).
 func (s *Service) postponeRefused(d *delivery, by time.Duration) {
