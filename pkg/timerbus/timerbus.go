@@ -1,0 +1,88 @@
+package timerbus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/watermillsink"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/node"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Service is a Timerbus in this process, ready to run.
+type Service struct {
+	node   *node.Node
+	url    string
+	client *client.Client
+}
+
+// Open opens the store and the bus, makes what is missing, and builds the services. Nothing runs before Run, which
+// is to follow; ctx bounds the opening only.
+func Open(ctx context.Context, o Options) (_ *Service, err error) {
+	if err := o.withDefaults(); err != nil {
+		return nil, fmt.Errorf("timerbus: %w", err)
+	}
+	if o.Listener == nil {
+		if o.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+			return nil, fmt.Errorf("timerbus: %w", err)
+		}
+	}
+	s := &Service{url: "http://" + o.Listener.Addr().String()}
+	var options []client.Option
+	if o.Token != "" {
+		options = append(options, client.WithToken(o.Token))
+	}
+	s.client, err = client.New(s.url, options...)
+	if err == nil {
+		s.node, err = node.Open(ctx, o.node())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("timerbus: %w", errors.Join(err, o.Listener.Close()))
+	}
+	return s, nil
+}
+
+// Run runs the service until ctx ends, finishes what is under way and closes everything but the Publisher and the
+// Subscriber. An error says what it died of, or what went wrong while stopping.
+func (s *Service) Run(ctx context.Context) error { return s.node.Run(ctx) }
+
+// URL is the HTTP API's, without a slash at its end.
+func (s *Service) URL() string { return s.url }
+
+// Client talks to the service. Requests made before Run wait for it.
+func (s *Service) Client() *client.Client { return s.client }
+
+// over puts the Pub/Sub over a bus; nil if there is none.
+func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
+	if w.Publisher == nil && w.Subscriber == nil {
+		return nil
+	}
+	return func(below bus.Bus, prefix, source string) (bus.Bus, event.Mode, error) {
+		sink, err := watermillsink.New(watermillsink.Config{
+			Inner: below, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: cmp.Or(w.Prefix, prefix),
+			CommandsPerSecond: w.CommandsPerSecond, Middleware: w.Middleware,
+			// A subscriber gets a delayed message as it was published.
+			Unwrap: func(m *message.Message) { watermillclient.Unwrap(m) },
+			Source: source, Clock: timer.SystemClock, CloseTimeout: drain, Logger: logger,
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		var format event.Mode
+		if w.Publisher != nil {
+			format = watermillsink.Format
+		}
+		return sink, format, nil
+	}
+}

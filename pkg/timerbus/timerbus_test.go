@@ -1,0 +1,322 @@
+package timerbus_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/components/delay"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	"github.com/ThreeDotsLabs/watermill/pubsub/gochannel"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/pkg/timerbus"
+)
+
+// patience is far beyond what anything here takes on a busy machine.
+const patience = 30 * time.Second
+
+// start runs a service on a Pub/Sub in memory until the test is over.
+func start(t *testing.T, tune ...func(*timerbus.Options)) (*timerbus.Service, *gochannel.GoChannel) {
+	t.Helper()
+	pubsub := gochannel.NewGoChannel(gochannel.Config{OutputChannelBuffer: 64}, nil)
+	o := timerbus.Options{
+		Store:     "memory:",
+		Watermill: timerbus.Watermill{Publisher: pubsub, Subscriber: pubsub},
+		Logger:    slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	for _, f := range tune {
+		f(&o)
+	}
+	service, err := timerbus.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-ended, pubsub.Close()); err != nil {
+			t.Errorf("the service: %v", err)
+		}
+	})
+	ready(t, service)
+	return service, pubsub
+}
+
+// ready waits until commands are taken: this Pub/Sub forgets what nobody has subscribed to.
+func ready(t *testing.T, s *timerbus.Service) {
+	t.Helper()
+	for ctx, cancel := context.WithTimeout(t.Context(), patience); ; {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/readyz", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatalf("not ready: %v", err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			cancel()
+			return
+		}
+	}
+}
+
+func listen(t *testing.T, s message.Subscriber, topic string) <-chan *message.Message {
+	t.Helper()
+	messages, err := s.Subscribe(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+func next(t *testing.T, messages <-chan *message.Message) *message.Message {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	select {
+	case m := <-messages:
+		m.Ack()
+		return m
+	case <-ctx.Done():
+		t.Fatal("no message")
+		return nil
+	}
+}
+
+func publish(t *testing.T, p message.Publisher, topic string, messages ...*message.Message) {
+	t.Helper()
+	if err := p.Publish(topic, messages...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func create(t *testing.T, r client.CreateTimerRequest) *message.Message {
+	t.Helper()
+	m, err := watermillclient.Create("//test", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// answer reads an answer to a command.
+func answer(t *testing.T, m *message.Message) (event.CloudEvent, event.Answer) {
+	t.Helper()
+	e, err := event.Decode(m.Metadata, m.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a event.Answer
+	if err := json.Unmarshal(e.Data, &a); err != nil {
+		t.Fatal(err)
+	}
+	return e, a
+}
+
+func TestCommandsAndEventsOnThePubSub(t *testing.T) {
+	service, pubsub := start(t)
+	results, fired := listen(t, pubsub, watermillclient.Results), listen(t, pubsub, watermillclient.Fired)
+	command := create(t, client.CreateTimerRequest{ID: "a", ExecuteIn: "10ms", Payload: []byte(`{"order":17}`)})
+	middleware.SetCorrelationID("trace-1", command)
+	publish(t, pubsub, watermillclient.Commands, command)
+
+	e, a := answer(t, next(t, results))
+	if e.Type == event.TypeResult { // the timer was faster than its answer
+		e, a = answer(t, next(t, results))
+	}
+	if e.Type != event.TypeApplied || a.CommandID != command.UUID || a.TimerID != "a" || e.CorrelationID != "trace-1" {
+		t.Errorf("answered %+v %+v", e, a)
+	}
+	m := next(t, fired)
+	id, d, err := watermillclient.ReadFired(m)
+	if err != nil || d.TimerID != "a" || string(d.Payload) != `{"order":17}` || d.CorrelationID != "trace-1" || id == "" {
+		t.Errorf("fired %s %+v, %v", id, d, err)
+	}
+	if middleware.MessageCorrelationID(m) != "trace-1" {
+		t.Errorf("fired with %v", m.Metadata)
+	}
+	// The HTTP API is there as well.
+	if _, err := service.Client().GetTimer(t.Context(), client.TimerSelection{TimerID: "a"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBadCommands are refused once, with the reason, and stop nobody.
+func TestBadCommands(t *testing.T) {
+	_, pubsub := start(t)
+	results, dead := listen(t, pubsub, watermillclient.Results), listen(t, pubsub, watermillclient.Dead)
+	outside := create(t, client.CreateTimerRequest{ID: "a", ExecuteIn: "1h", Topic: "orders.timeouts"})
+	for _, c := range []struct {
+		bad  *message.Message
+		id   string
+		want string
+	}{
+		{message.NewMessage("m-1", []byte(`{"id":"a","executeIn":"1h"}`)), "a", `specversion: "" is not accepted`},
+		{message.NewMessage("m-2", []byte{0xff, 0}), "commands/m-2", "want a CloudEvent in UTF-8"},
+		{outside, outside.UUID, `allows no topics of timers' own`},
+	} {
+		publish(t, pubsub, watermillclient.Commands, c.bad)
+		e, a := answer(t, next(t, dead))
+		if e.Type != event.TypeRefused || a.CommandID != c.id || !strings.Contains(a.Message, c.want) {
+			t.Errorf("%s: refused with %+v", c.id, a)
+		}
+	}
+	good := create(t, client.CreateTimerRequest{ID: "good", ExecuteIn: "1h"})
+	publish(t, pubsub, watermillclient.Commands, good)
+	if _, a := answer(t, next(t, results)); a.CommandID != good.UUID {
+		t.Errorf("answered %+v", a)
+	}
+	select {
+	case m := <-dead:
+		t.Errorf("refused again: %s", m.Payload)
+	default:
+	}
+}
+
+// TestDelayedMessages publishes with Watermill's own delay, once by HTTP and once through commands.
+func TestDelayedMessages(t *testing.T) {
+	service, pubsub := start(t)
+	_, err := service.Client().UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+		Name: "default", Settings: client.NamespaceSettingsInput{EventTopics: client.Set([]string{"orders.*"})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders := listen(t, pubsub, "orders.timeouts")
+	for name, timers := range map[string]watermillclient.Timers{
+		"http":     service.Client(),
+		"commands": watermillclient.Through(pubsub, watermillclient.Commands, "//test"),
+	} {
+		delayed, err := watermillclient.NewDelayed(watermillclient.DelayedConfig{Publisher: pubsub, Timers: timers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := timer.SystemClock().Add(300 * time.Millisecond)
+		m := message.NewMessage(name, []byte{0, 1, 2, 0xff})
+		m.Metadata.Set("order", "17")
+		delay.Message(m, delay.For(300*time.Millisecond))
+		publish(t, delayed, "orders.timeouts", m)
+		publish(t, delayed, "orders.timeouts", message.NewMessage("at once", nil))
+		if first := next(t, orders); first.UUID != "at once" {
+			t.Errorf("%s: first came %s", name, first.UUID)
+		}
+		got := next(t, orders)
+		if early := at.Sub(timer.SystemClock()); early > 0 {
+			t.Errorf("%s: came %v early", name, early)
+		}
+		if !got.Equals(m) {
+			t.Errorf("%s: came as %+v, want %+v", name, got, m)
+		}
+	}
+	outside := message.NewMessage("outside", nil)
+	delay.Message(outside, delay.For(time.Hour))
+	delayed, err := watermillclient.NewDelayed(watermillclient.DelayedConfig{Publisher: pubsub, Timers: service.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := delayed.Publish("invoices", outside); err == nil || !strings.Contains(err.Error(), "orders.*") {
+		t.Errorf("a topic that the namespace does not allow: %v", err)
+	}
+}
+
+// refusing refuses one topic.
+type refusing struct{ message.Publisher }
+
+func (p refusing) Publish(topic string, messages ...*message.Message) error {
+	if topic == "orders.closed" {
+		return errors.New("this topic takes nothing")
+	}
+	return p.Publisher.Publish(topic, messages...)
+}
+
+// TestTopicThatRefuses: the timer is tried again by its policy and then dead with the reason.
+func TestTopicThatRefuses(t *testing.T) {
+	service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Publisher = refusing{o.Watermill.Publisher} })
+	dead := listen(t, pubsub, watermillclient.Dead)
+	_, err := service.Client().UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+		Name: "default", Settings: client.NamespaceSettingsInput{EventTopics: client.Set([]string{"orders.*"})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{
+		ID: "a", ExecuteIn: "0s", Topic: "orders.closed",
+		RetryPolicy: client.RetryPolicyInput{MaxAttempts: client.Set(2), InitialInterval: client.Set("100ms")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := event.Decode(next(t, dead).Metadata, nil)
+	if err != nil || e.Type != event.TypeDead {
+		t.Errorf("dead: %+v, %v", e, err)
+	}
+	history, err := service.Client().TimerHistory(t.Context(), client.HistoryRequest{TimerID: "a"})
+	if err != nil || len(history.Attempts) != 2 || !strings.Contains(history.Attempts[0].Error, "this topic takes nothing") {
+		t.Errorf("history %+v, %v", history, err)
+	}
+}
+
+// TestHalves leaves one half of the topics on the bus inside.
+func TestHalves(t *testing.T) {
+	t.Run("without a subscriber", func(t *testing.T) {
+		service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Subscriber = nil })
+		fired := listen(t, pubsub, watermillclient.Fired)
+		if _, err := service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{ID: "a", ExecuteIn: "0s"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, d, err := watermillclient.ReadFired(next(t, fired)); err != nil || d.TimerID != "a" {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+	t.Run("without a publisher", func(t *testing.T) {
+		service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Publisher = nil })
+		publish(t, pubsub, watermillclient.Commands, create(t, client.CreateTimerRequest{ID: "a", ExecuteIn: "0s"}))
+		for ctx, cancel := context.WithTimeout(t.Context(), patience); ; {
+			got, err := service.Client().GetTimer(ctx, client.TimerSelection{TimerID: "a"})
+			if ctx.Err() != nil {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if err == nil && got.Status == "done" {
+				cancel()
+				return
+			}
+		}
+	})
+}
+
+func TestOptions(t *testing.T) {
+	for name, o := range map[string]timerbus.Options{
+		"no bus":        {Store: "postgres://127.0.0.1/x"},
+		"no store":      {},
+		"unknown store": {Store: "gone:", Bus: "memory:"},
+		"no such rate":  {Store: "memory:", Watermill: timerbus.Watermill{Subscriber: gochannel.NewGoChannel(gochannel.Config{}, nil), CommandsPerSecond: -1}},
+	} {
+		if _, err := timerbus.Open(t.Context(), o); err == nil {
+			t.Errorf("%s: opened", name)
+		}
+	}
+	// The folder of a database holds the bus too.
+	service, err := timerbus.Open(t.Context(), timerbus.Options{Store: "sqlite:" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := service.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
