@@ -28,6 +28,7 @@ func recipes() []recipe {
 		dynamodbdisk(),
 		nats(),
 		nats3(),
+		redis(),
 	}
 }
 
