@@ -1,9 +1,12 @@
 package postgresstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,19 +15,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// History is kept in days of expires_at. A day is made before anything expires on it, and dropped when it is
-// over: rows of history are never removed one by one, as long as namespaces keep theirs for up to mostDays.
+// History is kept in parts, which are days of expires_at: one day each, or several where a namespace keeps history for
+// so long that there would be too many. A part is made before anything expires in it, and dropped when its days are
+// over: rows of history are never removed one by one.
 //
-// Days are changed seldom, by one process at a time, and never for long: a change has all of history to
+// Parts are changed seldom, by one process at a time, and never for long: a change has all of history to
 // itself, and everybody waits behind it. Whatever cannot be done like that is left for a later time.
 
 const (
-	dayPrefix = "timer_history_"
-	dayLayout = "20060102"
-	day       = 24 * time.Hour
-	// mostDays bounds the partitions made ahead. Every look into history probes all of them.
-	mostDays = 33
-	// countedRows is how far the rows of a dropped day are counted; beyond, the server's estimate is told.
+	partPrefix = "timer_history_"
+	dayLayout  = "20060102"
+	day        = 24 * time.Hour
+	// mostParts is how many there shall be, and for a while some more when history is to be kept for longer. Every
+	// look into history probes all of them.
+	mostParts = 33
+	// countedRows is how far the rows of a dropped part are counted; beyond, the server's estimate is told.
 	countedRows = 100_000
 
 	// daysEvery is how often a process looks after the days, daysAgain how soon after something was in the
@@ -35,12 +40,47 @@ const (
 	daysLock = 0x544D4248
 )
 
-// selectDays reads which days there are, how long history is kept, and the database's date.
+// part is a partition of history: what expires on some days in a row.
+type part struct {
+	from time.Time
+	days int
+}
+
+func (p part) to() time.Time { return p.from.Add(time.Duration(p.days) * day) }
+
+// table is timer_history_20261121, or for several days timer_history_20261121_12.
+func (p part) table() string {
+	name := partPrefix + p.from.Format(dayLayout)
+	if p.days > 1 {
+		name += "_" + strconv.Itoa(p.days)
+	}
+	return name
+}
+
+// partOf tells which days a table holds; ok is false for the default partition, and for what is no partition.
+func partOf(table string) (p part, ok bool) {
+	text, ok := strings.CutPrefix(table, partPrefix)
+	if !ok {
+		return part{}, false
+	}
+	from, days, several := strings.Cut(text, "_")
+	p.days = 1
+	var err error
+	if several {
+		if p.days, err = strconv.Atoi(days); err != nil {
+			return part{}, false
+		}
+	}
+	p.from, err = time.Parse(dayLayout, from)
+	return p, err == nil && p.days > 0 && p.table() == table
+}
+
+// selectDays reads which parts there are, how long history is kept, and the database's date.
 var selectDays = statement{"select_days", `SELECT coalesce((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_inherits i
 	JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass('timer_history')), ''),
 	(SELECT coalesce(max(history_retention_ns), 0) FROM namespaces), clock_timestamp()`}
 
-// dayIsTaken asks for rows of the default partition that belong to a day: it cannot be made until they have
+// dayIsTaken asks for rows of the default partition that belong to a part: it cannot be made until they have
 // expired. Each half has its index.
 var dayIsTaken = statement{"day_is_taken", `SELECT
 	EXISTS (SELECT FROM timer_history_default WHERE marked_at IS NULL AND expires_at >= $1::timestamptz AND expires_at < $2::timestamptz)
@@ -48,17 +88,44 @@ var dayIsTaken = statement{"day_is_taken", `SELECT
 
 // days is what selectDays tells.
 type days struct {
-	there map[string]bool
-	// first and last are the days that there should be; now is the database's.
+	// there are the parts that exist, in order; now is the database's.
+	there []part
+	now   timer.Millis
+	// first and last are the days that parts should hold.
 	first, last time.Time
-	now         timer.Millis
+	// wait for another process that is at the days.
+	wait bool
 }
 
-// keepDays drops the days that are over and makes those to come, for history that is kept for as long as any
+// missing are the parts to be made.
+func (d *days) missing() (out []part) {
+	count := int(d.last.Sub(d.first)/day) + 1
+	width := (count + mostParts - 1) / mostParts
+	there := d.there
+	for from := d.first; !from.After(d.last); {
+		for len(there) > 0 && !there[0].to().After(from) {
+			there = there[1:]
+		}
+		p := part{from, width}
+		if len(there) > 0 && there[0].from.Before(p.to()) {
+			// Up to the next one, which may hold this very day.
+			p.days = int(there[0].from.Sub(from) / day)
+		}
+		if p.days > 0 {
+			out = append(out, p)
+			from = p.to()
+		} else {
+			from = there[0].to()
+		}
+	}
+	return out
+}
+
+// keepDays drops the parts whose days are over and makes those to come, for history that is kept for as long as any
 // namespace says, or ahead. A day is over when both the caller's clock and the database's say so: one
 // clock that runs ahead must not take history away from everybody. It returns how many rows it dropped, and
 // what was in the way.
-func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration) (dropped int, err error) {
+func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration, wait bool) (dropped int, err error) {
 	const op = "keep days of history"
 	if err := s.enter(ctx, op); err != nil {
 		return 0, err
@@ -74,76 +141,71 @@ func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Durat
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", op, failed(ctx, err, false))
 	}
-	dropped, err = c.changeDays(ctx, d, min(now, d.now))
+	d.wait = wait
+	dropped, err = c.changeDays(ctx, &d, min(now, d.now))
 	if err != nil {
 		err = fmt.Errorf("%s: %w", op, err)
 	}
 	return dropped, err
 }
 
-// makeDays makes days before history that is kept for as long as retention is written. Nothing is over at the
-// beginning of time, so none is dropped. Without its day, history goes to the default partition.
-func (s *Store) makeDays(ctx context.Context, retention time.Duration) {
-	_, trouble := s.keepDays(ctx, timer.MinMillis, retention)
+// makeDays makes days. Nothing is over at the beginning of time, so none is dropped.
+func (s *Store) makeDays(ctx context.Context) {
+	_, trouble := s.keepDays(ctx, timer.MinMillis, 0, false)
 	s.logDays(ctx, trouble)
 }
 
-func (c *conn) days(ctx context.Context, ahead time.Duration) (days, error) {
-	d := days{there: map[string]bool{}}
-	err := c.exchange(ctx, call{statement: selectDays, row: func(r *record) {
-		for name := range strings.FieldsSeq(r.text()) {
-			d.there[name] = true
+// makeDaysFor makes days before history that is kept for as long as retention is written. Without its day, history goes
+// to the default partition, where it is in the way of that day until it has expired.
+func (s *Store) makeDaysFor(ctx context.Context, retention time.Duration) {
+	const tries = 10 // another process may be at it for a while, and cut them in its own way
+	var trouble error
+	for range tries {
+		if _, trouble = s.keepDays(ctx, timer.MinMillis, retention, true); !errors.Is(trouble, errOthers) {
+			break
 		}
+	}
+	s.logDays(ctx, trouble)
+}
+
+func (c *conn) days(ctx context.Context, ahead time.Duration) (d days, err error) {
+	err = c.exchange(ctx, call{statement: selectDays, row: func(r *record) {
+		d.there = nil
+		for name := range strings.FieldsSeq(r.text()) {
+			if p, ok := partOf(name); ok {
+				d.there = append(d.there, p)
+			}
+		}
+		slices.SortFunc(d.there, func(a, b part) int { return a.from.Compare(b.from) })
 		retention := max(ahead, time.Duration(r.int8()))
 		d.now, _ = r.instant()
 		d.first = d.now.Time().Truncate(day)
-		d.last = d.first.Add(min(retention, (mostDays-3)*day)).Truncate(day).Add(2 * day)
+		d.last = d.first.Add(retention).Truncate(day).Add(2 * day)
 	}})
 	return d, err
 }
 
-// changeDays goes on with the next day if one cannot be changed, and returns the first reason.
-func (c *conn) changeDays(ctx context.Context, d days, now timer.Millis) (dropped int, err error) {
-	for name := range d.there {
-		from, ok := dayOf(name)
-		if !ok || timer.FromTime(from.Add(day)) > now {
+// changeDays goes on with the next part if one cannot be changed, and returns the first reason, or the one to give up.
+func (c *conn) changeDays(ctx context.Context, d *days, now timer.Millis) (dropped int, err error) {
+	for _, p := range d.there {
+		if timer.FromTime(p.to()) > now {
 			continue
 		}
-		rows, failure := c.dropDay(ctx, name)
+		rows, failure := c.dropPart(ctx, p, d.wait)
 		dropped += rows
-		if err = firstError(err, failure); giveUp(ctx, failure) {
-			return dropped, err
+		if giveUp(ctx, failure) {
+			return dropped, failure
 		}
+		err = cmp.Or(err, failure)
 	}
-	for from := d.first; !from.After(d.last); from = from.Add(day) {
-		name := dayPrefix + from.Format(dayLayout)
-		if d.there[name] {
-			continue
+	for _, p := range d.missing() {
+		failure := c.makePart(ctx, p, d.wait)
+		if giveUp(ctx, failure) {
+			return dropped, failure
 		}
-		failure := c.makeDay(ctx, name, from)
-		if err = firstError(err, failure); giveUp(ctx, failure) {
-			return dropped, err
-		}
+		err = cmp.Or(err, failure)
 	}
 	return dropped, err
-}
-
-// firstError is the first error.
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-// dayOf tells which day a table holds.
-func dayOf(table string) (from time.Time, ok bool) {
-	text, ok := strings.CutPrefix(table, dayPrefix)
-	if !ok {
-		return time.Time{}, false
-	}
-	from, err := time.Parse(dayLayout, text)
-	return from, err == nil
 }
 
 var (
@@ -172,11 +234,12 @@ func giveUp(ctx context.Context, err error) bool {
 // this long, since making a day reads the default partition through.
 var patience = []string{"SET LOCAL lock_timeout = '200ms'", "SET LOCAL statement_timeout = '1s'"}
 
-func (c *conn) makeDay(ctx context.Context, name string, from time.Time) error {
+func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
+	name := p.table()
 	taken := false
 	err := c.exchange(ctx, call{
 		statement: dayIsTaken,
-		args:      [][]byte{instantValue(timer.FromTime(from)), instantValue(timer.FromTime(from.Add(day)))},
+		args:      [][]byte{instantValue(timer.FromTime(p.from)), instantValue(timer.FromTime(p.to()))},
 		row:       func(r *record) { taken = r.bool() },
 	})
 	if err != nil {
@@ -185,18 +248,24 @@ func (c *conn) makeDay(ctx context.Context, name string, from time.Time) error {
 	if taken {
 		return fmt.Errorf("make %s: %w", name, errTaken)
 	}
-	return c.changeDay(ctx, name, false, func(tx pgx.Tx) error {
+	err = c.changePart(ctx, name, false, wait, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')
 	WITH (autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.5)`,
-			pgx.Identifier{name}.Sanitize(), from.Format(time.RFC3339), from.Add(day).Format(time.RFC3339)))
+			pgx.Identifier{name}.Sanitize(), p.from.Format(time.RFC3339), p.to().Format(time.RFC3339)))
 		return err
 	})
+	if code(err) == overlappingPartition {
+		// Made since the parts were read, and cut in another way.
+		return fmt.Errorf("make %s: %w: %w", name, errOthers, err)
+	}
+	return err
 }
 
-// dropDay drops a day, unless rows in it are still marked: those are announced first.
-func (c *conn) dropDay(ctx context.Context, name string) (rows int, err error) {
+// dropPart drops a part, unless rows in it are still marked: those are announced first.
+func (c *conn) dropPart(ctx context.Context, p part, wait bool) (rows int, err error) {
+	name := p.table()
 	table := pgx.Identifier{name}.Sanitize()
-	err = c.changeDay(ctx, name, true, func(tx pgx.Tx) error {
+	err = c.changePart(ctx, name, true, wait, func(tx pgx.Tx) error {
 		// The parent first, as all others lock them.
 		if _, err := tx.Exec(ctx, "LOCK TABLE ONLY timer_history IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
@@ -225,26 +294,40 @@ func (c *conn) dropDay(ctx context.Context, name string) (rows int, err error) {
 	return rows, nil
 }
 
-// changeDay runs a change of a day that is there, or is not, unless another process is at the days or has
+// changePart runs a change of a part that is there, or is not, unless another process is at the days or has
 // changed it already.
-func (c *conn) changeDay(ctx context.Context, name string, there bool, run func(tx pgx.Tx) error) error {
+func (c *conn) changePart(ctx context.Context, name string, there, wait bool, run func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c.pooled, func(tx pgx.Tx) error {
 		for _, limit := range patience {
 			if _, err := tx.Exec(ctx, limit); err != nil {
 				return err
 			}
 		}
-		var mine, found bool
-		err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1), to_regclass($2) IS NOT NULL", daysLock, name).Scan(&mine, &found)
-		switch {
-		case err != nil:
+		if err := lockDays(ctx, tx, wait); err != nil {
 			return err
-		case !mine:
-			return errOthers
-		case found != there:
-			return nil
-		default:
-			return run(tx)
 		}
+		var found bool
+		err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", name).Scan(&found)
+		if err != nil || found != there {
+			return err
+		}
+		return run(tx)
 	})
+}
+
+// lockDays keeps other processes from the days, or says that one is there.
+func lockDays(ctx context.Context, tx pgx.Tx, wait bool) error {
+	if wait {
+		_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", daysLock)
+		if code(err) == lockNotAvailable {
+			return errOthers
+		}
+		return err
+	}
+	var mine bool
+	err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", daysLock).Scan(&mine)
+	if err == nil && !mine {
+		err = errOthers
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func ended(t *testing.T, s *Store, at timer.Millis, kind store.FinishKind, ids .
 func makeDayOf(t *testing.T, inside string, expiry timer.Millis) (table string) {
 	t.Helper()
 	from := expiry.Time().Truncate(day)
-	table = dayPrefix + from.Format(dayLayout)
+	table = partPrefix + from.Format(dayLayout)
 	execute(t, inside, fmt.Sprintf("CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')",
 		table, from.Format(time.RFC3339), from.Add(day).Format(time.RFC3339)))
 	return table
@@ -165,8 +166,8 @@ func TestRowsInTheWayOfADay(t *testing.T) {
 		inside := migrated(t, address)
 		present := timer.SystemClock()
 		openStore(t, inside)
-		tomorrow := dayPrefix + present.Time().Add(day).Format(dayLayout)
-		next := dayPrefix + present.Time().Add(2*day).Format(dayLayout)
+		tomorrow := partPrefix + present.Time().Add(day).Format(dayLayout)
+		next := partPrefix + present.Time().Add(2*day).Format(dayLayout)
 		execute(t, inside, "DROP TABLE "+tomorrow, "DROP TABLE "+next)
 		var log bytes.Buffer
 		s, err := Open(t.Context(), Options{URL: inside, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -201,7 +202,7 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 		for _, c := range []struct {
 			retention time.Duration
 			set       func(context.Context, store.Namespace) (store.Namespace, error)
-		}{{5 * day, s.CreateNamespace}, {20 * day, s.UpdateNamespace}} {
+		}{{5 * day, s.CreateNamespace}, {20 * day, s.UpdateNamespace}, {store.MaxHistoryRetention, s.UpdateNamespace}} {
 			ns.Settings.HistoryRetention = c.retention
 			if _, err := c.set(t.Context(), ns); err != nil {
 				t.Fatal(err)
@@ -211,6 +212,34 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 			if n := count(t, inside, inDefault); n != 0 {
 				t.Errorf("kept for %s: %d rows lie beside the days", c.retention, n)
 			}
+			if n := count(t, inside, dayTables); n > 2*mostParts {
+				t.Errorf("kept for %s: history has %d partitions", c.retention, n)
+			}
+		}
+	})
+}
+
+// TestPartsOfSeveralDaysAreDropped when the last of their days is over.
+func TestPartsOfSeveralDaysAreDropped(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		present := timer.SystemClock()
+		today := present.Time().Truncate(day)
+		for _, p := range []part{{today.Add(-9 * day), 4}, {today.Add(-5 * day), 9}} {
+			execute(t, inside, fmt.Sprintf("CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')",
+				p.table(), p.from.Format(time.RFC3339), p.to().Format(time.RFC3339)))
+		}
+		s := openStore(t, inside)
+		ended(t, s, present-7*dayMillis, store.FinishDone, "over", "as well")
+		ended(t, s, present-5*dayMillis, store.FinishDone, "expired, in a part that is not over")
+		if n := count(t, inside, inDefault); n != 0 {
+			t.Errorf("%d rows lie beside the days", n)
+		}
+		if n, err := s.Purge(t.Context(), present, 1); n != 2 || err != nil {
+			t.Errorf("purge: %d, %v; want the 2 rows of the part that is over", n, err)
+		}
+		if n := count(t, inside, dayTables); n != 2 {
+			t.Errorf("%d partitions are there, want the default one and one that is not over and holds all days to come", n)
 		}
 	})
 }
@@ -243,14 +272,105 @@ func TestOneProcessLooksAfterTheDays(t *testing.T) {
 	})
 }
 
-func TestDaysAreReadFromTheirNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"timer_history_20261121": "2026-11-21", "timer_history_default": "", "timers_00": "", "timer_history_2026": "",
-	} {
-		from, ok := dayOf(name)
-		if ok != (want != "") || ok && from.Format(time.DateOnly) != want {
-			t.Errorf("%s is the day %s (%t), want %q", name, from, ok, want)
+// TestLongerHistoryWaitsForItsDays: another process is at the days just then. What it makes meanwhile is cut in another way.
+func TestLongerHistoryWaitsForItsDays(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		other, err := pgx.Connect(t.Context(), inside)
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer other.Close(t.Context())
+		if _, err := other.Exec(t.Context(), "SELECT pg_advisory_lock($1)", daysLock); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		ctx := t.Context()
+		go func() {
+			defer close(done)
+			s.makeDaysFor(ctx, 90*day)
+		}()
+		waitForLock(t, other)
+		p := part{timer.SystemClock().Time().Truncate(day).Add(4 * day), 1}
+		for _, statement := range []string{
+			fmt.Sprintf("CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')",
+				p.table(), p.from.Format(time.RFC3339), p.to().Format(time.RFC3339)),
+			fmt.Sprintf("SELECT pg_advisory_unlock(%d)", daysLock),
+		} {
+			if _, err := other.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-done
+		at := timer.SystemClock().Add(89 * day)
+		ended(t, s, at, store.FinishDone, "a")
+		if n := count(t, inside, inDefault); n != 0 {
+			t.Errorf("%d rows lie beside the days", n)
+		}
+	})
+}
+
+func TestPartsAreReadFromTheirNames(t *testing.T) {
+	november := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	for name, want := range map[string]part{
+		"timer_history_20261121": {november, 1}, "timer_history_20261121_12": {november, 12},
+		"timer_history_default": {}, "timers_00": {}, "timer_history_2026": {}, "timer_history_20261121_0": {},
+		"timer_history_20261121_x": {}, "timer_history_20261121_1": {}, "timer_history_20261121_-3": {},
+	} {
+		got, ok := partOf(name)
+		if ok != (want.days != 0) || ok && got != want {
+			t.Errorf("%s holds %+v (%t), want %+v", name, got, ok, want)
+		}
+	}
+}
+
+// TestPartsHoldEveryDayToCome plays two years, in which history is kept for longer and for shorter.
+func TestPartsHoldEveryDayToCome(t *testing.T) {
+	today := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	retention, most := day, 0
+	var there []part
+	for n := range 730 {
+		switch n {
+		case 100:
+			retention = 30 * day
+		case 200:
+			retention = store.MaxHistoryRetention
+		case 600:
+			retention = 45 * day
+		}
+		d := days{there: there, first: today, last: today.Add(retention).Truncate(day).Add(2 * day)}
+		there = slices.SortedFunc(slices.Values(append(d.missing(), there...)), func(a, b part) int { return a.from.Compare(b.from) })
+		there = slices.DeleteFunc(there, func(p part) bool { return !p.to().After(today) })
+		if there[0].from.After(today) || there[len(there)-1].to().Before(today.Add(retention+day)) {
+			t.Fatalf("day %d: from %s to %s is not all that is to come", n, there[0].from, there[len(there)-1].to())
+		}
+		for i, p := range there[1:] {
+			if !p.from.Equal(there[i].to()) {
+				t.Fatalf("day %d: %s follows %s", n, p.table(), there[i].table())
+			}
+		}
+		most = max(most, len(there))
+		if n == 99 && len(there) != 4 || n == 199 && len(there) != mostParts {
+			t.Errorf("day %d, history kept for %s: %d parts", n, retention, len(there))
+		}
+		today = today.Add(day)
+	}
+	if most > 2*mostParts {
+		t.Errorf("there were %d parts at a time", most)
+	}
+}
+
+// TestMissingPartsFitBetweenOthers: a hole that is shorter than a part is filled, and a day is in one part.
+func TestMissingPartsFitBetweenOthers(t *testing.T) {
+	today := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	d := days{
+		there: []part{{today.Add(-2 * day), 3}, {today.Add(3 * day), 1}},
+		first: today, last: today.Add(99 * day), // 100 days: four to a part
+	}
+	got := d.missing()
+	if len(got) < 3 || got[0] != (part{today.Add(day), 2}) || got[1] != (part{today.Add(4 * day), 4}) {
+		t.Errorf("missing: %+v", got)
 	}
 }
 

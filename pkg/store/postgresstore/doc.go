@@ -13,6 +13,6 @@
 // exchange with the server), transact.go and errors.go (what a failure means for the caller), binary.go and
 // record.go (values on the wire), rows.go (how a timer lies in a row). Then the contract, part by part:
 // write.go, locked.go and change.go, positions.go, get.go, list.go and cursor.go; shards.go, due.go,
-// overdue.go, inspect.go, notices.go; current.go, finish.go, history.go, purge.go; namespaces.go,
+// overdue.go, inspect.go, notices.go; current.go, finish.go, history.go, purge.go, days.go; namespaces.go,
 // cluster.go, census.go. The schema is in migrations.
 package postgresstore

@@ -24,6 +24,7 @@ const (
 	lockNotAvailable     = "55P03"
 	checkViolation       = "23514"
 	duplicateTable       = "42P07"
+	overlappingPartition = "42P17"
 
 	classData       = "22" // a value that the column cannot hold
 	classConstraint = "23"

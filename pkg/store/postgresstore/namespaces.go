@@ -34,7 +34,7 @@ WHERE name = $1 RETURNING ` + namespaceColumns}
 // CreateNamespace implements store.Namespaces.
 func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("create namespace %q", ns.Name)
-	s.makeDays(ctx, ns.Settings.HistoryRetention)
+	s.makeDaysFor(ctx, ns.Settings.HistoryRetention)
 	var answer store.Namespace
 	var refused error
 	err := s.write(ctx, op, latest, func(t *transaction) error {
@@ -94,7 +94,7 @@ func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
 // UpdateNamespace implements store.Namespaces.
 func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("update namespace %q", ns.Name)
-	s.makeDays(ctx, ns.Settings.HistoryRetention)
+	s.makeDaysFor(ctx, ns.Settings.HistoryRetention)
 	var found []store.Namespace
 	err := s.write(ctx, op, latest, func(t *transaction) error {
 		args := append([][]byte{textValue(ns.Name)}, settingsValues(&ns.Settings)...)

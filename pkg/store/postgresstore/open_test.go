@@ -168,8 +168,13 @@ func TestServersThatWouldLoseTimersAreRefused(t *testing.T) {
 		named, replicas bool
 		doubts          int
 	}{
-		{"on", true, true, 0}, {"remote_apply", true, true, 0}, {"on", true, false, 0},
-		{"on", false, true, 1}, {"local", true, true, 1}, {"off", true, true, 1}, {"off", false, true, 2},
+		{"on", true, true, 0},
+		{"remote_apply", true, true, 0},
+		{"on", true, false, 0},
+		{"on", false, true, 1},
+		{"local", true, true, 1},
+		{"off", true, true, 1},
+		{"off", false, true, 2},
 	} {
 		s := good
 		s.synchronousCommit, s.named, s.replicas = c.commits, c.named, c.replicas

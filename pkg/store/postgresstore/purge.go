@@ -2,6 +2,7 @@ package postgresstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -31,14 +32,17 @@ func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, er
 	if err != nil || !s.housekeeping.begin(now) {
 		return int(deleted), err
 	}
-	dropped, trouble := s.keepDays(ctx, now, 0)
+	dropped, trouble := s.keepDays(ctx, now, 0, false)
 	s.housekeeping.end(now, trouble)
 	s.logDays(ctx, trouble)
 	return dropped + int(deleted), nil
 }
 
-// logDays tells of trouble with days once, until it is another.
+// logDays tells of trouble with days once, until it is another. That another process is at it is none.
 func (s *Store) logDays(ctx context.Context, trouble error) {
+	if errors.Is(trouble, errOthers) {
+		return
+	}
 	if s.housekeeping.isNew(trouble) {
 		s.log.WarnContext(ctx, "days of history could not all be made or dropped; they are tried again", "error", trouble)
 	}

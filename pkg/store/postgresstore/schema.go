@@ -156,7 +156,8 @@ func known() (int64, error) {
 var (
 	findSchema = statement{
 		"find_schema",
-		"SELECT current_schema() IS NOT NULL, to_regclass('schema_support') IS NOT NULL AND to_regclass('" + migrationsTable + "') IS NOT NULL",
+		"SELECT current_schema() IS NOT NULL, " +
+			"to_regclass('schema_support') IS NOT NULL AND to_regclass('" + migrationsTable + "') IS NOT NULL",
 	}
 	selectSchema  = statement{"select_schema", "SELECT coalesce(max(version_id), 0)::bigint FROM " + migrationsTable + " WHERE is_applied"}
 	selectSupport = statement{"select_support", "SELECT oldest_schema, oldest_program FROM schema_support ORDER BY version DESC LIMIT 1"}

@@ -59,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.closePools()
 		return nil, refused(where, err)
 	}
-	s.makeDays(ctx, 0)
+	s.makeDays(ctx)
 	return s, nil
 }
 
