@@ -27,11 +27,11 @@ func (f callerFunc) Call(ctx context.Context, r dispatcher.Request) dispatcher.A
 }
 
 // BenchmarkFires is the dispatcher's own share of a fire, with everything else in memory: without
-// callbacks (noop), with callbacks over HTTP to a receiver in the same process, and on a topic.
+// callbacks (noop), with callbacks over HTTP to a receiver in the same process, on the common topic and on a user's.
 func BenchmarkFires(b *testing.B) {
 	b.Run("noop", func(b *testing.B) {
 		answer := dispatcher.Answer{Status: 200, Body: []byte(`{"ok":true}`)}
-		benchmark(b, "http://receiver.test/", callerFunc(
+		benchmark(b, "http://receiver.test/", "", callerFunc(
 			func(context.Context, dispatcher.Request) dispatcher.Answer { return answer }))
 	})
 	b.Run("http", func(b *testing.B) {
@@ -39,21 +39,26 @@ func BenchmarkFires(b *testing.B) {
 			_, _ = w.Write([]byte(`{"ok":true}`))
 		}))
 		defer receiver.Close()
-		benchmark(b, receiver.URL, nil)
+		benchmark(b, receiver.URL, "", nil)
 	})
-	b.Run("event", func(b *testing.B) { benchmark(b, "", nil) })
+	b.Run("event", func(b *testing.B) { benchmark(b, "", "", nil) })
+	b.Run("own topic", func(b *testing.B) { benchmark(b, "", "orders", nil) })
 }
 
-func benchmark(b *testing.B, url string, caller dispatcher.Caller) {
+func benchmark(b *testing.B, url, topic string, caller dispatcher.Caller) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	db := memstore.NewDatabase()
 	st := db.Open()
 	broker := membus.New(membus.Options{Partitions: 16, LogLimit: 1000})
 	client := broker.Join("client")
-	ns, err := st.CreateNamespace(ctx, store.Namespace{
-		Name: "n", Shards: shard.Block{Count: 16}, Settings: store.DefaultSettings(),
-	})
+	settings := store.DefaultSettings()
+	if settings.EventTopics = timer.TopicPatterns(topic); topic != "" {
+		if err := client.MakeTopic(ctx, bus.Own(topic)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ns, err := st.CreateNamespace(ctx, store.Namespace{Name: "n", Shards: shard.Block{Count: 16}, Settings: settings})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -65,7 +70,7 @@ func benchmark(b *testing.B, url string, caller dispatcher.Caller) {
 		out, err := st.Write(ctx, timer.SystemClock(), []store.Op{store.Put{
 			Ref: ref, Namespace: "n", ID: id, Revision: revisions.Next(), Spec: timer.Spec{
 				ExecuteAt: timer.SystemClock(), CallbackURL: url, CallbackTimeout: 30 * time.Second,
-				Retry: timer.DefaultRetryPolicy(), Payload: payload,
+				Retry: timer.DefaultRetryPolicy(), Payload: payload, Topic: topic,
 			},
 		}})
 		if err != nil {
