@@ -1,6 +1,7 @@
 package postgresstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -39,6 +40,7 @@ const (
 	loseRequest       // the server never gets it
 	loseAnswer        // the server gets it and answers
 	keepAnswer        // the answer does not come for the time being
+	loseCommit        // what comes before the commit of a transaction is answered, the commit is not
 )
 
 func newWire(t *testing.T, inside string) *wire {
@@ -104,6 +106,9 @@ func (w *wire) copy(to, from net.Conn, losing int32) {
 			time.Sleep(time.Millisecond) // until the test has seen what it wants
 		}
 		if err != nil || w.mode.Load() == losing {
+			return
+		}
+		if w.mode.Load() == loseCommit && losing == loseAnswer && bytes.Contains(buffer[:n], []byte("COMMIT\x00")) {
 			return
 		}
 		said := buffer[:n]
@@ -220,7 +225,8 @@ func TestWhatIsLostIsToldTruthfully(t *testing.T) {
 			// An update first locks its row. The commit was never sent.
 			{"the answer to a lock", loseAnswer, func(p store.Put) error { return o.update(t, p) }, there, store.ErrUnavailable, there.Revision},
 			{"a lock", loseRequest, func(p store.Put) error { return o.update(t, p) }, there, store.ErrUnavailable, there.Revision},
-			{"the answer to a read", loseAnswer, func(p store.Put) error { return o.get(t, p) }, there, store.ErrUnavailable, there.Revision},
+			{"the answer to a commit", loseCommit, func(p store.Put) error { return o.update(t, p) }, there, store.ErrOutcomeUnknown, there.Revision + 1},
+			{"the answer to a read", loseAnswer, func(p store.Put) error { return o.get(t, p) }, there, store.ErrUnavailable, there.Revision + 1},
 		} {
 			o.warm(t)
 			o.mode.Store(c.mode)
