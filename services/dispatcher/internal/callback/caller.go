@@ -26,6 +26,10 @@ const (
 	// idleTimeout is shorter than what common servers keep idle connections for (5 s and up): a
 	// request sent on a connection that its server is just closing is a failed attempt.
 	idleTimeout = 4 * time.Second
+	// maxConnections is on how many new connections one callback may go out. The transport changes to another by
+	// itself where one has just been given up; a receiver that gives up every one would keep it busy with handshakes
+	// until the timeout.
+	maxConnections = 4
 	// maxHeader bounds an answer's header, in bytes.
 	maxHeader = 64 << 10
 )
@@ -101,13 +105,18 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 		}
 	}
 	var greeted atomic.Bool
-	if req.URL.Scheme == "https" {
-		req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GotConn: func(httptrace.GotConnInfo) { greeted.Store(true) },
-		}))
-	}
+	var fresh atomic.Int32
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		greeted.Store(req.URL.Scheme == "https")
+		if !got.Reused && fresh.Add(1) > maxConnections {
+			cancel()
+		}
+	}}))
 	resp, err := r.Profile.over(c.transport).RoundTrip(req)
 	if err != nil {
+		if fresh.Load() > maxConnections && total.Err() == nil {
+			err = fmt.Errorf("no answer on any of %d new connections", maxConnections)
+		}
 		return Answer{Err: deadlineFirst(total, err), greeted: greeted.Load()}
 	}
 	defer resp.Body.Close()

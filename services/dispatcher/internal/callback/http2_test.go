@@ -1,0 +1,197 @@
+package callback
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log" //nolint:depguard // net/http has no other.
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// frame is one of HTTP/2 (RFC 9113, section 4.1).
+func frame(kind, flags byte, stream uint32, payload string) string {
+	n := len(payload)
+	return string([]byte{
+		byte(n >> 16), byte(n >> 8), byte(n), kind, flags, byte(stream >> 24), byte(stream >> 16), byte(stream >> 8), byte(stream),
+	}) + payload
+}
+
+const (
+	h2Data, h2Headers, h2Reset, h2Settings, h2Ping, h2GoAway, h2Continuation = 0, 1, 3, 4, 6, 7, 9
+
+	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+)
+
+// serve2 answers every HTTP/2 connection with SETTINGS and, once a request has come, in the hostile's way.
+func (h *hostile) serve2(t *testing.T) (url string, roots *x509.CertPool, connections *atomic.Int64) {
+	t.Helper()
+	ours := newAuthority(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{ours.issue("receiver")}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	var serving sync.WaitGroup
+	connections = new(atomic.Int64)
+	serving.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			serving.Go(func() {
+				defer c.Close()
+				if _, err := io.ReadFull(c, make([]byte, len(preface))); err != nil || !write(c, frame(h2Settings, 0, 0, "")) {
+					return
+				}
+				if untilHeaders(c) {
+					go func() { _, _ = io.Copy(io.Discard, c) }()
+					h.do(c, gone)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { close(gone); l.Close(); serving.Wait() })
+	return "https://" + l.Addr().String() + "/", ours.pool(), connections
+}
+
+// untilHeaders reads frames until a request's.
+func untilHeaders(c net.Conn) bool {
+	for {
+		head := make([]byte, 9)
+		if _, err := io.ReadFull(c, head); err != nil {
+			return false
+		}
+		if _, err := io.CopyN(io.Discard, c, int64(head[0])<<16|int64(head[1])<<8|int64(head[2])); err != nil {
+			return false
+		}
+		if head[3] == h2Headers {
+			return true
+		}
+	}
+}
+
+// statusOK is the header ":status: 200", compressed.
+const statusOK = "\x88"
+
+func hostiles2() []hostile {
+	const endStream, endHeaders = 1, 4
+	header := strings.Repeat("\x00\x03x-a\x7f\x87\x01"+strings.Repeat("y", 262), 50) // name and value of 262 bytes, as they are
+	return []hostile{
+		{name: "every connection is to be given up", verdict: Retry, reason: "connections", do: func(c net.Conn, _ <-chan struct{}) {
+			write(c, frame(h2GoAway, 0, 0, strings.Repeat("\x00", 8)))
+		}},
+		{name: "close without an answer", verdict: Retry, do: func(net.Conn, <-chan struct{}) {}},
+		{name: "reset of the stream", verdict: Retry, do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, frame(h2Reset, 0, 1, "\x00\x00\x00\x02"))
+			<-gone
+		}},
+		{name: "nothing at all", verdict: Retry, waits: true, reason: "within", do: func(_ net.Conn, gone <-chan struct{}) { <-gone }},
+		{name: "no stream is allowed", verdict: Retry, waits: true, reason: "within", do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, frame(h2Settings, 0, 0, "\x00\x03\x00\x00\x00\x00"))
+			<-gone
+		}},
+		{name: "pings forever", verdict: Retry, waits: true, reason: "within", do: func(c net.Conn, gone <-chan struct{}) {
+			forever(c, gone, 0, strings.Repeat(frame(h2Ping, 0, 0, "12345678"), 100))
+		}},
+		{name: "settings forever", verdict: Retry, waits: true, reason: "within", do: func(c net.Conn, gone <-chan struct{}) {
+			forever(c, gone, 0, strings.Repeat(frame(h2Settings, 0, 0, ""), 100))
+		}},
+		{name: "header that never ends", verdict: Retry, reason: "PROTOCOL_ERROR", do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, frame(h2Headers, 0, 1, statusOK))
+			forever(c, gone, 0, frame(h2Continuation, 0, 1, header))
+		}},
+		{name: "frames of a kind that must not be", verdict: Retry, do: func(c net.Conn, _ <-chan struct{}) {
+			write(c, frame(h2Data, endStream, 1, "data before the header"))
+		}},
+		{name: "a frame too long", verdict: Retry, do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, "\xff\xff\xff\x00\x00\x00\x00\x00\x01")
+			forever(c, gone, 0, strings.Repeat("x", 4096))
+		}},
+		{name: "more than the window", verdict: Done, status: 200, do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, frame(h2Headers, endHeaders, 1, statusOK))
+			forever(c, gone, 0, frame(h2Data, 0, 1, strings.Repeat("x", 16<<10)))
+		}},
+		{name: "slow body", verdict: Retry, status: 200, waits: true, reason: "within", do: func(c net.Conn, gone <-chan struct{}) {
+			write(c, frame(h2Headers, endHeaders, 1, statusOK))
+			forever(c, gone, 10*time.Millisecond, frame(h2Data, 0, 1, "x"))
+		}},
+		{name: "an answer that is none", verdict: Retry, do: func(c net.Conn, _ <-chan struct{}) { write(c, headOK, "\r\n") }},
+	}
+}
+
+// TestHostileReceiversOverHTTP2: as over HTTP/1.1. And no receiver makes one callback go on from connection to connection.
+func TestHostileReceiversOverHTTP2(t *testing.T) {
+	log.SetOutput(io.Discard)
+	defer log.SetOutput(os.Stderr)
+	caller := NewHTTPCaller(&HTTP{PerHost: 8}, "test")
+	before := settled(t, 0)
+	for _, h := range hostiles2() {
+		t.Run(h.name, func(t *testing.T) {
+			url, roots, connections := h.serve2(t)
+			tm := aTimer()
+			tm.CallbackURL, tm.CallbackTimeout = url, 20*time.Second
+			if h.waits {
+				tm.CallbackTimeout = 500 * time.Millisecond
+			}
+			profile := &Profile{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+			ctx, cancel := context.WithTimeout(t.Context(), tm.CallbackTimeout)
+			defer cancel()
+			began := time.Now()
+			a := caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile})
+			took := time.Since(began)
+			profile.transport.CloseIdleConnections()
+			v := Judge(tm, a, timer.StatusCodes{}, now, middle)
+			switch {
+			case a.Status != h.status || v.Kind != h.verdict || !strings.Contains(v.Reason, h.reason):
+				t.Errorf("status %d, %s, %q, %v", a.Status, kindName[v.Kind], v.Reason, a.Err)
+			case len(a.Body) > MaxBody:
+				t.Errorf("%d bytes of body", len(a.Body))
+			case took > tm.CallbackTimeout+10*time.Second:
+				t.Errorf("took %v of %v", took, tm.CallbackTimeout)
+			}
+			if n := connections.Load(); n > maxConnections+1 {
+				t.Errorf("%d connections for one callback", n)
+			}
+		})
+	}
+	if after := settled(t, before+2); after > before+2 {
+		stacks := make([]byte, 64<<10)
+		t.Errorf("%d goroutines before, %d after\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// TestTLSHasADeadlineOfItsOwn: who takes a connection and says nothing does not have the whole timeout for it.
+func TestTLSHasADeadlineOfItsOwn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as that deadline")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") // and nobody accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	tm := aTimer()
+	tm.CallbackURL = "https://" + l.Addr().String()
+	began := time.Now()
+	a := NewHTTPCaller(&HTTP{PerHost: 1}, "test").Call(t.Context(), Request{Timer: tm, At: now})
+	if took := time.Since(began); took < tlsTimeout || took > 2*tlsTimeout || a.Err == nil || !strings.Contains(a.Err.Error(), "TLS handshake timeout") {
+		t.Errorf("after %v: %v", took, a.Err)
+	}
+	if !a.Silent() {
+		t.Error("the host counts as one that answered")
+	}
+}
