@@ -71,7 +71,8 @@ type Config struct {
 	CallTimeout time.Duration
 	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
 	ClockBound time.Duration
-	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s.
+	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s, with Rest 10 s. An older
+	// watermark makes who takes over after a crash read more, and publish again what is still in the store of it.
 	AdvanceEvery time.Duration
 	// FloorEvery is the pause between two looks at the due queue while something waits for it: 500 ms.
 	FloorEvery time.Duration
@@ -104,6 +105,10 @@ func (c *Config) withDefaults() error {
 	if c.Format == 0 {
 		c.Format = event.Structured
 	}
+	advance := time.Second
+	if c.Rest {
+		advance = 10 * time.Second
+	}
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
@@ -118,7 +123,7 @@ func (c *Config) withDefaults() error {
 		{&c.LongBound, timer.MaxCallbackTimeout + time.Minute},
 		{&c.CallTimeout, 10 * time.Second},
 		{&c.ClockBound, 250 * time.Millisecond},
-		{&c.AdvanceEvery, time.Second},
+		{&c.AdvanceEvery, advance},
 		{&c.FloorEvery, 500 * time.Millisecond},
 		{&c.AnnounceAfter, 5 * time.Second},
 	} {
