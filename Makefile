@@ -221,6 +221,14 @@ bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowl
 				printf "%-26s %12d %12d\n", $$1, p, a; next } \
 			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
+.PHONY: bench-dynamodb
+# First the engine's parts, then the running service and an hour in which nothing happens, each beside the least possible.
+bench-dynamodb: build testenv ## Count requests, capacity units and dollars on DynamoDB, for each timer and idle shard (SHORT=1, ARGS)
+	@go build -C benchmark -o ../bin/timerbus-cost ./cost
+	@$(TESTENV) --need dynamodb -- bash -euo pipefail -c " \
+		go test -run '^$$' -bench . -benchtime $(if $(SHORT),200x,1000x) ./pkg/store/dynamostore | awk -f benchmark/cost/parts.awk; \
+		bin/timerbus-cost $(if $(SHORT),-timers 200 -alone 3 -window 30s) $(ARGS)"
+
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)
 	@$(call each,go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PKG))

@@ -15,7 +15,8 @@ import (
 // itself counts them, beside the least that any design could take that keeps an ordered index and a history.
 // docs/dynamodb.md has the figures and what they cost. b.N counts timers. DynamoDB Local counts units as AWS
 // does, except that it counts nothing for a Query that finds nothing, which AWS bills as one unit; it is no
-// measure of speed.
+// measure of speed. What the running service takes, while things happen and while nothing does, is measured by
+// benchmark/cost; `make bench-dynamodb` runs both.
 
 // The list price on demand in us-east-1, in dollars for a million units.
 const (
@@ -209,49 +210,4 @@ func BenchmarkFinish(b *testing.B) {
 			})
 		})
 	}
-}
-
-// What the scheduler asks in a minute of a partition in which nothing happens: a sweep every 2 s, a poll
-// every half hint window, a look for marks every 5 s.
-const (
-	sweepsPerMinute    = 30
-	pollsPerMinute     = 2
-	announcesPerMinute = 12
-	minutesPerHour     = 60
-)
-
-// BenchmarkIdleShardHour is what a shard costs in which timers wait and nothing is due; b.N counts minutes.
-func BenchmarkIdleShardHour(b *testing.B) {
-	s, w := benched(b)
-	// The shards of one partition of 16, as in a namespace of 256.
-	ids := make([]shard.ID, benchShards)
-	for i := range ids {
-		ids[i] = shard.ID(5 + 16*i)
-		for n := range 10 {
-			made(b, s, putIn(ids[i], fmt.Sprint(n), timer.MaxMillis))
-		}
-	}
-	claims := claimed(b, s, ids...)
-	// Each question needs one strongly consistent look at the shard's rows, and one at its claim.
-	const questions = (sweepsPerMinute + pollsPerMinute) * minutesPerHour
-	least := bill{requests: questions, reads: 2 * questions}
-	measure(b, w, float64(b.N*benchShards)/minutesPerHour, "shardhour", least, func() {
-		for range b.N {
-			for i := range sweepsPerMinute {
-				if _, err := s.Overdue(b.Context(), overdueIn(claims)); err != nil {
-					b.Fatal(err)
-				}
-				if i%(sweepsPerMinute/pollsPerMinute) == 0 {
-					if _, err := s.Due(b.Context(), dueIn(claims)); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-			for range announcesPerMinute {
-				if _, err := s.Unannounced(b.Context(), ids, present, 100); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
 }

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// addressVariable is where tools/testenv puts DynamoDB Local's endpoint.
+const addressVariable = "TIMERBUS_TEST_DYNAMODB"
+
+type options struct {
+	binary, store string
+	timers, alone int
+	window        time.Duration
+}
+
+// run is the whole program: 0 done, 1 failed, 2 not acceptable.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	f := flag.NewFlagSet("cost", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.binary, "binary", "bin/timerbus", "the timerbus to measure")
+	f.StringVar(&o.store, "store", "", "the store's URL (default: new tables on the DynamoDB Local at $"+addressVariable+")")
+	f.IntVar(&o.timers, "timers", 1000, "how many timers are due within five seconds")
+	f.IntVar(&o.alone, "alone", 12, "how many timers come alone, five seconds apart")
+	f.DurationVar(&o.window, "window", time.Minute, "how long to look at shards in which nothing happens; half minutes")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	switch {
+	case f.NArg() > 0:
+		fmt.Fprintf(stderr, "cost: %q is not accepted: want flags only\n", f.Arg(0))
+		return 2
+	case o.timers < 1 || o.alone < 1 || o.window < 30*time.Second:
+		fmt.Fprintln(stderr, "cost: want -timers and -alone of at least 1, and a -window of at least 30s")
+		return 2
+	}
+	if o.store == "" {
+		endpoint := os.Getenv(addressVariable)
+		if endpoint == "" {
+			fmt.Fprintf(stderr, "cost: give -store, or an endpoint in %s: `make bench-dynamodb` starts DynamoDB Local\n", addressVariable)
+			return 2
+		}
+		o.store = fmt.Sprintf("dynamodb://cost-%d?", rand.Uint64()) + url.Values{"region": {"local"}, "endpoint": {endpoint}}.Encode()
+	}
+	if err := measure(ctx, &o, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "cost: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+const (
+	// defaultShards are those of namespace "default", moreShards those of the one that is made to compare.
+	defaultShards, moreShards = 16, 256
+	// apart is between two timers that come alone: longer than a shard needs to come to rest.
+	apart = 5 * time.Second
+	// ahead is when the timers that are due together begin to be.
+	ahead  = 30 * time.Second
+	spread = 5 * time.Second
+)
+
+func measure(ctx context.Context, o *options, stdout, progress io.Writer) (err error) {
+	folder, err := os.MkdirTemp("", "timerbus-cost-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	fmt.Fprintf(progress, "starting %s on %s\n", o.binary, o.store)
+	s, err := launch(ctx, o.binary, o.store, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	m := &measurement{service: s, options: o, progress: progress}
+
+	created, fired, err := m.together(ctx)
+	if err != nil {
+		return err
+	}
+	alone, err := m.alone(ctx)
+	if err != nil {
+		return err
+	}
+	// What waits in the shards costs nothing; the waiting ones are there to show it.
+	if err := s.create(ctx, "default", "waiting", 100, 24*time.Hour, 0); err != nil {
+		return err
+	}
+	few, err := m.idle(ctx, defaultShards)
+	if err != nil {
+		return err
+	}
+	if _, err := s.post(ctx, "namespaces/create", map[string]any{"name": "more", "numShards": moreShards}); err != nil {
+		return err
+	}
+	if err := s.create(ctx, "more", "waiting", 1000, 24*time.Hour, 0); err != nil {
+		return err
+	}
+	many, err := m.idle(ctx, defaultShards+moreShards)
+	if err != nil {
+		return err
+	}
+
+	head(stdout, "for each timer", "$/million")
+	row(stdout, "created", created, leastCreate)
+	row(stdout, fmt.Sprintf("fired and done, %d in %v", o.timers, spread), fired, leastFire)
+	row(stdout, "created, fired, done", created.plus(fired), leastCreate.plus(leastFire))
+	row(stdout, fmt.Sprintf("created, fired, done: alone, %v apart", apart), alone, leastCreate.plus(leastFire))
+	shard := many.minus(few).over(moreShards)
+	idle(stdout, shard, few.minus(shard.times(defaultShards)))
+	notes(stdout, o.window)
+	return nil
+}
+
+// measurement makes things happen and looks at the metrics before and after.
+type measurement struct {
+	*service
+
+	options  *options
+	progress io.Writer
+}
+
+// together is many timers that are due at nearly the same time: their creation, and their end.
+func (m *measurement) together(ctx context.Context) (created, fired bill, err error) {
+	n := m.options.timers
+	fmt.Fprintf(m.progress, "%d timers due within %v\n", n, spread)
+	if err := m.rest(ctx, defaultShards); err != nil {
+		return created, fired, err
+	}
+	before, err := m.read(ctx)
+	if err != nil {
+		return created, fired, err
+	}
+	if err := m.create(ctx, "default", "together", n, ahead, spread); err != nil {
+		return created, fired, err
+	}
+	halfway, err := m.read(ctx)
+	if err != nil {
+		return created, fired, err
+	}
+	if err := m.done(ctx, int64(n)); err != nil {
+		return created, fired, err
+	}
+	after, err := m.read(ctx)
+	return between(before, halfway).over(float64(n)), between(halfway, after).over(float64(n)), err
+}
+
+// alone is timers that each come into a shard at rest. What the cluster takes meanwhile in any case is among it.
+func (m *measurement) alone(ctx context.Context) (bill, error) {
+	n := m.options.alone
+	fmt.Fprintf(m.progress, "%d timers, one every %v\n", n, apart)
+	before, err := m.read(ctx)
+	if err != nil {
+		return bill{}, err
+	}
+	start := time.Now()
+	for i := range n {
+		if err := m.create(ctx, "default", fmt.Sprint("alone-", i), 1, time.Second, 0); err != nil {
+			return bill{}, err
+		}
+		if err := pause(ctx, apart); err != nil {
+			return bill{}, err
+		}
+	}
+	if err := m.done(ctx, int64(m.options.timers+n)); err != nil {
+		return bill{}, err
+	}
+	after, err := m.read(ctx)
+	if err != nil {
+		return bill{}, err
+	}
+	took := between(before, after)
+	elapsed := time.Since(start)
+	still, err := m.still(ctx)
+	if err != nil {
+		return bill{}, err
+	}
+	return took.minus(still.times(elapsed.Hours())).over(float64(n)), nil
+}
+
+// idle is what an hour takes in which nothing happens.
+func (m *measurement) idle(ctx context.Context, shards float64) (bill, error) {
+	fmt.Fprintf(m.progress, "%.0f shards in which nothing happens, for %v\n", shards, m.options.window)
+	if err := m.rest(ctx, shards); err != nil {
+		return bill{}, err
+	}
+	return m.still(ctx)
+}
+
+// still looks on for the window.
+func (m *measurement) still(ctx context.Context) (bill, error) {
+	before, err := m.read(ctx)
+	if err != nil {
+		return bill{}, err
+	}
+	start := time.Now()
+	if err := pause(ctx, m.options.window); err != nil {
+		return bill{}, err
+	}
+	after, err := m.read(ctx)
+	return between(before, after).over(time.Since(start).Hours()), err
+}
+
+// rest waits until all shards are at rest, and the last marks have been looked for.
+func (m *measurement) rest(ctx context.Context, shards float64) error {
+	const patience = 3 * time.Minute
+	err := m.until(ctx, patience, func() (bool, error) {
+		r, err := m.read(ctx)
+		return r.atRest == shards, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until %.0f shards are at rest: %w", shards, err)
+	}
+	return pause(ctx, 15*time.Second)
+}
+
+// done waits until so many callbacks were made and everything is at rest again.
+func (m *measurement) done(ctx context.Context, calls int64) error {
+	const patience = 5 * time.Minute
+	err := m.until(ctx, patience, func() (bool, error) { return m.called.Load() >= calls, nil })
+	if err != nil {
+		return fmt.Errorf("%d of %d callbacks have come: %w", m.called.Load(), calls, err)
+	}
+	return m.rest(ctx, defaultShards)
+}
+
+// create creates timers that are due in so long, and over a while.
+func (s *service) create(ctx context.Context, namespace, name string, n int, in, over time.Duration) error {
+	const batch = 250
+	now := time.Now().UTC()
+	for from := 0; from < n; from += batch {
+		var timers []map[string]any
+		for i := from; i < min(n, from+batch); i++ {
+			timers = append(timers, map[string]any{
+				"namespace": namespace, "id": fmt.Sprintf("%s-%d", name, i), "callbackUrl": s.hook,
+				"executeAt": now.Add(in + over*time.Duration(i)/time.Duration(n)),
+				"payload":   map[string]string{"text": fmt.Sprintf("%0190d", i)},
+			})
+		}
+		text, err := s.post(ctx, "timers/batch-create", map[string]any{"timers": timers})
+		if err != nil {
+			return err
+		}
+		var answer struct {
+			Results []struct {
+				Error any `json:"error"`
+			} `json:"results"`
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return err
+		}
+		for i := range answer.Results {
+			if answer.Results[i].Error != nil {
+				return fmt.Errorf("create %s-%d: %v", name, from+i, answer.Results[i].Error)
+			}
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,13 @@
+# Lays what `go test -bench` prints of pkg/store/dynamostore out as a table: what each call takes for each timer, and the
+# least that any design could take.
+BEGIN {
+	printf "%-44s %9s %6s %8s %6s %8s %6s %9s\n", "the engine's calls, for each timer", "requests", "least", "RRU", "least", "WRU", "least", "$/million"
+}
+/^Benchmark/ {
+	sub(/^Benchmark/, "", $1); sub(/-[0-9]+$/, "", $1)
+	split("", has)
+	for (i = 3; i < NF; i += 2) { name = $(i + 1); sub(/\/.*/, "", name); has[name] = $i }
+	printf "%-44s %9.2f %6.2f %8.2f %6.2f %8.2f %6.2f %9.2f\n", $1, has["requests"], has["least-requests"], has["RRU"], has["least-RRU"], has["WRU"], has["least-WRU"], has["$"]
+	next
+}
+!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// bill is what something takes.
+type bill struct{ requests, reads, writes float64 }
+
+// The list price on demand in us-east-1, in dollars for a million units.
+const (
+	dollarsPerMillionReads  = 0.125
+	dollarsPerMillionWrites = 0.625
+)
+
+func (b bill) dollarsPerMillion() float64 {
+	return b.reads*dollarsPerMillionReads + b.writes*dollarsPerMillionWrites
+}
+
+func (b bill) over(n float64) bill { return bill{b.requests / n, b.reads / n, b.writes / n} }
+
+func (b bill) plus(o bill) bill {
+	return bill{b.requests + o.requests, b.reads + o.reads, b.writes + o.writes}
+}
+
+func (b bill) minus(o bill) bill { return b.plus(o.over(-1)) }
+
+func (b bill) times(n float64) bill { return b.over(1 / n) }
+
+// between is what went by from one reading to the next, as AWS bills it: a Query that finds nothing is one unit there,
+// and DynamoDB Local counts none. How many found nothing is not told, so at least one is taken for each.
+func between(from, to reading) bill {
+	var b bill
+	for name, requests := range to.requests {
+		requests -= from.requests[name]
+		units := to.units[name] - from.units[name]
+		b.requests += requests
+		switch name {
+		case "Query":
+			b.reads += max(units, requests)
+		case "GetItem", "BatchGetItem":
+			b.reads += units
+		default:
+			b.writes += units
+		}
+	}
+	return b
+}
+
+// The least that a design takes that keeps an ordered index and a history.
+var (
+	// The row, and its entry in the index.
+	leastCreate = bill{requests: 1, writes: 2}
+	// The row check reads the row; of a poll's page of a thousand entries it is a part. Row and entry go, history comes.
+	leastFire = bill{requests: 1.0/100 + 1.0/1000 + 1, reads: 1 + 250.0/4096, writes: 3}
+)
+
+// looksAnHour is how often half a hint window of 60 s goes by.
+const looksAnHour = 120
+
+// leastIdle is a look at the shard's rows for each half hint window, and one at its claim.
+var leastIdle = bill{requests: looksAnHour, reads: 2 * looksAnHour}
+
+// row prints one line of the table of timers.
+func row(out io.Writer, what string, took, least bill) {
+	fmt.Fprintf(out, "%-44s %9.2f %6.2f %8.2f %6.2f %8.2f %6.2f %9.2f %6.2f\n", what,
+		took.requests, least.requests, took.reads, least.reads, took.writes, least.writes,
+		took.dollarsPerMillion(), least.dollarsPerMillion())
+}
+
+func head(out io.Writer, what, money string) {
+	fmt.Fprintf(out, "\n%-44s %9s %6s %8s %6s %8s %6s %9s %6s\n", what, "requests", "least", "RRU", "least", "WRU", "least", money, "least")
+}
+
+// idle prints what waiting costs: each shard, and what there is once.
+func idle(out io.Writer, shard, besides bill) {
+	head(out, "in an hour in which nothing happens", "$/month")
+	month := func(b bill) float64 { return b.dollarsPerMillion() / 1e6 * 24 * 365 / 12 }
+	for _, r := range []struct {
+		what        string
+		took, least bill
+	}{
+		{"each shard", shard, leastIdle},
+		{"the cluster besides (16 partitions, 1 process)", besides, bill{}},
+	} {
+		fmt.Fprintf(out, "%-44s %9.0f %6.0f %8.0f %6.0f %8.0f %6.0f %9.3f %6.3f\n", r.what, r.took.requests, r.least.requests,
+			r.took.reads, r.least.reads, r.took.writes, r.least.writes, month(r.took), month(r.least))
+	}
+	fmt.Fprintf(out, "\n%-44s %9s\n", "a namespace in which nothing happens", "$/month")
+	for _, p := range []struct {
+		preset string
+		shards float64
+	}{{"small", 16}, {"medium", 256}, {"large", 1024}, {"xlarge", 4096}} {
+		fmt.Fprintf(out, "%-44s %9.2f\n", fmt.Sprintf("%s, %.0f shards, and the cluster", p.preset, p.shards),
+			month(shard.times(p.shards).plus(besides)))
+	}
+}
+
+func notes(out io.Writer, window time.Duration) {
+	fmt.Fprintf(out, `
+RRU, WRU: strongly consistent read units and write units; $ at list price on demand (%.3f and %.3f for a million).
+"least" is what no design can go below that keeps an ordered index, a history and a fence, with items of at most 1 KB.
+Measured over %v with the service's own metrics. DynamoDB Local counts as AWS does, with two exceptions: a Query that
+finds nothing is 0 there and 1 at AWS (taken as 1 here), and a write whose condition does not hold is not told
+by either, and billed by AWS like one whose condition holds.
+`, dollarsPerMillionReads, dollarsPerMillionWrites, window)
+}
