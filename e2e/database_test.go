@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -21,7 +22,16 @@ type database struct {
 	url func(server, name string) (string, error)
 	// drop takes it away.
 	drop func(server, url string) error
+	// countless: it cannot count timers cheaply, and has no gauges of them.
+	countless bool
+	// repeats: topic commands are applied at least once, not exactly once.
+	repeats bool
+	// parallel is how many tests may run on it at the same time.
+	parallel int
 }
+
+// ordinary is how many tests run at the same time: they wait for timers, not for processors.
+const ordinary = 12
 
 // chosen is the database of clusters: PostgreSQL, if TIMERBUS_E2E_STORE does not name another.
 func chosen() *database {
@@ -29,12 +39,16 @@ func chosen() *database {
 	case "", "postgres":
 		return &database{
 			name: "PostgreSQL", server: "postgres", variable: "TIMERBUS_TEST_POSTGRES", url: makeOnPostgres, drop: dropOnPostgres,
+			parallel: ordinary,
 		}
 	case "dynamodb":
 		return &database{
 			name: "DynamoDB", server: "dynamodbdisk", variable: "TIMERBUS_TEST_DYNAMODBDISK", url: nameOnDynamoDB,
 			// They go with the server.
-			drop: func(string, string) error { return nil },
+			drop:      func(string, string) error { return nil },
+			countless: true, repeats: true,
+			// DynamoDB Local does one thing at a time, and makes hardly 300 writes a second.
+			parallel: 2,
 		}
 	default:
 		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, dynamodb, or nothing for SQLite", store))
@@ -66,6 +80,22 @@ func needSQLite(t *testing.T, what string) {
 	if onDatabase() {
 		t.Skipf("about the embedded database: %s", what)
 	}
+}
+
+// stores holds the store's URL by the data folder of the services that share it.
+var stores sync.Map
+
+// of returns the database of the services of a data folder, a fresh one for the first of them.
+func (d *database) of(t *testing.T, data string) string {
+	t.Helper()
+	if store, ok := stores.Load(data); ok {
+		if url, ok := store.(string); ok {
+			return url
+		}
+	}
+	store := d.fresh(t)
+	stores.Store(data, store)
+	return store
 }
 
 var databases atomic.Int64

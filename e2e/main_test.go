@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,8 +40,12 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	// Tests here wait for timers, not for processors. What the command line says comes after this.
-	if err := flag.Set("test.parallel", "12"); err != nil {
+	parallel := ordinary
+	if onDatabase() {
+		parallel = chosen().parallel
+	}
+	// What the command line says comes after this.
+	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -141,7 +146,7 @@ func startOwn(t *testing.T, options ...harness.Option) *world {
 func newService(t *testing.T, data string, options ...harness.Option) *harness.Service {
 	t.Helper()
 	if data != "" && onDatabase() {
-		options = append(options, harness.WithArgs("--store", chosen().fresh(t)))
+		options = append(options, harness.WithArgs("--store", chosen().of(t, data)))
 	}
 	s, err := harness.New(binary, data, options...)
 	if err != nil {
