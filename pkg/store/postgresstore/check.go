@@ -26,6 +26,9 @@ var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, 
 WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
 	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
 
+// selectSettings asks what became of the settings of a connection.
+var selectSettings = statement{"select_settings", "SELECT n.name, current_setting(n.name) FROM unnest($1::text[]) AS n(name)"}
+
 // selectOwner asks whether the user may make and drop days of history.
 var selectOwner = statement{"select_owner", `SELECT coalesce(pg_has_role(c.relowner, 'USAGE'), false), pg_get_userbyid(c.relowner)::text,
 	coalesce(has_schema_privilege(c.relnamespace, 'CREATE'), false)
@@ -108,6 +111,9 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	if err := there.refuse(allowUnsafe); err != nil {
 		return err
 	}
+	if err := s.checkSettings(ctx); err != nil {
+		return err
+	}
 	schema, err := s.schema(ctx)
 	if err != nil {
 		return err
@@ -129,6 +135,34 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 		s.log.WarnContext(ctx, "acknowledged timers can be lost", "why", doubt)
 	}
 	return nil
+}
+
+// checkSettings refuses a way to the server on which connections lose their settings. Timers would be as safe, but found by
+// plans that nobody has looked at.
+func (s *Store) checkSettings(ctx context.Context) error {
+	given, ours := s.pool.Config().ConnConfig.RuntimeParams, settings()
+	var names []string
+	for name, value := range ours {
+		// Poolers may add to the name; what the URL sets may read in another way.
+		if name != "application_name" && given[name] == value {
+			names = append(names, name)
+		}
+	}
+	var lost []string
+	err := s.ask(ctx, call{
+		statement: selectSettings,
+		args:      [][]byte{texts(len(names), func(i int) string { return names[i] })},
+		row: func(r *record) {
+			if name, value := r.text(), r.text(); value != ours[name] {
+				lost = append(lost, name)
+			}
+		},
+	})
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	slices.Sort(lost)
+	return fmt.Errorf("a pooler, it seems, keeps %s from the server: connect to the server itself", strings.Join(lost, ", "))
 }
 
 // checkOwner warns if days of history cannot be kept.
@@ -177,6 +211,10 @@ func refused(where string, err error) error {
 			return &startError{where, "the user lacks rights: " + told.Message, err}
 		case undefinedTable:
 			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
+		case protocolViolation:
+			if strings.Contains(told.Message, "startup parameter") { // a server takes any that it knows
+				return &startError{where, "a pooler, it seems, refuses settings (" + told.Message + "): connect to the server itself", err}
+			}
 		}
 		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}
 	}

@@ -21,6 +21,7 @@ const (
 	wrongPassword        = "28P01"
 	notAuthorized        = "28000"
 	noDatabase           = "3D000"
+	protocolViolation    = "08P01"
 	lockNotAvailable     = "55P03"
 	checkViolation       = "23514"
 	duplicateTable       = "42P07"

@@ -62,6 +62,13 @@ func TestOpenRefuses(t *testing.T) {
 			{"read-only", func(t *testing.T) string {
 				return with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&default_transaction_read_only=on" })
 			}, []string{"read-only", "primary"}},
+			{"a pooler that drops settings", func(t *testing.T) string {
+				w := newWire(t, migrated(t, address))
+				w.rewrite.Store(func(said []byte) []byte {
+					return bytes.Replace(said, []byte("lock_timeout\x003s\x00"), []byte("lock_timeout\x009s\x00"), 1)
+				})
+				return w.address
+			}, []string{"lock_timeout", "connect to the server itself"}},
 			{"a search path that leads nowhere", func(t *testing.T) string {
 				return with(t, migrated(t, address), func(u *url.URL) { u.RawQuery += "&search_path=nowhere" })
 			}, []string{"search_path", "GRANT USAGE"}},
@@ -138,6 +145,16 @@ func TestRefusedTranslatesCodes(t *testing.T) {
 		err := refused("postgres://u@h:1/d", fmt.Errorf("connect: %w", cause))
 		if !strings.Contains(err.Error(), want) || !errors.Is(err, cause) {
 			t.Errorf("%s: %q, want it to say %q", code, err, want)
+		}
+	}
+}
+
+// TestRefusedKnowsPoolers by what pgbouncer says.
+func TestRefusedKnowsPoolers(t *testing.T) {
+	for message, want := range map[string]bool{"unsupported startup parameter: lock_timeout": true, "invalid message format": false} {
+		err := refused("postgres://u@h:1/d", &pgconn.PgError{Severity: "FATAL", Code: protocolViolation, Message: message})
+		if got := strings.Contains(err.Error(), "connect to the server itself"); got != want || !strings.Contains(err.Error(), message) {
+			t.Errorf("%q: %q", message, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type wire struct {
 	listen  net.Listener
 	server  string
 	mode    atomic.Int32
-	// rewrite, a func([]byte) []byte, changes what the server says, if there is one.
+	// rewrite, a func([]byte) []byte, changes what passes, either way, if there is one.
 	rewrite atomic.Value
 	group   sync.WaitGroup
 
@@ -112,7 +112,7 @@ func (w *wire) copy(to, from net.Conn, losing int32) {
 			return
 		}
 		said := buffer[:n]
-		if rewrite, ok := w.rewrite.Load().(func([]byte) []byte); ok && losing == loseAnswer {
+		if rewrite, ok := w.rewrite.Load().(func([]byte) []byte); ok {
 			said = rewrite(said)
 		}
 		if _, err := to.Write(said); err != nil && !errors.Is(err, io.EOF) {

@@ -129,7 +129,7 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		return before, before, fmt.Errorf("bring the schema from version %d to %d: %w", before.Version, before.Known, err)
 	}
 	after, err = Status(ctx, o)
-	if err == nil {
+	if err == nil && after.Version != before.Version {
 		o.logger().InfoContext(ctx, "schema brought up to date", "from", before.Version, "to", after.Version)
 	}
 	return before, after, err
