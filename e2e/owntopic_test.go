@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/timerbus/timerbus/e2e/internal/tap"
 	"github.com/timerbus/timerbus/pkg/client"
@@ -22,10 +26,15 @@ type userStream struct {
 	consumer jetstream.Consumer
 }
 
-// capture makes a stream for a subject, as a user would.
 func (w *world) capture(t *testing.T, subject string) *userStream {
 	t.Helper()
-	nc, err := nats.Connect(w.NATSURL())
+	return capture(t, w.NATSURL(), subject)
+}
+
+// capture makes a stream for a subject, as a user would.
+func capture(t *testing.T, url, subject string) *userStream {
+	t.Helper()
+	nc, err := nats.Connect(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +48,13 @@ func (w *world) capture(t *testing.T, subject string) *userStream {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := js.DeleteStream(ctx, name); err != nil {
+			t.Error(err)
+		}
+	})
 	consumer, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy})
 	if err != nil {
 		t.Fatal(err)
@@ -186,4 +202,94 @@ func TestOwnTopicThatIsNotThere(t *testing.T) {
 		t.Errorf("event %+v", e)
 	}
 	w.reaches(t, "later", isStatus("done"))
+}
+
+// TestOwnTopicOnOtherBuses: the roles are processes of their own, on servers of their own. The dispatcher has not heard
+// that the namespace was changed, and asks.
+func TestOwnTopicOnOtherBuses(t *testing.T) {
+	for _, name := range lone {
+		t.Run(name, func(t *testing.T) {
+			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+			c.create(t, "first", 0) // everything is under way, and knows the namespace
+			c.calls(t, "first", 1)
+			topic := c.bus.prefix + "-orders.timeouts"
+			c.allow(t, c.bus.prefix+"-orders.*", c.bus.prefix+".*")
+			read := c.bus.makeTopic(t, topic)
+			made := c.create(t, "keyed", 0, onto(topic, "Kundin 7/ä"))
+			key, e := read()
+			if key != made.Key || e.ID != made.UUID+"_"+made.Generation || e.Subject != event.Subject(c.namespace, "keyed") {
+				t.Errorf("key %q: %+v", key, e)
+			}
+			c.create(t, "plain", 0, onto(topic, ""))
+			if key, e := read(); key != e.Subject || e.Subject != event.Subject(c.namespace, "plain") {
+				t.Errorf("key %q: %+v", key, e)
+			}
+			for _, id := range []string{"keyed", "plain"} {
+				c.reaches(t, id, isStatus("done"))
+			}
+			c.create(t, "nowhere", 0, onto(c.bus.prefix+"-orders.nowhere", ""))
+			if dead := c.reaches(t, "nowhere", isStatus("dead")); dead.Attempts != 2 || !strings.Contains(dead.LastError, "no such topic") {
+				t.Errorf("dead after %d attempts: %s", dead.Attempts, dead.LastError)
+			}
+			r := c.post(t, "timers/create", `{"id":"x","executeIn":"1s","topic":"`+c.bus.prefix+`.due"}`)
+			if r.status != http.StatusBadRequest || !strings.Contains(r.body, "those topics are Timerbus' own") {
+				t.Errorf("a topic of the service: %d %s", r.status, r.body)
+			}
+		})
+	}
+}
+
+// makeTopic makes a topic as a user would, and reads one message of it after another: its key and its event.
+func (b *messageBus) makeTopic(t *testing.T, topic string) func() (key string, e event.CloudEvent) {
+	t.Helper()
+	if given := os.Getenv("TIMERBUS_TEST_NATS"); strings.HasPrefix(b.url, "nats:") {
+		stream := capture(t, given, topic)
+		return func() (string, event.CloudEvent) {
+			m, e := stream.next(t)
+			return m.Headers().Get("Timerbus-Key"), e
+		}
+	}
+	brokers := strings.Split(os.Getenv("TIMERBUS_TEST_KAFKA"), ",")
+	err := withAdmin(brokers, func(admin *kadm.Client) error {
+		_, err := admin.CreateTopic(t.Context(), 3, 1, nil, topic)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		err := withAdmin(brokers, func(admin *kadm.Client) error {
+			_, err := admin.DeleteTopic(ctx, topic)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return func() (string, event.CloudEvent) {
+		t.Helper()
+		var fetched kgo.Fetches
+		for ctx := within(t, patience); fetched.NumRecords() == 0; {
+			if fetched = client.PollRecords(ctx, 1); fetched.Err() != nil {
+				t.Fatal(fetched.Err())
+			}
+		}
+		r := fetched.Records()[0]
+		headers := map[string]string{}
+		for _, h := range r.Headers {
+			headers[h.Key] = string(h.Value)
+		}
+		e, err := event.Decode(headers, r.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(r.Key), e
+	}
 }
