@@ -34,7 +34,8 @@ type Bus struct {
 	mu        sync.Mutex
 	closed    bool
 	consuming map[string]bool // groups with owners that this handle consumes
-	running   sync.WaitGroup  // Consume calls, and look-ups of users' topics
+	floorsOf  map[string]*together
+	running   sync.WaitGroup // Consume and Floor calls, and look-ups of users' topics
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -51,6 +52,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		identities: identities{of: make(map[string]identity)},
 		room:       semaphore.NewWeighted(maxPending),
 		consuming:  make(map[string]bool),
+		floorsOf:   make(map[string]*together),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.client, err = opts.client(opts.producing()...); err != nil {

@@ -13,5 +13,5 @@
 // floor.go (the verbs), then the consumer side: group.go (who owns what), session.go (one
 // assignment), reader.go, progress.go and committer.go (how far a group is), and one file per mode:
 // ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go is for topics of users' own,
-// follow.go for onlookers.
+// together.go shares floors, follow.go is for onlookers.
 package kafkabus

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Floor implements bus.Bus. It is five questions, whatever the number of partitions.
+// Floor implements bus.Bus. It is three round trips, whatever the number of partitions and callers.
 func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	_, own := topic.OwnName()
 	switch {
@@ -21,11 +24,38 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	case topic.Kind() == 0 || topic.Kind() == bus.KindHints || own:
 		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
-	floors, err := b.floors(ctx, topic, group)
+	asking, running, err := b.asking(topic, group)
+	if err != nil {
+		return nil, fmt.Errorf("floor of %s: %w", topic, err)
+	}
+	defer running.Done()
+	floors, err := asking.floors(ctx, b.ctx, running)
 	if err != nil {
 		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}
 	return floors, nil
+}
+
+// asking finds those who ask for the same floors. The caller is counted among the running, so that a question that it
+// begins is waited for.
+func (b *Bus) asking(topic bus.Topic, group string) (*together, *sync.WaitGroup, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, nil, bus.ErrClosed
+	}
+	name := b.opts.groupID(topic, group)
+	t := b.floorsOf[name]
+	if t == nil {
+		t = &together{ask: func(ctx context.Context) (bus.Floors, error) {
+			ctx, cancel := context.WithTimeout(ctx, b.opts.Session)
+			defer cancel()
+			return b.floors(ctx, topic, group)
+		}}
+		b.floorsOf[name] = t
+	}
+	b.running.Add(1)
+	return t, &b.running, nil
 }
 
 func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
@@ -71,17 +101,21 @@ type place struct {
 // places asks where a group is, by partition. Commits are asked for before the ends, so that a group
 // that keeps up is not seen ahead of its topic.
 func (b *Bus) places(ctx context.Context, topic string, partitions int, group string, is identity) ([]place, error) {
-	commits, err := b.commits(ctx, group)
-	if err != nil {
+	var commits kadm.OffsetResponses
+	var starts []int64
+	before, asking := errgroup.WithContext(ctx)
+	before.Go(func() (err error) { commits, err = b.commits(asking, group); return err })
+	before.Go(func() (err error) { starts, err = b.offsets(asking, topic, partitions, atStart); return err })
+	if err := before.Wait(); err != nil {
 		return nil, err
 	}
-	bounds, err := b.bounds(ctx, topic, partitions)
+	ends, err := b.offsets(ctx, topic, partitions, atEnd)
 	if err != nil {
 		return nil, err
 	}
 	places := make([]place, partitions)
 	for i := range places {
-		at := place{next: bounds[i].start, end: bounds[i].end}
+		at := place{next: starts[i], end: max(starts[i], ends[i])}
 		if commit, ok := commits.Lookup(topic, int32(i)); ok && commit.At >= 0 {
 			p, err := parseProgress(commit.At, commit.Metadata)
 			if err != nil {
@@ -113,31 +147,69 @@ func (b *Bus) commits(ctx context.Context, group string) (commits kadm.OffsetRes
 	return commits, nil
 }
 
-// bound is what is kept of a partition: start is the first offset, end the next one.
-type bound struct{ start, end int64 }
+// ends is where a partition ends, for whoever reads from there.
+func (b *Bus) ends(ctx context.Context, topic string, partitions int) ([]place, error) {
+	ends, err := b.offsets(ctx, topic, partitions, atEnd)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]place, partitions)
+	for i, end := range ends {
+		places[i] = place{next: end, end: end}
+	}
+	return places, nil
+}
 
-func (b *Bus) bounds(ctx context.Context, topic string, partitions int) ([]bound, error) {
-	bounds := make([]bound, partitions)
-	err := patiently(ctx, patience, func(ctx context.Context) error {
-		starts, err := b.listed(ctx, b.admin.ListStartOffsets, topic)
-		if err != nil {
-			return fmt.Errorf("start of %s: %w", topic, err)
-		}
-		ends, err := b.listed(ctx, b.admin.ListEndOffsets, topic)
-		if err != nil {
-			return fmt.Errorf("end of %s: %w", topic, err)
-		}
-		for i := range bounds {
-			start, okStart := starts.Lookup(topic, int32(i))
-			end, okEnd := ends.Lookup(topic, int32(i))
-			if !okStart || !okEnd {
-				return fmt.Errorf("partition %d of %s is missing", i, topic)
-			}
-			bounds[i] = bound{start.Offset, max(start.Offset, end.Offset)}
-		}
-		return nil
+// Timestamps that stand for the first offset that is kept, and for the one behind the last message.
+const (
+	atStart int64 = -2
+	atEnd   int64 = -1
+)
+
+// offsets asks for one offset of each partition. It does not look the topic up first, as the library's calls do.
+func (b *Bus) offsets(ctx context.Context, topic string, partitions int, which int64) (offsets []int64, err error) {
+	err = patiently(ctx, patience, func(ctx context.Context) error {
+		offsets, err = b.offsetsOnce(ctx, topic, partitions, which)
+		return err
 	})
-	return bounds, err
+	if err != nil {
+		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
+	}
+	return offsets, nil
+}
+
+func (b *Bus) offsetsOnce(ctx context.Context, topic string, partitions int, which int64) ([]int64, error) {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = -1 // a client
+	t := kmsg.NewListOffsetsRequestTopic()
+	t.Topic = topic
+	for i := range partitions {
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp = int32(i), which
+		t.Partitions = append(t.Partitions, p)
+	}
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, b.client)
+	if err != nil {
+		return nil, err
+	}
+	offsets := make([]int64, partitions)
+	found := 0
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return nil, fmt.Errorf("partition %d: %w", p.Partition, err)
+			}
+			if p.Partition >= 0 && int(p.Partition) < partitions {
+				offsets[p.Partition] = p.Offset
+				found++
+			}
+		}
+	}
+	if found != partitions {
+		return nil, fmt.Errorf("%d of %d partitions were told", found, partitions)
+	}
+	return offsets, nil
 }
 
 func (b *Bus) listed(

@@ -136,9 +136,10 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 		cause = fmt.Errorf("%w: %w", bus.ErrLost, err)
 	}
 	m.stop(cause)
+	m.leave() // first: the heirs wait for it
 	stop()
 	running.Wait()
-	m.leave()
+	m.client.Close()
 	return err
 }
 
@@ -232,6 +233,9 @@ func (m *membership) places(ctx context.Context) ([]place, error) {
 	if err := m.same(ctx); err != nil {
 		return nil, err
 	}
+	if m.spec.Mode == bus.Live {
+		return m.bus.ends(ctx, m.topic, m.partitions)
+	}
 	return m.bus.places(ctx, m.topic, m.partitions, m.groupID, m.identity)
 }
 
@@ -308,5 +312,4 @@ func (m *membership) leave() {
 	if err := m.client.LeaveGroupContext(ctx); err != nil {
 		m.bus.log.Debug("group not told that this member leaves", "group", m.groupID, "error", err)
 	}
-	m.client.Close()
 }

@@ -55,8 +55,8 @@ type Options struct {
 	// their group.min.session.timeout.ms (6 s, if nobody changed it) and group.max.session.timeout.ms.
 	// Default 6 s.
 	Session time.Duration
-	// Heartbeat is how often a member asks its coordinator for news, and so about how long a change of
-	// members takes to be heard. Default 200 ms.
+	// Heartbeat is how often a member asks its coordinator for news, and so at most how long a change of
+	// members takes to be heard. Default 100 ms.
 	Heartbeat time.Duration
 	// InstanceID makes this process a static member: partitions wait for its return for Session
 	// instead of moving when it leaves. It must be unique among the processes that live. Empty: none.
@@ -127,7 +127,7 @@ func complete(o Options) (Options, error) {
 	setDefault(&o.QueueMaxAge, 24*time.Hour)
 	setDefault(&o.QueueMaxBytes, 4<<30)
 	setDefault(&o.Session, 6*time.Second)
-	setDefault(&o.Heartbeat, 200*time.Millisecond)
+	setDefault(&o.Heartbeat, 100*time.Millisecond)
 	setDefault(&o.ShareLanes, 4)
 	setDefault(&o.CloseWait, 5*time.Second)
 	setDefault(&o.RetryPause, 100*time.Millisecond)

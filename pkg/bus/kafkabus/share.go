@@ -249,7 +249,11 @@ func (s *shareSession) take(d *shareDelivery) bool {
 // a floor may be too low until everything is acknowledged, which the lag tells.
 func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity) (bus.Floors, error) {
 	// Before the lag is asked for: a message that comes in between must not count as acknowledged.
-	bounds, err := b.bounds(ctx, topic, b.opts.Partitions)
+	starts, err := b.offsets(ctx, topic, b.opts.Partitions, atStart)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := b.offsets(ctx, topic, b.opts.Partitions, atEnd)
 	if err != nil {
 		return nil, err
 	}
@@ -270,15 +274,16 @@ func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity
 		if !ok || at.TopicID != (kadm.TopicID{}) && at.TopicID != is.id {
 			at = kadm.ShareOffset{StartOffset: -1, Lag: -1}
 		}
-		next := min(max(at.StartOffset, bounds[i].start), bounds[i].end)
+		end := max(starts[i], ends[i])
+		next := min(max(at.StartOffset, starts[i]), end)
 		acked := int64(0)
 		switch {
 		case at.Lag == 0:
-			next = bounds[i].end
+			next = end
 		case at.Lag > 0:
-			acked = max(bounds[i].end-next-at.Lag, 0)
+			acked = max(end-next-at.Lag, 0)
 		}
-		floors[i] = floorOf(shard.Partition(i), is, next, bounds[i].end, acked)
+		floors[i] = floorOf(shard.Partition(i), is, next, end, acked)
 	}
 	return floors, nil
 }

@@ -1,0 +1,54 @@
+package kafkabus
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// TestFloorsAreNeverFromBeforeTheCall has callers come while a question is under way: they share the next answer.
+func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		shared := together{ask: func(context.Context) (bus.Floors, error) {
+			asked++
+			floor := bus.Floors{{Depth: asked}}
+			time.Sleep(time.Second)
+			return floor, nil
+		}}
+		var running, callers sync.WaitGroup
+		call := func(want int) {
+			callers.Go(func() {
+				floors, err := shared.floors(t.Context(), t.Context(), &running)
+				if err != nil || floors[0].Depth != want {
+					t.Errorf("got %v, %v, want the answer to question %d", floors, err, want)
+				}
+				floors[0].Depth = -1 // is nobody else's
+			})
+		}
+		call(1)
+		time.Sleep(500 * time.Millisecond)
+		for range 10 {
+			call(2)
+		}
+		time.Sleep(time.Second) // into the second question
+		call(3)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := shared.floors(gone, t.Context(), &running); err == nil {
+			t.Error("who has gone got an answer")
+		}
+		callers.Wait()
+		running.Wait()
+		call(4) // after a pause
+		callers.Wait()
+		running.Wait()
+		if asked != 4 {
+			t.Errorf("%d questions, want 4", asked)
+		}
+	})
+}
