@@ -26,6 +26,9 @@ const (
 	// idleTimeout is shorter than what common servers keep idle connections for (5 s and up): a
 	// request sent on a connection that its server is just closing is a failed attempt.
 	idleTimeout = 4 * time.Second
+	// pingTimeout is after what silence of an HTTP/2 connection it is asked whether it is still there, and how long it
+	// then has to say so.
+	pingTimeout = 5 * time.Second
 	// maxConnections is on how many new connections one callback may go out. The transport changes to another by
 	// itself where one has just been given up; a receiver that gives up every one would keep it busy with handshakes
 	// until the timeout.
@@ -78,6 +81,7 @@ func NewTransport(o *HTTP) *http.Transport {
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout},
 	}
 	switch {
 	case o.Proxy != nil:

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log" //nolint:depguard // net/http has no other.
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strings"
@@ -193,5 +195,97 @@ func TestTLSHasADeadlineOfItsOwn(t *testing.T) {
 	}
 	if !a.Silent() {
 		t.Error("the host counts as one that answered")
+	}
+}
+
+// relay passes connections on to a server until it is frozen: then those that are there stay, and nothing comes
+// through any more, as behind a router that has lost them. New ones are passed on as ever.
+type relay struct {
+	net.Listener
+	to     string
+	frozen atomic.Int64 // so many connections, from the first
+	passed atomic.Int64
+}
+
+func (r *relay) serve(done <-chan struct{}) {
+	var passing sync.WaitGroup
+	defer passing.Wait()
+	for {
+		c, err := r.Accept()
+		if err != nil {
+			return
+		}
+		on, err := net.Dial("tcp", r.to)
+		if err != nil {
+			c.Close()
+			continue
+		}
+		number := r.passed.Add(1)
+		pass := func(to, from net.Conn) {
+			defer to.Close()
+			buffer := make([]byte, 32<<10)
+			for {
+				n, err := from.Read(buffer)
+				if err != nil {
+					return
+				}
+				if r.frozen.Load() >= number {
+					<-done
+					return
+				}
+				if _, err := to.Write(buffer[:n]); err != nil {
+					return
+				}
+			}
+		}
+		passing.Go(func() { pass(on, c) })
+		passing.Go(func() { pass(c, on) })
+	}
+}
+
+// TestALostConnectionIsFoundOut: many callbacks share an HTTP/2 connection, and TCP takes a quarter of an hour to see
+// that the other side has gone without a word.
+func TestALostConnectionIsFoundOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a ping and its deadline")
+	}
+	ours := newAuthority(t)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{ours.issue("receiver")}, MinVersion: tls.VersionTLS12}
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Listener: l, to: srv.Listener.Addr().String()}
+	done := make(chan struct{})
+	var serving sync.WaitGroup
+	serving.Go(func() { r.serve(done) })
+	caller := NewHTTPCaller(&HTTP{PerHost: 8}, "test")
+	profile := &Profile{TLS: &tls.Config{RootCAs: ours.pool(), MinVersion: tls.VersionTLS12}}
+	defer func() {
+		close(done)
+		l.Close()
+		profile.transport.CloseIdleConnections()
+		srv.CloseClientConnections()
+		serving.Wait()
+	}()
+	tm := aTimer()
+	tm.CallbackURL = "https://" + l.Addr().String()
+	ctx, cancel := context.WithTimeout(t.Context(), 6*pingTimeout)
+	defer cancel()
+	if a := caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile}); a.Status != 200 {
+		t.Fatalf("%+v", a)
+	}
+	r.frozen.Store(1)
+	began := time.Now()
+	a := caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile})
+	if took := time.Since(began); a.Err == nil || took > 3*pingTimeout {
+		t.Errorf("on the lost connection, after %v: %+v", took, a)
+	}
+	if a := caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile}); a.Status != 200 {
+		t.Errorf("after it: %+v", a)
 	}
 }
