@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // database is an engine that `make e2e STORE=…` and `make soak STORE=…` run on.
@@ -26,6 +27,9 @@ type database struct {
 	countless bool
 	// repeats: topic commands are applied at least once, not exactly once.
 	repeats bool
+	// late is how late a timer may be that nobody was told of, such as one whose write was still on its way when its
+	// process was killed (docs/decisions/0019).
+	late time.Duration
 	// parallel is how many tests may run on it at the same time.
 	parallel int
 }
@@ -47,6 +51,7 @@ func chosen() *database {
 			// They go with the server.
 			drop:      func(string, string) error { return nil },
 			countless: true, repeats: true,
+			late: 40 * time.Second,
 			// DynamoDB Local does one thing at a time, and makes hardly 300 writes a second.
 			parallel: 2,
 		}
