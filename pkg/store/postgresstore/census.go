@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxCounted is how many rows are counted one by one. Of larger tables, which a gauge cannot look through
-// several times a minute, the server's own estimate is told.
+// maxCounted is how many rows are counted one by one, which a gauge does several times a minute. Of more live rows the
+// server's own estimate is told; of overdue and parked ones, which nobody estimates, it is all that is told.
 const maxCounted = 1_000_000
 
 var (
@@ -17,15 +17,19 @@ var (
 		WHERE i.inhparent = to_regclass('timers') AND c.reltuples > 0)
 FROM (SELECT FROM timers LIMIT $1::bigint) AS counted`}
 
-	countParked = statement{"count_parked", "SELECT count(*) FROM timers WHERE status = 'parked'"}
+	countParked = statement{"count_parked", "SELECT count(*) FROM (SELECT FROM timers WHERE status = 'parked' LIMIT $1::bigint) AS counted"}
 
 	// countOverdue reads of each shard only what is overdue. Shards are those of the namespaces.
-	countOverdue = statement{"count_overdue", `SELECT sum(o.overdue)::bigint, min(f.due_at)
-FROM namespaces n CROSS JOIN LATERAL generate_series(n.shard_base, n.shard_base + n.shard_count - 1) AS b(shard_id)
-CROSS JOIN LATERAL (SELECT t.due_at FROM timers t WHERE t.shard_id = b.shard_id AND t.status <> 'parked'
-	ORDER BY t.due_at, t.timer_uuid LIMIT 1) f
-CROSS JOIN LATERAL (SELECT count(*) AS overdue FROM timers t
-	WHERE f.due_at < $1::timestamptz AND t.shard_id = b.shard_id AND t.status <> 'parked' AND t.due_at < $1) o`}
+	countOverdue = statement{"count_overdue", `WITH firsts AS MATERIALIZED (
+	SELECT b.shard_id, f.due_at
+	FROM namespaces n CROSS JOIN LATERAL generate_series(n.shard_base, n.shard_base + n.shard_count - 1) AS b(shard_id)
+	CROSS JOIN LATERAL (SELECT t.due_at FROM timers t WHERE t.shard_id = b.shard_id AND t.status <> 'parked'
+		ORDER BY t.due_at, t.timer_uuid LIMIT 1) f
+)
+SELECT (SELECT count(*) FROM (SELECT FROM firsts f CROSS JOIN LATERAL (SELECT FROM timers t
+		WHERE t.shard_id = f.shard_id AND t.status <> 'parked' AND t.due_at < $1::timestamptz) o
+	WHERE f.due_at < $1 LIMIT $2::bigint) AS counted),
+	(SELECT min(due_at) FROM firsts)`}
 )
 
 // Count implements store.Census. It is good for a gauge that is read a few times a minute.
@@ -34,16 +38,17 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 	err := s.read(ctx, "count timers", func(c *conn) error {
 		counts = store.Counts{OldestDueAt: timer.Never}
 		var live, estimate int64
+		most := int8Value(int64(s.maxCounted))
 		err := c.exchange(ctx,
 			call{
 				statement: countLive,
-				args:      [][]byte{int8Value(int64(s.maxCounted))},
+				args:      [][]byte{most},
 				row:       func(r *record) { live, estimate = r.int8(), r.int8() },
 			},
-			call{statement: countParked, row: func(r *record) { counts.Parked = r.int8() }},
+			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { counts.Parked = r.int8() }},
 			call{
 				statement: countOverdue,
-				args:      [][]byte{instantValue(now)},
+				args:      [][]byte{instantValue(now), most},
 				row:       func(r *record) { counts.Overdue, counts.OldestDueAt = r.int8(), r.due() },
 			})
 		if live == int64(s.maxCounted) {
