@@ -66,24 +66,30 @@ func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
 	if err != nil {
 		return Namespace{}, err
 	}
-	d.Learn(ns)
-	return ns, nil
+	return d.learn(ns), nil
 }
 
 // Learn puts in a namespace that the caller just created, changed or read.
-func (d *Directory) Learn(ns Namespace) {
+func (d *Directory) Learn(ns Namespace) { d.learn(ns) }
+
+// learn returns the one that stays: a change may have been learned while an earlier state was read.
+func (d *Directory) learn(ns Namespace) Namespace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, known := d.byName[ns.Name]
+	old, known := d.byName[ns.Name]
+	if known && old.UpdatedAt > ns.UpdatedAt {
+		return old
+	}
 	d.byName[ns.Name] = ns
 	// A slice handed out by All is never written to again.
 	d.byBase = slices.Clone(d.byBase)
 	at, _ := slices.BinarySearchFunc(d.byBase, ns, byBlock)
 	if known {
 		d.byBase[at] = ns
-		return
+	} else {
+		d.byBase = slices.Insert(d.byBase, at, ns)
 	}
-	d.byBase = slices.Insert(d.byBase, at, ns)
+	return ns
 }
 
 // OfShard returns the namespace that a shard belongs to.

@@ -64,6 +64,44 @@ func names(all []store.Namespace) []string {
 	return out
 }
 
+// TestDirectoryRenew: what is known may be too old, and what was just read may be, too.
+func TestDirectoryRenew(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	source.all[0].Settings.EventTopics, source.all[0].UpdatedAt = "orders.*", 5
+	if ns, err := d.Lookup(t.Context(), "a"); err != nil || ns.Settings.EventTopics != "" {
+		t.Errorf("known is %+v, %v", ns, err)
+	}
+	for range 2 {
+		ns, err := d.Renew(t.Context(), "a")
+		if err != nil || ns.Settings.EventTopics != "orders.*" {
+			t.Errorf("renewed to %+v, %v", ns, err)
+		}
+		if of, ok := d.OfShard(30); !ok || of != ns || len(d.All()) != 3 {
+			t.Errorf("by shard it is %+v", of)
+		}
+	}
+	if source.gets != 2 {
+		t.Errorf("the source was asked %d times, want each time", source.gets)
+	}
+	later := source.all[0]
+	later.Settings.EventTopics, later.UpdatedAt = "", 6
+	d.Learn(later)
+	if ns, err := d.Renew(t.Context(), "a"); err != nil || ns != later {
+		t.Errorf("an earlier state took the place of a later one: %+v, %v", ns, err)
+	}
+	source.failure = store.ErrUnavailable
+	if _, err := d.Renew(t.Context(), "a"); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("renew: %v", err)
+	}
+	if _, err := d.Renew(t.Context(), "nobody"); err == nil {
+		t.Error("nobody was found")
+	}
+}
+
 func TestDirectoryRefresh(t *testing.T) {
 	source := newShelf()
 	d := store.NewDirectory(source)

@@ -117,12 +117,22 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	})
 	t.Run("a newer schema", func(t *testing.T) {
 		o := on.database(t)
-		on.note(t, o.Table, "3")
+		on.note(t, o.Table, "9", "3")
 		_, err := dynamostore.Open(ctx, o)
 		wantLine(t, err, "version 9", "up to 2", "timerbus 9.1.0 or newer")
 		_, _, err = dynamostore.Migrate(ctx, o)
 		wantLine(t, err, "version 9")
-		on.note(t, o.Table, "2") // newer, and still good for this program
+		on.note(t, o.Table, "9", "2") // newer, and still good for this program
+		open(t, o)
+	})
+	t.Run("an older schema", func(t *testing.T) {
+		o := on.database(t)
+		on.note(t, o.Table, "1", "1")
+		_, err := dynamostore.Open(ctx, o)
+		wantLine(t, err, "version 1", "needs 2", "timerbus migrate up")
+		if before, after, err := dynamostore.Migrate(ctx, o); err != nil || before.Version != 1 || after.Version != 2 || after.Oldest != 2 {
+			t.Errorf("migrate: %+v, %+v, %v", before, after, err)
+		}
 		open(t, o)
 	})
 }
@@ -224,12 +234,12 @@ func (s server) create(tb testing.TB, name, hash string) {
 	}
 }
 
-// note writes what a newer program would: schema version 9, good for programs that know oldest.
-func (s server) note(tb testing.TB, table, oldest string) {
+// note writes what another program would: its schema version, good for programs that know oldest.
+func (s server) note(tb testing.TB, table, version, oldest string) {
 	tb.Helper()
 	_, err := s.client(tb).PutItem(tb.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
 		"shard_id": &types.AttributeValueMemberN{Value: "-1"}, "sk": &types.AttributeValueMemberS{Value: "v#"},
-		"schema": &types.AttributeValueMemberN{Value: "9"}, "oldest_schema": &types.AttributeValueMemberN{Value: oldest},
+		"schema": &types.AttributeValueMemberN{Value: version}, "oldest_schema": &types.AttributeValueMemberN{Value: oldest},
 		"oldest_program": &types.AttributeValueMemberS{Value: "9.1.0"},
 	}})
 	if err != nil {

@@ -301,6 +301,8 @@ func FuzzDecodeUpdate(f *testing.F) {
 	f.Add([]byte(`{"name":"a","preset":"small","settings":{"retryPolicy":null}}`))
 	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"retryStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
 	f.Add([]byte(`{"id":"a","headers":{"X-A":"1","x-a":"2"}}`))
+	f.Add([]byte(`{"id":"a","executeIn":"1s","topic":"orders.timeouts","key":"\u00e4"}`))
+	f.Add([]byte(`{"name":"a","settings":{"eventTopics":["orders.*","b","b"]}}`))
 	f.Add([]byte(`{"limit":7,"cursor":"AQI","status":"dead"}`))
 	defaults := store.DefaultSettings()
 	f.Fuzz(func(t *testing.T, body []byte) {
