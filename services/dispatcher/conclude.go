@@ -67,7 +67,12 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	switch {
 	case r.postpone:
 		f.Kind, f.If = store.FinishPostponed, revision
-		f.NextAt = s.config.Clock().Add(s.jitter(s.config.PostponeFor))
+		now, by := s.config.Clock(), s.config.PostponeFor
+		if r.lasting {
+			// As with a host that does not answer: the longer it has been due, the further it is put off.
+			by = max(by, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost))
+		}
+		f.NextAt = now.Add(s.jitter(by))
 	case r.Kind == callback.Done:
 		f.Kind, f.If = store.FinishDone, generation
 	case r.Kind == callback.Rescheduled:

@@ -94,7 +94,8 @@ type Config struct {
 	// HostPatience is how long a delivery may have to wait here for its host; one that would wait longer
 	// is postponed, by at least as much: 1 s.
 	HostPatience time.Duration
-	// PostponeMost bounds how far a row is postponed because of its host: 60 s.
+	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or secrets
+	// that cannot be opened: 60 s.
 	PostponeMost time.Duration
 	// HostsRemembered bounds the hosts whose state is kept while nobody calls them: 4,096.
 	HostsRemembered int

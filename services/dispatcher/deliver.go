@@ -19,6 +19,8 @@ type attemptResult struct {
 	finishedAt timer.Millis
 	// postpone: nobody was told anything, so no attempt is used.
 	postpone bool
+	// lasting: what it is postponed for may last, and be the same for all timers of a namespace.
+	lasting bool
 	// circuit is what the host's circuit is told.
 	circuit error
 	// fired is an event that the bus does not have yet, though the callback was made.
@@ -62,7 +64,7 @@ func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error)
 		return s.fire(d)
 	}
 	if reason := s.dress(d); reason != "" {
-		return attemptResult{postpone: true, circuit: errUntried, Verdict: callback.Verdict{Reason: reason}}, nil
+		return attemptResult{postpone: true, lasting: true, circuit: errUntried, Verdict: callback.Verdict{Reason: reason}}, nil
 	}
 	if way == timer.DeliverBoth {
 		return s.callAndFire(d)

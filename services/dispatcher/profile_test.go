@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,6 +130,26 @@ func TestWhatCannotBeSignedWaitsAndUsesNoAttempt(t *testing.T) {
 		for _, id := range []string{"callback", "both"} {
 			w.wantStatus(id, timer.StatusDone)
 			w.wantCalls(id, 1)
+		}
+	})
+}
+
+// The timers of a namespace whose secrets nobody can open are not written to the store every few seconds for ever.
+func TestWhatCannotBeSignedIsLookedAtSeldomer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		n := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
+		var postponed atomic.Int64
+		n.store.set(func(_ string, items []store.Finish) error {
+			if isKind(items, store.FinishPostponed) {
+				postponed.Add(1)
+			}
+			return nil
+		}, nil)
+		w.put("waits", 0, nil)
+		w.pass(10 * time.Minute)
+		if got := postponed.Load(); got < 10 || got > 20 {
+			t.Errorf("%d postponements in ten minutes", got)
 		}
 	})
 }
