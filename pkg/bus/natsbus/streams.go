@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -150,17 +151,22 @@ func (b *Bus) ensure(ctx context.Context) error {
 	if err := b.ensureAll(ctx); err != nil {
 		return err
 	}
+	asking, asked := errgroup.WithContext(ctx)
 	for _, topic := range bus.Topics() {
 		if topic.Kind() == bus.KindHints {
 			continue
 		}
 		s := &stream{name: b.kept(topic).Name}
-		if _, err := b.info(ctx, s); err != nil {
-			return err
-		}
 		b.streams[topic] = s
+		asking.Go(func() error {
+			_, err := b.info(asked, s)
+			return err
+		})
 	}
-	var err error
+	err := asking.Wait()
+	if err != nil {
+		return err
+	}
 	if b.members, err = b.bind(ctx, b.opts.Prefix+"-"+membersBucket); err != nil {
 		return err
 	}
@@ -176,19 +182,22 @@ func (b *Bus) bind(ctx context.Context, name string) (jetstream.KeyValue, error)
 	return kv, nil
 }
 
+// ensureAll asks for all at once: on a cluster each stream that is made waits for an election of its own.
 func (b *Bus) ensureAll(ctx context.Context) error {
+	all := []jetstream.StreamConfig{
+		b.bucket(b.opts.Prefix+"-"+membersBucket, b.opts.LeaseTTL),
+		b.bucket(b.opts.Prefix+"-"+ownersBucket, 0),
+	}
 	for _, topic := range bus.Topics() {
-		if topic.Kind() == bus.KindHints {
-			continue
-		}
-		if err := b.ensureStream(ctx, b.kept(topic)); err != nil {
-			return err
+		if topic.Kind() != bus.KindHints {
+			all = append(all, b.kept(topic))
 		}
 	}
-	if err := b.ensureStream(ctx, b.bucket(b.opts.Prefix+"-"+membersBucket, b.opts.LeaseTTL)); err != nil {
-		return err
+	group, ctx := errgroup.WithContext(ctx)
+	for _, cfg := range all {
+		group.Go(func() error { return b.ensureStream(ctx, cfg) })
 	}
-	return b.ensureStream(ctx, b.bucket(b.opts.Prefix+"-"+ownersBucket, 0))
+	return group.Wait()
 }
 
 // restore makes streams and buckets again that somebody has deleted, as Connect would. What they held is
