@@ -63,7 +63,9 @@ func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, 
 			b.Run(cluster.name+"/"+c.name, func(b *testing.B) {
 				opts := kafkabus.Options{
 					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), ShareGroups: c.shares, Logger: testLog(),
+					AckTimeout: time.Minute, // the disk may be busy
 				}
+				remove(b, opts.Brokers, opts.Prefix)
 				run(b, c.topic, c.mode, opts)
 			})
 		}
