@@ -10,11 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -152,6 +155,36 @@ func TestProxyFromTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
 	if NewTransport(&HTTP{}).Proxy != nil {
 		t.Fatal("a proxy is set")
+	}
+}
+
+// A proxy that is configured is the way for all callbacks, resolves the names, and is itself not judged; addresses in
+// URLs are.
+func TestProxyThatIsConfigured(t *testing.T) {
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
+		if r.Method == http.MethodConnect {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	defer proxy.Close()
+	public := must(egress.Parse(""))
+	by := must(url.Parse(strings.Replace(proxy.URL, "://", "://us:er@", 1)))
+	c := NewHTTPCaller(&HTTP{PerHost: 1, Policy: public, Proxy: by}, "test")
+	defer c.transport.CloseIdleConnections()
+	if a := call(t, c, "http://user:secret@inside.test/hook?a=b"); a.Status != 200 || a.Err != nil {
+		t.Errorf("%+v", a)
+	}
+	if a := call(t, c, "https://inside.test/"); a.Err == nil || a.Unsent() || strings.Contains(a.Err.Error(), "us:er") {
+		t.Errorf("%+v", a)
+	}
+	if a := call(t, c, "http://127.0.0.1/"); !a.Unsent() {
+		t.Errorf("an address that is refused: %+v", a)
+	}
+	want := []string{"POST http://inside.test/hook?a=b Basic dXM6ZXI=", "CONNECT inside.test:443 Basic dXM6ZXI="}
+	if !slices.Equal(asked, want) {
+		t.Errorf("the proxy was asked\n%q, want\n%q", asked, want)
 	}
 }
 
