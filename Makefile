@@ -30,7 +30,7 @@ SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
 # The modules; PKG is meant in the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples/verify/go,.)
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples examples/verify/go,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TOOLS   := .cache/bin/.built
@@ -67,6 +67,10 @@ run: build ## Build and start the whole service on this machine (ARGS='--listen 
 demo: build ## Start the service and a receiver, fire timers of every kind, show how late each was
 	@go build -C e2e -o ../bin/timerbus-demo ./demo
 	@exec bin/timerbus-demo $(ARGS)
+
+.PHONY: examples
+examples: ## Run every example on real servers and compare what it prints
+	@$(MAKE) --no-print-directory test MODULES=examples PKG=. TESTFLAGS='-count=1 -v -run TestOutput'
 
 ##@ Change
 
@@ -228,6 +232,14 @@ bench-dynamodb: build testenv ## Count requests, capacity units and dollars on D
 	@$(TESTENV) --need dynamodb -- bash -euo pipefail -c " \
 		go test -run '^$$' -bench . -benchtime $(if $(SHORT),200x,1000x) ./pkg/store/dynamostore | awk -f benchmark/cost/parts.awk; \
 		bin/timerbus-cost $(if $(SHORT),-timers 200 -alone 3 -window 30s) $(ARGS)"
+
+.PHONY: bench-watermill
+bench-watermill: ## Measure commands per second, taken natively and through a Watermill router
+	@go test -run '^$$' -bench Commands -benchtime $(or $(ROUNDS),3)x ./pkg/timerbus | \
+		awk 'BEGIN { printf "%-34s %12s\n", "commands come", "commands/s" } \
+			/commands\/s/ { sub(/^BenchmarkCommands\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); gsub(/_/, " ", $$1); \
+				for (i = 2; i < NF; i++) if ($$(i+1) == "commands/s") printf "%-34s %12d\n", $$1, $$i; next } \
+			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)

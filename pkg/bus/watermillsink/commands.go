@@ -99,7 +99,7 @@ func (s *Sink) subscribe(ctx, subscribing context.Context, name string) (<-chan 
 	}
 	go func() {
 		defer s.working.Done()
-		messages, err := s.config.Subscriber.Subscribe(subscribing, name)
+		messages, err := s.config.subscribe(subscribing, name)
 		select {
 		case answered <- answer{messages, err}:
 		case <-subscribing.Done(): // nobody waits for it any more
@@ -117,6 +117,16 @@ func (s *Sink) subscribe(ctx, subscribing context.Context, name string) (<-chan 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// subscribe makes the topic first where the Subscriber can.
+func (c *Config) subscribe(ctx context.Context, name string) (<-chan *message.Message, error) {
+	if initializer, able := c.Subscriber.(message.SubscribeInitializer); able {
+		if err := initializer.SubscribeInitialize(name); err != nil {
+			return nil, fmt.Errorf("initialize: %w", err)
+		}
+	}
+	return c.Subscriber.Subscribe(ctx, name)
 }
 
 // giveBack empties the channel of a subscription that was given up, which then closes it.

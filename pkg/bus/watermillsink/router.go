@@ -58,10 +58,10 @@ func (s *Sink) panics(next message.HandlerFunc) message.HandlerFunc {
 
 var errPanicked = errors.New("a middleware panicked")
 
-// quiet leaves a router's news to those who look for them.
+// quiet leaves a router's news to those who look for them: of what ends a round the sink tells itself.
 func quiet(l *slog.Logger) watermill.LoggerAdapter {
 	return watermill.NewSlogLoggerWithLevelMapping(l, map[slog.Level]slog.Level{
-		slog.LevelInfo: slog.LevelDebug, slog.LevelDebug: watermill.LevelTrace, watermill.LevelTrace: watermill.LevelTrace,
+		slog.LevelError: slog.LevelDebug, slog.LevelInfo: slog.LevelDebug, slog.LevelDebug: watermill.LevelTrace, watermill.LevelTrace: watermill.LevelTrace,
 	})
 }
 

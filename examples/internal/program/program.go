@@ -1,0 +1,90 @@
+// Package program is what the examples share: the start and the end of a program that has a Timerbus inside.
+//
+// It imports pkg/timerbus, as the examples do, and holds nothing that an example is about.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/timerbus"
+)
+
+// patience is how long an example may take; it should take seconds.
+const patience = time.Minute
+
+// Main runs an example and ends the process. An example prints to out.
+func Main(example func(ctx context.Context, out io.Writer) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	err := example(ctx, os.Stdout)
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1) //nolint:revive // it is the end of main.
+	}
+}
+
+// Timerbus opens a Timerbus and runs it until stop, which waits for it. It is ready when Timerbus returns: Pub/Subs
+// in memory forget what is published before somebody has subscribed. Timers may fire onto the topics.
+func Timerbus(ctx context.Context, o timerbus.Options, topics ...string) (_ *timerbus.Service, stop func() error, err error) {
+	o.CallbackAllow = "loopback"
+	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	service, err := timerbus.Open(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(running) }()
+	stop = func() error {
+		end()
+		return <-ended
+	}
+	if err := prepare(ctx, service, topics); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return service, stop, nil
+}
+
+func prepare(ctx context.Context, service *timerbus.Service, topics []string) error {
+	if err := ready(ctx, service.URL()); err != nil || len(topics) == 0 {
+		return err
+	}
+	_, err := service.Client().UpdateNamespace(ctx, client.UpdateNamespaceRequest{
+		Name: "default", Settings: client.NamespaceSettingsInput{EventTopics: client.Set(topics)},
+	})
+	return err
+}
+
+func ready(ctx context.Context, url string) error {
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+		again := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return fmt.Errorf("not ready: %w", ctx.Err())
+		}
+	}
+}

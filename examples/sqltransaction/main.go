@@ -1,0 +1,80 @@
+// Command sqltransaction publishes commands inside the caller's own database transaction: an order and its timer are
+// there together or not at all. The topics are tables of PostgreSQL, by Watermill's SQL Pub/Sub; no broker runs.
+//
+//	go run ./sqltransaction -postgres postgres://USER:PASSWORD@HOST:PORT/DATABASE
+//
+// It imports Watermill and Timerbus as a user's program would. main.go is the example, shop.go the database.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/timerbus/timerbus/examples/internal/program"
+	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/timerbus"
+)
+
+func main() {
+	server := flag.String("postgres", os.Getenv("DATABASE_URL"), "URL of a PostgreSQL server; the example makes a database of its own there")
+	flag.Parse()
+	program.Main(func(ctx context.Context, out io.Writer) error { return run(ctx, *server, out) })
+}
+
+func run(ctx context.Context, server string, out io.Writer) (err error) {
+	s, err := openShop(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	// The timers could be anywhere; here they are in the same database. One process needs no broker for what is
+	// internal either: it runs inside.
+	folder, err := os.MkdirTemp("", "timerbus-example-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	_, stop, err := program.Timerbus(ctx, timerbus.Options{
+		Store: s.url, Bus: "embedded:" + folder,
+		Watermill: timerbus.Watermill{Publisher: s.publisher, Subscriber: s.subscriber},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	fired, err := s.subscriber.Subscribe(ctx, watermillclient.Fired)
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintln(out, "order-1: in stock, the transaction is committed")
+	if err := s.place(ctx, "order-1", true); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "order-2: sold out, the transaction is rolled back")
+	if err := s.place(ctx, "order-2", false); !errors.Is(err, errSoldOut) {
+		return fmt.Errorf("order-2: %w", err)
+	}
+	fmt.Fprintln(out, "order-3: in stock, the transaction is committed")
+	if err := s.place(ctx, "order-3", true); err != nil {
+		return err
+	}
+	for range 2 {
+		select {
+		case m := <-fired:
+			_, d, err := watermillclient.ReadFired(m)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%s: its timer fires\n", d.TimerID)
+			m.Ack()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
