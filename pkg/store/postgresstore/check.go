@@ -66,6 +66,8 @@ type server struct {
 	named, replicas   bool
 }
 
+const orAllow = "turn it on, or allow it (?" + unsafeParameter + "=true)"
+
 // refuse says why timers would not be safe on a server, or could not be written; nil if they can.
 func (s *server) refuse(allowUnsafe bool) error {
 	switch {
@@ -74,9 +76,9 @@ func (s *server) refuse(allowUnsafe bool) error {
 	case s.readOnly:
 		return errors.New("the server is read-only (a replica, or default_transaction_read_only): connect to the primary")
 	case !s.fsync && !allowUnsafe:
-		return errors.New("the server runs with fsync=off and would lose acknowledged timers in a power failure: turn it on")
+		return errors.New("the server runs with fsync=off and would lose acknowledged timers in a power failure: " + orAllow)
 	case !s.fullPages && !allowUnsafe:
-		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: turn it on")
+		return errors.New("the server runs with full_page_writes=off and may lose timers in a power failure: " + orAllow)
 	case !s.usable:
 		return errNoSchema
 	default:

@@ -14,7 +14,7 @@ import (
 func TestLocksAreNotWaitedForForever(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
-		if config, err := (Options{URL: inside}).pool(); err != nil || config.ConnConfig.RuntimeParams["lock_timeout"] != "3s" {
+		if config, err := (&Options{URL: inside}).pool(); err != nil || config.ConnConfig.RuntimeParams["lock_timeout"] != "3s" {
 			t.Errorf("%v, %v; want a lock_timeout of 3s", config.ConnConfig.RuntimeParams, err)
 		}
 		s := openStore(t, with(t, inside, func(u *url.URL) { u.RawQuery += "&lock_timeout=50ms" }))

@@ -320,6 +320,25 @@ func TestPoolSizes(t *testing.T) {
 	}
 }
 
+// TestTheURLAllowsAnUnsafeServer, and the server hears nothing of it.
+func TestTheURLAllowsAnUnsafeServer(t *testing.T) {
+	for parameter, want := range map[string]bool{"?sslmode=disable": false, "?allow_unsafe=true": true, "?allow_unsafe=false": false} {
+		o := Options{URL: "postgres://h/d" + parameter}
+		config, err := o.pool()
+		if err != nil || o.AllowUnsafe != want {
+			t.Errorf("%s: allowed is %t, %v", parameter, o.AllowUnsafe, err)
+			continue
+		}
+		if _, heard := config.ConnConfig.RuntimeParams[unsafeParameter]; heard {
+			t.Errorf("%s: it is sent to the server", parameter)
+		}
+	}
+	var invalid *timer.InvalidError
+	if _, err := (&Options{URL: "postgres://h/d?allow_unsafe=perhaps"}).pool(); !errors.As(err, &invalid) {
+		t.Errorf("got %v, want an InvalidError", err)
+	}
+}
+
 func TestConnectTimeout(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

@@ -24,15 +24,20 @@ type Options struct {
 	// ConnectTimeout bounds how long one attempt to connect takes. Default 5 s.
 	ConnectTimeout time.Duration
 	// AllowUnsafe starts on a server that may lose acknowledged timers in a power failure (fsync or
-	// full_page_writes off), for tests that do not mind.
+	// full_page_writes off), for tests that do not mind. ?allow_unsafe=true in the URL says the same.
 	AllowUnsafe bool
 	// Logger gets what no caller is told. Default: none.
 	Logger *slog.Logger
 }
 
-func (o Options) withDefaults() (Options, error) {
-	if o.URL == "" {
-		return o, timer.Invalid("store", o.URL, "postgres://user:password@host:port/database")
+// unsafeParameter is the only parameter of the URL that is this engine's.
+const unsafeParameter = "allow_unsafe"
+
+// withDefaults is a copy in which everything is set.
+func (o *Options) withDefaults() (Options, error) {
+	all := *o
+	if all.URL == "" {
+		return all, timer.Invalid("store", all.URL, "postgres://user:password@host:port/database")
 	}
 	for _, setting := range []struct {
 		name        string
@@ -40,25 +45,25 @@ func (o Options) withDefaults() (Options, error) {
 		otherwise   int
 		least, most int
 	}{
-		{"maxConns", &o.MaxConns, 16, 2, 1000},
-		{"minConns", &o.MinConns, 2, 1, 1000},
+		{"maxConns", &all.MaxConns, 16, 2, 1000},
+		{"minConns", &all.MinConns, 2, 1, 1000},
 	} {
 		if *setting.value == 0 {
 			*setting.value = setting.otherwise
 		}
 		if *setting.value < setting.least || *setting.value > setting.most {
-			return o, timer.Invalid(setting.name, *setting.value, fmt.Sprintf("%d to %d", setting.least, setting.most))
+			return all, timer.Invalid(setting.name, *setting.value, fmt.Sprintf("%d to %d", setting.least, setting.most))
 		}
 	}
-	o.MinConns = min(o.MinConns, o.MaxConns)
-	if o.ConnectTimeout == 0 {
-		o.ConnectTimeout = 5 * time.Second
+	all.MinConns = min(all.MinConns, all.MaxConns)
+	if all.ConnectTimeout == 0 {
+		all.ConnectTimeout = 5 * time.Second
 	}
-	if o.ConnectTimeout < 0 {
-		return o, timer.Invalid("connectTimeout", o.ConnectTimeout, "a positive duration")
+	if all.ConnectTimeout < 0 {
+		return all, timer.Invalid("connectTimeout", all.ConnectTimeout, "a positive duration")
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+	if all.Logger == nil {
+		all.Logger = slog.New(slog.DiscardHandler)
 	}
-	return o, nil
+	return all, nil
 }

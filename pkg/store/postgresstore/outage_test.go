@@ -151,7 +151,7 @@ func newOutage(t *testing.T, address string) *outage {
 	w := newWire(t, inside)
 	o := &outage{wire: w, beside: openStore(t, inside), behind: openStore(t, w.address)}
 	// One connection at a time, so that it is the one which warm has prepared.
-	config, err := Options{URL: w.address}.pool()
+	config, err := (&Options{URL: w.address}).pool()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,10 +76,10 @@ func (s *Store) closePools() {
 	s.beside.Close()
 }
 
-// pool makes the pool's configuration.
-func (o Options) pool() (*pgxpool.Config, error) {
-	given := o
-	o, err := o.withDefaults()
+// pool makes the pool's configuration, and notes what the URL says to this engine.
+func (o *Options) pool() (*pgxpool.Config, error) {
+	given := *o
+	all, err := o.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -86,15 +87,23 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, badURL(err)
 	}
+	if text, said := config.ConnConfig.RuntimeParams[unsafeParameter]; said {
+		delete(config.ConnConfig.RuntimeParams, unsafeParameter)
+		allowed, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("open store: %w", timer.Invalid(unsafeParameter, text, "true or false"))
+		}
+		o.AllowUnsafe = o.AllowUnsafe || allowed
+	}
 	// ParseConfig has taken what the URL says of the pool; options that were given go before it.
 	if given.MaxConns != 0 || !strings.Contains(o.URL, "pool_max_conns") {
-		config.MaxConns = int32(o.MaxConns)
+		config.MaxConns = int32(all.MaxConns)
 	}
 	if given.MinConns != 0 || !strings.Contains(o.URL, "pool_min_conns") {
-		config.MinConns = min(int32(o.MinConns), config.MaxConns)
+		config.MinConns = min(int32(all.MinConns), config.MaxConns)
 	}
 	if given.ConnectTimeout != 0 || !strings.Contains(o.URL, "connect_timeout") {
-		config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+		config.ConnConfig.ConnectTimeout = all.ConnectTimeout
 	}
 	for name, value := range settings() {
 		// What the URL sets, somebody meant.
@@ -107,7 +116,7 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	return config, nil
 }
 
-func (o Options) logger() *slog.Logger {
+func (o *Options) logger() *slog.Logger {
 	if o.Logger == nil {
 		return slog.New(slog.DiscardHandler)
 	}
