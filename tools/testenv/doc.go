@@ -14,7 +14,7 @@
 // listed in TIMERBUS_REQUIRE, and tests fail, rather than skip, for what is listed there. For processes
 // that testenv started itself, TIMERBUS_TESTENV is the address of a small server that kills, freezes and
 // starts them again (control.go). With Kafka comes TIMERBUS_TEST_KAFKA_TOOLS, the class path of its console
-// tools.
+// tools, and TIMERBUS_TEST_KAFKA_SASL, USER:PASSWORD@HOST:PORT of where it asks who comes (KAFKA3 for kafka3).
 //
 // Makefile asks for what the test files of the packages under test name in a line like
 //

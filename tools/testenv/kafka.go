@@ -34,11 +34,14 @@ func kafka3() recipe {
 // kafkaTools is the variable with the class path of Kafka's own clients.
 const kafkaTools = "TIMERBUS_TEST_KAFKA_TOOLS"
 
-// kafkaNode is where one node listens.
+// kafkaNode is where one node listens: for clients, for those who have to say who they are, for the other nodes.
 type kafkaNode struct {
-	id                 int
-	broker, controller string
+	id                       int
+	broker, sasl, controller string
 }
+
+// kafkaUser is who may come in where Kafka asks for it, with PLAIN; tests make users of their own for SCRAM.
+const kafkaUser, kafkaPassword = "timerbus", "open-sesame"
 
 // startKafka returns the brokers' addresses, by commas. The processes are called after the server, and
 // with several nodes kafka3-1, kafka3-2 and so on.
@@ -52,7 +55,6 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 		return "", err
 	}
 	jvm := kafkaJVM{java: java, jars: jars}
-	s.extra = map[string]string{kafkaTools: filepath.Join(jars, "*")}
 	if jvm.archive, err = s.kafkaArchive(ctx, jvm); err != nil {
 		return "", err
 	}
@@ -74,18 +76,22 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	if err := group.Wait(); err != nil {
 		return "", err
 	}
+	s.extra = map[string]string{
+		kafkaTools: filepath.Join(jars, "*"),
+		"TIMERBUS_TEST_" + strings.ToUpper(s.name) + "_SASL": kafkaUser + ":" + kafkaPassword + "@" + all[0].sasl,
+	}
 	return strings.Join(addresses, ","), nil
 }
 
 func kafkaNodes(ctx context.Context, nodes int) ([]kafkaNode, error) {
-	ports, err := freePorts(ctx, 2*nodes)
+	ports, err := freePorts(ctx, 3*nodes)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]kafkaNode, nodes)
 	for i := range all {
-		at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(ports[2*i+n]) }
-		all[i] = kafkaNode{i + 1, at(0), at(1)}
+		at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(ports[3*i+n]) }
+		all[i] = kafkaNode{i + 1, at(0), at(1), at(2)}
 	}
 	return all, nil
 }
@@ -129,12 +135,15 @@ func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {
 	return fmt.Sprintf(`process.roles=broker,controller
 node.id=%d
 controller.quorum.voters=%s
-listeners=PLAINTEXT://%s,CONTROLLER://%s
-advertised.listeners=PLAINTEXT://%s
+listeners=PLAINTEXT://%[3]s,SASL://%[4]s,CONTROLLER://%[5]s
+advertised.listeners=PLAINTEXT://%[3]s,SASL://%[4]s
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-log.dirs=%s
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT
+listener.name.sasl.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
+listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_%[9]s="%[10]s";
+listener.name.sasl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+log.dirs=%[6]s
 group.initial.rebalance.delay.ms=0
 default.replication.factor=%[7]d
 min.insync.replicas=%[8]d
@@ -146,7 +155,7 @@ share.coordinator.state.topic.replication.factor=%[7]d
 share.coordinator.state.topic.min.isr=%[8]d
 share.coordinator.state.topic.num.partitions=1
 auto.create.topics.enable=false
-`, n.id, strings.Join(voters, ","), n.broker, n.controller, n.broker, data, replicas, insync)
+`, n.id, strings.Join(voters, ","), n.broker, n.sasl, n.controller, data, replicas, insync, kafkaUser, kafkaPassword)
 }
 
 // kafkaReady asks which requests the broker knows (ApiVersions, version 0), which it answers once it takes

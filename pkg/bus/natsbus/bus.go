@@ -64,6 +64,9 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	if err == nil {
 		err = b.ensure(ctx)
 	}
+	if unanswered(err) {
+		err = fmt.Errorf("nobody answers for JetStream: is it enabled there? %w", err)
+	}
 	if err != nil {
 		b.closed = true
 		b.nc.Close()

@@ -1,0 +1,69 @@
+package kafkabus_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
+)
+
+// TestCredentialsOnRealBrokers: who may come in comes in and can do everything; who may not is told so at once, in
+// one line without the password.
+func TestCredentialsOnRealBrokers(t *testing.T) {
+	plain := brokers(t, "kafka")
+	given := os.Getenv("TIMERBUS_TEST_KAFKA_SASL")
+	credentials, address, found := strings.Cut(given, "@")
+	if !found {
+		t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
+	}
+	user, password, _ := strings.Cut(credentials, ":")
+	client, err := kgo.NewClient(kgo.SeedBrokers(plain...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	scram := kadm.UpsertSCRAM{User: "scram-" + user, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: password}
+	altered, err := kadm.NewClient(client).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{scram})
+	if err != nil || altered.Error() != nil {
+		t.Fatalf("make a user: %v, %v", err, altered.Error())
+	}
+	for name, c := range map[string]struct {
+		kafkabus.Credentials
+		refused string // empty: comes in
+	}{
+		"PLAIN":                  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: password}, ""},
+		"PLAIN, wrong password":  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
+		"SCRAM":                  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: scram.User, Password: password}, ""},
+		"SCRAM, wrong password":  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: scram.User, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
+		"SCRAM, nobody":          {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: "nobody", Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
+		"a mechanism it has not": {kafkabus.Credentials{Mechanism: "SCRAM-SHA-512", User: user, Password: "hunter2"}, "UNSUPPORTED_SASL_MECHANISM"},
+		"no credentials":         {kafkabus.Credentials{}, "SASL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := kafkabus.Options{Brokers: []string{address}, Prefix: prefix(), Partitions: 1, SASL: c.Credentials}
+			if c.refused == "" {
+				remove(t, plain, opts.Prefix)
+				b := connect(t, opts)
+				publish(t, b, bus.Commands, "1")
+				d := consume(t, b, ordered)
+				d.next(t).Ack()
+				if err := d.stop(); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, err := kafkabus.Connect(t.Context(), opts)
+			if err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), "connect to Kafka at "+address) {
+				t.Errorf("%v, want an error that names %s and %s", err, address, c.refused)
+			}
+			if err != nil && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("%q is not one line, or tells the password", err)
+			}
+		})
+	}
+}
