@@ -30,6 +30,9 @@ type messageBus struct {
 	nodes []string
 	// session is how long a dead process keeps its partitions.
 	session time.Duration
+	// wakesAsOwner: a member that was frozen hears that it is none only from the bus, and writes before that. On
+	// NATS its own clock tells it that the lease is over.
+	wakesAsOwner bool
 	// connect gives a reader of fired events, and what ends it.
 	connect func() (events, func(), error)
 	// deleteTopic deletes one of this cluster's topics.
@@ -132,7 +135,7 @@ func onKafka(brokers []string, prefix string, replicas int) *messageBus {
 	return &messageBus{
 		url:     fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix),
 		prefix:  prefix,
-		session: 6 * time.Second,
+		session: 6 * time.Second, wakesAsOwner: true,
 		connect: func() (events, func(), error) {
 			reader, err := tap.ConnectKafka(brokers, prefix, tap.Fired)
 			if err != nil {
