@@ -47,16 +47,18 @@ func (s *session) Deliver(ctx context.Context, d *bus.Delivery) error {
 // Close implements bus.Session. What handlers acknowledge until it returns still counts, so they get a while;
 // unless the partition is lost, when it would be in vain.
 func (s *session) Close(ctx context.Context, cause error) error {
-	defer s.workers.Wait()
-	defer s.abandon()
-	if errors.Is(cause, bus.ErrLost) {
-		return nil
-	}
 	answered := make(chan struct{})
 	go func() {
 		s.workers.Wait()
 		close(answered)
 	}()
+	defer func() {
+		s.abandon()
+		<-answered
+	}()
+	if errors.Is(cause, bus.ErrLost) {
+		return nil
+	}
 	timeout := time.NewTimer(s.sub.config.CloseTimeout)
 	defer timeout.Stop()
 	select {
