@@ -61,6 +61,17 @@ func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.
 	return o.profile, fresh, o.err
 }
 
+// close closes what the profiles hold open.
+func (p *profiles) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.opened {
+		if o.profile != nil {
+			o.profile.Close()
+		}
+	}
+}
+
 func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
 	profile := &callback.Profile{Headers: ns.Settings.Headers}
 	for i := range live {

@@ -90,6 +90,10 @@ func (s *Service) Run(ctx context.Context) error {
 	s.work.Wait()
 	closeBatches()
 	batches.Wait()
+	s.profiles.close()
+	if c, ok := s.config.Caller.(interface{ Close() }); ok {
+		c.Close()
+	}
 	if err == nil && ctx.Err() == nil {
 		err = bus.ErrClosed // by somebody else: a dispatcher that takes nothing must not look alive
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,5 +270,33 @@ func TestHistoryIsPurged(t *testing.T) {
 			t.Fatalf("history still has %v", entries)
 		}
 		n.end()
+	})
+}
+
+// closing is a caller that has something to close.
+type closing struct {
+	dispatcher.Caller
+	closed atomic.Int64
+}
+
+func (c *closing) Close() { c.closed.Add(1) }
+
+func TestTheCallerIsClosedWithItsDispatcher(t *testing.T) {
+	inWorld(t, func(w *world) {
+		caller := &closing{}
+		n := w.start(func(c *dispatcher.Config) {
+			caller.Caller = c.Caller
+			c.Caller = caller
+		})
+		w.put("a", 0, nil)
+		w.pass(time.Second)
+		w.wantStatus("a", timer.StatusDone)
+		if caller.closed.Load() != 0 {
+			t.Error("it was closed before")
+		}
+		n.end()
+		if got := caller.closed.Load(); got != 1 {
+			t.Errorf("it was closed %d times", got)
+		}
 	})
 }

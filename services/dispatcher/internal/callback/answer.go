@@ -12,8 +12,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Caller makes one callback. It never retries, and it keeps to ctx's deadline, which is the timer's
-// callback timeout.
+// Caller makes one callback. It keeps to ctx's deadline, which is the timer's callback timeout, and tries again only
+// where a connection was given up before anything came back on it. One that has a method Close is closed with its
+// dispatcher.
 type Caller interface {
 	Call(ctx context.Context, r Request) Answer
 }

@@ -93,6 +93,9 @@ func NewTransport(o *HTTP) *http.Transport {
 	return t
 }
 
+// Close closes the connections that nobody uses, and those in use when they are done.
+func (c *HTTPCaller) Close() { c.transport.CloseIdleConnections() }
+
 // Call implements Caller. It goes to the RoundTripper itself: http.Client would add redirects and
 // cookies, both unwanted.
 func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
@@ -268,5 +270,39 @@ func TestNobodyListens(t *testing.T) {
 	a := call(t, NewHTTPCaller(&HTTP{}, "test"), url)
 	if a.Err == nil || !strings.Contains(a.Err.Error(), "refused") {
 		t.Fatalf("%+v", a)
+	}
+}
+
+func TestCloseLeavesNoConnections(t *testing.T) {
+	closed := make(chan struct{}, 2)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	srv.StartTLS()
+	defer srv.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	c := NewHTTPCaller(&HTTP{PerHost: 1}, "test")
+	c.transport.TLSClientConfig = trust
+	tm, profile := aTimer(), &Profile{TLS: trust}
+	tm.CallbackURL = srv.URL
+	for _, p := range []*Profile{nil, profile} {
+		if a := c.Call(t.Context(), Request{Timer: tm, At: now, Profile: p}); a.Status != 200 {
+			t.Fatalf("%+v", a)
+		}
+	}
+	c.Close()
+	profile.Close()
+	(&Profile{TLS: trust}).Close() // which was never used
+	for range 2 {
+		select {
+		case <-closed:
+		case <-time.After(idleTimeout - time.Second):
+			t.Fatal("a connection is left")
+		}
 	}
 }

@@ -38,8 +38,16 @@ func (p *Profile) dress(h http.Header, r *Request, body []byte) {
 	}
 }
 
-// over returns the transport to go by: the given one, or one like it with the profile's TLS. That one needs no
-// end: its connections go when they are idle.
+// Close is for the profile's own connections what HTTPCaller.Close is for the others; the profile is not used any more
+// then. One that was replaced needs none: they go when they are idle.
+func (p *Profile) Close() {
+	p.once.Do(func() {})
+	if p.transport != nil {
+		p.transport.CloseIdleConnections()
+	}
+}
+
+// over returns the transport to go by: the given one, or one like it with the profile's TLS.
 func (p *Profile) over(base *http.Transport) *http.Transport {
 	if p == nil || p.TLS == nil {
 		return base
