@@ -16,7 +16,8 @@ const (
 	MaxTopicPatterns = 32
 )
 
-// CheckTopic accepts [A-Za-z0-9._-]{1,249} except "." and "..": what every bus can name.
+// CheckTopic accepts [A-Za-z0-9._-]{1,249} except "." and "..", as Kafka does. A bus may accept less, and refuses the
+// rest when the event is published.
 func CheckTopic(name string) error {
 	if name == "" || len(name) > MaxTopic || name == "." || name == ".." || strings.ContainsFunc(name, notTopicRune) {
 		return Invalid("topic", name, `1 to 249 letters, digits, dots, underscores or hyphens, not "." or ".."`)
