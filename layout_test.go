@@ -32,7 +32,7 @@ var rules = []rule{
 	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine knows its contract only, so that it can be exchanged alone"},
 	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus", why: "this is what engines share, so it knows none"},
 	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite judges every engine, so it knows none"},
-	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus", why: "it presents any bus, so it knows none; Watermill's suite judges it on each"},
+	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it presents any bus, so it knows none; Watermill's suite judges it on each"},
 	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and knows no engine"},
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "an engine knows its contract only, so that it can be exchanged alone"},
 	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
@@ -55,7 +55,7 @@ var rules = []rule{
 
 	// One process of the service, for programs and for the tests of users (decision 0007).
 	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus pkg/event/... pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/bus/watermillbus pkg/backend pkg/runtime/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus pkg/event/... pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
 	// Programs put the parts together, and get their engines from pkg/backend.

@@ -18,6 +18,7 @@ import (
 // TestOutput runs every example as a user would, and compares what it prints with its expected.txt, in which * stands
 // for anything within a line.
 func TestOutput(t *testing.T) {
+	t.Parallel()
 	folder := build(t)
 	ran := map[string]bool{}
 	for _, c := range []struct {
@@ -65,7 +66,7 @@ func TestOutput(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "./...") //nolint:gosec // our own folder
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "./...")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -77,7 +78,7 @@ func run(t *testing.T, program string, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, failure bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // built above
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &failure
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, &failure)

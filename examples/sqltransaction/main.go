@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	server := flag.String("postgres", os.Getenv("DATABASE_URL"), "URL of a PostgreSQL server; the example makes a database of its own there")
+	server := flag.String("postgres", os.Getenv("DATABASE_URL"), "URL of a PostgreSQL server, to make a database on")
 	flag.Parse()
 	program.Main(func(ctx context.Context, out io.Writer) error { return run(ctx, *server, out) })
 }

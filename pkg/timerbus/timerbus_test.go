@@ -55,16 +55,16 @@ func start(t *testing.T, tune ...func(*timerbus.Options)) (*timerbus.Service, *g
 }
 
 // ready waits until commands are taken: this Pub/Sub forgets what nobody has subscribed to.
-func ready(t *testing.T, s *timerbus.Service) {
-	t.Helper()
-	for ctx, cancel := context.WithTimeout(t.Context(), patience); ; {
+func ready(tb testing.TB, s *timerbus.Service) {
+	tb.Helper()
+	for ctx, cancel := context.WithTimeout(tb.Context(), patience); ; {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/readyz", http.NoBody)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
-			t.Fatalf("not ready: %v", err)
+			tb.Fatalf("not ready: %v", err)
 		}
 		answer.Body.Close()
 		if answer.StatusCode == http.StatusOK {
@@ -97,10 +97,10 @@ func next(t *testing.T, messages <-chan *message.Message) *message.Message {
 	}
 }
 
-func publish(t *testing.T, p message.Publisher, topic string, messages ...*message.Message) {
-	t.Helper()
+func publish(tb testing.TB, p message.Publisher, topic string, messages ...*message.Message) {
+	tb.Helper()
 	if err := p.Publish(topic, messages...); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -61,7 +61,7 @@ var errPanicked = errors.New("a middleware panicked")
 // quiet leaves a router's news to those who look for them: of what ends a round the sink tells itself.
 func quiet(l *slog.Logger) watermill.LoggerAdapter {
 	return watermill.NewSlogLoggerWithLevelMapping(l, map[slog.Level]slog.Level{
-		slog.LevelError: slog.LevelDebug, slog.LevelInfo: slog.LevelDebug, slog.LevelDebug: watermill.LevelTrace, watermill.LevelTrace: watermill.LevelTrace,
+		slog.LevelError: slog.LevelDebug, slog.LevelInfo: slog.LevelDebug, slog.LevelDebug: watermill.LevelTrace,
 	})
 }
 

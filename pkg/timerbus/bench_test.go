@@ -1,0 +1,126 @@
+package timerbus_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/pubsub/gochannel"
+
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/timerbus"
+)
+
+// commandsPerRound are published at once; a round ends with the last answer.
+const commandsPerRound = 5000
+
+// BenchmarkCommands takes the same commands into the same store (SQLite) four times: natively, from JetStream
+// through a router by one message of a partition after the other, by many at once, and from memory through a
+// router. Answers go to JetStream each time. make bench-watermill prints it.
+func BenchmarkCommands(b *testing.B) {
+	for _, way := range []struct {
+		name       string
+		subscriber func(b *testing.B, nats *natsbus.Bus) (message.Publisher, message.Subscriber)
+	}{
+		{"natively", nil},
+		{"router,_JetStream,_in_order", func(b *testing.B, nats *natsbus.Bus) (message.Publisher, message.Subscriber) {
+			return nil, adapter(b, nats, 1)
+		}},
+		{"router,_JetStream,_64_unacked", func(b *testing.B, nats *natsbus.Bus) (message.Publisher, message.Subscriber) {
+			return nil, adapter(b, nats, 64)
+		}},
+		{"router,_memory", func(*testing.B, *natsbus.Bus) (message.Publisher, message.Subscriber) {
+			memory := gochannel.NewGoChannel(gochannel.Config{}, nil)
+			return memory, memory
+		}},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			var took time.Duration
+			for range b.N {
+				took += round(b, way.subscriber)
+			}
+			b.ReportMetric(float64(commandsPerRound*b.N)/took.Seconds(), "commands/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// adapter makes a Pub/Sub of the service's own JetStream.
+func adapter(b *testing.B, nats *natsbus.Bus, unacked int) message.Subscriber {
+	b.Helper()
+	s, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: nats, ConsumerGroup: fmt.Sprint("users-", unacked), Unacked: unacked})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// round runs one service and returns how long its commands took.
+func round(b *testing.B, way func(*testing.B, *natsbus.Bus) (message.Publisher, message.Subscriber)) time.Duration {
+	b.Helper()
+	folder := b.TempDir()
+	server, err := embedded.Start(b.Context(), embedded.Options{Dir: folder + "/nats", Listen: "127.0.0.1:0", NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	nats, err := natsbus.Connect(b.Context(), natsbus.Options{URL: server.URL()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer nats.Close()
+	var publisher message.Publisher
+	o := timerbus.Options{Store: "sqlite:" + folder, Bus: server.URL()}
+	if way != nil {
+		publisher, o.Watermill.Subscriber = way(b, nats)
+	}
+	if publisher == nil {
+		if publisher, err = watermillbus.NewPublisher(watermillbus.PublisherConfig{Bus: nats}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	service, err := timerbus.Open(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	results, err := adapter(b, nats, 1000).Subscribe(ctx, watermillclient.Results)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ready(b, service)
+	send := func(n int) {
+		commands := make([]*message.Message, n)
+		for i := range commands {
+			commands[i], err = watermillclient.Create("bench", client.CreateTimerRequest{ID: fmt.Sprint("t-", i), ExecuteIn: "1h"})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		for some := range slices.Chunk(commands, 500) {
+			publish(b, publisher, watermillclient.Commands, some...)
+		}
+		for range commands {
+			(<-results).Ack()
+		}
+	}
+	send(200) // until every partition has its owner
+	began := time.Now()
+	send(commandsPerRound)
+	took := time.Since(began)
+	stop()
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+	return took
+}
