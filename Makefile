@@ -19,7 +19,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
 TESTFLAGS    ?=
-TEST_TIMEOUT ?= 5m
+TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 10s
 ARGS         ?=
 SEEDS        ?= 1000

@@ -55,12 +55,12 @@ func (b *messageBus) events(t *testing.T) events {
 	return b.reader
 }
 
-// ownNATS is a NATS server in this process, as others reach it.
-func ownNATS(t *testing.T) *messageBus {
+// ownNATS is a NATS server in this process, as others reach it; with a token it asks for that.
+func ownNATS(t *testing.T, token string) *messageBus {
 	t.Helper()
 	server, err := backend.Open(within(t, patience), backend.Options{
 		StoreURL: "memory:", BusURL: backend.FolderURL("embedded", t.TempDir(), url.Values{"listen": {"127.0.0.1:0"}}),
-		Partitions: 16, Clock: timer.SystemClock, Random: rand.Uint64,
+		Partitions: 16, Clock: timer.SystemClock, Random: rand.Uint64, BusToken: token,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ type member struct {
 // startCluster starts so many of each role on a NATS server in this process.
 func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
-	return startClusterOn(t, ownNATS(t), ingests, schedulers, dispatchers)
+	return startClusterOn(t, ownNATS(t, ""), ingests, schedulers, dispatchers)
 }
 
 // startClusterOn starts so many of each role.

@@ -1,0 +1,174 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/timerbus/timerbus/e2e/internal/harness"
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// TestBusThatCannotBeUsed: whoever starts the service is told in one line which bus it is, and what is wrong with it.
+// Afterwards the same command works as soon as the bus does.
+func TestBusThatCannotBeUsed(t *testing.T) {
+	kafka, nats := needBus(t, "kafka"), needBus(t, "nats")
+	_, sasl, _ := strings.Cut(os.Getenv("TIMERBUS_TEST_KAFKA_SASL"), "@")
+	token := ownNATS(t, "sesame").url
+	wrong := strings.Replace(token, "nats://", "nats://hunter2@", 1)
+	at := func(bus string, more ...string) *harness.Service {
+		return newService(t, t.TempDir(), harness.WithArgs(append([]string{"--bus", bus}, more...)...))
+	}
+	for name, c := range map[string]struct {
+		bus  string
+		says []string
+	}{
+		"nats, nobody there":  {"nats://127.0.0.1:1", []string{"connect to NATS at nats://127.0.0.1:1", "no servers"}},
+		"nats, no token":      {token, []string{"connect to NATS at " + token, "Authorization Violation"}},
+		"nats, wrong token":   {wrong, []string{"connect to NATS at " + token, "Authorization Violation"}},
+		"kafka, nobody there": {"kafka://127.0.0.1:1", []string{"connect to Kafka at 127.0.0.1:1", "refused"}},
+		"kafka, no user":      {"kafka://" + sasl, []string{"connect to Kafka at " + sasl, "SASL"}},
+		"kafka, wrong password": {
+			"kafka://timerbus:hunter2@" + sasl + "?sasl=PLAIN", []string{"connect to Kafka at " + sasl, "SASL_AUTHENTICATION_FAILED"},
+		},
+		"kafka, no topics": {kafka.url + "&create=false", []string{"topics are missing", kafka.prefix + ".commands", kafka.prefix + ".incarnations 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(c.bus, "@") && sasl == "" && strings.HasPrefix(name, "kafka") || name == "kafka, no user" && sasl == "" {
+				t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
+			}
+			s := at(c.bus)
+			refusesToStart(t, s, c.says...)
+			if strings.Contains(s.Log(), "hunter2") {
+				t.Errorf("the log tells the secret:\n%s", s.Log())
+			}
+		})
+	}
+	for _, b := range []*messageBus{kafka, nats} {
+		t.Run("another count on "+b.nodes[0], func(t *testing.T) {
+			first := at(b.url, "--partitions", "4")
+			if err := first.Start(within(t, patience)); err != nil {
+				t.Fatal(err)
+			}
+			if code, err := first.Stop(within(t, patience)); err != nil || code != 0 {
+				t.Fatalf("stopped with %d, %v", code, err)
+			}
+			refusesToStart(t, at(b.url), "partitions", "is set to 16", "4", b.prefix, "fixed for the cluster's life")
+		})
+	}
+}
+
+// TestBusGoesAndComesBack: without its only server nobody is ready, every process says why, and creating goes on;
+// when it is back, so is everything, and what was created meanwhile fires.
+func TestBusGoesAndComesBack(t *testing.T) {
+	if !controllable() {
+		t.Skip("the servers were not started by testenv: they are left alone")
+	}
+	for _, name := range lone {
+		t.Run(name, func(t *testing.T) {
+			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+			control(t, "kill/"+name)
+			gone := time.Now()
+			for _, m := range c.members {
+				of := &world{Service: m.Service}
+				for deadline := time.Now().Add(patience); ; pause(t.Context(), 50*time.Millisecond) {
+					if got := of.do(t, http.MethodGet, "/readyz", ""); got.status == http.StatusServiceUnavailable {
+						if reasons, _ := got.field(t, "reasons").([]any); !slices.Contains(reasons, any("the bus does not answer")) {
+							t.Errorf("%s: not ready because of %v", m.name, reasons)
+						}
+						break
+					}
+					if time.Now().After(deadline) {
+						t.Fatalf("%s is ready without a bus", m.name)
+					}
+				}
+			}
+			red := time.Since(gone)
+			c.create(t, "meanwhile", 0)
+			control(t, "start/"+name)
+			back := time.Now()
+			for _, m := range c.members {
+				if err := m.Ready(within(t, patience)); err != nil {
+					t.Errorf("%s: %v", m.name, err)
+				}
+			}
+			ready := time.Since(back)
+			c.calls(t, "meanwhile", 1)
+			fired := time.Since(back)
+			c.create(t, "after", 0)
+			c.calls(t, "after", 1)
+			t.Logf("all red %.1f s after the kill; ready %.1f s, and what was created meanwhile fired %.1f s after the server came back",
+				red.Seconds(), ready.Seconds(), fired.Seconds())
+			for _, m := range c.members {
+				if n := strings.Count(m.Log(), `"not ready"`); n == 0 || n > 5 {
+					t.Errorf("%s says %d times that it is not ready, want once for each reason", m.name, n)
+				}
+			}
+		})
+	}
+}
+
+// TestFiredEventTooLargeForTheBus: an operator's topic that takes less than ours would ends the timer with the
+// reason, and stops no other.
+func TestFiredEventTooLargeForTheBus(t *testing.T) {
+	const limit = 4096
+	for _, name := range lone {
+		t.Run(name, func(t *testing.T) {
+			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+			if err := c.bus.limitFired(within(t, patience), limit); err != nil {
+				t.Fatal(err)
+			}
+			event := func(payload string) func(*client.CreateTimerRequest) {
+				return func(r *client.CreateTimerRequest) {
+					r.CallbackURL, r.Deliver, r.Payload = "", client.DeliverEvent, fmt.Appendf(nil, "%q", payload)
+				}
+			}
+			var noise strings.Builder // that does not compress
+			for i := 0; noise.Len() < 2*limit; i++ {
+				fmt.Fprintf(&noise, "%x", i*i*2654435761)
+			}
+			c.create(t, "large", 0, event(noise.String()))
+			c.create(t, "small", 0, event("x"))
+			c.reaches(t, "small", isStatus("done"))
+			dead := c.reaches(t, "large", isStatus("dead"))
+			if !strings.Contains(dead.LastError, "too large") {
+				t.Errorf("it died of %q", dead.LastError)
+			}
+			t.Log(dead.LastError)
+		})
+	}
+}
+
+// limitFired makes the bus take no fired events that are larger.
+func (b *messageBus) limitFired(ctx context.Context, limit int) error {
+	if brokers, ok := strings.CutPrefix(b.url, "kafka://"); ok {
+		address, _, _ := strings.Cut(brokers, "?")
+		return withAdmin(strings.Split(address, ","), func(admin *kadm.Client) error {
+			value := fmt.Sprint(limit)
+			changed, err := admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &value}}, b.prefix+".fired")
+			if err == nil {
+				_, err = changed.On(b.prefix+".fired", nil)
+			}
+			return err
+		})
+	}
+	server, _, _ := strings.Cut(b.url, "?")
+	return withJetStream(server, func(js jetstream.JetStream) error {
+		stream, err := js.Stream(ctx, b.prefix+"-fired")
+		if err != nil {
+			return err
+		}
+		config := stream.CachedInfo().Config
+		config.MaxMsgSize = int32(limit)
+		_, err = js.UpdateStream(ctx, config)
+		return err
+	})
+}
