@@ -116,6 +116,9 @@ func TestSubscriptionThatEndsBeginsAgain(t *testing.T) {
 		w, s := newWorld(t, func(c *watermillsink.Config) { c.Subscriber = sub }), &sessions{}
 		sub.Subscriber = w.pubsub
 		stop := w.consume(s)
+		if got := sub.initialized; len(got) != 1 || got[0] != "timerbus.commands" {
+			t.Errorf("initialized %q before subscribing", got)
+		}
 		sub.set(errors.New("away"))
 		synctest.Wait()
 		if _, err := w.sink.Floor(t.Context(), bus.Commands, bus.GroupIngest); !errors.Is(err, bus.ErrUnavailable) {

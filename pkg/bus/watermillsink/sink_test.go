@@ -324,9 +324,18 @@ func TestConfigIsChecked(t *testing.T) {
 type flaky struct {
 	message.Subscriber
 
-	mu   sync.Mutex
-	fail error
-	end  func()
+	mu          sync.Mutex
+	fail        error
+	end         func()
+	initialized []string
+}
+
+// SubscribeInitialize makes it a message.SubscribeInitializer.
+func (f *flaky) SubscribeInitialize(topic string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.initialized = append(f.initialized, topic)
+	return nil
 }
 
 func (f *flaky) set(err error) {
