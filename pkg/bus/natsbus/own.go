@@ -194,12 +194,9 @@ func overlaps(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeOverlap
 }
 
-// ownStream names the stream of a subject: a stream's name holds no dots. With dots, a checksum keeps
-// "a.b" and "a-b" apart.
+// ownStream names the stream of a subject. A stream's name holds no dots, and a user's stream may have the
+// subject's name already: the checksum keeps "a.b", "a-b" and the user's apart.
 func ownStream(subject string) string {
-	if !strings.Contains(subject, ".") {
-		return subject
-	}
 	sum := crc32.Checksum([]byte(subject), crc32.MakeTable(crc32.Castagnoli))
 	return fmt.Sprintf("%s-%08x", strings.ReplaceAll(subject, ".", "-"), sum)
 }
