@@ -16,6 +16,7 @@ import (
 
 // newRouter makes the router that commands come through. What is added first is outermost:
 //
+//	labelled      a message without metadata gets some, which the poison queue writes into
 //	correlation   what handlers produce has the command's correlation id
 //	poison queue  an error refuses the command: it goes to the dead, and is acknowledged
 //	panics        are logged with their stack and become errors that can be shown
@@ -35,13 +36,22 @@ func (s *Sink) newRouter(in *intake, messages <-chan *message.Message, unsubscri
 	if err != nil {
 		return nil, fmt.Errorf("make the poison queue: %w", err)
 	}
-	router.AddMiddleware(middleware.CorrelationID, poison, s.panics, middleware.Recoverer)
+	router.AddMiddleware(labelled, middleware.CorrelationID, poison, s.panics, middleware.Recoverer)
 	if n := s.config.CommandsPerSecond; n > 0 {
 		router.AddMiddleware(middleware.NewThrottle(int64(n), time.Second).Middleware)
 	}
 	router.AddMiddleware(s.config.Middleware...)
 	router.AddConsumerHandler("timerbus-commands", s.TopicName(bus.Commands), subscription{messages, unsubscribe}, in.take)
 	return router, nil
+}
+
+func labelled(next message.HandlerFunc) message.HandlerFunc {
+	return func(m *message.Message) ([]*message.Message, error) {
+		if m.Metadata == nil {
+			m.Metadata = message.Metadata{}
+		}
+		return next(m)
+	}
 }
 
 // panics keeps stack traces out of what others get to read.
