@@ -26,6 +26,8 @@ const (
 	// A migration that does not get its locks within lock_timeout lets the others pass, and tries again.
 	migrateTries = 20
 	migratePause = time.Second
+	// migrateWait is for how many seconds another process that migrates is waited for; each second it is asked.
+	migrateWait = 300
 
 	migrateCommand = "timerbus migrate up --store …"
 )
@@ -106,7 +108,7 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	}
 	db := stdlib.OpenDB(*config.ConnConfig)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(migrationsLock))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(migrationsLock), lock.WithLockTimeout(1, migrateWait))
 	if err != nil {
 		return before, before, err
 	}
