@@ -108,7 +108,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		s.ack(s.board.settle(d))
 		return false
 	}
-	d.row = row.Timer
+	d.row, d.namespace = row.Timer, row.Timer.Namespace
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
 	switch {
 	case d.row.Way() != timer.DeliverEvent:

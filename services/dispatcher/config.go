@@ -99,7 +99,8 @@ type Config struct {
 	PostponeMost time.Duration
 	// HostsRemembered bounds the hosts whose state is kept while nobody calls them: 4,096.
 	HostsRemembered int
-	// CircuitAfter is after how many callbacks in a row without any answer a host's circuit opens: 20.
+	// CircuitAfter is after how many callbacks in a row of one namespace without any answer a host's circuit opens
+	// for it: 20.
 	// CircuitOpenFor is when one callback tries again: after 10 s.
 	CircuitAfter   int
 	CircuitOpenFor time.Duration

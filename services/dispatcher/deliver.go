@@ -45,7 +45,8 @@ func (s *Service) deliver(d *delivery) {
 	if err != nil {
 		result.circuit = errUntried
 	}
-	s.tellCircuit(s.board.answered(d, result.circuit, s.watch.elapsed()))
+	host, what := s.board.answered(d, result.circuit, s.watch.elapsed())
+	s.tellCircuit(host, d.namespace, what)
 	if err != nil {
 		s.abandon(d, way, err)
 		return
@@ -92,13 +93,14 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	return result, nil
 }
 
-// tellCircuit tells of a host that stopped answering, or answers again.
-func (s *Service) tellCircuit(host string, what change) {
+// tellCircuit tells of a host that stopped answering to a namespace, or answers again.
+func (s *Service) tellCircuit(host, namespace string, what change) {
 	switch what {
 	case circuitOpened:
-		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "calls", s.config.CircuitAfter)
+		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "namespace", namespace,
+			"calls", s.config.CircuitAfter)
 	case circuitClosed:
-		s.config.Logger.Info("host answers again", "host", host)
+		s.config.Logger.Info("host answers again", "host", host, "namespace", namespace)
 	default:
 		return
 	}

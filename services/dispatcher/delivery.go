@@ -32,7 +32,7 @@ type delivery struct {
 	dueAt       timer.Millis
 	redelivered bool
 	session     *session
-	namespace   string // empty if it is not known here
+	namespace   string // empty if it is not known here and the row not read yet
 	hostName    string // what its row says it calls; empty for nobody, or not read yet
 
 	// Guarded by board.mu.

@@ -78,10 +78,10 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 		return entry{in: true} // a place was kept for it
 	}
 	h := g.host(name)
-	switch state := h.circuit.State(); {
-	case state == gobreaker.StateOpen:
+	switch {
+	case !g.circuit(h, d).lets():
 		return g.refuse(h, refusedOpen, age, elapsed)
-	case state == gobreaker.StateHalfOpen || len(h.waiting) == 0 && h.calls < g.share(h):
+	case len(h.waiting) == 0 && h.calls < g.share(h):
 		if !g.take(h, d) {
 			return g.refuse(h, refusedOpen, age, elapsed)
 		}
@@ -128,16 +128,28 @@ func (g *gate) beatMost() time.Duration {
 }
 
 // may reports whether a place is free.
-func (g *gate) may(h *host) bool {
-	return h.calls < g.share(h) && h.lets()
-}
+func (g *gate) may(h *host) bool { return h.calls < g.share(h) }
 
 // lets reports whether a place is free for a delivery, or it needs none.
-func (g *gate) lets(d *delivery) bool { return d.hostName == "" || g.may(g.host(d.hostName)) }
+func (g *gate) lets(d *delivery) bool {
+	if d.hostName == "" {
+		return true
+	}
+	h := g.host(d.hostName)
+	return g.may(h) && g.circuit(h, d).lets()
+}
+
+// first finds the first that waits for a host and may have a place that is free; -1 if there is none.
+func (g *gate) first(h *host, may func(*delivery) bool) int {
+	if !g.may(h) {
+		return -1
+	}
+	return slices.IndexFunc(h.waiting, func(d *delivery) bool { return may(d) && g.circuit(h, d).lets() })
+}
 
 // take takes a place, if the circuit lets one more through.
 func (g *gate) take(h *host, d *delivery) bool {
-	passed, err := h.circuit.Allow()
+	passed, err := g.circuit(h, d).Allow()
 	if err != nil {
 		return false
 	}
@@ -155,10 +167,7 @@ func (g *gate) take(h *host, d *delivery) bool {
 func (g *gate) next(may func(*delivery) bool) *delivery {
 	for e := g.queued.Front(); e != nil; e = e.Next() {
 		h := hostIn(e)
-		if !g.may(h) {
-			continue
-		}
-		at := slices.IndexFunc(h.waiting, may)
+		at := g.first(h, may)
 		if at < 0 || !g.take(h, h.waiting[at]) {
 			continue
 		}
@@ -175,7 +184,7 @@ func (g *gate) next(may func(*delivery) bool) *delivery {
 // any reports whether next would find somebody.
 func (g *gate) any(may func(*delivery) bool) bool {
 	for e := g.queued.Front(); e != nil; e = e.Next() {
-		if h := hostIn(e); g.may(h) && slices.ContainsFunc(h.waiting, may) {
+		if g.first(hostIn(e), may) >= 0 {
 			return true
 		}
 	}
@@ -200,15 +209,18 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 			h.full = false // whoever waits for it waits for this process
 		}
 	}
-	before := h.circuit.State()
+	c := g.circuit(h, d)
+	before := c.State()
 	passed(cause)
-	switch after := h.circuit.State(); {
+	switch after := c.State(); {
 	case after == before:
-	case after == gobreaker.StateOpen && !h.down:
-		h.down, what = true, circuitOpened
+	case after == gobreaker.StateOpen && !c.down:
+		c.down, what = true, circuitOpened
+		h.down++
 		g.open++
 	case after == gobreaker.StateClosed:
-		h.down, what = false, circuitClosed
+		c.down, what = false, circuitClosed
+		h.down--
 		g.open--
 	}
 	if h.calls < g.share(h)/2 {
@@ -222,16 +234,21 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		keep, why := maxWaiting, refusedFull
+		keep := maxWaiting
 		if h.full && h.calls >= g.share(h) {
 			keep = h.bearable(g.lived(elapsed), g.patience)
 		}
-		if h.circuit.State() == gobreaker.StateOpen {
-			keep, why = 0, refusedOpen
-		}
-		for len(h.waiting) > keep {
-			d := h.waiting[len(h.waiting)-1]
-			g.unqueue(h, len(h.waiting)-1)
+		for at, d := range slices.Backward(h.waiting) {
+			var why refusal
+			switch {
+			case h.down > 0 && g.circuit(h, d).State() == gobreaker.StateOpen:
+				why = refusedOpen
+			case len(h.waiting) > keep:
+				why = refusedFull
+			default:
+				continue
+			}
+			g.unqueue(h, at)
 			each(d, g.refuse(h, why, 0, elapsed))
 		}
 		e = following
@@ -279,13 +296,23 @@ func (g *gate) host(name string) *host {
 	if isTopicPlace(name) {
 		limit = g.topicLimit
 	}
-	h := &host{name: name, limit: limit, circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+	h := &host{name: name, limit: limit, circuits: map[string]*circuit{}}
+	g.hosts[name] = h
+	return h
+}
+
+// circuit is the one between a host and a delivery's namespace.
+func (g *gate) circuit(h *host, d *delivery) *circuit {
+	if c := h.circuits[d.namespace]; c != nil {
+		return c
+	}
+	c := &circuit{TwoStepCircuitBreaker: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests: 1, Timeout: g.openFor,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= g.breakAfter },
 		IsExcluded:  func(err error) bool { return err == errUntried }, //nolint:errorlint // as in leave.
 	})}
-	g.hosts[name] = h
-	return h
+	h.circuits[d.namespace] = c
+	return c
 }
 
 // rest puts a host where it belongs: queued, in use, or idle. The longest idle are forgotten where there are
@@ -303,9 +330,7 @@ func (g *gate) rest(h *host) {
 		oldest := hostIn(g.idle.Front())
 		g.move(oldest, nil)
 		delete(g.hosts, oldest.name)
-		if oldest.down {
-			g.open--
-		}
+		g.open -= oldest.down
 	}
 }
 

@@ -300,3 +300,52 @@ func TestLookaheadFollowsWhatItFinds(t *testing.T) {
 		t.Errorf("%d are read where all can go", n)
 	}
 }
+
+// Who calls a host in vain, be it for lack of patience, does not keep other namespaces from it.
+func TestACircuitIsOneNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(100, 2)
+		enter := func(namespace string) (*delivery, entry) {
+			d := &delivery{namespace: namespace, hostName: "shared"}
+			return d, g.enter(d, "shared", 0, 0)
+		}
+		for range 3 {
+			d, _ := enter("hasty")
+			g.leave(d, errNoAnswer, 0)
+		}
+		if _, e := enter("hasty"); e.refused != refusedOpen || g.counts().open != 1 {
+			t.Fatalf("%+v, %+v", e, g.counts())
+		}
+		one, e1 := enter("calm")
+		two, e2 := enter("calm")
+		if !e1.in || !e2.in {
+			t.Fatalf("another namespace: %+v, %+v", e1, e2)
+		}
+		time.Sleep(10*time.Second + ms)
+		first, e1 := enter("calm")
+		tries, e2 := enter("hasty") // of whose kind one may try, but the host is full
+		third, e3 := enter("calm")
+		if e1.in || e2.in || e3.in || e1.refused+e2.refused+e3.refused != "" {
+			t.Fatalf("not queued: %+v, %+v, %+v", e1, e2, e3)
+		}
+		g.leave(one, nil, 0)
+		g.leave(two, nil, 0)
+		if d := g.next(anybody); d != first {
+			t.Fatal("not in turn")
+		}
+		if d := g.next(anybody); d != tries {
+			t.Fatal("not in turn")
+		}
+		if _, e := enter("hasty"); e.refused != refusedOpen {
+			t.Fatalf("a second one tries: %+v", e)
+		}
+		if _, what := g.leave(tries, errNoAnswer, 0); what != "" || g.counts().open != 1 {
+			t.Fatalf("%q, %+v", what, g.counts())
+		}
+		shed := 0
+		g.shed(0, func(*delivery, entry) { shed++ })
+		if d := g.next(anybody); d != third || shed != 0 {
+			t.Fatalf("%d shed", shed)
+		}
+	})
+}

@@ -20,27 +20,36 @@ var (
 // are calls here, each answered by the bus.
 type host struct {
 	name    string
-	limit   int         // places
-	calls   int         // under way
-	waiting []*delivery // known to call it, in order of arrival; their rows are checked again
-	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
+	limit   int           // places
+	calls   int           // under way
+	waiting []*delivery   // known to call it, in order of arrival; their rows are checked again
 	on      *list.List    // the gate's idle or queued list, or none
 	place   *list.Element // in it
 
 	flow
 	warned bool // that it is full, since it last was not
-	down   bool // the circuit has opened and not closed again since
+
+	// circuits has one for each namespace: what one of them calls in vain, perhaps with little patience, says nothing
+	// about the receivers of others behind the same host.
+	circuits map[string]*circuit
+	down     int // circuits that have opened and not closed again since
+}
+
+// circuit is a host's, as one namespace meets it.
+type circuit struct {
+	*gobreaker.TwoStepCircuitBreaker[struct{}]
+	down bool // it has opened and not closed again since
 }
 
 // lets reports whether the circuit would let one more call through: while it tries whether the host answers again,
 // none beside the one that tries.
-func (h *host) lets() bool {
-	switch h.circuit.State() {
+func (c *circuit) lets() bool {
+	switch c.State() {
 	case gobreaker.StateOpen:
 		return false
 	case gobreaker.StateHalfOpen:
-		c := h.circuit.Counts()
-		return c.Requests == c.TotalExclusions
+		counts := c.Counts()
+		return counts.Requests == counts.TotalExclusions
 	default:
 		return true
 	}
