@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,13 +60,24 @@ func (w *world) pending(t *testing.T, r client.ListTimersRequest) (n int) {
 	return n
 }
 
-// TestManyTimersByTheCommandLine makes 3,000 timers from a file, changes some by filter, and deletes them all.
+// TestManyTimersByTheCommandLine makes 3,000 timers from a file, changes some by filter, and deletes them all. (300
+// where a busy machine would make the database take longer for a request than it may.)
 func TestManyTimersByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
 	ns := w.namespace
+	third, batch := 1000, "250"
+	if onDatabase() && chosen().slow {
+		third, batch = 100, "25"
+	}
+	count := func(n int) string {
+		if n < 1000 {
+			return strconv.Itoa(n)
+		}
+		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	}
 	var lines, ids strings.Builder
-	for i := 1; i <= 3000; i++ {
+	for i := 1; i <= 3*third; i++ {
 		fmt.Fprintf(&lines, `{"id":"t%d","executeIn":"1h","correlationId":"c%d","payload":{"n":%d}}`+"\n", i, i%3, i)
 		fmt.Fprintf(&ids, "t%d\n", i)
 	}
@@ -73,14 +85,14 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := w.feed(t, "", "timer", "batch-create", file, "-n", ns, "--batch-size", "250")
-	got.expect(t, 0, "3,000 timers created, 0 failed")
-	if n := w.pending(t, client.ListTimersRequest{}); n != 3000 {
+	got := w.feed(t, "", "timer", "batch-create", file, "-n", ns, "--batch-size", batch)
+	got.expect(t, 0, count(3*third)+" timers created, 0 failed")
+	if n := w.pending(t, client.ListTimersRequest{}); n != 3*third {
 		t.Errorf("%d timers are there", n)
 	}
 	// Twice is once; what was there is kept.
-	got = w.feed(t, lines.String(), "timer", "batch-create", "-n", ns, "--on-conflict", "keep", "--from-line", "2001")
-	got.expect(t, 0, "1,000 timers created, 0 failed")
+	got = w.feed(t, lines.String(), "timer", "batch-create", "-n", ns, "--on-conflict", "keep", "--from-line", strconv.Itoa(2*third+1))
+	got.expect(t, 0, count(third)+" timers created, 0 failed")
 	// Bad lines are named, the others stand.
 	got = w.feed(t, `{"id":"good","executeIn":"1h"}
 {"id":"bad","executeIn":"soon"}
@@ -96,19 +108,19 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 		return append([]string{"timer", args[0], "-n", ns, "--correlation-id", "c1"}, args[1:]...)
 	}
 	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h", "--dry-run")...)
-	got.expect(t, 0, "1,000 timers in namespace "+ns+", with correlation id c1 would be rescheduled")
+	got.expect(t, 0, count(third)+" timers in namespace "+ns+", with correlation id c1 would be rescheduled")
 	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h")...)
 	got.expect(t, 2, "", "say --yes")
-	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h", "--yes", "--page-size", "300")...)
-	got.expect(t, 0, "1,000 timers rescheduled\n")
+	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h", "--yes", "--page-size", strconv.Itoa(third*3/10))...)
+	got.expect(t, 0, count(third)+" timers rescheduled\n")
 	if one, other := w.get(t, "t1"), w.get(t, "t2"); one.ExecuteAt.Sub(other.ExecuteAt.Time).Hours() < 23 ||
 		one.ExecuteAt.Sub(other.ExecuteAt.Time).Hours() > 25 {
 		t.Errorf("shifted from about %s to %s", other.ExecuteAt, one.ExecuteAt)
 	}
-	got = w.feed(t, "", byFilter("delete", "--matching", "--yes", "--page-size", "300")...)
-	got.expect(t, 0, "1,000 timers deleted\n")
+	got = w.feed(t, "", byFilter("delete", "--matching", "--yes", "--page-size", strconv.Itoa(third*3/10))...)
+	got.expect(t, 0, count(third)+" timers deleted\n")
 	got = w.feed(t, ids.String(), "timer", "batch-delete", "-n", ns)
-	got.expect(t, 1, "2,000 timers deleted, 1,000 failed", "line 1: ", "(TIMER_NOT_FOUND)")
+	got.expect(t, 1, count(2*third)+" timers deleted, "+count(third)+" failed", "line 1: ", "(TIMER_NOT_FOUND)")
 	if n := w.pending(t, client.ListTimersRequest{}); n != 1 {
 		t.Errorf("%d timers are left, want the good one", n)
 	}

@@ -30,8 +30,9 @@ type database struct {
 	// late is how late a timer may be that nobody was told of, such as one whose write was still on its way when its
 	// process was killed (docs/decisions/0019).
 	late time.Duration
-	// parallel is how many tests may run on it at the same time.
+	// parallel is how many tests may run on it at the same time; slow: what is large is made smaller.
 	parallel int
+	slow     bool
 }
 
 // ordinary is how many tests run at the same time: they wait for timers, not for processors.
@@ -53,7 +54,7 @@ func chosen() *database {
 			countless: true, repeats: true,
 			late: 40 * time.Second,
 			// DynamoDB Local does one thing at a time, and makes hardly 300 writes a second.
-			parallel: 2,
+			parallel: 2, slow: true,
 		}
 	default:
 		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, dynamodb, or nothing for SQLite", store))
