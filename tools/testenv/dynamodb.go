@@ -36,7 +36,7 @@ func dynamodbdisk() recipe {
 }
 
 // volatileFolder is for files that must outlive a process and not the machine. Where there is a file system in
-// memory it lies there: DynamoDB Local waits for the disk at every write, which takes 40 ms on an ordinary one.
+// memory it lies there: DynamoDB Local waits for the disk at every write, which takes 10 to 20 ms on an ordinary one.
 func (s *site) volatileFolder() (string, error) {
 	const memory = "/dev/shm"
 	if _, err := os.Stat(memory); err != nil {
