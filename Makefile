@@ -195,11 +195,14 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-# STORE=postgres measures that store by itself first, then the service on it. BUS names those of its buses that
-# are compared, such as nats,kafka or nats3,kafka3.
+# STORE=postgres measures that store by itself first, then the service on it; STORE=dynamodb counts what is paid for.
+# BUS compares buses, such as nats,kafka or nats3,kafka3: by themselves first, then the service on PostgreSQL with each.
 comma := ,
-bench: BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
-bench: build $(if $(BUS)$(filter-out embedded,$(STORE)),testenv) $(patsubst %,bench-%,$(filter-out embedded,$(STORE))) ## Measure the service beside the aims (SHORT=1: under a minute; STORE=postgres; BUS=nats,kafka; ROUNDS, ARGS)
+BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
+bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service beside the aims (SHORT=1: under a minute; STORE=postgres or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
+
+.PHONY: bench-service
+bench-service: build $(if $(BUSES),testenv)
 	@go build -C benchmark -o ../bin/timerbus-benchmark .
 	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUSES),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUSES))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
 
@@ -217,7 +220,7 @@ bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outc
 
 .PHONY: bench-bus
 bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
-	@$(TESTENV) --need $(or $(NEED),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \
+	@$(TESTENV) --need $(or $(NEED),$(BUS),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \
 		go test -p 1 -run '^$$' -bench 'Bus/' -benchtime 20x ./pkg/bus/natsbus ./pkg/bus/kafkabus | \
 		awk 'BEGIN { printf "%-26s %12s %12s\n", "bus", "published/s", "acked/s" } \
 			/published\/s/ { sub(/^BenchmarkBus\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
@@ -234,11 +237,11 @@ bench-dynamodb: build testenv ## Count requests, capacity units and dollars on D
 		bin/timerbus-cost $(if $(SHORT),-timers 200 -alone 3 -window 30s) $(ARGS)"
 
 .PHONY: bench-watermill
-bench-watermill: ## Measure commands per second, taken natively and through a Watermill router
-	@go test -run '^$$' -bench Commands -benchtime $(or $(ROUNDS),3)x ./pkg/timerbus | \
+bench-watermill: ## Measure commands per second, taken natively and through a Watermill router (medians of ROUNDS: 5)
+	@go test -run '^$$' -bench Commands -benchtime $(or $(ROUNDS),5)x -timeout 30m ./pkg/timerbus | \
 		awk 'BEGIN { printf "%-34s %12s\n", "commands come", "commands/s" } \
-			/commands\/s/ { sub(/^BenchmarkCommands\//, "", $$1); sub(/-[0-9]+$$/, "", $$1); gsub(/_/, " ", $$1); \
-				for (i = 2; i < NF; i++) if ($$(i+1) == "commands/s") printf "%-34s %12d\n", $$1, $$i; next } \
+			/^Benchmark/ { for (i = 3; i < NF; i += 2) { name = $$(i+1); gsub(/_/, " ", name); \
+				if (sub(/\/s$$/, "", name)) printf "%-34s %12d\n", name, $$i }; next } \
 			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
 .PHONY: bench-go
