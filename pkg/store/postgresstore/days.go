@@ -29,8 +29,8 @@ const (
 	// mostParts is how many there shall be, and for a while some more when history is to be kept for longer. Every
 	// look into history probes all of them.
 	mostParts = 33
-	// countedRows is how far the rows of a dropped part are counted; beyond, the server's estimate is told.
-	countedRows = 100_000
+	// countedRows is how far the rows of a part are counted that the server has no estimate of: it never saw many.
+	countedRows = 10_000
 
 	// daysEvery is how often a process looks after the days, daysAgain how soon after something was in the
 	// way.
@@ -193,7 +193,7 @@ func (c *conn) changeDays(ctx context.Context, d *days, now timer.Millis) (dropp
 		}
 		rows, failure := c.dropPart(ctx, p, d.wait)
 		dropped += rows
-		if giveUp(ctx, failure) {
+		if giveUp(ctx, failure) && code(failure) != queryCanceled { // one that takes too long is no reason to make none
 			return dropped, failure
 		}
 		err = cmp.Or(err, failure)
@@ -265,33 +265,44 @@ func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
 func (c *conn) dropPart(ctx context.Context, p part, wait bool) (rows int, err error) {
 	name := p.table()
 	table := pgx.Identifier{name}.Sanitize()
-	err = c.changePart(ctx, name, true, wait, func(tx pgx.Tx) error {
-		// The parent first, as all others lock them.
-		if _, err := tx.Exec(ctx, "LOCK TABLE ONLY timer_history IN ACCESS EXCLUSIVE MODE"); err != nil {
+	// Beforehand, while nobody waits: a part that is over has long left the memory of the server.
+	count, err := c.countPart(ctx, name, table)
+	if err == nil {
+		err = c.changePart(ctx, name, true, wait, func(tx pgx.Tx) error {
+			// The parent first, as all others lock them.
+			if _, err := tx.Exec(ctx, "LOCK TABLE ONLY timer_history IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return err
+			}
+			var marked bool
+			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+table+" WHERE marked_at IS NOT NULL)").Scan(&marked); err != nil {
+				return err
+			}
+			if marked {
+				return errMarked
+			}
+			rows = count
+			_, err := tx.Exec(ctx, "DROP TABLE "+table)
 			return err
-		}
-		if _, err := tx.Exec(ctx, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE"); err != nil {
-			return err
-		}
-		var marked bool
-		if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+table+" WHERE marked_at IS NOT NULL)").Scan(&marked); err != nil {
-			return err
-		}
-		if marked {
-			return errMarked
-		}
-		err := tx.QueryRow(ctx, fmt.Sprintf(`SELECT greatest((SELECT count(*) FROM (SELECT FROM %s LIMIT %d) AS counted),
-	(SELECT reltuples FROM pg_class WHERE oid = to_regclass('%s')))::bigint`, table, countedRows, name)).Scan(&rows)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, "DROP TABLE "+table)
-		return err
-	})
+		})
+	}
 	if err != nil {
 		return 0, fmt.Errorf("drop %s: %w", name, err)
 	}
 	return rows, nil
+}
+
+// countPart tells about how many rows a part has.
+func (c *conn) countPart(ctx context.Context, name, table string) (rows int, err error) {
+	err = c.pooled.QueryRow(ctx, fmt.Sprintf(`SELECT CASE WHEN reltuples > 0 THEN reltuples::bigint
+	ELSE (SELECT count(*) FROM (SELECT FROM %s LIMIT %d) AS counted) END FROM pg_class WHERE oid = to_regclass('%s')`,
+		table, countedRows, name)).Scan(&rows)
+	if errors.Is(err, pgx.ErrNoRows) || code(err) == undefinedTable {
+		return 0, nil // another process has dropped it
+	}
+	return rows, err
 }
 
 // changePart runs a change of a part that is there, or is not, unless another process is at the days or has

@@ -219,6 +219,31 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 	})
 }
 
+// TestADayThatCannotBeDroppedInTime keeps those to come from nothing.
+func TestADayThatCannotBeDroppedInTime(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		present := timer.SystemClock()
+		makeDayOf(t, inside, present-3*dayMillis)
+		missing := part{present.Time().Truncate(day).Add(2 * day), 1}.table()
+		execute(t, inside, "DROP TABLE "+missing,
+			"CREATE FUNCTION dawdle() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(10); END $$",
+			"CREATE EVENT TRIGGER dawdle ON sql_drop EXECUTE FUNCTION dawdle()")
+		if _, err := s.Purge(t.Context(), present, 10); err != nil {
+			t.Errorf("purge: %v", err)
+		}
+		if n := count(t, inside, "SELECT count(*) FROM pg_class WHERE relname = '"+missing+"'"); n != 1 {
+			t.Errorf("%s is not made", missing)
+		}
+		execute(t, inside, "DROP EVENT TRIGGER dawdle")
+		days := count(t, inside, dayTables)
+		if _, err := s.Purge(t.Context(), present.Add(daysAgain), 10); err != nil || count(t, inside, dayTables) != days-1 {
+			t.Errorf("purge without the trigger: %v; there are still %d partitions", err, count(t, inside, dayTables))
+		}
+	})
+}
+
 // TestPartsOfSeveralDaysAreDropped when the last of their days is over.
 func TestPartsOfSeveralDaysAreDropped(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {

@@ -26,6 +26,7 @@ const (
 	checkViolation       = "23514"
 	duplicateTable       = "42P07"
 	overlappingPartition = "42P17"
+	queryCanceled        = "57014"
 
 	classData       = "22" // a value that the column cannot hold
 	classConstraint = "23"
