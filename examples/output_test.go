@@ -62,11 +62,11 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// build builds all examples.
+// build builds all examples, without what debuggers want: linking is most of the work.
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", folder, "./...")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
