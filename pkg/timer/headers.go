@@ -67,7 +67,8 @@ func (f Header) check() error {
 	if f.Name == "" || len(f.Name) > longest || strings.ContainsFunc(f.Name, func(r rune) bool { return !tokenRune(r) }) {
 		return Invalid("headers", f.Name, wantName)
 	}
-	name := textproto.CanonicalMIMEHeaderKey(f.Name)
+	// Receivers behind CGI or WSGI see no difference between an underscore and a hyphen.
+	name := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(f.Name, "_", "-"))
 	if slices.Contains(ownHeaders, name) || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 		return Invalid("headers", f.Name, "a name that the callback protocol does not set itself")
 	}

@@ -64,6 +64,7 @@ func TestHeadersAtTheirLimits(t *testing.T) {
 		"a value beyond ASCII":     {one("X-A", "ü"), "headers.X-A"},
 		"the protocol's own":       {one("webhook-SIGNATURE", "1"), "headers"},
 		"any of its kind":          {one("Webhook-Other", "1"), "headers"},
+		"its own to a CGI script":  {one("webhook_id", "1"), "headers"},
 		"the length":               {one("content-length", "1"), "headers"},
 		"the host":                 {one("host", "x"), "headers"},
 		"the connection's":         {one("Connection", "close"), "headers"},

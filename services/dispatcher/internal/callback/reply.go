@@ -24,7 +24,8 @@ type reply struct {
 // nextExecuteAt is an absent one, because serialisers write it for an unset field; a null ok is not a
 // boolean: guessing would mean guessing success.
 func parseReply(body []byte) (reply, error) {
-	body = bytes.TrimSpace(body)
+	// Some serialisers begin with a byte order mark, which JSON does not have: "not ok" is meant all the same.
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
 	if len(body) == 0 || body[0] != '{' {
 		return reply{}, nil
 	}

@@ -75,6 +75,7 @@ func TestAnswerTable(t *testing.T) {
 		{"again at once", ok(`{"ok":true,"nextExecuteAt":"2030-01-31T09:00:00Z"}`), Rescheduled, time.Second, ""},
 
 		{"not ok", ok(`{"ok":false}`), Retry, first, `"ok": false`},
+		{"not ok behind a byte order mark", ok("\ufeff" + `{"ok":false}`), Retry, first, `"ok": false`},
 		{"not ok with null time", ok(`{"ok":false,"nextExecuteAt":null}`), Retry, first, `"ok": false`},
 		{"not ok ignores Retry-After", Answer{Status: 200, RetryAfter: "600", Body: []byte(`{"ok":false}`)}, Retry, first, ""},
 		{"ok is text", ok(`{"ok":"yes"}`), Retry, first, `want true or false`},
