@@ -116,6 +116,52 @@ func TestBusGoesAndComesBack(t *testing.T) {
 	}
 }
 
+// TestRolesWaitForTheirBus: what is started before its bus says in one line what it waits for, is not ready, and begins
+// when the bus does.
+func TestRolesWaitForTheirBus(t *testing.T) {
+	if !controllable() {
+		t.Skip("the servers were not started by testenv: they are left alone")
+	}
+	for _, name := range lone {
+		t.Run(name, func(t *testing.T) {
+			b := needBus(t, name)
+			c := startClusterOn(t, b, 1, 1, 1)
+			control(t, "kill/"+name)
+			started := false
+			defer func() {
+				if !started {
+					control(t, "start/"+name)
+				}
+			}()
+			late := c.launch(t, "scheduler", 2)
+			of := &world{Service: late.Service}
+			for deadline := time.Now().Add(patience); !strings.Contains(late.Log(), "not started yet"); pause(t.Context(), 20*time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("it says nothing")
+				}
+			}
+			if got := of.do(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "the bus does not answer") {
+				t.Errorf("/readyz answers %d %s", got.status, got.body)
+			}
+			if got := of.do(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
+				t.Errorf("/healthz answers %d %s", got.status, got.body)
+			}
+			pause(t.Context(), time.Second) // it has tried again
+			if n := strings.Count(late.Log(), "not started yet"); n != 1 {
+				t.Errorf("it says %d times what it waits for", n)
+			}
+			control(t, "start/"+name)
+			started = true
+			back := time.Now()
+			if err := late.Ready(within(t, patience)); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("ready %.1f s after its bus", time.Since(back).Seconds())
+			c.heldBy(t, back, "scheduler-1", "scheduler-2")
+		})
+	}
+}
+
 // TestFiredEventTooLargeForTheBus: an operator's topic that takes less than ours would ends the timer with the
 // reason, and stops no other.
 func TestFiredEventTooLargeForTheBus(t *testing.T) {

@@ -47,13 +47,13 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 	if err != nil {
 		return usageError{err}
 	}
-	n, err := node.Open(ctx, &node.Options{
+	n, err := openPatiently(ctx, &node.Options{
 		CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,
 		Listener:   l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout, Version: version, Logger: logger,
-	})
+	}, config.StartWait)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return cannotListen("--nats-listen", config.NATSListen, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	defaults := runtime.DefaultConfig()
 	defaults.Listen = listen
 	defaults.CallbackAllow = ""
+	defaults.StartWait = time.Minute // what it shares with others is started beside it
 	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (runtime.Config, error) {

@@ -55,6 +55,8 @@ type Config struct {
 	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the
 	// next start.
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long an orderly stop may take, 0s to 10m"`
+	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
+	StartWait time.Duration `koanf:"start-wait" usage:"how long to wait at start for a database or bus that does not answer, 0s to 24h"`
 	// LogLevel is debug, info, warn or error.
 	LogLevel string `koanf:"log-level" usage:"debug, info, warn or error"`
 	// LogFormat is text, json, or auto: text on a terminal, JSON elsewhere.
@@ -118,6 +120,8 @@ func (c *Config) Check() error {
 		return timer.Invalid("partitions", c.Partitions, "1 to 1024")
 	case c.DrainTimeout < 0 || c.DrainTimeout > maxDrain:
 		return timer.Invalid("drain-timeout", c.DrainTimeout, "0s to 10m")
+	case c.StartWait < 0 || c.StartWait > 24*time.Hour:
+		return timer.Invalid("start-wait", c.StartWait, "0s to 24h")
 	}
 	if _, err := egress.Parse(c.CallbackAllow); err != nil {
 		return err

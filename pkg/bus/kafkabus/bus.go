@@ -62,6 +62,9 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	if err := b.prepare(ctx); err != nil {
 		b.closed = true
 		b.client.Close()
+		if unreachable(err) {
+			err = fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+		}
 		return nil, fmt.Errorf("connect to Kafka at %s: %w", opts.address(), err)
 	}
 	return b, nil

@@ -3,6 +3,7 @@ package kafkabus
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -27,6 +28,12 @@ func patiently(ctx context.Context, limit time.Duration, ask func(context.Contex
 			return err
 		}
 	}
+}
+
+// unreachable reports whether nobody was there to say what is wrong, or nobody who could decide yet.
+func unreachable(err error) bool {
+	_, network := errors.AsType[*net.OpError](err)
+	return network || passing(err)
 }
 
 // passing reports whether an error is a broker's that the same question may not get again.

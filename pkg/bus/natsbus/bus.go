@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.nc, err = nats.Connect(opts.URL, b.connection()...); err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), unreachable(err))
 	}
 	b.js, err = jetstream.New(b.nc,
 		jetstream.WithPublishAsyncMaxPending(maxPending),
@@ -70,10 +71,19 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	if err != nil {
 		b.closed = true
 		b.nc.Close()
-		return nil, fmt.Errorf("prepare NATS at %s: %w", opts.address(), err)
+		return nil, fmt.Errorf("prepare NATS at %s: %w", opts.address(), unreachable(err))
 	}
 	b.lease = newLease(b)
 	return b, nil
+}
+
+// unreachable marks the error if nobody was there to say what is wrong, or nobody who could decide yet.
+func unreachable(err error) error {
+	var network *net.OpError
+	if errors.Is(err, nats.ErrNoServers) || errors.As(err, &network) || passing(err) {
+		return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+	}
+	return err
 }
 
 func (o *Options) address() string {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/node"
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// startPause is how long a process waits before it tries again to reach its database and bus.
+const startPause = 500 * time.Millisecond
+
+// openPatiently opens a node. While its database or its bus does not answer it tries again, for as long as wait; until
+// then whoever probes the listener is told so.
+func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*node.Node, error) {
+	n, err := node.Open(ctx, o)
+	if err == nil || wait <= 0 || away(err) == "" {
+		return n, err
+	}
+	limit, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var told lobby
+	stop := told.open(o.Listener, o.Logger)
+	defer stop()
+	o.Logger.Warn("not started yet, trying again", "because", away(err), "for", wait.String(), "error", err)
+	pause := time.NewTimer(startPause)
+	defer pause.Stop()
+	for {
+		told.say(away(err))
+		select {
+		case <-limit.Done():
+			return nil, err // the last one says what is wrong
+		case <-pause.C:
+		}
+		if n, err = node.Open(ctx, o); err == nil || away(err) == "" {
+			return n, err
+		}
+		pause.Reset(startPause)
+	}
+}
+
+// away is who does not answer; empty if an error says something else.
+func away(err error) string {
+	dial, network := errors.AsType[*net.OpError](err)
+	switch {
+	case errors.Is(err, bus.ErrUnavailable):
+		return "the bus does not answer"
+	case errors.Is(err, store.ErrUnavailable), network && dial.Op == "dial":
+		return "the store does not answer"
+	default:
+		return ""
+	}
+}
+
+// lobby answers at a node's address before there is a node.
+type lobby struct {
+	mu     sync.Mutex
+	reason string
+}
+
+func (l *lobby) say(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reason = reason
+}
+
+// open serves until stop is called, which leaves the listener to the node.
+func (l *lobby) open(listener net.Listener, logger *slog.Logger) (stop func()) {
+	server := newHTTPServer(l, logger)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(&lent{listener}) // it ends with stop
+	}()
+	return func() {
+		_ = server.Close()
+		<-served
+		if d, ok := listener.(deadliner); ok {
+			_ = d.SetDeadline(time.Time{})
+		}
+	}
+}
+
+func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	health := api.Health{Status: "not ready", Reasons: []string{l.reason}}
+	l.mu.Unlock()
+	status := http.StatusServiceUnavailable
+	if r.URL.Path == "/healthz" {
+		health, status = api.Health{Status: "ok"}, http.StatusOK
+	}
+	text, err := json.Marshal(health)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a prober that went away cannot be told
+}
+
+// lent is a listener that its server may close: Accept ends, and the port stays open.
+type lent struct{ net.Listener }
+
+type deadliner interface{ SetDeadline(time.Time) error }
+
+func (l *lent) Close() error {
+	if d, ok := l.Listener.(deadliner); ok {
+		return d.SetDeadline(time.Unix(1, 0))
+	}
+	return l.Listener.Close()
+}
