@@ -174,3 +174,26 @@ func match(pattern, name string) (own string, ok bool) {
 	}
 	return own, true
 }
+
+// importers are the packages of ours that a package is made of, itself included, and that import something with the
+// prefix.
+func (g graph) importers(from, prefix string) []string {
+	var found []string
+	seen := map[string]bool{from: true}
+	for next := []string{from}; len(next) > 0; next = next[1:] {
+		p := g[next[0]]
+		if p == nil {
+			continue // not ours
+		}
+		if slices.ContainsFunc(p.imports, func(i string) bool { return strings.HasPrefix(i, prefix) }) {
+			found = append(found, next[0])
+		}
+		for _, i := range p.imports {
+			if !seen[i] {
+				seen[i] = true
+				next = append(next, i)
+			}
+		}
+	}
+	return found
+}

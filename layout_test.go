@@ -213,6 +213,17 @@ func TestArrowsAreCaught(t *testing.T) {
 	}
 }
 
+// TestTheBinaryDoesWithoutWatermill: Watermill is for programs that bring a Pub/Sub of their own.
+func TestTheBinaryDoesWithoutWatermill(t *testing.T) {
+	g := readGraph(t)
+	if len(g.importers("pkg/timerbus", "github.com/ThreeDotsLabs/")) == 0 {
+		t.Error("pkg/timerbus is found without Watermill: this test is looking in the wrong place")
+	}
+	for _, p := range g.importers("cmd/timerbus", "github.com/ThreeDotsLabs/") {
+		t.Errorf("the binary has Watermill by way of %s", p)
+	}
+}
+
 // TestPackageComments asks every package to say what it owns, what it may import, what it never does.
 func TestPackageComments(t *testing.T) {
 	for _, v := range readGraph(t).uncommented() {

@@ -1,6 +1,7 @@
 package watermillsink_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -190,6 +191,38 @@ func TestRefusedByAMiddleware(t *testing.T) {
 		})
 	}
 }
+
+// TestMessageWithoutMetadata: a Subscriber may give none at all, and the poison queue writes into it.
+func TestMessageWithoutMetadata(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		messages := make(chan *message.Message, 1)
+		w := newWorld(t, func(c *watermillsink.Config) {
+			c.Subscriber = given(messages)
+			c.Middleware = []message.HandlerMiddleware{func(message.HandlerFunc) message.HandlerFunc {
+				return func(*message.Message) ([]*message.Message, error) { return nil, errors.New("no") }
+			}}
+		})
+		dead := w.listen("timerbus.dead")
+		stop := w.consume(&sessions{})
+		m := message.NewMessage("bare", []byte("x"))
+		m.Metadata = nil
+		messages <- m
+		if e, err := event.Decode(w.next(dead).Metadata, nil); err != nil || e.ID != "bare_answer" {
+			t.Errorf("refused as %+v, %v", e, err)
+		}
+		<-m.Acked()
+		close(messages)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// given is a Subscriber with one subscription.
+type given chan *message.Message
+
+func (g given) Subscribe(context.Context, string) (<-chan *message.Message, error) { return g, nil }
+func (g given) Close() error                                                       { return nil }
 
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,91 @@
+package timerbus_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/timerbus"
+)
+
+// TestNoCommandIsLostOverRestarts stops services while commands come, each as soon as it has applied one, and lets a
+// last one take the rest: what was given back or never acknowledged comes again.
+func TestNoCommandIsLostOverRestarts(t *testing.T) {
+	const commands, restarts = 400, 3
+	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	nats, err := natsbus.Connect(t.Context(), natsbus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := nats.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	subscriber, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: nats, ConsumerGroup: "ours", Unacked: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher, err := watermillbus.NewPublisher(watermillbus.PublisherConfig{Bus: nats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*message.Message
+	for i := range commands {
+		all = append(all, create(t, client.CreateTimerRequest{ID: fmt.Sprint("t-", i), ExecuteIn: "1h"}))
+	}
+	publish(t, publisher, watermillclient.Commands, all...)
+
+	folder := t.TempDir()
+	for life := range restarts + 1 {
+		service, err := timerbus.Open(t.Context(), timerbus.Options{
+			Store: "sqlite:" + folder, Bus: server.URL(), Watermill: timerbus.Watermill{Subscriber: subscriber},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- service.Run(ctx) }()
+		want := commands
+		if life < restarts {
+			want = 1 + life*commands/(restarts+1)
+		}
+		have := awaitTimers(t, service.Client(), want)
+		t.Logf("life %d ends with %d timers", life, have)
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("life %d: %v", life, err)
+		}
+	}
+}
+
+// awaitTimers waits until there are so many.
+func awaitTimers(t *testing.T, c *client.Client, want int) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		have := 0
+		for _, err := range c.AllTimers(ctx, client.ListTimersRequest{}) {
+			if err != nil {
+				t.Fatalf("%d of %d timers: %v", have, want, err)
+			}
+			have++
+		}
+		if have >= want {
+			return have
+		}
+	}
+}
