@@ -7,10 +7,6 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// maxPurges bounds the batches of one round, so that a long-neglected history does not keep the store
-// busy in one go.
-const maxPurges = 20
-
 // keepHouse removes expired history and reads the namespaces' settings anew. Every dispatcher does it,
 // at its own moment.
 func (s *Service) keepHouse(ctx context.Context) {
@@ -18,14 +14,23 @@ func (s *Service) keepHouse(ctx context.Context) {
 		if err := s.config.Directory.Refresh(ctx); err != nil {
 			s.failed("read namespaces", err)
 		}
-		for range maxPurges {
-			n, err := s.purge(ctx)
-			if err != nil {
-				s.failed("purge history", err)
-			}
-			if err != nil || n < s.config.PurgeBatch {
-				break
-			}
+		s.purgeAll(ctx)
+	}
+}
+
+// purgeAll removes what has expired, a batch at a time. It rests after each for as long as that took, and gives up
+// after half of PurgeEvery: a long-neglected history takes a quarter of the store's time, and no more.
+func (s *Service) purgeAll(ctx context.Context) {
+	began := s.watch.elapsed()
+	for {
+		before := s.watch.elapsed()
+		n, err := s.purge(ctx)
+		if err != nil {
+			s.failed("purge history", err)
+		}
+		now := s.watch.elapsed()
+		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !sleep(ctx, now-before) {
+			return
 		}
 	}
 }

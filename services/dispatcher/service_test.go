@@ -273,6 +273,35 @@ func TestHistoryIsPurged(t *testing.T) {
 	})
 }
 
+// neglected is a store whose expired history has no end.
+type neglected struct {
+	dispatcher.Store
+	takes  time.Duration
+	purges atomic.Int64
+}
+
+func (n *neglected) Purge(_ context.Context, _ timer.Millis, limit int) (int, error) {
+	time.Sleep(n.takes)
+	n.purges.Add(1)
+	return limit, nil
+}
+
+func TestPurgingKeepsUpAndLeavesRoom(t *testing.T) {
+	const during = time.Hour
+	for _, takes := range []time.Duration{10 * time.Millisecond, time.Second} {
+		inWorld(t, func(w *world) {
+			db := &neglected{takes: takes}
+			n := w.start(func(c *dispatcher.Config) { db.Store, c.Store = c.Store, db })
+			time.Sleep(during)
+			n.end()
+			share := float64(time.Duration(db.purges.Load())*takes) / float64(during)
+			if share < 1./8 || share > 1./4 {
+				t.Errorf("batches of %s kept the store busy for %.2f of the time, want an eighth to a quarter", takes, share)
+			}
+		})
+	}
+}
+
 // closing is a caller that has something to close.
 type closing struct {
 	dispatcher.Caller
