@@ -55,7 +55,7 @@ var rules = []rule{
 
 	// One process of the service, for programs and for the tests of users (decision 0007).
 	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus pkg/event/... pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
 	// Programs put the parts together, and get their engines from pkg/backend.

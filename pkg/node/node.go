@@ -42,10 +42,18 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Over puts a bus over the one that was opened, for the services to use, and says how public events lie in its
-// messages (0: as below). prefix begins the names of the service's own topics, and source is the CloudEvents
-// source of what the node sends.
-type Over func(below bus.Bus, prefix, source string) (over bus.Bus, format event.Mode, err error)
+// Over puts a bus over the one that was opened, for the services to use. source is the CloudEvents source of what
+// the node sends.
+type Over func(below Layer, source string) (Layer, error)
+
+// Layer is a bus and what the services must know of it.
+type Layer struct {
+	Bus bus.Bus
+	// Format is how public events lie in its messages.
+	Format event.Mode
+	// Prefix begins the names of the service's own topics.
+	Prefix string
+}
 
 // Options say what to run on what. All fields but Role, Name, Migrate, Over, Token and Callback… are required.
 type Options struct {
@@ -126,14 +134,12 @@ func (n *Node) cover(o *Options) error {
 		return nil
 	}
 	b := n.backend
-	over, format, err := o.Over(b.Bus, b.Prefix, sourceOf(b))
+	over, err := o.Over(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
 	if err != nil {
 		return fmt.Errorf("put a bus over the one that was opened: %w", err)
 	}
-	n.over, b.Bus = over, over
-	if format != 0 {
-		b.Format = format
-	}
+	n.over = over.Bus
+	b.Bus, b.Format, b.Prefix = over.Bus, over.Format, over.Prefix
 	return nil
 }
 

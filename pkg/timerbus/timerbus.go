@@ -11,11 +11,9 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
-	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/watermillsink"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
-	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/node"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -68,21 +66,23 @@ func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
 	if w.Publisher == nil && w.Subscriber == nil {
 		return nil
 	}
-	return func(below bus.Bus, prefix, source string) (bus.Bus, event.Mode, error) {
+	return func(below node.Layer, source string) (node.Layer, error) {
+		over := below
+		over.Prefix = cmp.Or(w.Prefix, below.Prefix)
 		sink, err := watermillsink.New(watermillsink.Config{
-			Inner: below, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: cmp.Or(w.Prefix, prefix),
+			Inner: below.Bus, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: over.Prefix,
 			CommandsPerSecond: w.CommandsPerSecond, Middleware: w.Middleware,
 			// A subscriber gets a delayed message as it was published.
 			Unwrap: func(m *message.Message) { watermillclient.Unwrap(m) },
 			Source: source, Clock: timer.SystemClock, CloseTimeout: drain, Logger: logger,
 		})
 		if err != nil {
-			return nil, 0, err
+			return below, err
 		}
-		var format event.Mode
+		over.Bus = sink
 		if w.Publisher != nil {
-			format = watermillsink.Format
+			over.Format = watermillsink.Format
 		}
-		return sink, format, nil
+		return over, nil
 	}
 }

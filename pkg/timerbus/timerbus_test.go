@@ -233,6 +233,27 @@ func TestDelayedMessages(t *testing.T) {
 	}
 }
 
+// TestPrefix: the topics of another prefix are the service's own, so that no timer's event may go there.
+func TestPrefix(t *testing.T) {
+	service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Prefix = "acme" })
+	results := listen(t, pubsub, "acme.results")
+	_, err := service.Client().UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+		Name: "default", Settings: client.NamespaceSettingsInput{EventTopics: client.Set([]string{"*"})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{ID: "a", ExecuteIn: "1h", Topic: "acme.commands"})
+	if err == nil || !strings.Contains(err.Error(), "acme.") {
+		t.Errorf("a topic of the service's own: %v", err)
+	}
+	command := create(t, client.CreateTimerRequest{ID: "a", ExecuteIn: "1h"})
+	publish(t, pubsub, "acme.commands", command)
+	if _, a := answer(t, next(t, results)); a.CommandID != command.UUID {
+		t.Errorf("answered %+v", a)
+	}
+}
+
 // refusing refuses one topic.
 type refusing struct{ message.Publisher }
 
