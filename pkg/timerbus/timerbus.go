@@ -74,7 +74,9 @@ func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
 			CommandsPerSecond: w.CommandsPerSecond, Middleware: w.Middleware,
 			// A subscriber gets a delayed message as it was published.
 			Unwrap: func(m *message.Message) { watermillclient.Unwrap(m) },
-			Source: source, Clock: timer.SystemClock, CloseTimeout: drain, Logger: logger,
+			Source: source, Clock: timer.SystemClock, Logger: logger,
+			// It is waited for up to four times, one after the other.
+			CloseTimeout: max(drain/4, time.Millisecond),
 		})
 		if err != nil {
 			return below, err
