@@ -192,6 +192,36 @@ func TestRefusedByAMiddleware(t *testing.T) {
 	}
 }
 
+// TestSubscriberThatHangs comes back with a subscription when nobody wants it any more, and with a message in it.
+func TestSubscriberThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		messages := make(chan *message.Message, 1)
+		w := newWorld(t, func(c *watermillsink.Config) { c.Subscriber = hanging{given(messages), release} })
+		stop := w.consume(&sessions{})
+		if err := stop(); err != nil {
+			t.Errorf("Consume ended with %v", err)
+		}
+		m := message.NewMessage("1", nil)
+		messages <- m
+		close(messages)
+		close(release)
+		<-m.Nacked()
+	})
+}
+
+// hanging is a Subscriber that takes its time.
+type hanging struct {
+	message.Subscriber
+
+	release chan struct{}
+}
+
+func (h hanging) Subscribe(ctx context.Context, topic string) (<-chan *message.Message, error) {
+	<-h.release
+	return h.Subscriber.Subscribe(ctx, topic)
+}
+
 // TestMessageWithoutMetadata: a Subscriber may give none at all, and the poison queue writes into it.
 func TestMessageWithoutMetadata(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
