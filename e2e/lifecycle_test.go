@@ -32,7 +32,11 @@ func TestKilledBeforeItsTime(t *testing.T) {
 		t.Fatalf("after the kill: %+v, %v", got, err)
 	}
 	call := w.calls(t, "hello", 1)[0]
-	if call.Lateness() < 0 || call.Lateness() > 2*time.Second {
+	latest := 2 * time.Second
+	if onDatabase() && chosen().slow {
+		latest = 10 * time.Second // its time may have passed before the service is back
+	}
+	if call.Lateness() < 0 || call.Lateness() > latest {
 		t.Errorf("came %v after its time", call.Lateness())
 	}
 	// What came due while nobody was there is made up for.
