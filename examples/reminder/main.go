@@ -91,5 +91,11 @@ func outcome(ctx context.Context, service *timerbus.Service, out io.Writer) erro
 			fmt.Fprintf(out, "the timer is %s\n", t.Status)
 			return nil
 		}
+		pause := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
