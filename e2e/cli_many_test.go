@@ -167,8 +167,10 @@ func TestBatchCreateOverAKill(t *testing.T) {
 		}
 	}
 	write(lines[:500])
-	for w.pending(t, client.ListTimersRequest{}) < 500 {
-		pause(t.Context(), 20*time.Millisecond)
+	for made := within(t, patience); w.pending(t, client.ListTimersRequest{}) < 500; pause(made, 20*time.Millisecond) {
+		if made.Err() != nil {
+			t.Fatal("the first five batches are not there")
+		}
 	}
 	if err := w.Kill(); err != nil {
 		t.Fatal(err)

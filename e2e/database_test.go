@@ -134,7 +134,8 @@ func nameOnDynamoDB(server, name string) (string, error) {
 			return "", err
 		}
 	}
-	return "dynamodb://" + name + "?" + url.Values{"region": {"local"}, "endpoint": {server}}.Encode(), nil
+	// DynamoDB Local does one thing at a time: what more was under way would wait there, and its time would run out.
+	return "dynamodb://" + name + "?" + url.Values{"region": {"local"}, "endpoint": {server}, "maxRequests": {"8"}}.Encode(), nil
 }
 
 // control asks testenv to do something to the server's processes, such as kill/postgres.
