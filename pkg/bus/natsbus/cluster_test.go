@@ -164,3 +164,27 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 		t.Logf("%s killed: hints again after %v, both topics after %v; all of %d messages delivered", name, hints, stalled, len(taken))
 	}
 }
+
+// TestManyConnectAtOnce has processes meet a cluster that has nothing yet: each makes what is missing, and none fails
+// over what the others are making.
+func TestManyConnectAtOnce(t *testing.T) {
+	url := servers(t, "nats3")
+	for range 5 {
+		ours := prefix()
+		remove(t, url, ours)
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testLog()})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := b.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}

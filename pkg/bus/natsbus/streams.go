@@ -159,8 +159,10 @@ func (b *Bus) ensure(ctx context.Context) error {
 		s := &stream{name: b.kept(topic).Name}
 		b.streams[topic] = s
 		asking.Go(func() error {
-			_, err := b.info(asked, s)
-			return err
+			return settled(asked, func(ctx context.Context) error {
+				_, err := b.info(ctx, s)
+				return err
+			})
 		})
 	}
 	err := asking.Wait()
@@ -174,8 +176,30 @@ func (b *Bus) ensure(ctx context.Context) error {
 	return err
 }
 
-func (b *Bus) bind(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	kv, err := b.js.KeyValue(ctx, name)
+// settled asks again while what was just made is not there for everybody: in a cluster, and above all when several
+// processes make it at once, the answer may come from a server that has not heard of it.
+func settled(ctx context.Context, ask func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		missing := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
+		if err == nil || !missing && !passing(err) || !pause(ctx, 50*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+func (b *Bus) bind(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
+	err = settled(ctx, func(ctx context.Context) error {
+		ctx, cancel := b.brief(ctx)
+		defer cancel()
+		kv, err = b.js.KeyValue(ctx, name)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			b.restore(ctx, "KV_"+name)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("bind bucket %s: %w", name, err)
 	}
