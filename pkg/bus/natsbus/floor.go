@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -61,12 +62,37 @@ func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic) (bus.Floors, erro
 
 // logFloor asks twice for each partition, and more where something is waiting: for health checks and
 // operators, not for loops.
+//
+// A leader that is new answers before it has gone through all that it knows, and then a message that is there is not
+// found. So an answer over which the leader has changed is none.
 func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	s := b.streams[topic]
-	info, err := b.info(ctx, s)
-	if err != nil {
-		return nil, err
+	for {
+		before, err := b.info(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		floors, err := b.logFloorSince(ctx, s, topic, group, before)
+		if err != nil || before.Cluster == nil || len(before.Cluster.Replicas) == 0 {
+			return floors, err
+		}
+		after, err := b.info(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if after.Cluster != nil && after.Cluster.Leader == before.Cluster.Leader && after.State.LastSeq >= before.State.LastSeq {
+			return floors, nil
+		}
+		if !pause(ctx, 50*time.Millisecond) {
+			return nil, fmt.Errorf("stream %s changes its leader: %w", s.name, ctx.Err())
+		}
 	}
+}
+
+// logFloorSince is logFloor, given the stream's state.
+func (b *Bus) logFloorSince(
+	ctx context.Context, s *stream, topic bus.Topic, group string, info *jetstream.StreamInfo,
+) (bus.Floors, error) {
 	floors := make(bus.Floors, b.opts.Partitions)
 	for i := range floors {
 		p := shard.Partition(i)
