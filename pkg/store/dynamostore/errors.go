@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -33,8 +34,14 @@ const (
 	validation          = "ValidationError"
 )
 
-// sent follows one request: whether bytes of its last attempt may have reached the service.
-type sent struct{ written atomic.Bool }
+// sent follows one call of the SDK, all its attempts: whether one of them may have been done without saying so. The
+// last one's answer does not tell: a transaction whose answer was lost is tried again, and may be refused then.
+type sent struct {
+	// written: bytes of the attempt under way may have reached the service.
+	written atomic.Bool
+	// unclear: an attempt ended so.
+	unclear atomic.Bool
+}
 
 // follow makes net/http report to it.
 func (s *sent) follow(ctx context.Context) context.Context {
@@ -42,6 +49,21 @@ func (s *sent) follow(ctx context.Context) context.Context {
 		GetConn:      func(string) { s.written.Store(false) },
 		WroteHeaders: func() { s.written.Store(true) },
 	})
+}
+
+// judge makes the SDK report how each attempt ended.
+func (s *sent) judge(stack *middleware.Stack) error {
+	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("JudgeAttempt",
+		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+			middleware.FinalizeOutput, middleware.Metadata, error,
+		) {
+			s.written.Store(false) // an attempt that finds no connection, or no credentials, sends nothing
+			out, meta, err := next.HandleFinalize(ctx, in)
+			if err != nil && s.written.Load() && !refused(err) {
+				s.unclear.Store(true)
+			}
+			return out, meta, err //nolint:wrapcheck // the SDK goes on with it
+		}), "Retry", middleware.After)
 }
 
 // refused reports whether the service has said that it did not do it. Of an internal error it does not say.
@@ -53,11 +75,11 @@ func refused(err error) bool {
 	return !ok || response.HTTPStatusCode() < http.StatusInternalServerError
 }
 
-// failed translates an error of the SDK. maybe says that the request was a write whose bytes went out.
+// failed translates an error of the SDK. maybe says that the request was a write, and may have been done.
 func failed(ctx context.Context, err error, maybe bool) error {
 	sentinel := store.ErrUnavailable
 	switch {
-	case maybe && !refused(err):
+	case maybe:
 		sentinel = store.ErrOutcomeUnknown
 	case isTooLarge(err):
 		sentinel = store.ErrInvalid

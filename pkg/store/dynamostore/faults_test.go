@@ -176,6 +176,30 @@ func TestATransactionIsKnownByItsToken(t *testing.T) {
 	}
 }
 
+// TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable: it was done, and the attempts after it meet a service
+// that refuses everything. What the last of them hears says nothing about the first.
+func TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable(t *testing.T) {
+	s, w, _ := faulty(t)
+	t0 := made(t, s, putIn(0, "a", present))[0]
+	tried := 0
+	w.on(func(operation, _ string) fault {
+		if operation != "TransactWriteItems" {
+			return pass
+		}
+		if tried++; tried == 1 {
+			return loseAnswer
+		}
+		return throttle
+	})
+	f := finishOf(0, &t0, store.FinishDone)
+	_, err := s.Finish(t.Context(), present, []store.Finish{f})
+	wantOnly(t, "finish", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	w.on(nil)
+	if _, found := row(t, s, f.Ref); found || tried != 3 {
+		t.Errorf("after %d attempts the row is there: %v; want 3 and false", tried, found)
+	}
+}
+
 func TestAServiceThatBreaksDownMayHaveDoneIt(t *testing.T) {
 	s, w, _ := faulty(t)
 	w.on(func(operation, _ string) fault {

@@ -46,11 +46,14 @@ func (s *Store) write(
 	}
 	defer s.free()
 	var out sent
-	err := ask(out.follow(ctx), func(o *dynamodb.Options) { o.Retryer = by })
+	err := ask(out.follow(ctx), func(o *dynamodb.Options) {
+		o.Retryer = by
+		o.APIOptions = append(o.APIOptions, out.judge)
+	})
 	if err == nil {
 		return nil
 	}
-	return failed(ctx, err, out.written.Load())
+	return failed(ctx, err, out.unclear.Load())
 }
 
 // get reads one item, strongly consistent; nil if there is none.
