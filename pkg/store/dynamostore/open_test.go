@@ -115,6 +115,23 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		}
 		open(t, o)
 	})
+	t.Run("another time to live", func(t *testing.T) {
+		o := on.database(t)
+		history := o.Table + "-history"
+		tell := func(attribute string, enabled bool) {
+			_, err := on.client(t).UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+				TableName:               &history,
+				TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &attribute, Enabled: &enabled},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell("ttl", false)
+		tell("expires", true)
+		_, _, err := dynamostore.Migrate(ctx, o)
+		wantLine(t, err, "table "+history, "by the attribute expires", "not by ttl")
+	})
 	t.Run("a newer schema", func(t *testing.T) {
 		o := on.database(t)
 		on.note(t, o.Table, "9", "3")

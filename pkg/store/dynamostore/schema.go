@@ -213,6 +213,10 @@ func (s *Store) enableTTL(ctx context.Context) error {
 	}
 	switch is.TimeToLiveDescription.TimeToLiveStatus {
 	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+		if by := aws.ToString(is.TimeToLiveDescription.AttributeName); by != attrTTL {
+			return fmt.Errorf("table %s has a time to live by the attribute %s, and not by %s: history would stay for ever, or go too soon",
+				s.options.History, by, attrTTL)
+		}
 		return nil
 	default:
 	}
