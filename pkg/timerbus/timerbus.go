@@ -70,7 +70,7 @@ func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
 		over := below
 		over.Prefix = cmp.Or(w.Prefix, below.Prefix)
 		sink, err := watermillsink.New(watermillsink.Config{
-			Inner: below.Bus, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: over.Prefix,
+			Inner: below.Bus, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: over.Prefix, InnerPrefix: below.Prefix,
 			CommandsPerSecond: w.CommandsPerSecond, Middleware: w.Middleware,
 			// A subscriber gets a delayed message as it was published.
 			Unwrap: func(m *message.Message) { watermillclient.Unwrap(m) },

@@ -82,6 +82,23 @@ func (in *intake) answer(after time.Duration, gone <-chan struct{}) error {
 	return errGivenBack
 }
 
+// throttle lets that many messages pass in a second. It is not Watermill's, in which all that wait for their turn
+// would be waited for at the end.
+func (in *intake) throttle(perSecond int) message.HandlerMiddleware {
+	turns := time.NewTicker(time.Second / time.Duration(perSecond))
+	return func(next message.HandlerFunc) message.HandlerFunc {
+		return func(m *message.Message) ([]*message.Message, error) {
+			select {
+			case <-turns.C:
+				return next(m)
+			case <-in.over:
+			case <-m.Context().Done():
+			}
+			return nil, errGivenBack
+		}
+	}
+}
+
 // deliver calls the session, one call after another.
 func (in *intake) deliver(d *bus.Delivery) error {
 	in.mu.Lock()

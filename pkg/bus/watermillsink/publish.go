@@ -14,6 +14,9 @@ func (s *Sink) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 	if s.life.Err() != nil {
 		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
 	}
+	if err := s.checkOwn(topic); err != nil {
+		return nil, fmt.Errorf("publish to %w", err)
+	}
 	if !s.onPublisher(topic) {
 		return s.config.Inner.Publish(ctx, topic, messages...)
 	}
@@ -29,29 +32,37 @@ func (s *Sink) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 		}
 		out[i].SetContext(ctx)
 	}
-	if err := s.hand(ctx, s.TopicName(topic), out); err != nil {
+	release, err := s.place(ctx, topic)
+	if err == nil {
+		err = s.hand(ctx, s.TopicName(topic), out, release)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("publish to %s: %w", topic, err)
 	}
 	return make([]bus.Position, len(messages)), nil
 }
 
-// hand calls the Publisher, which knows no context, and does not wait for it longer than ctx lasts.
-func (s *Sink) hand(ctx context.Context, name string, messages []*message.Message) error {
-	select {
-	case s.room <- struct{}{}:
-	case <-s.life.Done():
-		return bus.ErrClosed
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %d calls of the Publisher are under way: %w", bus.ErrUnavailable, cap(s.room), ctx.Err())
+// place waits until a call of the Publisher may begin.
+func (s *Sink) place(ctx context.Context, topic bus.Topic) (release func(), err error) {
+	if name, own := topic.OwnName(); own {
+		return s.own.take(ctx, s.life, name)
 	}
+	if err := enter(ctx, s.life, s.common); err != nil {
+		return nil, err
+	}
+	return func() { <-s.common }, nil
+}
+
+// hand calls the Publisher, which knows no context, and does not wait for it longer than ctx lasts.
+func (s *Sink) hand(ctx context.Context, name string, messages []*message.Message, release func()) error {
 	if err := s.enter(); err != nil {
-		<-s.room
+		release()
 		return err
 	}
 	answered := make(chan error, 1)
 	go func() {
 		defer s.working.Done()
-		defer func() { <-s.room }()
+		defer release()
 		answered <- s.config.Publisher.Publish(name, messages...)
 	}()
 	var err error

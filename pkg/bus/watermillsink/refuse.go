@@ -26,6 +26,8 @@ func (r refusals) Publish(_ string, messages ...*message.Message) error {
 			return err
 		}
 		if _, err := r.sink.Publish(m.Context(), bus.Dead, refusal); err != nil {
+			// The command is given back, and some Pub/Subs hand it out again at once.
+			pause(m.Context(), r.sink.config.Pause)
 			return err
 		}
 		r.sink.config.Logger.Warn("command refused", "message", m.UUID, "reason", m.Metadata.Get(middleware.ReasonForPoisonedKey))

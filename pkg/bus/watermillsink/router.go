@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -38,7 +37,7 @@ func (s *Sink) newRouter(in *intake, messages <-chan *message.Message, unsubscri
 	}
 	router.AddMiddleware(labelled, middleware.CorrelationID, poison, s.panics, middleware.Recoverer)
 	if n := s.config.CommandsPerSecond; n > 0 {
-		router.AddMiddleware(middleware.NewThrottle(int64(n), time.Second).Middleware)
+		router.AddMiddleware(in.throttle(n))
 	}
 	router.AddMiddleware(s.config.Middleware...)
 	router.AddConsumerHandler("timerbus-commands", s.TopicName(bus.Commands), subscription{messages, unsubscribe}, in.take)

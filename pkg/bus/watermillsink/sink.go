@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,8 @@ type Config struct {
 	// Prefix begins the names of the topics: "timerbus", for "timerbus.commands" and so on. Topics of users'
 	// own are named as they are.
 	Prefix string
+	// InnerPrefix is Inner's own, where it has one. Topics of users' own may begin with neither.
+	InnerPrefix string
 
 	// CommandsPerSecond throttles commands, 1 to 1,000,000; 0: not at all.
 	CommandsPerSecond int
@@ -50,7 +53,8 @@ type Config struct {
 	Source string
 	Clock  timer.Clock
 
-	// PublishesInFlight bounds the calls of Publisher under way: 64.
+	// PublishesInFlight bounds the calls of Publisher under way for the service's topics, and as much again those
+	// for topics of users' own: 64. A topic of a user's own has one at a time.
 	PublishesInFlight int
 	// Pause is how long it takes until commands are asked for again after a failure: 1 s.
 	Pause time.Duration
@@ -92,8 +96,9 @@ type Sink struct {
 	// life ends with Close.
 	life context.Context
 	end  context.CancelFunc
-	// room holds one token for each call of Publisher.
-	room chan struct{}
+	// common bounds the calls of Publisher for the service's topics, own those for users'.
+	common chan struct{}
+	own    ownPlaces
 
 	mu      sync.Mutex
 	closed  bool
@@ -114,7 +119,7 @@ func New(config Config) (*Sink, error) {
 	if err := config.withDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Sink{config: config, room: make(chan struct{}, config.PublishesInFlight)}
+	s := &Sink{config: config, common: make(chan struct{}, config.PublishesInFlight), own: newOwnPlaces(config.PublishesInFlight)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -125,6 +130,18 @@ func (s *Sink) TopicName(topic bus.Topic) string {
 		return own
 	}
 	return s.config.Prefix + "." + string(topic)
+}
+
+// checkOwn refuses a topic of a user's own that is one of the service's, here or on the bus below, which may be on
+// the same brokers.
+func (s *Sink) checkOwn(topic bus.Topic) error {
+	name, own := topic.OwnName()
+	for _, prefix := range []string{s.config.Prefix, s.config.InnerPrefix} {
+		if own && prefix != "" && strings.HasPrefix(name, prefix+".") {
+			return fmt.Errorf("topic %q: %w: names that begin with %q are Timerbus's own", name, bus.ErrUnsupported, prefix+".")
+		}
+	}
+	return nil
 }
 
 // onPublisher reports whether what is published to a topic goes to the Pub/Sub.
@@ -197,6 +214,9 @@ func (s *Sink) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 
 // MakeTopic implements bus.TopicMaker where the bus below does. Topics of a Pub/Sub are made as it makes them.
 func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
+	if err := s.checkOwn(topic); err != nil {
+		return fmt.Errorf("make topic: %w", err)
+	}
 	inner, able := s.config.Inner.(bus.TopicMaker)
 	if s.onPublisher(topic) || !able {
 		return fmt.Errorf("make topic %s: %w", topic, bus.ErrUnsupported)
