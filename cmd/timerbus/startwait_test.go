@@ -15,6 +15,7 @@ import (
 
 // TestWaitingHasAnEnd: the last line says what is wrong, after one that says that it waits.
 func TestWaitingHasAnEnd(t *testing.T) {
+	hermetic(t)
 	for store, says := range map[string]string{
 		"postgres://u:secret@127.0.0.1:1/db": "the store does not answer",
 		"sqlite:" + t.TempDir():              "the bus does not answer",
