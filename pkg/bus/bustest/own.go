@@ -271,7 +271,7 @@ func ownBadName(w *world) {
 	if !ok {
 		return
 	}
-	for _, name := range []string{"", " ", "a b", "a\nb", "*", strings.Repeat("a", 300)} {
+	for _, name := range []string{"", " ", "a b", "a\nb", "*", "__a", strings.Repeat("a", 300)} {
 		topic := bus.Own(name)
 		errs := m.refusal(topic)
 		errs["MakeTopic"] = maker.MakeTopic(w.Context(), topic)

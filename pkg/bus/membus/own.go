@@ -24,7 +24,7 @@ type server struct {
 func (b *Broker) Beside(opts Options) *Broker { return b.server.newBroker(opts) }
 
 // ownName is what every bus of ours takes, so that a name that works in a test works elsewhere too.
-var ownName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+var ownName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 const maxOwnName = 200
 
@@ -32,7 +32,8 @@ const maxOwnName = 200
 func checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if own && (len(name) > maxOwnName || !ownName.MatchString(name)) {
-		return fmt.Errorf("topic %.100q: %w: want words of letters, digits, - and _ with dots between them, %d bytes at most",
+		return fmt.Errorf("topic %.100q: %w: want words of letters, digits, - and _ with dots between them, "+
+			"%d bytes at most, and no _ at its beginning",
 			name, bus.ErrUnsupported, maxOwnName)
 	}
 	return nil

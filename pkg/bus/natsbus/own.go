@@ -46,6 +46,10 @@ func errNoTopic(subject string) error {
 	return fmt.Errorf("%w: no stream captures subject %q", bus.ErrNoTopic, subject)
 }
 
+// maxForeign bounds the topics of users' own whose streams are remembered. One stream may capture any number of
+// subjects, and each timer may name another.
+const maxForeign = 4096
+
 // foreign are the streams that capture users' topics, as last looked up.
 type foreign struct {
 	mu sync.Mutex
@@ -61,6 +65,12 @@ func (f *foreign) get(topic bus.Topic) *stream {
 func (f *foreign) set(topic bus.Topic, s *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for other := range f.by {
+		if len(f.by) < maxForeign {
+			break
+		}
+		delete(f.by, other) // any: it is looked up again when it is named again
+	}
 	f.by[topic] = s
 }
 
@@ -94,8 +104,12 @@ func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
 		return nil, fmt.Errorf("which stream captures %q: %w", subject, err)
 	}
 	s := &stream{name: name, subject: subject}
-	if _, err := b.info(ctx, s); err != nil {
+	info, err := b.info(ctx, s)
+	if err != nil {
 		return nil, err
+	}
+	if _, timerbus := info.Config.Metadata[partitionsLabel]; timerbus {
+		return nil, fmt.Errorf("%w: stream %s, which captures %q, is a Timerbus's own", bus.ErrUnsupported, name, subject)
 	}
 	b.foreign.set(topic, s)
 	return s, nil
@@ -108,6 +122,8 @@ func (b *Bus) readable(ctx context.Context, topic bus.Topic) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+		case errors.Is(err, bus.ErrUnsupported):
+			return err
 		case errors.Is(err, bus.ErrNoTopic):
 			return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
 		case err == nil:
@@ -153,7 +169,10 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 			_, err = b.streamOf(ctx, topic)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, bus.ErrUnsupported):
+		return fmt.Errorf("make topic %q: %w", subject, err)
+	case err != nil:
 		return fmt.Errorf("make topic %q: %w: %w", subject, bus.ErrUnavailable, err)
 	}
 	return nil

@@ -142,6 +142,27 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 	}
 }
 
+// TestAnotherClustersTopicsAreNobodysOwn: what is internal there, and its commands, are behind its own rules.
+func TestAnotherClustersTopicsAreNobodysOwn(t *testing.T) {
+	server := startServer(t, embedded.Options{NoSync: true})
+	b := connected(t, server)
+	other, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Prefix: "theirs", Partitions: 2, Logger: testLog()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	for _, name := range []string{"theirs.commands", "theirs.commands.0", "theirs.due.1", "theirs.fired.0"} {
+		_, published := b.Publish(t.Context(), bus.Own(name), bus.Message{Body: []byte("x")})
+		consumed := b.Consume(t.Context(), bus.Spec{Topic: bus.Own(name), Group: "g", Mode: bus.Ordered}, nil)
+		made := b.MakeTopic(t.Context(), bus.Own(name))
+		for call, err := range map[string]error{"publish to": published, "consume": consumed, "make": made} {
+			if !errors.Is(err, bus.ErrUnsupported) || errors.Is(err, bus.ErrUnavailable) {
+				t.Errorf("%s %s: %v, want ErrUnsupported alone", call, name, err)
+			}
+		}
+	}
+}
+
 // TestStreamsOfLikeNamesAreApart: a stream's name tells nothing, its subjects do.
 func TestStreamsOfLikeNamesAreApart(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})

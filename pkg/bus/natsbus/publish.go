@@ -48,6 +48,9 @@ func (b *Bus) publishHints(topic bus.Topic, messages []bus.Message) ([]bus.Posit
 
 func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
 	s, err := b.streamOf(ctx, topic)
+	if errors.Is(err, bus.ErrUnsupported) {
+		return nil, fmt.Errorf("publish to %s: %w", topic, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}

@@ -8,6 +8,7 @@
 //
 // A Watermill message has no position, so commands that come this way are applied at least once.
 //
-// Read sink.go first, then publish.go with places.go (how many calls at once), then the way of a command: commands.go (subscribe, again and again),
-// router.go (what it passes through), intake.go (to the session and back), refuse.go.
+// Read sink.go first, then publish.go with places.go (how many calls at once), then the way of a command:
+// commands.go (subscribe, again and again), router.go (what it passes through), intake.go (to the session and
+// back), refuse.go.
 package watermillsink
