@@ -1,0 +1,22 @@
+package natsbus
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// TestRememberedStreamsAreBounded: a stream that captures "orders.>" makes a topic of every subject that a timer
+// names.
+func TestRememberedStreamsAreBounded(t *testing.T) {
+	f := foreign{by: map[bus.Topic]*stream{}}
+	var last bus.Topic
+	for n := range maxForeign + 100 {
+		last = bus.Own(fmt.Sprintf("orders.%d", n))
+		f.set(last, &stream{name: "ORDERS"})
+	}
+	if len(f.by) != maxForeign || f.get(last) == nil {
+		t.Errorf("%d are remembered, want %d with the last one", len(f.by), maxForeign)
+	}
+}
