@@ -12,7 +12,8 @@ import (
 type Outcomes interface {
 	// Current is the row check (I7): for each item, the timer as it stands, if it is there. Where
 	// CountStart is set and the row has the item's revision, the row's starts grow by one in the
-	// same atomic step, and nothing else of it changes: not revision, due_at or updatedAt (I13).
+	// same atomic step, and nothing else of it changes: not revision, due_at or updatedAt (I13). An
+	// engine that has no room for a count leaves it out, and says so (Counted), rather than to refuse.
 	//
 	// PostgreSQL: one SELECT … JOIN unnest(shard, due_at, uuid) by primary key, again by (shard,
 	// uuid) for those that moved; the counted ones as one UPDATE … RETURNING. DynamoDB: consistent

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -81,7 +82,10 @@ func (s *Store) checkOne(ctx context.Context, check *store.Check) (store.Checked
 	if check.CountStart {
 		it, held, err = s.update(ctx, timerKey(check.Ref), "ADD #starts :one",
 			condition{sameState, item{":was": number(check.Revision), ":one": number(1)}}, types.ReturnValueAllOld)
-	} else {
+	}
+	// A full collection takes no count, which makes the row longer. It is delivered without: only what is delivered
+	// ends, and makes room. A poison timer gets more starts there.
+	if !check.CountStart || errors.Is(err, ErrCollectionFull) {
 		it, err = s.get(ctx, s.options.Table, timerKey(check.Ref))
 	}
 	if err != nil {

@@ -240,6 +240,32 @@ func TestAFullCollection(t *testing.T) {
 	}
 }
 
+// TestI13_AFullCollectionCountsNoStarts: a count makes its row longer, and dispatchers ask for it until they are
+// answered. Were it refused, nothing would be delivered any more, and so nothing would end and make room.
+func TestI13_AFullCollectionCountsNoStarts(t *testing.T) {
+	s, w, watch := faulty(t)
+	full, other := made(t, s, putIn(7, "full", present))[0], made(t, s, putIn(8, "other", present))[0]
+	w.on(func(operation, body string) fault {
+		if operation == "UpdateItem" && strings.Contains(body, full.UUID.String()) {
+			return fill
+		}
+		return pass
+	})
+	checked, err := s.Current(t.Context(), []store.Check{
+		{Ref: store.Ref{Shard: 7, UUID: full.UUID}, Revision: full.Revision, CountStart: true},
+		{Ref: store.Ref{Shard: 8, UUID: other.UUID}, Revision: other.Revision, CountStart: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !checked[0].Matches(full.Revision) || checked[0].Counted || !checked[1].Matches(other.Revision) || !checked[1].Counted {
+		t.Errorf("in the full shard: %+v; in the other: %+v", checked[0], checked[1])
+	}
+	if watch.fulls != 1 {
+		t.Errorf("the observer was told %d times, want once", watch.fulls)
+	}
+}
+
 func TestACollectionThatGrows(t *testing.T) {
 	s, w, watch := faulty(t)
 	w.on(func(operation, body string) fault {
