@@ -233,7 +233,8 @@ func TestDelayedMessages(t *testing.T) {
 	}
 }
 
-// TestPrefix: the topics of another prefix are the service's own, so that no timer's event may go there.
+// TestPrefix: the topics of another prefix are the service's own, so that no timer's event may go there, nor to
+// those of the bus below.
 func TestPrefix(t *testing.T) {
 	service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Prefix = "acme" })
 	results := listen(t, pubsub, "acme.results")
@@ -251,6 +252,15 @@ func TestPrefix(t *testing.T) {
 	publish(t, pubsub, "acme.commands", command)
 	if _, a := answer(t, next(t, results)); a.CommandID != command.UUID {
 		t.Errorf("answered %+v", a)
+	}
+	// The bus below has names of its own, and may be on the brokers that the Publisher is on.
+	dead, due := listen(t, pubsub, "acme.dead"), listen(t, pubsub, "timerbus.due")
+	_, err = service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{ID: "b", ExecuteIn: "1ms", Topic: "timerbus.due"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := next(t, dead); !strings.Contains(string(m.Payload), `begin with \"timerbus.\"`) || len(due) > 0 {
+		t.Errorf("dead with %s; %d events came out on timerbus.due", m.Payload, len(due))
 	}
 }
 
