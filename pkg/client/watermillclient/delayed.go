@@ -48,7 +48,8 @@ type DelayedConfig struct {
 	Timers Timers
 	// Namespace is the timers': "default". Its eventTopics must allow the topics that are published to.
 	Namespace string
-	// Key, if not nil, gives the key of a delayed message's event.
+	// Key, if not nil, gives the key of a delayed message's event. A Pub/Sub that the service publishes to gets the
+	// message without its event, and must choose partitions by the message's own metadata.
 	Key func(topic string, m *message.Message) string
 	// Clock tells the present: the system's.
 	Clock timer.Clock
