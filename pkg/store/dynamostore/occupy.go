@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -25,14 +26,14 @@ type occupied struct {
 // which nobody takes for a timer and everybody may write over. A timer that comes writes over it, so that
 // if the same hold is still there when decide's timer goes in, nothing has come and gone since before the
 // history was read. Whoever meets somebody else's hold goes on with that one, which says the same: the
-// first to write wins, and nobody waits for anybody, dead or alive. A hold that is left behind is 100
-// bytes that the next write to this id takes away.
+// first to write wins, and nobody waits for anybody, dead or alive. No hold is like an earlier one, not even of
+// the same write: who still has that one in hand would take the timers since for none. A hold that is left behind
+// is 100 bytes that the next write to this id takes away.
 func (s *Store) occupy(
-	ctx context.Context, now timer.Millis, ref store.Ref, revision timer.Revision,
-	decide func(ended *timer.Timer) *timer.Timer,
+	ctx context.Context, now timer.Millis, ref store.Ref, decide func(ended *timer.Timer) *timer.Timer,
 ) (occupied, error) {
 	for {
-		hold := number(revision)
+		hold := text(rand.Text())
 		there, held, err := s.update(ctx, timerKey(ref), "SET #held = :held",
 			condition{nothingHere, item{":held": hold}}, types.ReturnValueNone)
 		if err != nil {

@@ -88,7 +88,7 @@ func rearmed(t timer.Timer, now timer.Millis, op *store.Rearm) timer.Timer {
 
 // rearmDead makes a dead timer live in its empty place. again says that the place was not empty after all.
 func (s *Store) rearmDead(ctx context.Context, now timer.Millis, op *store.Rearm) (w store.Written, again bool, err error) {
-	there, err := s.occupy(ctx, now, op.Ref, op.Revision, func(ended *timer.Timer) *timer.Timer {
+	there, err := s.occupy(ctx, now, op.Ref, func(ended *timer.Timer) *timer.Timer {
 		if ended == nil || ended.Status != timer.StatusDead {
 			w = store.Written{Err: store.ErrNotFound}
 			return nil

@@ -119,7 +119,7 @@ func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (
 	if op.OnConflict == store.Replace {
 		return s.replace(ctx, op.Ref, &t)
 	}
-	there, err := s.occupy(ctx, now, op.Ref, op.Revision, func(ended *timer.Timer) *timer.Timer {
+	there, err := s.occupy(ctx, now, op.Ref, func(ended *timer.Timer) *timer.Timer {
 		if ended != nil {
 			return nil
 		}
