@@ -69,7 +69,7 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 	}
 	for i, text := range []string{"tea is ready", "eggs are boiled"} {
 		command, err := watermillclient.Create("kitchen", client.CreateTimerRequest{
-			ID: fmt.Sprintf("kitchen-%d", i+1), ExecuteIn: fmt.Sprintf("%dms", 300*(i+1)),
+			ID: fmt.Sprintf("kitchen-%d", i+1), ExecuteIn: fmt.Sprintf("%dms", 700*(i+1)),
 			Payload: json.RawMessage(`"` + text + `"`),
 		})
 		if err != nil {

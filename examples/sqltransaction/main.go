@@ -52,15 +52,15 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 	}
 
 	fmt.Fprintln(out, "order-1: in stock, the transaction is committed")
-	if err := s.place(ctx, "order-1", true); err != nil {
+	if err := s.place(ctx, "order-1", "500ms", true); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "order-2: sold out, the transaction is rolled back")
-	if err := s.place(ctx, "order-2", false); !errors.Is(err, errSoldOut) {
+	if err := s.place(ctx, "order-2", "1s", false); !errors.Is(err, errSoldOut) {
 		return fmt.Errorf("order-2: %w", err)
 	}
 	fmt.Fprintln(out, "order-3: in stock, the transaction is committed")
-	if err := s.place(ctx, "order-3", true); err != nil {
+	if err := s.place(ctx, "order-3", "1500ms", true); err != nil {
 		return err
 	}
 	for range 2 {

@@ -72,8 +72,8 @@ func (s *shop) openTopics() (err error) {
 	return err
 }
 
-// place takes an order and sets its timer, in one transaction. What it returns before the commit leaves neither.
-func (s *shop) place(ctx context.Context, id string, inStock bool) error {
+// place takes an order and sets its timer, due after that long, in one transaction. What it returns before the commit leaves neither.
+func (s *shop) place(ctx context.Context, id, due string, inStock bool) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO orders VALUES ($1)", id); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (s *shop) place(ctx context.Context, id string, inStock bool) error {
 		if err != nil {
 			return err
 		}
-		command, err := watermillclient.Create("shop/orders", client.CreateTimerRequest{ID: id, ExecuteIn: "500ms"})
+		command, err := watermillclient.Create("shop/orders", client.CreateTimerRequest{ID: id, ExecuteIn: due})
 		if err != nil {
 			return err
 		}

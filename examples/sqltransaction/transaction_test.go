@@ -46,10 +46,10 @@ func TestCommandInATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := s.place(t.Context(), "rolled-back", false); !errors.Is(err, errSoldOut) {
+	if err := s.place(t.Context(), "rolled-back", "500ms", false); !errors.Is(err, errSoldOut) {
 		t.Fatalf("placed: %v", err)
 	}
-	if err := s.place(t.Context(), "committed", true); err != nil {
+	if err := s.place(t.Context(), "committed", "500ms", true); err != nil {
 		t.Fatal(err)
 	}
 	m := <-fired
