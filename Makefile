@@ -96,6 +96,10 @@ test: ## Run every test of every module: race detector, random order (PKG, TESTF
 		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
 		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
 
+.PHONY: test-clusters
+test-clusters: testenv ## Run the suites of NATS and Kafka on clusters of three, brokers killed (minutes; `test` has one of each)
+	@$(TESTENV) --need nats,nats3,kafka,kafka3 -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -p 1 -timeout 30m $(TESTFLAGS) ./pkg/bus/natsbus ./pkg/bus/kafkabus
+
 .PHONY: test-dynamodb
 test-dynamodb: testenv ## Run the DynamoDB engine's suite with large batches and long walks (minutes; `test` runs a smaller form)
 	@TIMERBUS_DYNAMODB_FULL=1 $(TESTENV) --need dynamodb -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -timeout 30m $(TESTFLAGS) ./pkg/store/dynamostore

@@ -38,7 +38,9 @@ func testLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-//testenv:need kafka kafka3
+// `make test-clusters` has three brokers as well.
+//
+//testenv:need kafka
 
 // brokers finds a real cluster by the name that tools/testenv knows it by.
 func brokers(tb testing.TB, name string) []string {

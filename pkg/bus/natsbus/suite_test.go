@@ -54,6 +54,8 @@ func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 	return s
 }
 
+// `make test-clusters` has three servers as well.
+//
 //testenv:need nats
 
 // TestSuite runs all checks on real servers, each under a prefix of its own: one in this process, one by
