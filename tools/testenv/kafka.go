@@ -126,6 +126,8 @@ func (s *site) formatKafka(ctx context.Context, jvm kafkaJVM, name string, n kaf
 	return settings, s.once(ctx, jvm.java, jvm.args("-Xmx128m", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings)...)
 }
 
+// kafkaSettings has the brokers apply retention twice a second, so that a test need not wait five minutes, and
+// enforce ACLs: clients without credentials and kafkaUser may do everything, others everything that no ACL is about.
 func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {
 	voters := make([]string, len(all))
 	for i, v := range all {
@@ -155,6 +157,11 @@ share.coordinator.state.topic.replication.factor=%[7]d
 share.coordinator.state.topic.min.isr=%[8]d
 share.coordinator.state.topic.num.partitions=1
 auto.create.topics.enable=false
+log.initial.task.delay.ms=500
+log.retention.check.interval.ms=500
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS;User:%[9]s
+allow.everyone.if.no.acl.found=true
 `, n.id, strings.Join(voters, ","), n.broker, n.sasl, n.controller, data, replicas, insync, kafkaUser, kafkaPassword)
 }
 

@@ -41,8 +41,8 @@ type Options struct {
 	// NoCreate leaves making topics to somebody else; what is missing is then an error.
 	NoCreate bool
 
-	// LogMaxAge and LogMaxBytes bound each public topic. Default 24 h and 1 GiB, the latter shared
-	// evenly among the partitions.
+	// LogMaxAge and LogMaxBytes bound each public topic. Default 24 h and 1 GiB, the latter shared evenly among the
+	// partitions, with at least 4 MiB for each. Messages are kept for LogMaxAge and an eighth of it at most.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
 	// QueueMaxAge and QueueMaxBytes bound the due queue, acknowledged messages included, which Kafka

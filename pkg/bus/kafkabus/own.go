@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -175,9 +174,7 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 		if b.opts.NoCreate {
 			return fmt.Errorf("make topic %q: %w: this process is not to make topics", name, bus.ErrUnsupported)
 		}
-		settings := b.opts.settings(topic)
-		settings["retention.bytes"] = strconv.FormatInt(b.opts.LogMaxBytes, 10)
-		err = b.create(ctx, []wanted{{name: name, partitions: -1, settings: settings}})
+		err = b.create(ctx, []wanted{{name: name, partitions: -1, settings: b.opts.settings(topic)}})
 		if err == nil {
 			err = b.spread(ctx, name)
 		}

@@ -68,28 +68,42 @@ func (i *identities) drop(topic string) {
 // reader that looks up a position and then reads from it must find it there.
 const hintMaxAge = 10 * time.Minute
 
-// settings are a topic's, as Kafka calls them.
+const (
+	// segmentsKept is into how many segments a limit is divided. Brokers delete whole segments only, never the one
+	// that they write to: with their defaults (1 GiB, 7 days) a partition outgrows its limits many times.
+	segmentsKept = 8
+	// minSegment holds a message of the largest size.
+	minSegment = 2 << 20
+	maxSegment = 1 << 30 // the brokers' own default, and within what they take
+)
+
+// settings are a topic's configuration, by Kafka's names. A message is kept for the maximum age, and then until its
+// segment ends, which is an eighth of that age later at most. A partition never has more than its share of the maximum
+// size, the segment that is written to included, but a share is at least 4 MiB.
 func (o *Options) settings(t bus.Topic) map[string]string {
-	perPartition := func(total int64) string { return strconv.FormatInt(max(total/int64(o.Partitions), 1<<20), 10) }
-	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	s := map[string]string{
+	age, size := o.LogMaxAge, o.LogMaxBytes
+	switch t.Kind() {
+	case bus.KindHints:
+		age = hintMaxAge
+	case bus.KindQueue:
+		age, size = o.QueueMaxAge, o.QueueMaxBytes
+	default:
+	}
+	if _, own := t.OwnName(); !own {
+		size /= int64(o.Partitions)
+	}
+	segment := min(max(size/segmentsKept, minSegment), maxSegment)
+	return map[string]string{
 		"cleanup.policy":    "delete",
 		"max.message.bytes": strconv.Itoa(maxBatch),
 		// Time in a Delivery is the bus's clock, and a publisher's clock must not decide what is deleted.
 		"message.timestamp.type": "LogAppendTime",
-		"retention.ms":           millis(o.LogMaxAge),
-		"retention.bytes":        perPartition(o.LogMaxBytes),
+		"retention.ms":           strconv.FormatInt(age.Milliseconds(), 10),
+		"segment.ms":             strconv.FormatInt(max(age/segmentsKept, time.Millisecond).Milliseconds(), 10),
+		"retention.bytes":        strconv.FormatInt(max(size-segment, minSegment), 10),
+		"segment.bytes":          strconv.FormatInt(segment, 10),
 		"min.insync.replicas":    strconv.Itoa(min(2, (o.Replicas+1)/2)),
 	}
-	switch t.Kind() {
-	case bus.KindHints:
-		s["retention.ms"] = millis(hintMaxAge)
-		s["segment.ms"] = millis(hintMaxAge)
-	case bus.KindQueue:
-		s["retention.ms"], s["retention.bytes"] = millis(o.QueueMaxAge), perPartition(o.QueueMaxBytes)
-	default:
-	}
-	return s
 }
 
 // wanted is one topic as it should be made.
