@@ -32,15 +32,20 @@ type Bus interface {
 	//
 	// In Ordered and Live a handle is one member of the group: a second Consume of the same topic
 	// and group at the same time is refused.
+	//
+	// Where an operator has added partitions to a topic, Ordered mode consumes those as well, since other
+	// publishers may choose them: p is then not below Partitions. Live and Queue do not, because only Timerbus
+	// publishes there.
 	Consume(ctx context.Context, spec Spec, open OpenSession) error
 
-	// Floor tells, for each partition of the topic, how far the group has come. For a topic where
+	// Floor returns how far the group has come in each partition of the topic that Consume reads. For a topic where
 	// the group has never consumed, the floor is the oldest message kept. The answer may be from
 	// slightly before the call's end but never from before its start. Not for KindHints, nor for a
 	// topic of a user's own, which may have any number of partitions.
 	Floor(ctx context.Context, topic Topic, group string) (Floors, error)
 
-	// Partitions is the cluster's partition count, fixed when the cluster was made.
+	// Partitions is the cluster's partition count, fixed when the cluster was made. Messages are published to these
+	// partitions only.
 	Partitions() int
 
 	// Close ends every Consume as if its context had ended, waits for them, flushes and closes the

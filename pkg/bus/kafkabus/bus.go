@@ -49,7 +49,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	b := &Bus{
 		opts:       opts,
 		log:        opts.Logger,
-		identities: identities{of: make(map[string]identity)},
+		identities: newIdentities(),
 		room:       semaphore.NewWeighted(maxPending),
 		consuming:  make(map[string]bool),
 		floorsOf:   make(map[string]*together),

@@ -291,27 +291,6 @@ func TestInstanceTwice(t *testing.T) {
 	second.next(t)
 }
 
-// TestMorePartitionsThanTheCluster ends a Consume when somebody has added partitions: what foreign
-// publishers put there would be read by nobody.
-func TestMorePartitionsThanTheCluster(t *testing.T) {
-	cluster := fake(t)
-	o := fakeOptions(cluster)
-	b := connect(t, o)
-	if _, err := admin(t, cluster).UpdatePartitions(t.Context(), 2, o.Prefix+".commands"); err != nil {
-		t.Fatal(err)
-	}
-	c := consume(t, b, ordered)
-	select {
-	case err := <-c.ended:
-		if err == nil || !strings.Contains(err.Error(), "2 partitions") || !strings.Contains(err.Error(), "set to 1") {
-			t.Fatalf("ended with %v", err)
-		}
-		c.ended <- nil
-	case <-time.After(patience):
-		t.Fatal("the Consume goes on")
-	}
-}
-
 // TestServerBalancer consumes with the brokers' assignment (KIP-848).
 func TestServerBalancer(t *testing.T) {
 	cluster := fake(t, kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "100"}))

@@ -60,18 +60,19 @@ func (b *Bus) asking(topic bus.Topic, group string) (*together, *sync.WaitGroup,
 
 func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	name := b.opts.topic(topic)
-	if err := b.identify(ctx, name); err != nil {
+	partitions, err := b.partitionsOf(ctx, topic)
+	if err != nil {
 		return nil, err
 	}
 	is := b.identities.get(name)
 	if topic.Kind() == bus.KindQueue && b.opts.ShareGroups {
 		return b.sharedFloors(ctx, name, b.opts.groupID(topic, group), is)
 	}
-	places, err := b.places(ctx, name, b.opts.Partitions, b.opts.groupID(topic, group), is)
+	places, err := b.places(ctx, name, partitions, b.opts.groupID(topic, group), is)
 	if err != nil {
 		return nil, err
 	}
-	floors := make(bus.Floors, b.opts.Partitions)
+	floors := make(bus.Floors, partitions)
 	for i := range floors {
 		at := places[i]
 		floors[i] = floorOf(shard.Partition(i), is, at.next, at.end, at.progress.beyond(at.next))

@@ -34,7 +34,7 @@ type membership struct {
 	topic    string
 	groupID  string
 	identity identity
-	// partitions is how many the topic has.
+	// partitions is how many of the topic's are read.
 	partitions int
 
 	client    *kgo.Client
@@ -71,9 +71,6 @@ func (b *Bus) retryPause(failures int) time.Duration {
 	return min(b.opts.RetryPause<<min(failures, 8), max(b.opts.RetryPause, 2*time.Second))
 }
 
-// countMismatchError says that a topic has other partitions than the cluster.
-type countMismatchError struct{ error }
-
 // final reports whether trying again cannot help.
 func final(err error) bool {
 	for _, cause := range []error{
@@ -84,17 +81,13 @@ func final(err error) bool {
 			return true
 		}
 	}
-	_, count := errors.AsType[countMismatchError](err)
-	return count
+	return false
 }
 
 func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	topic := b.opts.topic(spec.Topic)
 	partitions, err := b.partitionsOf(ctx, spec.Topic)
 	if err != nil {
-		return err
-	}
-	if err := b.identify(ctx, topic); err != nil {
 		return err
 	}
 	m := &membership{
@@ -134,6 +127,9 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	case <-ctx.Done():
 	case err = <-m.broken:
 		cause = fmt.Errorf("%w: %w", bus.ErrLost, err)
+		if errors.Is(err, errGrown) {
+			cause = bus.ErrRevoked // sessions commit what they have acknowledged
+		}
 	}
 	m.stop(cause)
 	m.leave() // first: the heirs wait for it
@@ -171,10 +167,13 @@ func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 		}),
 		kgo.WithHooks(m),
 	}
-	if o.ServerBalancer {
+	switch {
+	case o.ServerBalancer:
 		options = append(options, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
-	} else {
+	case m.spec.Topic.Kind() == bus.KindLog:
 		options = append(options, kgo.Balancers(kgo.CooperativeStickyBalancer()))
+	default:
+		options = append(options, kgo.Balancers(newCapped(m.partitions)))
 	}
 	if o.InstanceID != "" {
 		options = append(options, kgo.InstanceID(o.InstanceID))
@@ -208,7 +207,7 @@ func (m *membership) assign(partitions []int32) {
 	together := sync.OnceValues(func() ([]place, error) { return m.places(m.base) })
 	for _, p := range partitions {
 		if int(p) >= m.partitions {
-			m.fail(m.overcount(int(p) + 1))
+			m.grown(int(p) + 1)
 			continue
 		}
 		a := newAssignment(m, p)
@@ -217,13 +216,15 @@ func (m *membership) assign(partitions []int32) {
 	}
 }
 
-// overcount is what it means that the topic has more partitions than it had.
-func (m *membership) overcount(has int) error {
-	err := countError(m.topic, has, m.partitions)
-	if _, own := m.spec.Topic.OwnName(); own {
-		return err // a user's topic may grow: the next membership knows
+// errGrown ends a membership whose topic has got more partitions: the next one reads them, too.
+var errGrown = errors.New("partitions were added to the topic")
+
+// grown is called when the topic has more partitions than are read. Those of a topic that is not read as a whole are
+// left alone.
+func (m *membership) grown(has int) {
+	if m.spec.Topic.Kind() == bus.KindLog {
+		m.fail(fmt.Errorf("%w: it has %d, %d were read", errGrown, has, m.partitions))
 	}
-	return countMismatchError{err}
 }
 
 // places is where the group is in the topic that this membership is for.
@@ -252,14 +253,18 @@ func (m *membership) same(ctx context.Context) error {
 		m.fail(errRecreated)
 		return errRecreated
 	}
+	if has := m.bus.identities.count(m.topic); has > m.partitions {
+		m.grown(has)
+	}
 	return nil
 }
 
-// watch looks now and then whether the topic is still the same. The clients find out by themselves, but
-// they take a quarter of a minute for it.
+// watch checks periodically whether the topic is still the same. The clients notice by themselves, but only after a
+// quarter of a minute, and after a minute if partitions were added.
 func (m *membership) watch(ctx context.Context) {
 	tick := time.NewTicker(m.bus.opts.Session / 3)
 	defer tick.Stop()
+	var found strays
 	for {
 		select {
 		case <-tick.C:
@@ -269,6 +274,9 @@ func (m *membership) watch(ctx context.Context) {
 		}
 		if err := m.same(ctx); err != nil && ctx.Err() == nil {
 			m.bus.log.Debug("topic not found as it was", "topic", m.topic, "error", err)
+		}
+		if err := m.bus.checkStrays(ctx, m.topic, m.partitions, &found); err != nil && ctx.Err() == nil {
+			m.bus.log.Debug("added partitions not checked", "topic", m.topic, "error", err)
 		}
 	}
 }

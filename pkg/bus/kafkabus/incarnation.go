@@ -44,6 +44,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 	if err != nil {
 		return fmt.Errorf("describe topics: %w", err)
 	}
+	b.noteCounts(details)
 	unknown := make(map[string]kadm.TopicID)
 	for _, topic := range topics {
 		if id := details[topic].ID; b.identities.get(topic).id != id || id == (kadm.TopicID{}) {

@@ -132,15 +132,6 @@ func describe(ctx context.Context, whom kmsg.Requestor, name string) (partitions
 	return partitions, nil
 }
 
-// partitionsOf is how many partitions a Consume may be assigned.
-func (b *Bus) partitionsOf(ctx context.Context, topic bus.Topic) (int, error) {
-	name, own := topic.OwnName()
-	if !own {
-		return b.opts.Partitions, nil
-	}
-	return b.find(ctx, name)
-}
-
 // lost says that a user's topic is not there, if it is not: whoever publishes to it is told why.
 func (b *Bus) lost(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()

@@ -40,10 +40,15 @@ type identity struct {
 	incarnation int64
 }
 
-// identities are those of all topics, as last looked up.
+// identities are those of all topics, as last looked up, by the topic's name on the brokers.
 type identities struct {
-	mu sync.Mutex
-	of map[string]identity // by the topic's name on the brokers
+	mu         sync.Mutex
+	of         map[string]identity
+	partitions map[string]int
+}
+
+func newIdentities() identities {
+	return identities{of: make(map[string]identity), partitions: make(map[string]int)}
 }
 
 func (i *identities) get(topic string) identity {
@@ -62,6 +67,22 @@ func (i *identities) drop(topic string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.of, topic)
+	delete(i.partitions, topic)
+}
+
+func (i *identities) count(topic string) int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.partitions[topic]
+}
+
+// setCount reports whether the topic had another count before.
+func (i *identities) setCount(topic string, partitions int) (changed bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	changed = i.partitions[topic] != partitions
+	i.partitions[topic] = partitions
+	return changed
 }
 
 // hintMaxAge is how long hints are kept. They are read within milliseconds or not at all, but a
@@ -183,7 +204,7 @@ func judge(all []wanted, details kadm.TopicDetails) (missing []wanted, unready b
 			unready = true
 		case d.Err != nil:
 			return nil, false, fmt.Errorf("topic %s: %w", w.name, d.Err)
-		case len(d.Partitions) != w.partitions:
+		case len(d.Partitions) < w.partitions: // more are no error: see extra.go
 			return nil, false, countError(w.name, len(d.Partitions), w.partitions)
 		case slices.ContainsFunc(d.Partitions.Sorted(), func(p kadm.PartitionDetail) bool { return p.Leader < 0 }):
 			unready = true
