@@ -12,8 +12,8 @@ const ownMark = "own:"
 // Own is a topic of a user's own, by the name under which everybody knows it on the bus: engines put no
 // prefix before it. It is a public log whose partitions are the user's affair: the bus chooses by the
 // message's Key, as clients of that bus do by default, and Message.Partition is ignored. Groups that consume
-// it are the cluster's, as for the six. A name that the bus cannot have, or that begins with the cluster's
-// prefix and a dot, is answered with ErrUnsupported.
+// it are the cluster's, as for the six. A name that the bus cannot have, that begins with the cluster's
+// prefix and a dot, or that belongs to another cluster on the same bus, is answered with ErrUnsupported.
 func Own(name string) Topic { return Topic(ownMark + name) }
 
 // OwnName is the name of a topic of a user's own; false for one of the six.

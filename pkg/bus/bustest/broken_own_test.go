@@ -102,6 +102,11 @@ func TestSuiteCatchesAUsersTopicTakenForTheQueue(t *testing.T) {
 	}}), "Own/NamedLikeTheQueueIsAnother")
 }
 
+func TestSuiteCatchesAnotherClustersTopicTakenForAUsers(t *testing.T) {
+	// In memory it is a name like any other.
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(m, m) }, "Own/AnotherClustersTopicIsRefused")
+}
+
 func TestSuiteCatchesOwnTopicsThatNeverCommit(t *testing.T) {
 	caught(t, acks(func(*brokenSession, *bus.Delivery) {}), "Own/ContinuesAfterTheCommitted", "Own/GroupsAreApart")
 }

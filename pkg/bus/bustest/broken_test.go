@@ -78,7 +78,7 @@ func caught(t *testing.T, breakIt func(*membus.Member, *membus.Broker) bustest.M
 		b := membus.New(membus.Options{Partitions: partitions})
 		join := func(bustest.T) bustest.Member { return breakIt(b.Join("m"), b) }
 		return bustest.System{
-			Join: join, Stranger: join,
+			Join: join, Stranger: join, StrangerTopics: []string{"theirs.due"},
 			LeaseTTL: time.Second, Settle: 3 * time.Second, Patience: 3 * time.Second,
 		}
 	}

@@ -34,6 +34,9 @@ type System struct {
 	// OwnPrefix begins the names of users' own topics, so that checks on one server do not meet; what has it
 	// is the Factory's to remove.
 	OwnPrefix string
+	// StrangerTopics are names, on the server, of topics of the Stranger's cluster. Empty if the server has no names
+	// that two clusters could share, as in memory.
+	StrangerTopics []string
 
 	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
 	// Otherwise it is one stream, and the floors of all partitions are alike.

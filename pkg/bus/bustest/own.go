@@ -25,6 +25,7 @@ func ownChecks() []Check {
 		{"Own/GroupsAreApart", 1, ownGroups},
 		{"Own/PrefixesMeet", 1, ownPrefixes},
 		{"Own/NamedLikeTheQueueIsAnother", 1, ownNamedDue},
+		{"Own/AnotherClustersTopicIsRefused", 1, ownStrangers},
 		{"Own/BadNameIsRefused", 1, ownBadName},
 		{"Own/OnlyOrderedAndWithoutFloor", 1, ownOnlyOrdered},
 	}
@@ -263,6 +264,25 @@ func ownNamedDue(w *world) {
 	c := m.consume(spec, behaviour{ack: true})
 	w.await("the message to the user's own topic arrives", func() bool { return c.delivery(body, 1) != nil })
 	w.never("the queue's message is in it", func() bool { return c.delivery("queued", 1) != nil })
+}
+
+// ownStrangers: what is internal to another cluster, and its commands, are protected by its own rules.
+func ownStrangers(w *world) {
+	m := w.join()
+	maker, ok := m.Bus.(bus.TopicMaker)
+	if !ok {
+		return
+	}
+	w.adopt(w.sys.Stranger(w.T)) // its topics exist
+	for _, name := range w.sys.StrangerTopics {
+		errs := m.refusal(bus.Own(name))
+		errs["MakeTopic"] = maker.MakeTopic(w.Context(), bus.Own(name))
+		for call, err := range errs {
+			if !errors.Is(err, bus.ErrUnsupported) || errors.Is(err, bus.ErrUnavailable) {
+				w.Errorf("%s of %q, which belongs to another cluster, gave %v, want ErrUnsupported alone", call, name, err)
+			}
+		}
+	}
 }
 
 func ownBadName(w *world) {

@@ -63,6 +63,7 @@ func TestSuiteOnFake(t *testing.T) {
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
 				OwnPrefix:        ours.Prefix + "-own-",
+				StrangerTopics:   []string{theirs.Prefix + ".due", theirs.Prefix + ".commands", theirs.Prefix + ".incarnations"},
 				QueueByPartition: true,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,

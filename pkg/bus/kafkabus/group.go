@@ -56,6 +56,9 @@ func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
 		}
+		if errors.Is(err, bus.ErrUnsupported) {
+			return err
+		}
 		if final(err) {
 			return fmt.Errorf("%w: group %s: %w", bus.ErrUnavailable, b.opts.groupID(spec.Topic, spec.Group), err)
 		}

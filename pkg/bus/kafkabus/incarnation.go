@@ -16,7 +16,9 @@ import (
 // The number is the broker's clock at that mention, so that incarnations go on growing if the registry
 // itself is lost.
 
-func (o *Options) registry() string { return o.Prefix + ".incarnations" }
+const registryName = "incarnations"
+
+func (o *Options) registry() string { return o.Prefix + "." + registryName }
 
 // registry is what the mentions say.
 type registry struct {

@@ -92,8 +92,41 @@ func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
 	}
 }
 
-// find looks a topic of a user's own up, and tells how many partitions it has.
+// clusterTopic matches the names that a cluster of any prefix gives to its topics.
+var clusterTopic = func() *regexp.Regexp {
+	names := []string{registryName}
+	for _, t := range bus.Topics() {
+		names = append(names, string(t))
+	}
+	return regexp.MustCompile(`^([A-Za-z0-9_-]{1,64})\.(` + strings.Join(names, "|") + `)$`)
+}()
+
+// checkForeign refuses a topic of another cluster: its name has the form of one, and that cluster's registry exists.
+// Where brokers do not let this process look, their ACLs decide what it may do with the topic.
+func (b *Bus) checkForeign(ctx context.Context, name string) error {
+	parts := clusterTopic.FindStringSubmatch(name)
+	if parts == nil {
+		return nil
+	}
+	err := patiently(ctx, patience, func(ctx context.Context) error {
+		_, err := describe(ctx, b.client, parts[1]+"."+registryName)
+		return err
+	})
+	switch {
+	case err == nil:
+		return fmt.Errorf("topic %q: %w: it belongs to the Timerbus cluster with prefix %q", name, bus.ErrUnsupported, parts[1])
+	case gone(err), errors.Is(err, kerr.TopicAuthorizationFailed):
+		return nil
+	default:
+		return fmt.Errorf("describe topic: %w", err)
+	}
+}
+
+// find looks up a user's topic and returns how many partitions it has.
 func (b *Bus) find(ctx context.Context, name string) (partitions int, err error) {
+	if err := b.checkForeign(ctx, name); err != nil {
+		return 0, err
+	}
 	err = patiently(ctx, patience, func(ctx context.Context) error {
 		partitions, err = describe(ctx, b.client, name)
 		if gone(err) {
@@ -170,7 +203,10 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 			err = b.spread(ctx, name)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, bus.ErrUnsupported):
+		return fmt.Errorf("make %w", err)
+	case err != nil:
 		return fmt.Errorf("make topic %q: %w: %w", name, bus.ErrUnavailable, err)
 	}
 	return nil

@@ -46,7 +46,10 @@ func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mess
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}
-	if err := b.meet(ctx, topic); err != nil {
+	switch err := b.meet(ctx, topic); {
+	case errors.Is(err, bus.ErrUnsupported):
+		return nil, fmt.Errorf("publish to %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}
 	positions, err := b.publish(ctx, topic, messages)

@@ -78,6 +78,7 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
 				OwnPrefix:        ours.Prefix + "-own-",
+				StrangerTopics:   []string{theirs.Prefix + ".due", theirs.Prefix + ".commands", theirs.Prefix + ".incarnations"},
 				QueueByPartition: true,
 				LeaseTTL:         2 * session, // the session, and what the client takes to notice
 				Settle:           700 * time.Millisecond,

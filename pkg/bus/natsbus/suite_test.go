@@ -104,13 +104,14 @@ func runSuite(t *testing.T, base natsbus.Options) {
 			theirs.Prefix, theirs.Partitions = prefix(), partitions
 			remove(t, base.URL, ours.Prefix, theirs.Prefix)
 			return bustest.System{
-				Join:      func(t bustest.T) bustest.Member { return join(t, ours) },
-				Stranger:  func(t bustest.T) bustest.Member { return join(t, theirs) },
-				OwnPrefix: ours.Prefix + "-own-",
-				LeaseTTL:  time.Second,
-				Settle:    300 * time.Millisecond,
-				Patience:  10 * time.Second,
-				Early:     500 * time.Millisecond,
+				Join:           func(t bustest.T) bustest.Member { return join(t, ours) },
+				Stranger:       func(t bustest.T) bustest.Member { return join(t, theirs) },
+				OwnPrefix:      ours.Prefix + "-own-",
+				StrangerTopics: []string{theirs.Prefix + ".due.0", theirs.Prefix + ".commands"},
+				LeaseTTL:       time.Second,
+				Settle:         300 * time.Millisecond,
+				Patience:       10 * time.Second,
+				Early:          500 * time.Millisecond,
 			}
 		})
 	})
