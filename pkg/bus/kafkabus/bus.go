@@ -67,6 +67,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		}
 		return nil, fmt.Errorf("connect to Kafka at %s: %w", opts.address(), err)
 	}
+	opts.clientLog.start()
 	return b, nil
 }
 
@@ -154,6 +155,7 @@ func (b *Bus) Close() error {
 	if !first {
 		return nil
 	}
+	defer b.opts.clientLog.stop()
 	defer b.client.Close()
 	// What is still on its way belongs to Publish calls that have given up waiting.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

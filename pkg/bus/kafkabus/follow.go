@@ -43,6 +43,8 @@ func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Top
 	if err := opts.followable(ctx, client, names); err != nil {
 		return err
 	}
+	opts.clientLog.start()
+	defer opts.clientLog.stop()
 	for {
 		fetches := client.PollFetches(ctx)
 		if ctx.Err() != nil {

@@ -84,6 +84,8 @@ type Options struct {
 	// Logger gets what no caller is told: losses, failing sessions, and the client library's warnings.
 	// Default: nothing.
 	Logger *slog.Logger
+
+	clientLog *clientLog // set by complete
 }
 
 // Credentials are for SASL. The zero value means none.
@@ -137,6 +139,7 @@ func complete(o Options) (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Logger = o.Logger.With("component", "kafkabus")
+	o.clientLog = newClientLog(o.Logger)
 	switch {
 	case !prefixForm.MatchString(o.Prefix):
 		return o, fmt.Errorf("kafkabus: prefix %q: want 1 to 64 letters, digits, - or _", o.Prefix)
@@ -171,7 +174,7 @@ func (o *Options) client(more ...kgo.Opt) (*kgo.Client, error) {
 		kgo.RetryTimeout(o.Session),
 		kgo.MetadataMinAge(250 * time.Millisecond), // a moved leader is found within this
 		kgo.MetadataMaxAge(time.Minute),
-		kgo.WithLogger(&clientLog{log: o.Logger}),
+		kgo.WithLogger(o.clientLog),
 		kgo.DisableClientMetrics(), // the brokers need no figures of ours
 	}
 	if o.TLS != nil {
