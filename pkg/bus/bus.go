@@ -27,8 +27,8 @@ type Bus interface {
 	//
 	// For every partition assigned to this member, open is called once and its Session then gets
 	// that partition's deliveries; see Mode for what an assignment means in each mode. When open
-	// fails, the partition is given up and asked for again after a pause. Consume returns only
-	// after every Session's Close has returned.
+	// fails, the partition is given up, and opened again after a pause, which grows with each failure in a row to some
+	// seconds. Consume returns only after every Session's Close has returned.
 	//
 	// In Ordered and Live a handle is one member of the group: a second Consume of the same topic
 	// and group at the same time is refused.
@@ -43,6 +43,17 @@ type Bus interface {
 	// slightly before the call's end but never from before its start. Not for KindHints, nor for a
 	// topic of a user's own, which may have any number of partitions.
 	Floor(ctx context.Context, topic Topic, group string) (Floors, error)
+
+	// Ready returns why this handle's Consume of the topic in the group makes no progress, and nil if it does. The error
+	// wraps ErrUnavailable and the cause; it is ErrClosed after Close. Ready does not ask the bus.
+	//
+	//   - A Consume makes no progress before it has joined the group and opened its first sessions, while open, Deliver,
+	//     reading or committing fails for any of its partitions, and while it is cut off from the bus. A session that
+	//     replaces a failed one counts once it has lasted for some seconds.
+	//   - A member without partitions, because other members have them, is ready. So is one to which a partition moves,
+	//     unless that takes unusually long.
+	//   - Without a Consume there is no progress.
+	Ready(topic Topic, group string) error
 
 	// Partitions is the cluster's partition count, fixed when the cluster was made. Messages are published to these
 	// partitions only.

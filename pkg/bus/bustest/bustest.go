@@ -124,7 +124,7 @@ func (c Check) Run(t T, factory Factory) {
 func Checks() []Check {
 	var all []Check
 	for _, part := range [][]Check{
-		publishChecks(), orderedChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(), ownChecks(),
+		publishChecks(), orderedChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(), readyChecks(), ownChecks(),
 	} {
 		all = append(all, part...)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -28,6 +30,7 @@ func ownershipChecks() []Check {
 		add("HandOverAwaitsClose", 2, handOverAwaitsClose)
 		add("ContextEndsBeforeClose", 2, contextEndsBeforeClose)
 		add("OpenFailureIsTriedAgain", 1, openFailure)
+		add("OpenFailuresBackOff", 1, openBacksOff)
 		add("DeliverErrorEndsTheSession", 1, deliverError)
 		add("ReconnectOpensAgain", 2, reconnect)
 	}
@@ -184,6 +187,19 @@ func openFailure(w *world, spec bus.Spec) {
 		return nil
 	}})
 	w.awaitWithin(3*w.sys.LeaseTTL, "the third open succeeds", func() bool { return len(c.owns()) == 1 })
+}
+
+// openBacksOff counts calls of open. Pauses that start at 100 ms and double allow six within three seconds.
+func openBacksOff(w *world, spec bus.Spec) {
+	var calls atomic.Int64
+	w.join().consume(spec, behaviour{open: func(context.Context, shard.Partition) error {
+		calls.Add(1)
+		return errTest
+	}})
+	w.awaitWithin(2*w.sys.LeaseTTL, "open is called again after a failure", func() bool { return calls.Load() > 1 })
+	if w.holds(3*time.Second, func() bool { return calls.Load() > 10 }) {
+		w.Fatalf("open was called %d times within 3 s of failures, want 10 at most", calls.Load())
+	}
 }
 
 func deliverError(w *world, spec bus.Spec) {

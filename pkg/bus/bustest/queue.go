@@ -24,6 +24,7 @@ func queueChecks() []Check {
 		{"Queue/WindowSaturatesAndGoesOn", 1, queueWindow},
 		{"Queue/DeliverErrorEndsTheSession", 1, queueDeliverError},
 		{"Queue/OpenFailureIsTriedAgain", 1, queueOpenFailure},
+		{"Queue/OpenFailuresBackOff", 1, func(w *world) { openBacksOff(w, queue) }},
 		{"Queue/SurvivesReconnect", 1, queueReconnect},
 	}
 }

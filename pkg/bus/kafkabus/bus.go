@@ -9,12 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 // Bus is one process's handle on the bus.
@@ -36,6 +38,9 @@ type Bus struct {
 	consuming map[string]bool // groups with owners that this handle consumes
 	floorsOf  map[string]*together
 	running   sync.WaitGroup // Consume and Floor calls, and look-ups of users' topics
+
+	health         health.Registry
+	commitFailures *prometheus.CounterVec
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -53,6 +58,8 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		room:       semaphore.NewWeighted(maxPending),
 		consuming:  make(map[string]bool),
 		floorsOf:   make(map[string]*together),
+
+		commitFailures: newCommitFailures(),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.client, err = opts.client(opts.producing()...); err != nil {
@@ -107,16 +114,26 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
+	h := b.health.Begin(spec, b.log)
+	defer h.End()
 	var err error
 	if spec.Mode == bus.Queue && b.opts.ShareGroups {
-		err = b.consumeShared(ctx, spec, open)
+		err = b.consumeShared(ctx, spec, open, h)
 	} else {
-		err = b.consumeGroup(ctx, spec, open)
+		err = b.consumeGroup(ctx, spec, open, h)
 	}
 	if err != nil {
 		return fmt.Errorf("consume %s: %w", spec.Topic, err)
 	}
 	return nil
+}
+
+// Ready implements bus.Bus.
+func (b *Bus) Ready(topic bus.Topic, group string) error {
+	if b.isClosed() {
+		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
+	}
+	return b.health.Ready(topic, group)
 }
 
 // enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the

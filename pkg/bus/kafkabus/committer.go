@@ -8,12 +8,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 // committer writes the positions of all sessions of one membership, one request at a time: two under
@@ -27,6 +29,8 @@ type committer struct {
 	every    time.Duration
 	gone     func() // is told when the brokers do not know the topic
 	log      *slog.Logger
+	health   *health.Consumer
+	failures prometheus.Counter
 
 	wake chan struct{} // somebody waits for a commit
 
@@ -108,16 +112,41 @@ func (c *committer) run(ctx context.Context) {
 			return
 		}
 		err := c.commit(ctx, waiting)
-		if gone(err) {
-			c.gone()
-		}
-		if err != nil {
-			c.log.Debug("commit put off", "group", c.groupID, "error", err)
-		}
+		c.report(ctx, err)
 		for _, w := range waiting {
 			w.done <- err
 		}
 	}
+}
+
+// report makes the outcome of a commit known. During a rebalance refusals are normal: the membership that they are about
+// ends, or the next try succeeds.
+func (c *committer) report(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		c.health.Works(health.Commits)
+	case ctx.Err() != nil: // given up, not refused
+	case moving(err):
+		c.log.Debug("commit postponed by a rebalance", "group", c.groupID, "error", err)
+	default:
+		c.failures.Inc()
+		c.health.Failed(health.Commits, err)
+		if gone(err) {
+			c.gone()
+		}
+	}
+}
+
+// moving reports whether a commit was refused because the group's membership changes.
+func moving(err error) bool {
+	for _, cause := range []error{
+		kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.StaleMemberEpoch, kerr.FencedMemberEpoch,
+	} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *committer) takeWaiting() []waiter {

@@ -1,7 +1,7 @@
 // Package kafkabus is the bus on Apache Kafka, for clusters.
 //
 // It owns topics, group membership, fetching, commits and the wire form. It imports pkg/bus, its
-// internals, pkg/shard and the franz-go client; it never reads a message's body, and never counts on
+// internals, pkg/shard, the franz-go client and Prometheus; it never reads a message's body, and never counts on
 // a partition being its own: the group's coordinator refuses the commits of whoever is late, and the
 // claim in the store is the safety.
 //
@@ -10,8 +10,9 @@
 // read from.
 //
 // Read options.go, topics.go and incarnation.go (what is kept), bus.go, wire.go, publish.go and
-// floor.go (the verbs), then the consumer side: group.go (who owns what), session.go (one
-// assignment), reader.go, progress.go and committer.go (how far a group is), and one file per mode:
-// ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go is for topics of users' own,
-// together.go shares floors, follow.go is for onlookers.
+// floor.go (the verbs), extra.go (partitions that operators add), then the consumer side: group.go (who
+// owns what), session.go (one assignment), reader.go, progress.go and committer.go (how far a group is),
+// and one file per mode: ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go
+// is for topics of users' own, together.go shares floors, follow.go is for onlookers, clientlog.go
+// summarizes the client library's log, metrics.go has the metrics.
 package kafkabus

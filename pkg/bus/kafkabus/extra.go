@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// An operator can add partitions to a topic (kafka-topics --alter), and nobody can remove them. Timerbus publishes to
-// the cluster's partitions by number, so its own messages never land in the others.
+// An operator can add partitions to a topic (kafka-topics --alter), but cannot remove them. Timerbus publishes to the
+// cluster's partitions by number, so its messages never land in the added ones.
 //
 // Logs are read as a whole, because other publishers choose the partition by key: their messages do land in the added
 // partitions. Hints and due events come from Timerbus alone: their added partitions are not used.

@@ -49,7 +49,7 @@ func foreign(t *testing.T, opts kafkabus.Options, topic bus.Topic, partition int
 }
 
 // TestAddedPartitionsOfLogsAreRead: publishers that choose by key put messages there, commands among them. Nothing is
-// lost, nothing acknowledged is repeated, and the Consume goes on without a restart.
+// lost, nothing acknowledged is repeated, and no restart is needed.
 func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
 		log := &logged{}
@@ -105,8 +105,8 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 	})
 }
 
-// TestAddedPartitionsOfInternalTopicsAreNotUsed: Timerbus publishes to its own by number. A message that lands in
-// another one comes from a stranger, and is not lost without a word.
+// TestAddedPartitionsOfInternalTopicsAreNotUsed: Timerbus publishes to its own by number. A message in an added one comes
+// from another program, and an error in the log counts it.
 func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
 		log := &logged{}
@@ -194,7 +194,7 @@ func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 	}
 }
 
-// TestFewerPartitionsThanTheCluster: such a topic was not altered but made by somebody else.
+// TestFewerPartitionsThanTheCluster: such a topic was not altered, since partitions cannot be removed, but recreated.
 func TestFewerPartitionsThanTheCluster(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -211,7 +211,7 @@ func TestFewerPartitionsThanTheCluster(t *testing.T) {
 	if err := cluster.CreateTopic(name, 2, nil); err != nil {
 		t.Fatal(err)
 	}
-	log.await(t, "group left and joined again", fmt.Sprintf("topic %s has 2 partitions, this process is set to 3", name))
+	log.await(t, "consumer failing", fmt.Sprintf("topic %s has 2 partitions, this process is set to 3", name))
 	if _, err := admin(t, cluster).UpdatePartitions(t.Context(), 3, name); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 const (
@@ -34,12 +35,13 @@ type membership struct {
 	topic    string
 	groupID  string
 	identity identity
-	// partitions is how many of the topic's are read.
+	// partitions is how many of the topic's partitions are read.
 	partitions int
 
 	client    *kgo.Client
 	reader    *reader
 	committer *committer
+	health    *health.Consumer
 	broken    chan error    // holds the first reason to give the membership up
 	doubt     chan struct{} // the topic may have been made anew
 
@@ -50,9 +52,9 @@ type membership struct {
 }
 
 // consumeGroup runs one membership after the other until ctx ends or the group cannot be had.
-func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	for failures := 0; ctx.Err() == nil; {
-		err := b.consumeOnce(ctx, spec, open)
+func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
+	for ctx.Err() == nil {
+		err := b.consumeOnce(ctx, spec, open, h)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
 		}
@@ -62,16 +64,16 @@ func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		if final(err) {
 			return fmt.Errorf("%w: group %s: %w", bus.ErrUnavailable, b.opts.groupID(spec.Topic, spec.Group), err)
 		}
-		b.log.Warn("group left and joined again", "group", b.opts.groupID(spec.Topic, spec.Group), "error", err)
-		pause(ctx, b.retryPause(failures))
-		failures++
+		failures := 0
+		if errors.Is(err, errGrown) || errors.Is(err, errRecreated) {
+			h.Waiting(health.Member, err)
+			b.log.Info("joining the group again", "group", b.opts.groupID(spec.Topic, spec.Group), "reason", err)
+		} else {
+			failures = h.Failed(health.Member, err)
+		}
+		pause(ctx, health.Backoff(b.opts.RetryPause, failures))
 	}
 	return nil
-}
-
-// retryPause grows with the number of failures in a row.
-func (b *Bus) retryPause(failures int) time.Duration {
-	return min(b.opts.RetryPause<<min(failures, 8), max(b.opts.RetryPause, 2*time.Second))
 }
 
 // final reports whether trying again cannot help.
@@ -87,7 +89,7 @@ func final(err error) bool {
 	return false
 }
 
-func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
 	topic := b.opts.topic(spec.Topic)
 	partitions, err := b.partitionsOf(ctx, spec.Topic)
 	if err != nil {
@@ -97,6 +99,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 		bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx),
 		topic: topic, groupID: b.opts.groupID(spec.Topic, spec.Group), identity: b.identities.get(topic),
 		partitions: partitions,
+		health:     h,
 		broken:     make(chan error, 1),
 		doubt:      make(chan struct{}, 1),
 		assigned:   make(map[int32]*assignment),
@@ -115,15 +118,18 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	m.committer = &committer{
 		group: m.client, groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
 		gone:  func() { signal(m.doubt) },
-		every: b.opts.CommitEvery, log: b.log, wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
+		every: b.opts.CommitEvery, log: b.log, health: h, failures: b.commitFailures.WithLabelValues(string(spec.Topic)),
+		wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
 	}
 	close(ready)
+	defer h.Works(health.Commits) // of this membership
 
 	loops, stop := context.WithCancel(m.base)
 	var running sync.WaitGroup
 	running.Go(func() { m.reader.run(loops) })
 	running.Go(func() { m.committer.run(loops) })
 	running.Go(func() { m.watch(loops) })
+	running.Go(func() { m.drain(loops) })
 
 	cause := bus.ErrStopping
 	select {
@@ -159,6 +165,7 @@ func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, added map[string][]int32) {
 			<-ready
 			m.assign(added[m.topic])
+			m.health.Works(health.Member) // after its partitions are known to be opening
 		}),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
 			<-ready
@@ -189,7 +196,9 @@ func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 func (m *membership) OnGroupManageError(err error) {
 	if final(err) {
 		m.fail(err)
+		return
 	}
+	m.health.Failed(health.Member, fmt.Errorf("join group %s: %w", m.groupID, err))
 }
 
 // fail gives the membership up.
@@ -213,6 +222,7 @@ func (m *membership) assign(partitions []int32) {
 			m.grown(int(p) + 1)
 			continue
 		}
+		m.health.Opening(health.Partition(p))
 		a := newAssignment(m, p)
 		m.assigned[p] = a
 		m.running.Go(func() { a.run(together) })
@@ -281,6 +291,14 @@ func (m *membership) watch(ctx context.Context) {
 		if err := m.bus.checkStrays(ctx, m.topic, m.partitions, &found); err != nil && ctx.Err() == nil {
 			m.bus.log.Debug("added partitions not checked", "topic", m.topic, "error", err)
 		}
+	}
+}
+
+// drain polls the group's client. It fetches nothing, but appends an error for each failed join to what it keeps for the
+// next poll, without a bound.
+func (m *membership) drain(ctx context.Context) {
+	for ctx.Err() == nil {
+		m.client.PollFetches(ctx)
 	}
 }
 

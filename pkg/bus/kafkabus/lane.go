@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -35,22 +37,21 @@ type lane struct {
 }
 
 // lane has one member after the other until ctx ends.
-func (s *sharing) lane(ctx context.Context, batch int) error {
-	for failures := 0; ctx.Err() == nil; failures++ {
-		err := s.laneOnce(ctx, batch)
+func (s *sharing) lane(ctx context.Context, batch int, part health.Part) error {
+	for ctx.Err() == nil {
+		err := s.laneOnce(ctx, batch, part)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
 		case final(err):
 			return fmt.Errorf("%w: share group %s: %w", bus.ErrUnavailable, s.groupID(), err)
 		}
-		s.bus.log.Warn("share group left and joined again", "group", s.groupID(), "error", err)
-		pause(ctx, s.bus.retryPause(failures))
+		pause(ctx, health.Backoff(s.bus.opts.RetryPause, s.health.Failed(part, err)))
 	}
 	return nil
 }
 
-func (s *sharing) laneOnce(ctx context.Context, batch int) error {
+func (s *sharing) laneOnce(ctx context.Context, batch int, part health.Part) error {
 	topic := s.topic()
 	if err := s.bus.identify(ctx, topic); err != nil {
 		return err
@@ -66,12 +67,22 @@ func (s *sharing) laneOnce(ctx context.Context, batch int) error {
 		kgo.MaxConcurrentFetches(0), // nothing is locked before it can be delivered
 		// One fetch at a time means one broker at a time: this is how long the others' messages wait for it.
 		kgo.FetchMaxWait(shareWait),
-		kgo.WithHooks(manageHook(func(err error) {
-			select {
-			case broken <- err:
-			default:
-			}
-		})),
+		kgo.WithHooks(&laneHooks{
+			refused: func(err error) {
+				s.health.Failed(part, fmt.Errorf("join share group %s: %w", s.groupID(), err))
+				select {
+				case broken <- err:
+				default:
+				}
+			},
+			heartbeat: func(err error) {
+				if err != nil {
+					s.health.Failed(part, fmt.Errorf("heartbeat of share group %s: %w", s.groupID(), err))
+				} else {
+					s.health.Opened(part, 0)
+				}
+			},
+		}),
 	)
 	if err != nil {
 		return err
@@ -104,11 +115,21 @@ func (s *sharing) laneOnce(ctx context.Context, batch int) error {
 	}
 }
 
-// manageHook is told of errors of the group's management.
-type manageHook func(error)
+// laneHooks are called by the client about its membership.
+type laneHooks struct {
+	refused   func(error)
+	heartbeat func(error) // one was answered, or not; refused follows if the answer is an error
+}
 
 // OnGroupManageError implements kgo.HookGroupManageError.
-func (h manageHook) OnGroupManageError(err error) { h(err) }
+func (h *laneHooks) OnGroupManageError(err error) { h.refused(err) }
+
+// OnBrokerE2E implements kgo.HookBrokerE2E.
+func (h *laneHooks) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
+	if key == kmsg.ShareGroupHeartbeat.Int16() {
+		h.heartbeat(e2e.Err())
+	}
+}
 
 // leave gives back what is not settled.
 func (l *lane) leave() {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -29,8 +31,12 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	hold := l.hold
 	l.mu.Unlock()
 	if hold != nil {
+		timeout := time.NewTimer(2 * time.Second) // as Options has for the client's own dialer
+		defer timeout.Stop()
 		select {
 		case <-hold:
+		case <-timeout.C:
+			return nil, os.ErrDeadlineExceeded
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -109,6 +115,13 @@ func (l *line) kill() {
 	l.refuse = true
 	l.mu.Unlock()
 	l.cut()
+}
+
+// revive lets the process connect again.
+func (l *line) revive() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuse = false
 }
 
 func (l *line) close() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -38,18 +39,16 @@ func newAssignment(m *membership, p int32) *assignment {
 // run has the first session start from what was looked up for all partitions together.
 func (a *assignment) run(together func() ([]place, error)) {
 	defer a.release()
+	defer a.membership.health.Works(health.Partition(a.partition)) // its failures here are over
 	defer a.cancel(nil)
 	where := together
-	for failures := 0; ; failures++ {
+	for {
 		s := newSession(a)
 		if !a.begin(s) {
 			return
 		}
-		opened := s.run(where)
-		if opened {
-			failures = 0
-		}
-		if !pause(a.ended, a.membership.bus.retryPause(failures)) {
+		s.run(where)
+		if !pause(a.ended, health.Backoff(a.membership.bus.opts.RetryPause, s.failed())) {
 			return
 		}
 		where = func() ([]place, error) { return a.membership.places(s.base) }
@@ -107,8 +106,9 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
-	mu    sync.Mutex
-	cause error
+	mu       sync.Mutex
+	cause    error
+	failures int // of sessions in a row, this one's included; 0: it has not failed
 }
 
 func newSession(a *assignment) *session {
@@ -142,10 +142,18 @@ func (s *session) end(cause error) {
 
 // fail ends the session because of its own error.
 func (s *session) fail(what string, err error) {
-	if s.why() == nil && !errors.Is(err, errRecreated) {
-		s.bus.log.Warn("session failed", "topic", s.membership.topic, "partition", int(s.partition), "in", what, "error", err)
+	s.mu.Lock()
+	if s.cause == nil && !errors.Is(err, errRecreated) {
+		s.failures = s.membership.health.Failed(health.Partition(s.partition), fmt.Errorf("%s: %w", what, err))
 	}
+	s.mu.Unlock()
 	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
+}
+
+func (s *session) failed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures
 }
 
 func (s *session) why() error {
@@ -154,24 +162,27 @@ func (s *session) why() error {
 	return s.cause
 }
 
-// run reports whether the session was opened.
-func (s *session) run(where func() ([]place, error)) bool {
+// settle is how long a session must last before it counts as open: brokers refuse a fetch within its maximum wait.
+const settle = 2 * fetchWait
+
+func (s *session) run(where func() ([]place, error)) {
 	defer s.cancel(nil)
 	places, err := where()
 	if err != nil {
 		s.fail("start", err)
-		return false
+		return
 	}
 	if s.ctx.Err() != nil {
-		return false
+		return
 	}
 	s.source.start(places[s.partition])
 	handler, err := s.membership.open(s.ctx, s.partition)
 	if err != nil {
 		s.fail("open", err)
 		s.finish(false)
-		return false
+		return
 	}
+	s.membership.health.Opened(health.Partition(s.partition), settle)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -185,7 +196,6 @@ func (s *session) run(where func() ([]place, error)) bool {
 		}
 	}
 	s.close(handler)
-	return true
 }
 
 // close calls the service's Close. Past CloseWait the partition goes on without it, and what it still

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -20,17 +21,18 @@ import (
 // before it has returned, so a lane polls only when its batch is settled, and several lanes keep a slow
 // message from holding up the others.
 type sharing struct {
-	bus  *Bus
-	spec bus.Spec
-	base context.Context
+	bus    *Bus
+	spec   bus.Spec
+	base   context.Context
+	health *health.Consumer
 
 	mu      sync.Mutex
 	session *shareSession // nil between two sessions
 	changed chan struct{} // closed when session changes
 }
 
-func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	s := &sharing{bus: b, spec: spec, base: context.WithoutCancel(ctx), changed: make(chan struct{})}
+func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
+	s := &sharing{bus: b, spec: spec, base: context.WithoutCancel(ctx), health: h, changed: make(chan struct{})}
 	if err := s.configure(ctx); err != nil {
 		if final(err) {
 			return fmt.Errorf("%w: share group %s: %w", bus.ErrUnavailable, s.groupID(), err)
@@ -43,8 +45,10 @@ func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSes
 	var running sync.WaitGroup
 	for i := range lanes {
 		batch := spec.MaxInFlight/lanes + min(1, max(0, spec.MaxInFlight%lanes-i))
+		part := health.Part(fmt.Sprint("lane ", i))
+		h.Opening(part)
 		running.Go(func() {
-			if err := s.lane(loops, batch); err != nil {
+			if err := s.lane(loops, batch, part); err != nil {
 				stop(err)
 			}
 		})
@@ -52,11 +56,8 @@ func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSes
 	ended, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(loops, cancel)()
-	for failures := 0; ended.Err() == nil; failures++ {
-		if s.run(ended, open) {
-			failures = 0
-		}
-		pause(ended, b.retryPause(failures))
+	for ended.Err() == nil {
+		pause(ended, health.Backoff(b.opts.RetryPause, s.run(ended, open)))
 	}
 	err := context.Cause(loops)
 	stop(bus.ErrStopping)
@@ -105,25 +106,29 @@ func (s *sharing) configure(ctx context.Context) error {
 	return nil
 }
 
-// run has one session, and reports whether it was opened.
-func (s *sharing) run(ended context.Context, open bus.OpenSession) bool {
+// run has one session. It returns how many sessions in a row have failed, this one included; 0 if it has not.
+func (s *sharing) run(ended context.Context, open bus.OpenSession) (failures int) {
 	one := newShareSession(s)
 	defer one.cancel(nil)
 	defer context.AfterFunc(ended, func() { one.end(bus.ErrStopping) })()
 	handler, err := open(one.ctx, 0)
 	if err != nil {
 		if one.why() == nil {
-			s.bus.log.Warn("session failed", "topic", s.topic(), "in", "open", "error", err)
+			failures = s.health.Failed(sessions, fmt.Errorf("open: %w", err))
 		}
-		return false
+		return failures
 	}
+	s.health.Opened(sessions, 0)
 	one.handler = handler
 	s.attach(one)
 	<-one.ctx.Done()
 	s.attach(nil)
 	one.close()
-	return true
+	return one.failures
 }
+
+// sessions are those of a share group, which has one for all partitions.
+const sessions = health.Member
 
 func (s *sharing) attach(one *shareSession) {
 	s.mu.Lock()
@@ -158,6 +163,8 @@ type shareSession struct {
 	cancel  context.CancelCauseFunc
 
 	calls sync.Mutex // one Deliver at a time
+
+	failures int // of sessions in a row, this one's included; of the deliverer, and then of the one that closes
 
 	mu    sync.Mutex
 	cause error
@@ -200,7 +207,7 @@ func (s *shareSession) deliver(d *shareDelivery) bool {
 		return false
 	}
 	if err := s.handler.Deliver(s.ctx, &d.Delivery); err != nil {
-		s.sharing.bus.log.Warn("session failed", "topic", s.sharing.topic(), "in", "deliver", "error", err)
+		s.failures = s.sharing.health.Failed(sessions, fmt.Errorf("deliver: %w", err))
 		s.end(fmt.Errorf("%w: deliver: %w", bus.ErrLost, err))
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -39,6 +40,7 @@ type consumer struct {
 	open     bus.OpenSession
 	base     context.Context
 	sessions sync.WaitGroup
+	health   *health.Consumer
 
 	// Guarded by broker.mu.
 	leaving bool
@@ -123,6 +125,11 @@ func (g *group) rebalance() {
 		if p.moved != nil && p.moved.able() {
 			want = p.moved
 		}
+		for _, c := range g.consumers {
+			if c != want {
+				c.health.Works(health.Partition(i)) // its failures there are over
+			}
+		}
 		switch {
 		case p.owner != nil && p.owner.consumer != want:
 			// A member that cannot be reached cannot be asked: its lease must run out.
@@ -152,6 +159,7 @@ func (g *group) start(c *consumer, p shard.Partition) *session {
 		s.source = g.broker.queues[g.topic].attach(s)
 	}
 	c.sessions.Add(1)
+	c.health.Opening(s.part())
 	go s.run()
 	return s
 }

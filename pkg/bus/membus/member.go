@@ -3,10 +3,12 @@ package membus
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -27,6 +29,8 @@ type Member struct {
 	downs     int  // counts disconnections, so that a late expiry does not hit a later one
 	joins     int  // counts Consume calls
 	consumers []*consumer
+
+	health health.Registry
 }
 
 var _ bus.Bus = (*Member)(nil)
@@ -147,11 +151,14 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 		spec:   spec,
 		open:   open,
 		base:   context.WithoutCancel(ctx),
+		health: m.health.Begin(spec, slog.New(slog.DiscardHandler)),
 	}
+	defer c.health.End()
 	m.joins++
 	m.consumers = append(m.consumers, c)
 	g.consumers = append(g.consumers, c)
 	g.rebalance()
+	c.health.Works(health.Member)
 	b.mu.Unlock()
 
 	select {
@@ -172,6 +179,20 @@ func (m *Member) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 		return fmt.Errorf("consume %s: %w: crashed", spec.Topic, bus.ErrClosed)
 	}
 	return nil
+}
+
+// Ready implements bus.Bus.
+func (m *Member) Ready(topic bus.Topic, group string) error {
+	m.broker.mu.Lock()
+	closed, cut := m.closed, m.down || m.frozen
+	m.broker.mu.Unlock()
+	switch {
+	case closed:
+		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
+	case cut:
+		return fmt.Errorf("consume %s in group %q: %w: not connected", topic, group, bus.ErrUnavailable)
+	}
+	return m.health.Ready(topic, group)
 }
 
 // Floor implements bus.Bus.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -23,7 +24,7 @@ type session struct {
 	// Guarded by broker.mu.
 	cause   error // why it ends; nil while it lives
 	crashed bool  // its process is gone: Close is not called
-	failed  bool  // open or Deliver failed: rest before the next try
+	failed  int   // open or Deliver failed, so often in a row: rest before the next try
 	over    bool  // acknowledgements do nothing any more
 }
 
@@ -36,6 +37,8 @@ type source interface {
 	// order.
 	end(commit bool)
 }
+
+func (s *session) part() health.Part { return health.Partition(s.partition) }
 
 func (s *session) broker() *Broker { return s.consumer.member.broker }
 
@@ -84,6 +87,7 @@ func (s *session) run() {
 		s.finish()
 		return
 	}
+	s.consumer.health.Opened(s.part(), 0)
 	for {
 		d := s.next()
 		if d == nil {
@@ -120,7 +124,9 @@ func (s *session) fail(cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	// A session that was ending anyway did not fail: its partition need not rest.
-	s.failed = s.cause == nil
+	if s.cause == nil {
+		s.failed = s.consumer.health.Failed(s.part(), cause)
+	}
 	s.end(cause)
 }
 
@@ -153,9 +159,10 @@ func (s *session) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.retire(s.counts())
-	if s.failed {
-		s.consumer.group.rest(s, b.opts.RetryPause)
+	if s.failed > 0 {
+		s.consumer.group.rest(s, health.Backoff(b.opts.RetryPause, s.failed))
 		return
 	}
+	s.consumer.health.Works(s.part())
 	s.consumer.group.free(s)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 // Bus is one process's handle on the bus.
@@ -37,6 +38,8 @@ type Bus struct {
 	closed    bool
 	consuming map[string]bool // groups with owners that this handle consumes
 	running   sync.WaitGroup  // Consume calls
+
+	health health.Registry
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -162,17 +165,30 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
+	h := b.health.Begin(spec, b.log)
+	defer h.End()
 	consume := b.consumeOwned
 	if spec.Mode == bus.Queue {
 		consume = b.consumeQueue
 	}
-	if err := consume(ctx, spec, open); err != nil {
+	if err := consume(ctx, spec, open, h); err != nil {
 		return err
 	}
 	if cause := context.Cause(b.ctx); cause != nil && !errors.Is(cause, bus.ErrClosed) {
 		return fmt.Errorf("consume %s: %w", spec.Topic, cause)
 	}
 	return nil
+}
+
+// Ready implements bus.Bus.
+func (b *Bus) Ready(topic bus.Topic, group string) error {
+	switch {
+	case b.isClosed():
+		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
+	case !b.nc.IsConnected():
+		return fmt.Errorf("consume %s in group %q: %w: not connected to NATS at %s", topic, group, bus.ErrUnavailable, b.opts.address())
+	}
+	return b.health.Ready(topic, group)
 }
 
 // enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -68,9 +69,10 @@ type group struct {
 	ended    chan *session
 	giveUp   context.CancelCauseFunc // ends the Consume with an error
 	running  sync.WaitGroup
+	health   *health.Consumer
 }
 
-func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	partitions := b.opts.Partitions
@@ -91,10 +93,12 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		rests:    make(map[shard.Partition]time.Time),
 		ended:    make(chan *session, partitions),
 		giveUp:   giveUp,
+		health:   h,
 	}
 	b.lease.join(g.name)
 	for ctx.Err() == nil {
 		if err := g.run(ctx); err != nil {
+			h.Waiting(health.Member, err)
 			b.log.Debug("watch owners again", "group", g.name, "error", err)
 			b.restoreBucket(ctx, ownersBucket)
 			pause(ctx, b.opts.RetryPause)
@@ -127,7 +131,10 @@ func (g *group) run(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		t, members, holders, changed := g.bus.lease.view(g.name)
-		if complete && t != nil {
+		switch {
+		case t == nil:
+			g.health.Waiting(health.Member, errNoLease)
+		case complete:
 			if wait := g.reconcile(t, members, holders); wait > 0 {
 				again.Reset(wait)
 			}
@@ -154,6 +161,8 @@ func (g *group) run(ctx context.Context) error {
 	}
 }
 
+var errNoLease = errors.New("this process has no lease")
+
 // see notes a record. A session whose partition somebody else took is lost.
 func (g *group) see(e jetstream.KeyValueEntry) {
 	var p shard.Partition
@@ -178,8 +187,8 @@ func (g *group) forget(s *session) {
 	if g.sessions[s.partition] == s {
 		delete(g.sessions, s.partition)
 	}
-	if s.failed() {
-		g.rests[s.partition] = time.Now().Add(g.bus.opts.RetryPause)
+	if failures := s.failed(); failures > 0 {
+		g.rests[s.partition] = time.Now().Add(health.Backoff(g.bus.opts.RetryPause, failures))
 	}
 }
 
@@ -206,7 +215,8 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 		}
 		owner := g.entries[p].Owner
 		if want != t.id {
-			if owner == t.id { // a leftover of ours keeps others waiting
+			g.health.Works(health.Partition(p)) // its failures here are over
+			if owner == t.id {                  // a leftover of ours keeps others waiting
 				if err := g.clear(p); err != nil {
 					later(g.bus.opts.RetryPause)
 				}
@@ -220,6 +230,7 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 		if owner != t.id && holders[owner] {
 			continue // it will release, or die: both will be seen
 		}
+		g.health.Opening(health.Partition(p))
 		if err := g.take(t, p); err != nil {
 			g.bus.log.Debug("partition not taken", "group", g.name, "partition", int(p), "error", err)
 			if unanswered(err) {
@@ -228,6 +239,7 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 			later(g.bus.opts.RetryPause)
 		}
 	}
+	g.health.Works(health.Member)
 	return again
 }
 

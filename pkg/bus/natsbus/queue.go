@@ -11,13 +11,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 // consumeQueue runs one session after the other until ctx ends. Nothing is owned, so there is no
 // lease: the server's shared consumer gives each message to one member.
-func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
+	h.Opening(health.Partition(0))
+	h.Works(health.Member) // members of a shared consumer do not join
 	for ctx.Err() == nil {
-		s := newQueueSession(ctx, b, spec, open)
+		s := newQueueSession(ctx, b, spec, open, h)
 		unlink := context.AfterFunc(ctx, func() { s.end(bus.ErrStopping) })
 		s.run()
 		unlink()
@@ -29,8 +32,8 @@ func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	return nil
 }
 
-func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSession) *session {
-	s := &session{bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx)}
+func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSession, h *health.Consumer) *session {
+	s := &session{bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx), health: h}
 	s.ctx, s.cancel = context.WithCancelCause(s.base)
 	s.source = newQueueSource(s)
 	return s

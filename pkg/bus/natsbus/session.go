@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
@@ -35,6 +35,7 @@ type session struct {
 	term      *term                   // nil in Queue mode
 	partition shard.Partition
 	source    source
+	health    *health.Consumer
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 
@@ -42,13 +43,13 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
-	mu     sync.Mutex
-	cause  error
-	broken bool
+	mu       sync.Mutex
+	cause    error
+	failures int // of sessions in a row, this one's included; 0: it has not failed
 }
 
 func newSession(g *group, t *term, p shard.Partition, e entry) *session {
-	s := &session{bus: g.bus, spec: g.spec, open: g.open, base: g.base, giveUp: g.giveUp, term: t, partition: p}
+	s := &session{bus: g.bus, spec: g.spec, open: g.open, base: g.base, giveUp: g.giveUp, term: t, partition: p, health: g.health}
 	s.ctx, s.cancel = context.WithCancelCause(g.base)
 	h := &holding{bus: g.bus, key: recordKey(g.name, p), entry: e}
 	if g.spec.Mode == bus.Live {
@@ -76,27 +77,29 @@ func (s *session) end(cause error) {
 // fail ends the session because of its own error.
 func (s *session) fail(what string, err error) {
 	s.mu.Lock()
-	ending := s.cause != nil
-	s.broken = s.broken || !ending
+	switch {
+	case s.cause != nil: // it is ending anyway
+	case errors.Is(err, errLinkChanged): // logged by the connection's handlers
+		s.health.Waiting(s.part(), err)
+		s.failures = 1
+	default:
+		s.failures = s.health.Failed(s.part(), fmt.Errorf("%s: %w", what, err))
+	}
 	s.mu.Unlock()
-	level := slog.LevelWarn
-	if errors.Is(err, errLinkChanged) {
-		level = slog.LevelDebug // the connection's own line is enough
-	}
-	if !ending {
-		s.bus.log.Log(s.base, level, "session failed", "topic", s.spec.Topic, "partition", int(s.partition), "in", what, "error", err)
-	}
 	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
 	if errors.Is(err, bus.ErrNoTopic) && s.giveUp != nil {
 		s.giveUp(err) // a user's topic is gone, and not ours to make again
 	}
 }
 
-// failed reports whether the session ended by its own fault, after which its partition rests.
-func (s *session) failed() bool {
+func (s *session) part() health.Part { return health.Partition(s.partition) }
+
+// failed is how many sessions in a row have ended by their own fault, after which the partition rests; 0 if this one has
+// not.
+func (s *session) failed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.broken
+	return s.failures
 }
 
 func (s *session) why() error {
@@ -121,6 +124,7 @@ func (s *session) run() {
 		s.finish(false)
 		return
 	}
+	s.health.Opened(s.part(), 0)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -216,8 +220,8 @@ func (s *session) releases() bool {
 
 // resting waits for the pause after a failure.
 func (s *session) resting(ctx context.Context) {
-	if s.failed() {
-		pause(ctx, s.bus.opts.RetryPause)
+	if failures := s.failed(); failures > 0 {
+		pause(ctx, health.Backoff(s.bus.opts.RetryPause, failures))
 	}
 }
 

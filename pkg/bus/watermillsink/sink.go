@@ -212,6 +212,20 @@ func (s *Sink) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 	}
 }
 
+// Ready implements bus.Bus. Of a Pub/Sub it is known whether commands are subscribed to.
+func (s *Sink) Ready(topic bus.Topic, group string) error {
+	switch {
+	case s.life.Err() != nil:
+		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
+	case !s.fromSubscriber(topic):
+		return s.config.Inner.Ready(topic, group)
+	case !s.subscribed.Load():
+		return fmt.Errorf("consume %s in group %q: %w: not subscribed to %q", topic, group, bus.ErrUnavailable, s.TopicName(topic))
+	default:
+		return nil
+	}
+}
+
 // MakeTopic implements bus.TopicMaker where the bus below does. Topics of a Pub/Sub are made as it makes them.
 func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := s.checkOwn(topic); err != nil {

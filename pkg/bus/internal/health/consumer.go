@@ -1,0 +1,223 @@
+package health
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// Part is a part of a Consume that can fail by itself, by its name in logs and errors.
+type Part string
+
+const (
+	// Member is the membership in the group.
+	Member Part = "membership"
+	// Commits are writes of the group's position.
+	Commits Part = "commits"
+)
+
+// Partition is the sessions of one partition.
+func Partition[N ~int | ~int32](n N) Part { return Part("partition " + strconv.Itoa(int(n))) }
+
+const (
+	// provenAfter is how long a session must last before the failures of those before it are forgotten. Where rights
+	// are missing or a message cannot be handled, every session opens and fails within milliseconds.
+	provenAfter = 3 * time.Second
+	// openWithin is how long a session may take to open before its Consume is not ready.
+	openWithin = 10 * time.Second
+	// remindEvery is how often a lasting failure is logged.
+	remindEvery = time.Minute
+	// maxPause bounds Backoff.
+	maxPause = 2 * time.Second
+)
+
+var (
+	errNotJoined = errors.New("the group is not joined yet")
+	errNotOpen   = errors.New("the session is not open yet")
+)
+
+// Consumer is one Consume call. Its methods are safe for concurrent use.
+type Consumer struct {
+	registry *Registry
+	topic    bus.Topic
+	group    string
+	log      *slog.Logger
+
+	mu     sync.Mutex
+	ended  bool
+	worked bool // there was a time without faults
+	faults map[Part]*fault
+	outage outage
+}
+
+// fault is why a part does not work.
+type fault struct {
+	err      error
+	from     time.Time // Ready reports it from then on
+	failures int       // in a row; 0: it has not failed, it does not work yet
+	proof    *time.Timer
+}
+
+// outage is the time in which some part fails, for the log.
+type outage struct {
+	began, logged time.Time // zero: no outage
+	failures      int
+}
+
+// Waiting says that a part does not work, without being a failure: it has to join, or its connection was lost, which is
+// logged elsewhere.
+func (c *Consumer) Waiting(p Part, err error) { c.wait(p, err, 0) }
+
+// Opening says that a session is being opened.
+func (c *Consumer) Opening(p Part) { c.wait(p, errNotOpen, openWithin) }
+
+func (c *Consumer) wait(p Part, err error, patience time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.faults[p] != nil {
+		return
+	}
+	f := &fault{err: err, from: time.Now()}
+	if c.worked {
+		f.from = f.from.Add(patience)
+	}
+	c.faults[p] = f
+}
+
+// Failed says that a part has failed and will be tried again. It returns how often in a row it has failed.
+func (c *Consumer) Failed(p Part, err error) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return 1
+	}
+	now := time.Now()
+	f := c.faults[p]
+	if f == nil {
+		f = &fault{}
+		c.faults[p] = f
+	}
+	f.stop()
+	f.err, f.from = err, now
+	f.failures++
+	o := &c.outage
+	o.failures++
+	switch {
+	case o.began.IsZero():
+		o.began, o.logged = now, now
+		c.log.Warn("consumer failing, retrying", "part", string(p), "error", err)
+	case now.Sub(o.logged) >= remindEvery:
+		o.logged = now
+		c.log.Warn("consumer still failing", "part", string(p), "error", err, "failures", o.failures, "failing_parts", c.failing(),
+			"since", o.began)
+	}
+	return f.failures
+}
+
+// Opened says that a session is open. After failures it counts as working once it has lasted, and otherwise after settle,
+// which is how long the bus may take to refuse what the session does first.
+func (c *Consumer) Opened(p Part, settle time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.faults[p]
+	if c.ended || f == nil || f.proof != nil {
+		return
+	}
+	if f.failures > 0 {
+		settle = max(settle, provenAfter)
+	}
+	if settle == 0 {
+		c.clear(p)
+		return
+	}
+	f.proof = time.AfterFunc(settle, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.faults[p] == f && f.proof != nil { // not failed, cleared or ended since
+			c.clear(p)
+		}
+	})
+}
+
+// Works says that a part works, or is not this member's any more.
+func (c *Consumer) Works(p Part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.clear(p)
+	}
+}
+
+// clear removes a part's fault; mu is held.
+func (c *Consumer) clear(p Part) {
+	if f := c.faults[p]; f != nil {
+		f.stop()
+		delete(c.faults, p)
+	}
+	c.worked = c.worked || len(c.faults) == 0
+	if o := &c.outage; !o.began.IsZero() && c.failing() == 0 {
+		c.log.Info("consumer recovered", "failures", o.failures, "after", time.Since(o.began).Round(time.Millisecond))
+		*o = outage{}
+	}
+}
+
+// failing counts the parts that have failed; mu is held.
+func (c *Consumer) failing() (n int) {
+	for _, f := range c.faults {
+		if f.failures > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *fault) stop() {
+	if f.proof != nil {
+		f.proof.Stop()
+		f.proof = nil
+	}
+}
+
+// End ends the record with its Consume.
+func (c *Consumer) End() {
+	c.registry.remove(c)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, f := range c.faults {
+		f.stop()
+	}
+	clear(c.faults)
+}
+
+// err is the fault of the first part that has one.
+func (c *Consumer) err(now time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []Part
+	for p, f := range c.faults {
+		if !now.Before(f.from) {
+			parts = append(parts, p)
+		}
+	}
+	slices.Sort(parts) // "membership" comes before "partition 0"
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s: %w", parts[0], c.faults[parts[0]].err)
+	default:
+		return fmt.Errorf("%s (and %d more): %w", parts[0], len(parts)-1, c.faults[parts[0]].err)
+	}
+}
+
+// Backoff is how long to wait after a number of failures in a row: base, then twice as long each time, up to 2 s.
+func Backoff(base time.Duration, failures int) time.Duration {
+	return min(base<<min(max(failures-1, 0), 8), max(base, maxPause))
+}

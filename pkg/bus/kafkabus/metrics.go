@@ -1,0 +1,18 @@
+package kafkabus
+
+import "github.com/prometheus/client_golang/prometheus"
+
+func newCommitFailures() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "timerbus", Subsystem: "kafka", Name: "commit_failures_total",
+		Help: "Commits of consumed positions that the brokers did not take, other than during rebalances. They are repeated.",
+	}, []string{"topic"})
+}
+
+var _ prometheus.Collector = (*Bus)(nil)
+
+// Describe implements prometheus.Collector: a bus is registered as it is.
+func (b *Bus) Describe(to chan<- *prometheus.Desc) { b.commitFailures.Describe(to) }
+
+// Collect implements prometheus.Collector.
+func (b *Bus) Collect(to chan<- prometheus.Metric) { b.commitFailures.Collect(to) }
