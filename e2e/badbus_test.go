@@ -111,6 +111,9 @@ func TestBusGoesAndComesBack(t *testing.T) {
 				if n := strings.Count(m.Log(), `"not ready"`); n == 0 || n > 5 {
 					t.Errorf("%s says %d times that it is not ready, want once for each reason", m.name, n)
 				}
+				if n := strings.Count(m.Log(), `"kafka client`); n > 4 {
+					t.Errorf("%s has %d lines of Kafka's client library, want 4 at most", m.name, n)
+				}
 			}
 		})
 	}

@@ -36,6 +36,11 @@ type console struct{ brokers, prefix, tools string }
 
 func newConsole(t *testing.T, b *messageBus) outsider {
 	t.Helper()
+	return consoleOf(t, b)
+}
+
+func consoleOf(t *testing.T, b *messageBus) console {
+	t.Helper()
 	const variable = "TIMERBUS_TEST_KAFKA_TOOLS"
 	c := console{brokers: os.Getenv("TIMERBUS_TEST_KAFKA"), prefix: b.prefix, tools: os.Getenv(variable)}
 	if c.tools == "" {

@@ -105,7 +105,7 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{backend: b}
+	n, below := &Node{backend: b}, b.Bus
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
@@ -120,7 +120,7 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err := checkSecrets(ctx, b.Store, o); err != nil {
 		return nil, err
 	}
-	parts, err := assemble(b, o)
+	parts, err := assemble(b, below, o)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ func (w *works) probes() runtime.Part {
 			_, err := b.Store.Ping(ctx)
 			return err
 		}},
+		w.consumption(o.Role),
 		runtime.Question{Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
 			_, err := b.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 			return err
@@ -50,6 +51,15 @@ func (w *works) probes() runtime.Part {
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}, o.Listener, o.Drain/5)
+}
+
+// consumption asks whether what a role consumes from the bus makes progress.
+func (w *works) consumption(role Role) runtime.Question {
+	topic, group, reason := bus.Due, bus.GroupDispatchers, "due events are not consumed"
+	if role == Scheduler {
+		topic, group, reason = bus.Shards, bus.GroupSchedulers, "hints are not consumed"
+	}
+	return runtime.Question{Reason: reason, Ask: func(context.Context) error { return w.backend.Bus.Ready(topic, group) }}
 }
 
 func answerHealth(w http.ResponseWriter, status int, health api.Health) {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -21,8 +22,8 @@ import (
 const requestTimeout = 10 * time.Second
 
 // assemble builds what the role runs and lists the parts of the process in the order in which they start: what
-// takes in comes last, so that it stops first.
-func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
+// takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
+func assemble(b *backend.Backend, below bus.Bus, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), directory: store.NewDirectory(b.Store),
 		clock: timer.SystemClock, revisions: timer.NewRevisions(timer.SystemClock, rand.Uint64),
@@ -39,6 +40,9 @@ func assemble(b *backend.Backend, o *Options) ([]runtime.Part, error) {
 		return nil, err
 	}
 	if metered, ok := store.As[prometheus.Collector](b.Store); ok {
+		w.registry.MustRegister(metered)
+	}
+	if metered, ok := below.(prometheus.Collector); ok {
 		w.registry.MustRegister(metered)
 	}
 	watch := newWatch(b.Store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
@@ -105,10 +109,14 @@ func (w *works) scheduler() ([]runtime.Part, error) {
 func (w *works) ingest() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	positions, _ := store.As[store.Positions](b.Store)
+	var others []runtime.Question
+	if o.Role == All {
+		others = []runtime.Question{w.consumption(Dispatcher), w.consumption(Scheduler)}
+	}
 	s, err := ingest.New(ingest.Config{
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
 		Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
-		Registerer: w.registry, Gatherer: w.registry,
+		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})
 	if err != nil {

@@ -27,10 +27,15 @@ func (u *UnreadyError) Error() string { return fmt.Sprintf("%s: %v", u.Reason, u
 // Unwrap implements what errors.Is looks for.
 func (u *UnreadyError) Unwrap() error { return u.Cause }
 
-// readyFor is how long an answer is remembered: probes come often and from anybody.
-const readyFor = time.Second
+// Answers are cached, because probes may come often. That something does not work is cached for a shorter time, so that
+// the end of a start or of a short outage is seen soon.
+const (
+	readyFor   = time.Second
+	unreadyFor = 50 * time.Millisecond
+)
 
-// Readiness asks its questions at most once a second, however often it is probed, and logs changes.
+// Readiness asks its questions at most once a second while it is ready, and twenty times a second while it is not, however
+// often it is probed, and logs changes.
 type Readiness struct {
 	questions []Question
 	timeout   time.Duration
@@ -40,6 +45,7 @@ type Readiness struct {
 	turn  chan struct{} // holds one token: one asks at a time
 	until timer.Millis
 	last  []*UnreadyError
+	began bool // it was ready once
 }
 
 // NewReadiness makes one; timeout bounds each question.
@@ -57,14 +63,22 @@ func (r *Readiness) Ask() []*UnreadyError {
 	before := len(r.last)
 	r.last = r.askAll()
 	r.until = r.clock().Add(readyFor)
+	if len(r.last) > 0 {
+		r.until = r.clock().Add(unreadyFor)
+	}
 	switch after := len(r.last); {
 	case after > 0 && before == 0:
+		level := slog.LevelWarn
+		if !r.began {
+			level = slog.LevelInfo // it is starting
+		}
 		for _, u := range r.last {
-			r.logger.Warn("not ready", "reason", u.Reason, "error", u.Cause)
+			r.logger.Log(context.Background(), level, "not ready", "reason", u.Reason, "error", u.Cause)
 		}
 	case after == 0 && before > 0:
 		r.logger.Info("ready again")
 	}
+	r.began = r.began || len(r.last) == 0
 	return r.last
 }
 

@@ -42,5 +42,14 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		if len(got) != 1 || got[0].Reason != "the second does not answer" || !errors.Is(got[0], failure) || asked != 2 {
 			t.Errorf("%v, asked %d times", got, asked)
 		}
+		// A recovery is seen soon.
+		fail = false
+		if got := r.Ask(); len(got) != 1 || asked != 2 {
+			t.Errorf("%v, asked %d times at once", got, asked)
+		}
+		time.Sleep(50 * time.Millisecond)
+		if got := r.Ask(); len(got) != 0 || asked != 3 {
+			t.Errorf("not ready 50 ms after everything works: %v, asked %d times", got, asked)
+		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -70,6 +71,8 @@ type Config struct {
 	StoreTimeout time.Duration
 	// ReadyTimeout bounds each question of a readiness check: 2 s.
 	ReadyTimeout time.Duration
+	// Ready are further questions of the readiness check, about other services of the process. Default: none.
+	Ready []runtime.Question
 
 	// BodyLimit bounds a request's body and a command's data: 131,072 bytes.
 	BodyLimit int

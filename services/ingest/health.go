@@ -34,16 +34,17 @@ func (s *Service) unready() []*runtime.UnreadyError {
 }
 
 func (s *Service) questions() []runtime.Question {
-	return []runtime.Question{
+	return append([]runtime.Question{
 		{Reason: "the store does not answer", Ask: func(ctx context.Context) error {
 			_, err := s.cfg.Store.Ping(ctx)
 			return err
 		}},
+		{Reason: "commands are not consumed", Ask: func(context.Context) error { return s.cfg.Bus.Ready(bus.Commands, Group) }},
 		{Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
 			_, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 			return err
 		}},
-	}
+	}, s.cfg.Ready...)
 }
 
 // GetHealth implements api.ServerInterface.

@@ -1,12 +1,17 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest"
@@ -193,6 +198,7 @@ func TestMethodsAndPaths(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	w := newWorld(t, func(c *ingest.Config) { c.Token = "s3cret" })
+	w.awaitReady()
 	for _, c := range []struct {
 		path, authorization string
 		status              int
@@ -292,11 +298,32 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
+// TestReadinessNamesOtherConsumers: in a process with all services, one whose due events are not consumed is not ready.
+func TestReadinessNamesOtherConsumers(t *testing.T) {
+	var stuck atomic.Bool
+	w := newWorld(t, func(c *ingest.Config) {
+		c.Ready = []runtime.Question{{Reason: "due events are not consumed", Ask: func(context.Context) error {
+			if stuck.Load() {
+				return bus.ErrUnavailable
+			}
+			return nil
+		}}}
+	})
+	w.awaitReady()
+	stuck.Store(true)
+	w.now.Add(2000) // an answer is remembered for a second
+	got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
+	if reasons := fmt.Sprint(got.field("reasons")); reasons != "[due events are not consumed]" {
+		t.Errorf("readyz answered %s", got.text)
+	}
+}
+
 func TestHealthAndMetrics(t *testing.T) {
 	w := newWorld(t)
 	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, 200)
 	w.post("timers/get", `{"id":"b"}`).must(t, 404)
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
+	w.awaitReady()
 	if got := w.send(t.Context(), "GET", "/readyz", "").must(t, 200); got.field("status") != "ready" || w.svc.Ready() != nil {
 		t.Errorf("readyz answered %s, Ready: %v", got.text, w.svc.Ready())
 	}
@@ -315,11 +342,11 @@ func TestHealthAndMetrics(t *testing.T) {
 	w.now.Add(2000) // an answer is remembered for a second
 	w.member.Disconnect()
 	got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
-	if reasons, _ := got.field("reasons").([]any); len(reasons) != 1 || reasons[0] != "the bus does not answer" {
+	if reasons := fmt.Sprint(got.field("reasons")); reasons != "[commands are not consumed the bus does not answer]" {
 		t.Errorf("readyz answered %s", got.text)
 	}
 	w.member.Connect()
-	w.now.Add(2000)
+	w.awaitReady()
 	w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
 	w.stop()
 	w.send(t.Context(), "GET", "/readyz", "").must(t, 503)

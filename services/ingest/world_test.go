@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -128,6 +129,21 @@ func (w *world) run() {
 		}
 	})
 	w.t.Cleanup(w.stop)
+}
+
+// awaitReady waits until commands are consumed.
+func (w *world) awaitReady() {
+	w.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		w.now.Add(2000) // an answer is remembered for a second
+		err := w.svc.Ready()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 func (w *world) makeNamespace(name string, shards int) store.Namespace {
