@@ -3,7 +3,7 @@
 //
 // It imports pkg/timer and pkg/shard only, and never publishes anything. The public formats are
 // described in schemas/ and pinned by its golden vectors; the internal ones (hint, due) carry a
-// version and may change between releases.
+// version, and may gain fields or a new version between releases.
 //
 // Read internal.go for hints and due events, cloudevent.go and decode.go for the envelope of the public
 // ones, then delivery.go, result.go, notice.go and command.go; trace.go is what all of them carry on.

@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -36,34 +37,63 @@ type Hint struct {
 	UpdatedAt  timer.Millis
 }
 
-// The internal messages are a kind byte, then big-endian fixed-width fields. A change of the fields
-// takes a new kind, so that services of two releases refuse each other's messages instead of
-// misreading them; both messages may be lost without harm.
+// An internal message is one byte with its version (high four bits) and its kind (low four bits), then big-endian
+// fixed-width fields.
+//
+// Processes of two releases run together during an upgrade, and a queue may hold messages of the release before:
+//
+//   - New fields are appended. The version stays the same, and a decoder ignores the bytes behind the fields that it
+//     knows, so the older release reads the message.
+//   - A change that an older release would misread takes a new version. Decoders answer ErrUnknown to a version or
+//     kind that they do not know, and the reader leaves the message to a process that does.
 const (
 	kindDue  = 0x01
 	kindHint = 0x02
+
+	versionDue  = 0
+	versionHint = 0
 
 	sizeDue  = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8 + 16 + 8
 	sizeHint = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8
 )
 
+// ErrUnknown says that a message is of a kind or a version that this release does not know: a later release may have
+// written it.
+var ErrUnknown = errors.New("unknown kind or version")
+
+// first is the first byte of a message.
+func first(kind, version byte) byte { return version<<4 | kind }
+
+// fieldsOf checks a message's first byte and its length.
+func fieldsOf(what string, b []byte, kind, version byte, size int) (reader, error) {
+	switch {
+	case len(b) == 0:
+		return reader{}, fmt.Errorf("malformed %s: no bytes", what)
+	case b[0] != first(kind, version):
+		return reader{}, fmt.Errorf("%s: %w: kind %d, version %d, %d bytes", what, ErrUnknown, b[0]&0x0f, b[0]>>4, len(b))
+	case len(b) < size:
+		return reader{}, fmt.Errorf("malformed %s: %d bytes, want at least %d", what, len(b), size)
+	}
+	return reader{rest: b[1:]}, nil
+}
+
 // MarshalDue writes a due event.
 func MarshalDue(d Due) []byte {
 	b := make([]byte, 0, sizeDue)
-	b = append(b, kindDue)
+	b = append(b, first(kindDue, versionDue))
 	b = appendState(b, d.Shard, d.UUID, d.Revision, d.Generation, d.Attempt, d.DueAt)
 	b = binary.BigEndian.AppendUint64(b, uint64(d.ClaimVersion))
 	b = append(b, d.Owner[:]...)
 	return binary.BigEndian.AppendUint64(b, d.Sequence)
 }
 
-// UnmarshalDue reads a due event.
+// UnmarshalDue reads a due event. Bytes behind the fields that it knows are ignored.
 func UnmarshalDue(b []byte) (Due, error) {
-	if len(b) != sizeDue || b[0] != kindDue {
-		return Due{}, malformed("due event", b)
+	r, err := fieldsOf("due event", b, kindDue, versionDue, sizeDue)
+	if err != nil {
+		return Due{}, err
 	}
-	r := reader{rest: b[1:]} // calls run in the order they stand in
-	return Due{
+	return Due{ // the calls run in source order
 		Shard: shard.ID(r.uint32()), UUID: r.uuid(),
 		Revision: timer.Revision(r.uint64()), Generation: timer.Generation(r.uint64()),
 		Attempt: timer.Attempt(r.uint32()), DueAt: timer.Millis(r.uint64()),
@@ -74,29 +104,22 @@ func UnmarshalDue(b []byte) (Due, error) {
 // MarshalHint writes a hint.
 func MarshalHint(h Hint) []byte {
 	b := make([]byte, 0, sizeHint)
-	b = append(b, kindHint)
+	b = append(b, first(kindHint, versionHint))
 	b = appendState(b, h.Shard, h.UUID, h.Revision, h.Generation, h.Attempt, h.DueAt)
 	return binary.BigEndian.AppendUint64(b, uint64(h.UpdatedAt))
 }
 
-// UnmarshalHint reads a hint.
+// UnmarshalHint reads a hint. Bytes behind the fields that it knows are ignored.
 func UnmarshalHint(b []byte) (Hint, error) {
-	if len(b) != sizeHint || b[0] != kindHint {
-		return Hint{}, malformed("hint", b)
+	r, err := fieldsOf("hint", b, kindHint, versionHint, sizeHint)
+	if err != nil {
+		return Hint{}, err
 	}
-	r := reader{rest: b[1:]}
 	return Hint{
 		Shard: shard.ID(r.uint32()), UUID: r.uuid(),
 		Revision: timer.Revision(r.uint64()), Generation: timer.Generation(r.uint64()),
 		Attempt: timer.Attempt(r.uint32()), DueAt: timer.Millis(r.uint64()), UpdatedAt: timer.Millis(r.uint64()),
 	}, nil
-}
-
-func malformed(what string, b []byte) error {
-	if len(b) == 0 {
-		return fmt.Errorf("malformed %s: no bytes", what)
-	}
-	return fmt.Errorf("malformed %s: kind %#02x, %d bytes", what, b[0], len(b))
 }
 
 func appendState(

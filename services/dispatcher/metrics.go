@@ -13,6 +13,7 @@ type metrics struct {
 	duplicates prometheus.Counter
 	stale      prometheus.Counter
 	malformed  prometheus.Counter
+	unknown    prometheus.Counter
 	early      prometheus.Counter
 	suspects   prometheus.Counter
 	leases     *prometheus.CounterVec
@@ -51,6 +52,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		duplicates: counter("duplicates_dropped_total", "Due events of a delivery that was running already."),
 		stale:      counter("stale_dropped_total", "Due events whose row was gone or had changed."),
 		malformed:  counter("malformed_total", "Messages on the due queue that were no due events."),
+		unknown:    counter("unknown_total", "Due events of a later release returned to the queue, once for each return."),
 		early:      counter("early_total", "Due events that came before their time by more than the clock bound."),
 		suspects:   counter("suspects_total", "Deliveries made apart because their timer had begun before without a result."),
 		leases:     counters("leases_total", "Row leases of long deliveries, renewals included, by what became of them.", "result"),
@@ -74,7 +76,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(hosts())) }))
 	}
 	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
-		m.duplicates, m.stale, m.malformed, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
+		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
 		m.refused, m.circuits, m.forbidden, m.waited)
 	return m
 }

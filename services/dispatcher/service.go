@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -26,6 +27,9 @@ type Service struct {
 	own                  *outlets
 	hints                *batch[bus.Message]
 	marks                *batch[store.Mark]
+
+	// unknown has an entry for each first byte of a due event: the line about it has been logged.
+	unknown [256]atomic.Bool
 
 	randomMu sync.Mutex
 

@@ -186,7 +186,7 @@ func TestWhatIsDueSoonIsHinted(t *testing.T) {
 func TestMalformedEventsAreDropped(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
-		for _, body := range []string{"", "nonsense"} {
+		for _, body := range []string{"", "\x01 too short"} {
 			_, err := w.client.Publish(t.Context(), bus.Due, bus.Message{Body: []byte(body)})
 			w.must(err)
 		}

@@ -34,10 +34,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	s := o.service
 	due, err := event.UnmarshalDue(m.Body)
 	if err != nil {
-		// It can never be delivered, by nobody; the row it was meant for is found by the sweep.
-		s.metrics.malformed.Inc()
-		s.config.Logger.Warn("message on the due queue dropped", "error", err, "key", m.Key)
-		m.Ack()
+		s.unreadable(m, err)
 		return nil
 	}
 	now := s.config.Clock()

@@ -47,6 +47,23 @@ func TestI4_WithEveryHintLostEveryTimerStillFires(t *testing.T) {
 	})
 }
 
+// TestHintsOfALaterRelease: with a field more a hint counts, and of a later version it is one that was lost.
+func TestHintsOfALaterRelease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start("a")
+		w.pass(10 * time.Second)
+		longer := w.put("n", "longer", time.Second, false)
+		w.hintAs(&longer, func(today []byte) []byte { return append(today, "a later field"...) })
+		w.pass(1100 * time.Millisecond)
+		w.wantFired(0, longer)
+		unknown := w.put("n", "unknown", time.Second, false)
+		w.hintAs(&unknown, func(today []byte) []byte { return append([]byte{today[0] | 0x10}, today...) })
+		w.pass(10 * time.Second)
+		w.wantFired(5*time.Second, unknown)
+		n.end()
+	})
+}
+
 func TestHandOverPublishesNothingTwice(t *testing.T) {
 	inWorld(t, func(w *world) {
 		a := w.start("a")

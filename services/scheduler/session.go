@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -105,8 +106,14 @@ func (o *session) begin() { o.loop.Go(o.run) }
 func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 	h, err := event.UnmarshalHint(d.Body)
 	if err != nil {
-		o.metrics.hints.WithLabelValues("malformed").Inc()
-		return nil //nolint:nilerr // a hint that cannot be read is a hint that was lost.
+		// A hint that cannot be read, as that of a later release may be, is a hint that was lost: the sweep finds its
+		// timer. A queue to return it to does not exist.
+		result := "malformed"
+		if errors.Is(err, event.ErrUnknown) {
+			result = "unknown"
+		}
+		o.metrics.hints.WithLabelValues(result).Inc()
+		return nil
 	}
 	select {
 	case o.hints <- h:

@@ -218,19 +218,25 @@ func (w *world) put(namespace, id string, in time.Duration, hint bool) timer.Tim
 	}
 	t := written[0].Timer
 	if hint {
-		w.hint(ns.Shards.Place(id), &t)
+		w.hintAs(&t, func(today []byte) []byte { return today })
 	}
 	return t
 }
 
-func (w *world) hint(id shard.ID, t *timer.Timer) {
+// hintAs hints at a timer's state, as change writes it.
+func (w *world) hintAs(t *timer.Timer, change func(today []byte) []byte) {
 	w.t.Helper()
-	_, err := w.client.Publish(w.t.Context(), bus.Shards, bus.Message{
+	ns, err := w.directory.Lookup(w.t.Context(), t.Namespace)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	id := ns.Shards.Place(t.ID)
+	_, err = w.client.Publish(w.t.Context(), bus.Shards, bus.Message{
 		Partition: shard.PartitionOf(id, partitions), Key: id.String(),
-		Body: event.MarshalHint(event.Hint{
+		Body: change(event.MarshalHint(event.Hint{
 			Shard: id, UUID: t.UUID, Revision: t.Revision, Generation: t.Generation,
 			Attempt: t.Attempts + 1, DueAt: t.DueAt, UpdatedAt: t.UpdatedAt,
-		}),
+		})),
 	})
 	if err != nil {
 		w.t.Fatal(err)
