@@ -18,6 +18,7 @@ type Bus interface {
 	//     (same ID within its window) it is the first one's position, if the bus tells it.
 	//   - ErrUnavailable: none was taken. ErrOutcomeUnknown: any may have been. ErrTooLarge names a
 	//     message that can never pass; whether the others were taken is then unknown too.
+	//   - An error that is a *PartialError says so for each message.
 	//   - No messages: nil, without a round trip.
 	//   - Once it has returned, the bus keeps nothing of the messages' memory.
 	Publish(ctx context.Context, topic Topic, messages ...Message) ([]Position, error)

@@ -1,6 +1,10 @@
 package bus
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 var (
 	// ErrUnavailable means that the bus did not take the messages.
@@ -26,3 +30,30 @@ var (
 	// ErrRevoked.
 	ErrStopping = errors.New("consumer stopping")
 )
+
+// PartialError says what became of each message of one Publish, where the bus knows that it has some of them and not
+// the others. ErrorOf reads it. errors.Is finds an error that any of the messages has.
+type PartialError struct {
+	// Errs has one entry for each message, in the order of the call; nil: the bus has that message.
+	Errs []error
+}
+
+// Error implements error.
+func (e *PartialError) Error() string {
+	failed := slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
+	if len(failed) == 0 {
+		return fmt.Sprintf("all %d messages taken", len(e.Errs))
+	}
+	return fmt.Sprintf("%d of %d messages not taken, the first because: %v", len(failed), len(e.Errs), failed[0])
+}
+
+// Unwrap returns the errors of the messages that were not taken.
+func (e *PartialError) Unwrap() []error { return e.Errs }
+
+// ErrorOf returns what became of the i-th message of a Publish that returned err; nil: the bus has it.
+func ErrorOf(err error, i int) error {
+	if partial, ok := errors.AsType[*PartialError](err); ok {
+		return partial.Errs[i]
+	}
+	return err
+}

@@ -81,6 +81,12 @@ func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
 		messages[i] = out.message
 	}
 	err := o.publish(topic, messages...)
+	if _, told := errors.AsType[*bus.PartialError](err); told { // the topic takes messages, but not all of these
+		for i, out := range batch {
+			out.err = bus.ErrorOf(err, i)
+		}
+		return nil
+	}
 	if !errors.Is(err, bus.ErrTooLarge) || len(batch) == 1 {
 		for _, out := range batch {
 			out.err = err

@@ -30,9 +30,10 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 		messages[i] = job.message
 	}
 	err := s.publish(topic, messages...)
+	_, told := errors.AsType[*bus.PartialError](err)
 	for i, job := range jobs {
-		job.err = err
-		if errors.Is(err, bus.ErrTooLarge) && len(jobs) > 1 {
+		job.err = bus.ErrorOf(err, i)
+		if !told && errors.Is(err, bus.ErrTooLarge) && len(jobs) > 1 {
 			job.err = s.publish(topic, messages[i]) // one spoils the batch: find out which
 		}
 		job.done <- struct{}{}

@@ -54,28 +54,51 @@ func (it *item) fate() string {
 	}
 }
 
+// publish returns when the bus has the messages. What it has after a failure is not published again.
 func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
 	return t.persist("bus", func(ctx context.Context) error {
 		_, err := t.cfg.Bus.Publish(ctx, topic, messages...)
-		if !errors.Is(err, bus.ErrTooLarge) {
-			return err
+		if _, told := errors.AsType[*bus.PartialError](err); !told && errors.Is(err, bus.ErrTooLarge) && len(messages) > 1 {
+			err = t.publishEach(ctx, topic, messages)
 		}
-		if len(messages) == 1 {
-			// Limits of commands keep answers far below the bus's; if one passes all the same, its
-			// partition must go on.
-			t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", messages[0].Key, "error", err)
+		if messages = t.left(topic, messages, err); len(messages) == 0 {
 			return nil
 		}
-		for _, m := range messages {
-			if _, err := t.cfg.Bus.Publish(ctx, topic, m); err != nil && !errors.Is(err, bus.ErrTooLarge) {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
+}
+
+// publishEach publishes each message alone, to find those that are too large.
+func (t *session) publishEach(ctx context.Context, topic bus.Topic, messages []bus.Message) error {
+	partial := &bus.PartialError{Errs: make([]error, len(messages))}
+	for i, m := range messages {
+		_, partial.Errs[i] = t.cfg.Bus.Publish(ctx, topic, m)
+	}
+	return partial
+}
+
+// left returns the messages that are to be published again after a Publish of all of them returned err.
+func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus.Message {
+	var left []bus.Message
+	for i, m := range messages {
+		switch own := bus.ErrorOf(err, i); {
+		case own == nil:
+		case errors.Is(own, bus.ErrTooLarge):
+			t.tooLarge(topic, &m, own)
+		default:
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// tooLarge logs an answer that the bus never takes. Limits of commands keep answers far below the bus's; if one is
+// above it all the same, its partition must go on.
+func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
+	t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", m.Key, "error", err)
 }
 
 // message is the answer to one command. Its ID repeats with the command and its fate, so that a bus

@@ -231,6 +231,56 @@ func TestBatchKeepsOrder(t *testing.T) {
 	})
 }
 
+// picky is a bus that refuses answers with a word in their body some times, and says so of each message. It does not
+// know repetitions by their IDs, as a Pub/Sub does not.
+type picky struct {
+	bus.Bus
+	word  string
+	times int
+}
+
+func (p *picky) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	partial := &bus.PartialError{Errs: make([]error, len(messages))}
+	var good []bus.Message
+	for i, m := range messages {
+		m.ID = ""
+		if topic == bus.Results && p.times > 0 && strings.Contains(string(m.Body), p.word) {
+			p.times--
+			partial.Errs[i] = bus.ErrOutcomeUnknown
+		} else {
+			good = append(good, m)
+		}
+	}
+	positions, err := p.Bus.Publish(ctx, topic, good...)
+	if err != nil || len(good) == len(messages) {
+		return positions, err
+	}
+	return nil, fmt.Errorf("publish to %s: %w", topic, partial)
+}
+
+// TestAnAnswerThatIsRefusedIsAloneRepeated: the answers that the bus has are not published again with it.
+func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *ingest.Config) { c.Bus = &picky{Bus: c.Bus, word: "refuse-me", times: 3} })
+		results := w.listen(bus.Results)
+		thaw := w.frozen()
+		for _, id := range []string{"first", "a", "refuse-me", "b"} {
+			w.command(id, event.TypeCreate, fmt.Sprintf(`{"id":"%s","executeIn":"1h"}`, id))
+		}
+		thaw()
+		time.Sleep(time.Minute)
+		for _, want := range []string{"first", "a", "b", "refuse-me"} {
+			if a := results.next(t); a.CommandID != want {
+				t.Errorf("answer to %s, want %s", a.CommandID, want)
+			}
+		}
+		results.empty(t)
+		if n := w.pending(); n != 0 {
+			t.Errorf("%d commands not acknowledged", n)
+		}
+	})
+}
+
 // TestReplayAfterAKillBetweenCommitAndAck kills the process once its batch is in the store. The next
 // owner gets the same commands and must not apply them again.
 func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {

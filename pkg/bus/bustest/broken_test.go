@@ -197,6 +197,12 @@ func TestSuiteCatchesDuplicatesNotDropped(t *testing.T) {
 	}, "Publish/RepeatedIDIsDropped")
 }
 
+func TestSuiteCatchesMessagesSaidToBeTaken(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member {
+		return intact(&boastful{Member: m}, m)
+	}, "Publish/EachErrorIsTrue")
+}
+
 func TestSuiteCatchesHandOverThatDoesNotAwaitClose(t *testing.T) {
 	caught(t, decorated(&brokenBus{closing: func(s *brokenSession, ctx context.Context, cause error) error {
 		go func() { _ = s.Session.Close(context.WithoutCancel(ctx), cause) }() // the bubble waits for it

@@ -116,3 +116,20 @@ func (f *forgetful) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 	}
 	return f.Member.Publish(ctx, topic, bare...)
 }
+
+// boastful says of a call that failed that only what was too large was not taken.
+type boastful struct{ *membus.Member }
+
+func (b *boastful) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	positions, err := b.Member.Publish(ctx, topic, messages...)
+	if err == nil || len(messages) == 1 {
+		return positions, err
+	}
+	partial := &bus.PartialError{Errs: make([]error, len(messages))}
+	for i, m := range messages {
+		if len(m.Body) > 1<<20 {
+			partial.Errs[i] = err
+		}
+	}
+	return nil, partial
+}

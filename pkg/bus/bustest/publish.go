@@ -21,6 +21,7 @@ func publishChecks() []Check {
 		{"Publish/KeepsNothingOfTheCaller", 1, publishCopies},
 		{"Publish/LargestMessagePasses", 1, publishLargest},
 		{"Publish/TooLargeIsNamed", 1, publishTooLarge},
+		{"Publish/EachErrorIsTrue", 1, publishPartial},
 		{"Publish/BadTopicOrPartition", 2, publishBad},
 		{"Publish/EndedContext", 1, publishEnded},
 		{"Publish/PrefixesAreApart", 1, publishPrefixes},
@@ -197,6 +198,25 @@ func publishTooLarge(w *world) {
 		}
 		m.publish(topic, 0, "small ones still pass")
 	}
+}
+
+// publishPartial publishes a message that can never pass among others: what the error says of each must be so.
+func publishPartial(w *world) {
+	m := w.join()
+	c := m.consume(ordered, behaviour{ack: true})
+	large := make([]byte, 1<<20+1)
+	messages := []bus.Message{{Body: []byte("1")}, {Body: large}, {Body: []byte("2")}, {Body: []byte("3")}}
+	_, err := m.Bus.Publish(w.Context(), bus.Commands, messages...)
+	if own := bus.ErrorOf(err, 1); !errors.Is(own, bus.ErrTooLarge) {
+		w.Fatalf("the message that is too large has the error %v in %v, want ErrTooLarge", own, err)
+	}
+	for i := range messages {
+		if bus.ErrorOf(err, i) == nil {
+			body := string(messages[i].Body)
+			w.await(body+", which is said to be taken, arrives", func() bool { return c.delivery(body, 1) != nil })
+		}
+	}
+	w.never("the message that is too large arrives", func() bool { return c.delivery(string(large), 1) != nil })
 }
 
 func publishBad(w *world) {

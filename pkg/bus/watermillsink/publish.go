@@ -1,8 +1,10 @@
 package watermillsink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
@@ -59,21 +61,82 @@ func (s *Sink) hand(ctx context.Context, name string, messages []*message.Messag
 		release()
 		return err
 	}
-	answered := make(chan error, 1)
+	answered := make(chan []error, 1)
 	go func() {
 		defer s.working.Done()
 		defer release()
-		answered <- s.config.Publisher.Publish(name, messages...)
+		b := batch{ctx: ctx, publisher: s.config.Publisher, name: name, messages: messages, errs: make([]error, len(messages))}
+		b.publish(0, len(messages))
+		answered <- b.errs
 	}()
-	var err error
 	select {
-	case err = <-answered:
+	case errs := <-answered:
+		return outcome(errs)
 	case <-ctx.Done():
-		err = ctx.Err()
+		return fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, ctx.Err())
 	}
-	if err != nil {
-		// Publishers do not tell how far they came.
-		return fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, err)
+}
+
+// outcome is the error of a call whose messages have these errors.
+func outcome(errs []error) error {
+	taken := slices.Contains(errs, nil)
+	failed := slices.ContainsFunc(errs, func(err error) bool { return err != nil })
+	switch {
+	case !failed:
+		return nil
+	case !taken:
+		return errs[0]
+	default:
+		return &bus.PartialError{Errs: errs}
 	}
-	return nil
+}
+
+// maxFailures is how many calls of the Publisher may fail in a row before it is taken to be away: a single bad message
+// in a batch of 256 makes 9 fail.
+const maxFailures = 16
+
+// batch publishes the messages of one call. A Publisher does not tell which message it refused, so a batch that fails
+// is published again in halves, until the bad messages are alone.
+type batch struct {
+	ctx       context.Context //nolint:containedctx // that of the one call which the batch is for
+	publisher message.Publisher
+	name      string
+	messages  []*message.Message
+
+	errs     []error // one for each message
+	failures int     // in a row
+	last     error // of the Publisher
+}
+
+// publish publishes the messages from..to and notes their errors.
+func (b *batch) publish(from, to int) {
+	err := b.try(from, to)
+	switch {
+	case err == nil:
+	case to-from > 1 && b.going():
+		middle := from + (to-from)/2
+		b.publish(from, middle)
+		b.publish(middle, to)
+	default:
+		for i := from; i < to; i++ {
+			// Publishers do not tell how far they came.
+			b.errs[i] = fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, err)
+		}
+	}
+}
+
+// going reports whether the Publisher is to be called again.
+func (b *batch) going() bool { return b.ctx.Err() == nil && b.failures < maxFailures }
+
+func (b *batch) try(from, to int) error {
+	if !b.going() {
+		return cmp.Or(b.ctx.Err(), b.last)
+	}
+	err := b.publisher.Publish(b.name, b.messages[from:to]...)
+	if err == nil {
+		b.failures = 0
+		return nil
+	}
+	b.failures, b.last = b.failures+1, err
+	return err
 }

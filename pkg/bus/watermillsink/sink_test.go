@@ -3,7 +3,9 @@ package watermillsink_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +276,105 @@ func TestPublisherThatFails(t *testing.T) {
 		}
 	})
 }
+
+// TestAMessageThatIsRefusedDoesNotFailItsBatch: the Publisher takes all messages of a call or none, as in one
+// transaction, and never one of them.
+func TestAMessageThatIsRefusedDoesNotFailItsBatch(t *testing.T) {
+	for _, bad := range [][]int{{0}, {5}, {63}, {3, 4, 40}} {
+		var batch []bus.Message
+		for i := range 64 {
+			body := fmt.Sprint(i)
+			if slices.Contains(bad, i) {
+				body = "bad"
+			}
+			batch = append(batch, bus.Message{Body: []byte(body)})
+		}
+		taken, calls := map[string]int{}, 0
+		w := newWorld(t, func(c *watermillsink.Config) {
+			c.Publisher = refusing(func(messages []*message.Message) error {
+				calls++
+				for _, m := range messages {
+					if string(m.Payload) == "bad" {
+						return errors.New("violates a constraint")
+					}
+				}
+				for _, m := range messages {
+					taken[string(m.Payload)]++
+				}
+				return nil
+			})
+		})
+		_, err := w.sink.Publish(t.Context(), bus.Results, batch...)
+		for i, m := range batch {
+			own := bus.ErrorOf(err, i)
+			refused := slices.Contains(bad, i)
+			switch {
+			case refused && (!errors.Is(own, bus.ErrOutcomeUnknown) || !strings.Contains(own.Error(), "constraint")):
+				t.Errorf("bad %v: message %d has the error %v", bad, i, own)
+			case !refused && (own != nil || taken[string(m.Body)] != 1):
+				t.Errorf("bad %v: message %d was taken %d times, error %v", bad, i, taken[string(m.Body)], own)
+			}
+		}
+		if calls > 14*len(bad) {
+			t.Errorf("bad %v: %d calls of the Publisher", bad, calls)
+		}
+	}
+}
+
+// A Publisher that is away is not asked for each message of a batch.
+func TestABatchIsNotDividedForAPublisherThatIsAway(t *testing.T) {
+	calls := 0
+	w := newWorld(t, func(c *watermillsink.Config) {
+		c.Publisher = refusing(func([]*message.Message) error { calls++; return errors.New("connection refused") })
+	})
+	_, err := w.sink.Publish(t.Context(), bus.Results, make([]bus.Message, 256)...)
+	if partial, ok := errors.AsType[*bus.PartialError](err); ok || !errors.Is(err, bus.ErrOutcomeUnknown) {
+		t.Errorf("error %v, partial %v; want an unknown outcome of all", err, partial)
+	}
+	if calls > 20 {
+		t.Errorf("%d calls of a Publisher that is away", calls)
+	}
+}
+
+// Nothing is said to be taken that was not published because the caller's context had ended.
+func TestABatchWhoseCallerHasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		taken := map[string]bool{}
+		w := newWorld(t, func(c *watermillsink.Config) {
+			c.Publisher = refusing(func(messages []*message.Message) error {
+				if len(messages) > 2 {
+					return errors.New("too many")
+				}
+				cancel()
+				for _, m := range messages {
+					taken[string(m.Payload)] = true
+				}
+				return nil
+			})
+		})
+		var batch []bus.Message
+		for i := range 8 {
+			batch = append(batch, bus.Message{Body: []byte(fmt.Sprint(i))})
+		}
+		_, err := w.sink.Publish(ctx, bus.Results, batch...)
+		synctest.Wait()
+		for i, m := range batch {
+			if bus.ErrorOf(err, i) == nil && !taken[string(m.Body)] {
+				t.Errorf("message %d is said to be taken", i)
+			}
+		}
+		if len(taken) != 2 {
+			t.Errorf("%d messages taken, want the first two only", len(taken))
+		}
+	})
+}
+
+// refusing is a Publisher whose answer depends on the messages.
+type refusing func(messages []*message.Message) error
+
+func (p refusing) Publish(_ string, messages ...*message.Message) error { return p(messages) }
+func (p refusing) Close() error                                         { return nil }
 
 func TestPublisherThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
