@@ -29,8 +29,9 @@ type Config struct {
 	// Inner carries what is not public, and public topics without a Publisher or Subscriber.
 	Inner bus.Bus
 	// Publisher takes fired events, results, dead ones, and events for topics of users' own; nil leaves them
-	// to Inner. An error is taken for an unknown outcome, and the message is published again: what the
-	// Pub/Sub can never take, it must refuse with an error that wraps bus.ErrTooLarge.
+	// to Inner. Publish must return nil only when the Pub/Sub has stored the messages; Watermill's RabbitMQ
+	// Publisher without confirms is refused. An error is taken for an unknown outcome, and the message is
+	// published again: what the Pub/Sub can never take, it must refuse with an error that wraps bus.ErrTooLarge.
 	Publisher message.Publisher
 	// Subscriber gives commands; nil leaves them to Inner. Several processes must share the commands, as the
 	// members of a consumer group do.
@@ -70,6 +71,9 @@ func (c *Config) withDefaults() error {
 		return errors.New("watermillsink: Inner, Clock and Source are required")
 	case c.CommandsPerSecond < 0 || c.CommandsPerSecond > maxCommandsPerSecond:
 		return fmt.Errorf("watermillsink: CommandsPerSecond %d: want 1 to %d, or 0 for no limit", c.CommandsPerSecond, maxCommandsPerSecond)
+	}
+	if err := checkConfirms(c.Publisher); err != nil {
+		return err
 	}
 	if c.Prefix == "" {
 		c.Prefix = "timerbus"

@@ -1,0 +1,69 @@
+package watermillsink
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+)
+
+// errUnconfirmed refuses a Publisher that reports events as published which its broker may not have.
+var errUnconfirmed = errors.New("watermillsink: the RabbitMQ Publisher does not wait for the broker's confirms, so events would be " +
+	"lost: set Publish.ConfirmDelivery (or Publish.Transactional) in its amqp.Config")
+
+// maxDecorators bounds how many decorators are looked through.
+const maxDecorators = 16
+
+// checkConfirms finds out whether a Publisher is Watermill's RabbitMQ one, decorated or not, and waits for confirms.
+// That Publisher keeps its configuration to itself, and this package does not depend on it, hence the reflection. What
+// is not recognised passes: docs/watermill.md says what every Publisher must do.
+func checkConfirms(p message.Publisher) error {
+	v := reflect.ValueOf(p)
+	for range maxDecorators {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct {
+			return nil
+		}
+		if strings.HasPrefix(v.Type().PkgPath(), "github.com/ThreeDotsLabs/watermill-amqp/") {
+			return checkRabbitMQ(v)
+		}
+		v = decorated(v)
+	}
+	return nil
+}
+
+func checkRabbitMQ(publisher reflect.Value) error {
+	config, ok := structField(publisher, "config")
+	if ok {
+		config, ok = structField(config, "Publish")
+	}
+	if !ok {
+		return nil // another version than those known
+	}
+	for _, name := range []string{"ConfirmDelivery", "Transactional"} {
+		if f := config.FieldByName(name); f.Kind() == reflect.Bool && f.Bool() {
+			return nil
+		}
+	}
+	return errUnconfirmed
+}
+
+func structField(v reflect.Value, name string) (reflect.Value, bool) {
+	f := v.FieldByName(name)
+	return f, f.Kind() == reflect.Struct
+}
+
+var publisherType = reflect.TypeFor[message.Publisher]()
+
+// decorated returns the Publisher that a decorator passes messages to: its field of that type.
+func decorated(v reflect.Value) reflect.Value {
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Type() == publisherType {
+			return f
+		}
+	}
+	return reflect.Value{}
+}
