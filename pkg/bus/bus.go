@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -90,6 +91,15 @@ type Message struct {
 	Body []byte
 }
 
+// Size is the number of bytes of body, key and headers.
+func (m *Message) Size() int {
+	n := len(m.Body) + len(m.Key)
+	for name, value := range m.Headers {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
 // Position is where a message lies in its partition. Positions of one partition order by
 // (Incarnation, Offset); positions of different partitions do not compare.
 type Position struct {
@@ -147,23 +157,30 @@ type Spec struct {
 	// first delivery not acknowledged lies 16 times as far back. 0 means 1,024. Ignored in Live
 	// mode, where a session that is slow to return from Deliver loses messages instead.
 	MaxInFlight int
+	// MaxBytes bounds the same deliveries by their size (Message.Size): the bus hands the next one over only while
+	// those before it have fewer bytes, so a session holds at most MaxBytes and one message, and a message of any
+	// size passes. What an engine reads ahead for the session is bounded by MaxBytes again, or by one fetch of it.
+	// 0 means 64 MiB. Ignored in Live mode.
+	MaxBytes int
 }
 
-// defaultMaxInFlight is Spec.MaxInFlight's.
-const defaultMaxInFlight = 1024
+// The defaults of Spec.
+const (
+	defaultMaxInFlight = 1024
+	defaultMaxBytes    = 64 << 20
+)
 
-// Complete checks the spec, as every bus does first, and fills in the default.
+// Complete checks the spec, as every bus does first, and fills in the defaults.
 func (s *Spec) Complete() error {
 	fits := map[Mode]Kind{Ordered: KindLog, Live: KindHints, Queue: KindQueue}
 	if kind, ok := fits[s.Mode]; !ok || s.Topic.Kind() != kind {
 		return fmt.Errorf("consume %s in mode %d: %w", s.Topic, s.Mode, ErrUnsupported)
 	}
-	if s.MaxInFlight < 0 {
-		return fmt.Errorf("consume %s: MaxInFlight %d is negative", s.Topic, s.MaxInFlight)
+	if s.MaxInFlight < 0 || s.MaxBytes < 0 {
+		return fmt.Errorf("consume %s: MaxInFlight %d or MaxBytes %d is negative", s.Topic, s.MaxInFlight, s.MaxBytes)
 	}
-	if s.MaxInFlight == 0 {
-		s.MaxInFlight = defaultMaxInFlight
-	}
+	s.MaxInFlight = cmp.Or(s.MaxInFlight, defaultMaxInFlight)
+	s.MaxBytes = cmp.Or(s.MaxBytes, defaultMaxBytes)
 	return nil
 }
 

@@ -233,6 +233,30 @@ func TestSuiteCatchesWindowWithoutBound(t *testing.T) {
 	}), "Ordered/WindowSaturatesAndGoesOn", "Queue/WindowSaturatesAndGoesOn")
 }
 
+func TestSuiteCatchesWindowWithoutBoundOnBytes(t *testing.T) {
+	caught(t, specs(func(_ *membus.Member, spec bus.Spec) bus.Spec {
+		spec.MaxBytes = 0
+		return spec
+	}), "Ordered/BytesSaturateAndGoOn", "Queue/BytesSaturateAndGoOn",
+		"Ordered/LargerThanTheBoundPasses", "Queue/LargerThanTheBoundPasses")
+}
+
+func TestSuiteCatchesMessagesLargerThanTheBoundHeldBack(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member {
+		broken := &brokenBus{Member: m}
+		broken.spec = func(_ *membus.Member, spec bus.Spec) bus.Spec {
+			broken.deliver = func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+				if d.Size() > spec.MaxBytes {
+					return nil
+				}
+				return s.Session.Deliver(ctx, d)
+			}
+			return spec
+		}
+		return intact(broken, m)
+	}, "Ordered/LargerThanTheBoundPasses", "Queue/LargerThanTheBoundPasses")
+}
+
 func TestSuiteCatchesPrefixesThatMeet(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(m, m) },
 		"Publish/PrefixesAreApart") // caught's Stranger is on the same bus

@@ -23,6 +23,8 @@ func orderedChecks() []Check {
 		{"Ordered/NackRestarts", 1, orderedNack},
 		{"Ordered/FirstOfAckAndNackCounts", 1, orderedFirstCounts},
 		{"Ordered/WindowSaturatesAndGoesOn", 1, orderedWindow},
+		{"Ordered/BytesSaturateAndGoOn", 1, func(w *world) { bytesSaturate(w, ordered) }},
+		{"Ordered/LargerThanTheBoundPasses", 1, func(w *world) { largerPasses(w, ordered) }},
 		{"Ordered/GroupsAreApart", 1, orderedGroups},
 		{"Ordered/OrderHoldsAcrossTakeOver", 1, orderedTakeOverOrder},
 	}

@@ -22,6 +22,8 @@ func queueChecks() []Check {
 		{"Queue/LateAckDoesNothing", 1, queueLateAck},
 		{"Queue/FirstOfAckAndNackCounts", 1, queueFirstCounts},
 		{"Queue/WindowSaturatesAndGoesOn", 1, queueWindow},
+		{"Queue/BytesSaturateAndGoOn", 1, func(w *world) { bytesSaturate(w, queue) }},
+		{"Queue/LargerThanTheBoundPasses", 1, func(w *world) { largerPasses(w, queue) }},
 		{"Queue/DeliverErrorEndsTheSession", 1, queueDeliverError},
 		{"Queue/OpenFailureIsTriedAgain", 1, queueOpenFailure},
 		{"Queue/OpenFailuresBackOff", 1, func(w *world) { openBacksOff(w, queue) }},

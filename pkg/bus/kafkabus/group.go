@@ -17,6 +17,8 @@ import (
 const (
 	// fetchWait is how long the brokers keep a fetch that finds nothing.
 	fetchWait = 250 * time.Millisecond
+	// fetchMaxBytes bounds what a broker answers to one fetch, over all partitions.
+	fetchMaxBytes = 8 << 20
 	// leaveWait is how long a member that leaves waits for the coordinator's answer.
 	leaveWait = 2 * time.Second
 )
@@ -104,7 +106,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 		doubt:      make(chan struct{}, 1),
 		assigned:   make(map[int32]*assignment),
 	}
-	if m.reader, err = newReader(&b.opts, topic, spec.MaxInFlight); err != nil {
+	if m.reader, err = newReader(&b.opts, topic, &spec); err != nil {
 		return err
 	}
 	// The committer speaks for the client, which may call back before it is returned here.

@@ -64,6 +64,7 @@ func (s *sharing) laneOnce(ctx context.Context, batch int, part health.Part) err
 		kgo.ConsumeTopics(topic),
 		kgo.ShareMaxRecords(int32(batch)),
 		kgo.ShareMaxRecordsStrict(),
+		kgo.FetchMaxBytes(int32(max(min(s.spec.MaxBytes/s.lanes(), fetchMaxBytes), 1))),
 		kgo.MaxConcurrentFetches(0), // nothing is locked before it can be delivered
 		// One fetch at a time means one broker at a time: this is how long the others' messages wait for it.
 		kgo.FetchMaxWait(shareWait),

@@ -36,7 +36,7 @@ func (o *orderedSource) start(at place) {
 		s.bus.log.Error("the log does not hold the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
-	o.window = window.New(s.membership.spec.MaxInFlight, at.next-1)
+	o.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)
 	o.ledger = &ledger{
 		partition: int32(s.partition),
 		progress:  o.progress,
@@ -100,7 +100,7 @@ func (o *orderedSource) accept(record *kgo.Record) *bus.Delivery {
 	if o.restart {
 		return nil
 	}
-	slot, ok := o.window.Push(record.Offset)
+	slot, ok := o.window.Push(record.Offset, size(record))
 	if !ok {
 		return nil // sealed: the session ends
 	}

@@ -79,7 +79,7 @@ func (q *queueSource) start(at place) {
 	}
 	q.high = at.next
 	q.reach = max(q.doubt, at.next+q.ahead())
-	q.window = window.New(s.membership.spec.MaxInFlight, at.next-1)
+	q.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)
 	q.ledger = &ledger{partition: int32(s.partition), progress: q.progress, wrote: q.wrote}
 	s.membership.committer.add(q.ledger)
 	s.membership.committer.poke()
@@ -163,7 +163,7 @@ func (q *queueSource) accept(record *kgo.Record) (d *bus.Delivery, wait bool) {
 	if !acked && record.Offset >= q.written {
 		return nil, true
 	}
-	slot, ok := q.window.Push(record.Offset)
+	slot, ok := q.window.Push(record.Offset, size(record))
 	if !ok {
 		return nil, true // sealed: the session ends
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/bus"
 )
 
 // reader fetches a topic's partitions from where the sessions say, independent of the group's own idea
@@ -18,7 +20,8 @@ import (
 type reader struct {
 	client *kgo.Client
 	topic  string
-	high   int // records a feed may hold before its partition is paused
+	// A feed may hold so many records and bytes before its partition is paused.
+	high, highBytes int
 
 	wake chan struct{} // orders are waiting
 
@@ -35,12 +38,13 @@ type feed struct {
 
 	mu      sync.Mutex
 	records []*kgo.Record
+	bytes   int // of the records
 	err     error
 	paused  bool
 	closed  bool
 }
 
-func newReader(o *Options, topic string, maxInFlight int) (*reader, error) {
+func newReader(o *Options, topic string, spec *bus.Spec) (*reader, error) {
 	client, err := o.client(
 		// Partitions come and go; a consumer that starts with none would not poll.
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{}),
@@ -49,6 +53,7 @@ func newReader(o *Options, topic string, maxInFlight int) (*reader, error) {
 		// A partition that is added or resumed waits for the fetch under way.
 		kgo.FetchMaxWait(fetchWait),
 		kgo.FetchMaxPartitionBytes(maxBatch),
+		kgo.FetchMaxBytes(fetchMaxBytes),
 	)
 	if err != nil {
 		return nil, err
@@ -56,9 +61,9 @@ func newReader(o *Options, topic string, maxInFlight int) (*reader, error) {
 	return &reader{
 		client: client,
 		topic:  topic,
-		high:   max(4*maxInFlight, 1024),
-		wake:   make(chan struct{}, 1),
-		feeds:  make(map[int32]*feed),
+		high:   max(4*spec.MaxInFlight, 1024), highBytes: spec.MaxBytes,
+		wake:  make(chan struct{}, 1),
+		feeds: make(map[int32]*feed),
 	}, nil
 }
 
@@ -126,7 +131,7 @@ func (r *reader) open(partition int32, at int64) *feed {
 // seek goes on at another offset. What arrived before is dropped at once.
 func (f *feed) seek(at int64) {
 	f.mu.Lock()
-	f.records, f.closed = nil, true // until the loop has moved
+	f.records, f.bytes, f.closed = nil, 0, true // until the loop has moved
 	f.mu.Unlock()
 	f.reader.order(func() {
 		if f.reader.feeds[f.partition] == f {
@@ -141,7 +146,7 @@ func (f *feed) place(at int64) {
 	one := map[string][]int32{r.topic: {f.partition}}
 	r.client.RemoveConsumePartitions(one)
 	f.mu.Lock()
-	f.records, f.err, f.closed, f.paused = nil, nil, false, false
+	f.records, f.bytes, f.err, f.closed, f.paused = nil, 0, nil, false, false
 	f.mu.Unlock()
 	r.client.ResumeFetchPartitions(one)
 	r.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{r.topic: {f.partition: kgo.NewOffset().At(at)}})
@@ -149,7 +154,7 @@ func (f *feed) place(at int64) {
 
 func (f *feed) close() {
 	f.mu.Lock()
-	f.records, f.closed = nil, true
+	f.records, f.bytes, f.closed = nil, 0, true
 	f.mu.Unlock()
 	r := f.reader
 	r.order(func() {
@@ -168,10 +173,13 @@ func (f *feed) take(records []*kgo.Record, err error) {
 		return
 	}
 	f.records = append(f.records, records...)
+	for _, record := range records {
+		f.bytes += size(record)
+	}
 	if err != nil && f.err == nil && !harmless(err) {
 		f.err = fmt.Errorf("fetch partition %d of %s: %w", f.partition, f.reader.topic, err)
 	}
-	if len(f.records) > f.reader.high && !f.paused {
+	if (len(f.records) > f.reader.high || f.bytes > f.reader.highBytes) && !f.paused {
 		f.paused = true
 		f.reader.client.PauseFetchPartitions(map[string][]int32{f.reader.topic: {f.partition}})
 	}
@@ -194,7 +202,8 @@ func (f *feed) next() (*kgo.Record, error) {
 	record := f.records[0]
 	f.records[0] = nil
 	f.records = f.records[1:]
-	resume := f.paused && len(f.records) <= f.reader.high/2
+	f.bytes -= size(record)
+	resume := f.paused && len(f.records) <= f.reader.high/2 && f.bytes <= f.reader.highBytes/2
 	if resume {
 		f.paused = false
 	}

@@ -39,7 +39,7 @@ func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSes
 		}
 		b.log.Warn("share group not configured", "group", s.groupID(), "error", err)
 	}
-	lanes := min(b.opts.ShareLanes, spec.MaxInFlight)
+	lanes := s.lanes()
 	loops, stop := context.WithCancelCause(s.base)
 	defer stop(nil)
 	var running sync.WaitGroup
@@ -69,6 +69,7 @@ func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSes
 }
 
 func (s *sharing) topic() string   { return s.bus.opts.topic(s.spec.Topic) }
+func (s *sharing) lanes() int      { return min(s.bus.opts.ShareLanes, s.spec.MaxInFlight) }
 func (s *sharing) groupID() string { return s.bus.opts.groupID(s.spec.Topic, s.spec.Group) }
 
 // configure says where a new group starts: the default is the end, and what was published before the

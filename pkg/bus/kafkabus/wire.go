@@ -44,6 +44,15 @@ func (o *Options) encode(topic bus.Topic, m *bus.Message) *kgo.Record {
 	return out
 }
 
+// size is the record's Message.Size.
+func size(r *kgo.Record) int {
+	n := len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		n += len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
 // decode makes the message of what arrived. Of headers with one name, which foreign publishers may
 // send, the first counts.
 func decode(in *kgo.Record) bus.Message {

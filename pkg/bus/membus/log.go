@@ -92,7 +92,7 @@ func newLogReader(s *session) *logReader {
 	g := s.consumer.group
 	l := g.broker.logOf(g.topic)
 	at := l.after(s.partition, g.parts[s.partition].committed)
-	return &logReader{session: s, log: l, window: window.New(s.consumer.spec.MaxInFlight, at-1), at: at}
+	return &logReader{session: s, log: l, window: window.New(s.consumer.spec.MaxInFlight, s.consumer.spec.MaxBytes, at-1), at: at}
 }
 
 // logDelivery is a delivery and its Acker in one allocation.
@@ -105,14 +105,14 @@ type logDelivery struct {
 func (r *logReader) next() *bus.Delivery {
 	part := &r.log.parts[r.session.partition]
 	r.at = max(r.at, part.first)
-	if r.paused || r.at >= part.end() {
-		return nil
-	}
-	slot, ok := r.window.Push(r.at)
-	if !ok {
+	if r.paused || r.at >= part.end() || r.window.Full() {
 		return nil
 	}
 	rec := &part.records[r.at-part.first]
+	slot, ok := r.window.Push(r.at, rec.Size())
+	if !ok {
+		return nil
+	}
 	d := &logDelivery{reader: r, slot: slot}
 	d.Delivery = bus.Delivery{
 		Message:  rec.Message,

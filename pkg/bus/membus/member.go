@@ -56,7 +56,7 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 			return nil, fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
 				topic, i, msg.Partition, b.opts.Partitions-1)
 		}
-		if n := size(msg); n > maxMessage {
+		if n := msg.Size(); n > maxMessage {
 			return nil, fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
 				topic, i, msg.Key, n, maxMessage, bus.ErrTooLarge)
 		}
@@ -107,14 +107,6 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 		return nil, fmt.Errorf("publish to %s: %w", topic, fault.Err)
 	}
 	return positions, nil
-}
-
-func size(m bus.Message) int {
-	n := len(m.Body) + len(m.Key)
-	for k, v := range m.Headers {
-		n += len(k) + len(v)
-	}
-	return n
 }
 
 // Consume implements bus.Bus.

@@ -56,6 +56,7 @@ type feed struct {
 	session  *session
 	inbox    []*bus.Delivery
 	inFlight int
+	bytes    int // of what is in flight
 }
 
 func newQueue(b *Broker, topic bus.Topic, incarnation int64) *queue {
@@ -139,8 +140,8 @@ func (q *queue) taker() *feed {
 	for range q.feeds {
 		q.turn = (q.turn + 1) % len(q.feeds)
 		f := q.feeds[q.turn]
-		m := f.session.consumer.member
-		if f.inFlight < f.session.consumer.spec.MaxInFlight && !m.frozen && !m.down && f.session.cause == nil {
+		m, spec := f.session.consumer.member, &f.session.consumer.spec
+		if f.inFlight < spec.MaxInFlight && f.bytes < spec.MaxBytes && !m.frozen && !m.down && f.session.cause == nil {
 			return f
 		}
 	}
@@ -160,6 +161,7 @@ func (q *queue) hand(it *item, f *feed, now time.Time) {
 	it.holder = f
 	q.move(it, handed, now.Add(bus.AckWait))
 	f.inFlight++
+	f.bytes += it.Size()
 	d := &queueDelivery{item: it, feed: f, epoch: it.deliveries}
 	d.Delivery = bus.Delivery{
 		Message:    it.Message,
@@ -185,6 +187,7 @@ func (q *queue) move(it *item, to state, until time.Time) {
 func (it *item) release() {
 	if it.holder != nil {
 		it.holder.inFlight--
+		it.holder.bytes -= it.Size()
 		it.holder.session.signal()
 		it.holder = nil
 	}

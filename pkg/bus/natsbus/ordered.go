@@ -43,7 +43,7 @@ func newOrderedSource(s *session, h *holding) *orderedSource {
 	return &orderedSource{
 		session: s,
 		hold:    h,
-		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight, ownExpires),
+		pull:    newPuller(s.bus.nc, &s.spec, ownExpires),
 		wake:    make(chan struct{}, 1),
 	}
 }
@@ -75,7 +75,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
 		o.hold.Offset = last
 	}
-	o.window = window.New(o.session.spec.MaxInFlight, o.hold.Offset)
+	o.window = window.New(o.session.spec.MaxInFlight, o.session.spec.MaxBytes, o.hold.Offset)
 	return o.read(ctx, o.hold.Offset)
 }
 
@@ -185,7 +185,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 		o.mu.Unlock()
 		return nil, false, nil
 	}
-	slot, ok := o.window.Push(int64(meta.Sequence.Stream))
+	slot, ok := o.window.Push(int64(meta.Sequence.Stream), m.Size())
 	o.mu.Unlock()
 	if !ok {
 		// More was asked for than the window's span takes: read it again when there is room.

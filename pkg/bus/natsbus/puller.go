@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
 )
 
 // puller asks a JetStream consumer for messages, never for more than its session has room for. The
@@ -20,13 +22,22 @@ type puller struct {
 	nc      *nats.Conn
 	request string // the consumer's request subject
 	limit   int
+	bytes   int           // how many all messages asked for and in flight may have
 	expires time.Duration // of a request; heartbeats come at 2/5 of it
 	sub     *nats.Subscription
 	inbox   string
 	arrived chan *nats.Msg
 	asked   int // requested and not yet arrived
 	heard   time.Time
+
+	askedBytes int // what those requested may have
+	average    int // size of the messages of late
+	refused    int // the bytes that were too few for the next message; 0: none
 }
+
+// minEstimate is the least that a request allows for each message, so that small messages are not asked for in
+// several requests.
+const minEstimate = 4 << 10
 
 // How long a request lives. A member whose connection hangs swallows what the server sends on the
 // requests it left; from the shared queue that must end soon, from a consumer of its own it harms
@@ -48,8 +59,8 @@ func ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
 // errPullAgain means that the consumer must be looked up or made again.
 var errPullAgain = errors.New("the server ended the request")
 
-func newPuller(nc *nats.Conn, limit int, expires time.Duration) *puller {
-	return &puller{nc: nc, limit: limit, expires: expires}
+func newPuller(nc *nats.Conn, spec *bus.Spec, expires time.Duration) *puller {
+	return &puller{nc: nc, limit: spec.MaxInFlight, bytes: spec.MaxBytes, expires: expires}
 }
 
 // open begins anew on a consumer; what an earlier request still brings is not seen any more.
@@ -58,7 +69,7 @@ func (p *puller) open(stream, consumer string) error {
 	p.request = "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer
 	p.inbox = p.nc.NewInbox()
 	p.arrived = make(chan *nats.Msg, p.limit+64) // and some room for status messages
-	p.asked = 0
+	p.asked, p.askedBytes, p.refused = 0, 0, 0
 	sub, err := p.nc.ChanSubscribe(p.inbox, p.arrived)
 	if err != nil {
 		return fmt.Errorf("subscribe for %s: %w", consumer, err)
@@ -77,14 +88,27 @@ func (p *puller) close() {
 }
 
 // ask requests what there is room for: at once when nothing is under way, else in portions worth a
-// request.
-func (p *puller) ask(inFlight int) error {
+// request. inFlight messages of the bytes given are with the session.
+func (p *puller) ask(inFlight, bytes int) error {
 	room := p.limit - inFlight - p.asked
 	if room <= 0 || (p.asked > 0 && room < (p.limit+3)/4) {
 		return nil
 	}
-	body := fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d}`,
-		room, p.expires.Nanoseconds(), (p.expires * 2 / 5).Nanoseconds())
+	allowed := p.bytes - bytes - p.askedBytes
+	if p.refused == 0 {
+		allowed = min(allowed, room*max(2*p.average, minEstimate))
+	}
+	limit := ""
+	switch {
+	case p.asked == 0 && inFlight == 0 && p.refused > 0:
+		room, allowed = 1, 0 // larger than the bound: it passes alone
+	case allowed <= p.refused || p.asked > 0 && allowed < minEstimate:
+		return nil // until something is acknowledged
+	default:
+		limit = fmt.Sprintf(`,"max_bytes":%d`, allowed)
+	}
+	body := fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d%s}`,
+		room, p.expires.Nanoseconds(), (p.expires * 2 / 5).Nanoseconds(), limit)
 	if err := p.nc.PublishRequest(p.request, p.inbox, body); err != nil {
 		return fmt.Errorf("request messages: %w", err)
 	}
@@ -92,7 +116,17 @@ func (p *puller) ask(inFlight int) error {
 		p.heard = time.Now()
 	}
 	p.asked += room
+	p.askedBytes += allowed
 	return nil
+}
+
+// arrives takes one message off what is asked for. Its request allows for messages of all sizes, so each takes an
+// equal share of the bytes with it.
+func (p *puller) arrives(m *nats.Msg) {
+	p.askedBytes -= p.askedBytes / max(p.asked, 1)
+	p.asked = max(0, p.asked-1)
+	p.average += (m.Size() - p.average) / 8
+	p.refused = 0
 }
 
 // silent tells when a request must be taken for lost; zero while none is under way.
@@ -107,7 +141,7 @@ func (p *puller) silent() time.Time {
 func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	p.heard = time.Now()
 	if m.Subject != p.inbox {
-		p.asked--
+		p.arrives(m)
 		return true, nil
 	}
 	switch status := m.Header.Get("Status"); status {
@@ -118,12 +152,28 @@ func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("%w: %s %s", errPullAgain, status, m.Header.Get("Description"))
 		}
-		p.asked = max(0, p.asked-pending)
+		p.ends(m, pending)
 		if d := strings.ToLower(m.Header.Get("Description")); strings.Contains(d, "deleted") || strings.Contains(d, "shutdown") {
 			return false, fmt.Errorf("%w: %s", errPullAgain, d)
 		}
 		return false, nil
 	default:
 		return false, fmt.Errorf("%w: %s %s", errPullAgain, status, m.Header.Get("Description"))
+	}
+}
+
+// ends takes what a request will not bring any more off what is asked for.
+func (p *puller) ends(m *nats.Msg, pending int) {
+	share := p.askedBytes * min(pending, p.asked) / max(p.asked, 1)
+	p.asked = max(0, p.asked-pending)
+	p.askedBytes -= share
+	if p.asked == 0 {
+		p.askedBytes = 0
+	}
+	if m.Header.Get("Description") == "Message Size Exceeds MaxBytes" {
+		if left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Bytes")); err == nil {
+			share = left
+		}
+		p.refused = max(share, 1)
 	}
 }

@@ -48,8 +48,9 @@ type queueSource struct {
 	link    <-chan struct{}
 	wake    chan struct{}
 
-	mu   sync.Mutex
-	held map[*queueDelivery]struct{}
+	mu        sync.Mutex
+	held      map[*queueDelivery]struct{}
+	heldBytes int
 }
 
 func newQueueSource(s *session) *queueSource {
@@ -57,7 +58,7 @@ func newQueueSource(s *session) *queueSource {
 		session: s,
 		stream:  s.bus.streams[s.spec.Topic],
 		durable: durableName(s.spec.Group),
-		pull:    newPuller(s.bus.nc, s.spec.MaxInFlight, sharedExpires),
+		pull:    newPuller(s.bus.nc, &s.spec, sharedExpires),
 		wake:    make(chan struct{}, 1),
 		held:    make(map[*queueDelivery]struct{}),
 	}
@@ -105,9 +106,9 @@ func (q *queueSource) start(ctx context.Context) error {
 func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
 		q.mu.Lock()
-		inFlight := len(q.held)
+		inFlight, bytes := len(q.held), q.heldBytes
 		q.mu.Unlock()
-		if err := q.pull.ask(inFlight); err != nil {
+		if err := q.pull.ask(inFlight, bytes); err != nil {
 			if !q.session.bus.nc.IsConnected() {
 				if err := q.reconnect(ctx); err != nil {
 					return nil, err
@@ -165,7 +166,7 @@ func (q *queueSource) accept(m *nats.Msg) (*bus.Delivery, error) {
 		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
 	}
 	p := partitionOf(m.Subject)
-	d := &queueDelivery{source: q, reply: m.Reply}
+	d := &queueDelivery{source: q, reply: m.Reply, size: m.Size()}
 	d.Delivery = bus.Delivery{
 		Message:    decode(m, p),
 		Position:   q.stream.position(p, meta.Sequence.Stream),
@@ -175,6 +176,7 @@ func (q *queueSource) accept(m *nats.Msg) (*bus.Delivery, error) {
 	}
 	q.mu.Lock()
 	q.held[d] = struct{}{}
+	q.heldBytes += d.size
 	q.mu.Unlock()
 	return &d.Delivery, nil
 }
@@ -188,7 +190,7 @@ func (q *queueSource) finish(ctx context.Context, commit bool) error {
 	}
 	q.mu.Lock()
 	held := q.held
-	q.held = make(map[*queueDelivery]struct{})
+	q.held, q.heldBytes = make(map[*queueDelivery]struct{}), 0
 	q.mu.Unlock()
 	nc := q.session.bus.nc
 	// After the flush the server sends no more, and what it has sent is in the channel.
@@ -221,6 +223,7 @@ type queueDelivery struct {
 	bus.Delivery
 	source *queueSource
 	reply  string
+	size   int
 }
 
 // settle takes the delivery from those held; false if it does not count any more.
@@ -232,6 +235,7 @@ func (d *queueDelivery) settle() bool {
 		return false
 	}
 	delete(q.held, d)
+	q.heldBytes -= d.size
 	return true
 }
 

@@ -59,7 +59,7 @@ func (s *Sink) round(ctx context.Context, spec bus.Spec, open bus.OpenSession) e
 		giveBack(messages)
 		return fmt.Errorf("open a session: %w", err)
 	}
-	in := newIntake(life, session, spec.MaxInFlight)
+	in := newIntake(life, session, &spec)
 	router, err := s.newRouter(in, messages, unsubscribe)
 	if err != nil {
 		end(bus.ErrLost)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -268,6 +269,38 @@ func TestThrottle(t *testing.T) {
 			t.Errorf("%d commands in 2 s at 10 per second", got)
 		}
 		time.Sleep(2 * time.Second) // the rest
+	})
+}
+
+// TestCommandsAreBoundedInBytes: the Subscriber has 10 commands of 40 KiB, and there is room for two and a half.
+func TestCommandsAreBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		messages := make(given, 10)
+		for i := range 10 {
+			messages <- message.NewMessage(fmt.Sprint(i), make([]byte, 40<<10))
+		}
+		w, s := newWorld(t, func(c *watermillsink.Config) { c.Subscriber = messages }), &sessions{}
+		stop := w.consume(s, func(spec *bus.Spec) { spec.MaxInFlight, spec.MaxBytes = 100, 100<<10 })
+		for got := 0; got < 10; {
+			held := s.take()
+			if len(held) < 1 || len(held) > 3 {
+				t.Fatalf("%d commands of 40 KiB are held, after %d", len(held), got)
+			}
+			got += len(held)
+			for _, d := range held {
+				d.Ack()
+			}
+		}
+		messages <- message.NewMessage("large", make([]byte, 500<<10))
+		large := s.take()
+		if len(large) != 1 {
+			t.Fatalf("%d deliveries of a command that is larger than the bound, want 1", len(large))
+		}
+		large[0].Ack()
+		close(messages)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 )
@@ -19,20 +20,25 @@ var errGivenBack = fmt.Errorf("given back to its Pub/Sub: %w", context.Canceled)
 // intake is where messages of a router become deliveries of one session.
 type intake struct {
 	life context.Context
-	// room holds one token for each delivery that is not answered yet.
+	// room holds one token for each delivery that is not answered yet; bytes are those of the deliveries.
 	room   chan struct{}
-	over   chan struct{} // closed when nothing is answered any more
-	failed chan error    // why the session must end, once
+	bytes  *semaphore.Weighted
+	most   int64           // what bytes has in all
+	over   context.Context // ends when nothing is answered any more
+	finish context.CancelFunc
+	failed chan error // why the session must end, once
 
 	mu      sync.Mutex
 	session bus.Session // nil when it is closed
 }
 
-func newIntake(life context.Context, session bus.Session, inFlight int) *intake {
-	return &intake{
-		life: life, session: session,
-		room: make(chan struct{}, inFlight), over: make(chan struct{}), failed: make(chan error, 1),
+func newIntake(life context.Context, session bus.Session, spec *bus.Spec) *intake {
+	in := &intake{
+		life: life, session: session, most: int64(spec.MaxBytes), bytes: semaphore.NewWeighted(int64(spec.MaxBytes)),
+		room: make(chan struct{}, spec.MaxInFlight), failed: make(chan error, 1),
 	}
+	in.over, in.finish = context.WithCancel(context.WithoutCancel(life))
+	return in
 }
 
 // take gives a message to the session and waits for its answer: nil acknowledges it.
@@ -41,13 +47,19 @@ func (in *intake) take(m *message.Message) error {
 	select {
 	case in.room <- struct{}{}:
 		defer func() { <-in.room }()
-	case <-in.over:
+	case <-in.over.Done():
 		return errGivenBack
 	case <-gone:
 		return errGivenBack
 	}
 	a := make(acker, 1)
-	if err := in.deliver(&bus.Delivery{Message: incoming(m), Acker: a}); err != nil {
+	d := &bus.Delivery{Message: incoming(m), Acker: a}
+	release, err := in.reserve(m.Context(), d.Size())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := in.deliver(d); err != nil {
 		return err
 	}
 	select {
@@ -55,7 +67,7 @@ func (in *intake) take(m *message.Message) error {
 		return in.answer(after, gone)
 	case <-gone:
 		return errGivenBack
-	case <-in.over:
+	case <-in.over.Done():
 	}
 	select {
 	case after := <-a: // in time
@@ -63,6 +75,18 @@ func (in *intake) take(m *message.Message) error {
 	default:
 		return errGivenBack
 	}
+}
+
+// reserve waits for room for the bytes of a delivery. One that is larger than all the room passes alone.
+func (in *intake) reserve(ctx context.Context, size int) (release func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(in.over, cancel)()
+	weight := min(int64(size), in.most)
+	if in.bytes.Acquire(ctx, weight) != nil {
+		return nil, errGivenBack
+	}
+	return func() { in.bytes.Release(weight) }, nil
 }
 
 // answer turns a session's answer into the router's.
@@ -76,7 +100,7 @@ func (in *intake) answer(after time.Duration, gone <-chan struct{}) error {
 		select {
 		case <-again.C:
 		case <-gone:
-		case <-in.over:
+		case <-in.over.Done():
 		}
 	}
 	return errGivenBack
@@ -91,7 +115,7 @@ func (in *intake) throttle(perSecond int) message.HandlerMiddleware {
 			select {
 			case <-turns.C:
 				return next(m)
-			case <-in.over:
+			case <-in.over.Done():
 			case <-m.Context().Done():
 			}
 			return nil, errGivenBack
@@ -104,7 +128,7 @@ func (in *intake) deliver(d *bus.Delivery) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.session == nil {
-		<-in.over
+		<-in.over.Done()
 		return errGivenBack
 	}
 	err := in.session.Deliver(in.life, d)
@@ -120,7 +144,7 @@ func (in *intake) deliver(d *bus.Delivery) error {
 
 // close closes the session, and gives back what it has not answered.
 func (in *intake) close(ctx context.Context, cause error, patience time.Duration) error {
-	defer close(in.over)
+	defer in.finish()
 	in.mu.Lock()
 	session := in.session
 	in.session = nil

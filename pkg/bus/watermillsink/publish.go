@@ -105,7 +105,7 @@ type batch struct {
 
 	errs     []error // one for each message
 	failures int     // in a row
-	last     error // of the Publisher
+	last     error   // of the Publisher
 }
 
 // publish publishes the messages from..to and notes their errors.

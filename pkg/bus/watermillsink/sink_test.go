@@ -187,11 +187,14 @@ func (s *sessions) take() []*bus.Delivery {
 }
 
 // consume consumes commands until stop, which returns what Consume returned.
-func (w *world) consume(s *sessions) (stop func() error) {
+func (w *world) consume(s *sessions, tune ...func(*bus.Spec)) (stop func() error) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	spec := bus.Spec{Topic: bus.Commands, Group: bus.GroupIngest, Mode: bus.Ordered, MaxInFlight: 8}
+	for _, f := range tune {
+		f(&spec)
+	}
 	go func() { ended <- w.sink.Consume(ctx, spec, s.open) }()
 	stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	w.t.Cleanup(func() { _ = stop() })

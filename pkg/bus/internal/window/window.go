@@ -15,52 +15,57 @@ type Slot uint64
 type Window struct {
 	mu        sync.Mutex
 	limit     int
+	maxBytes  int
 	entries   []entry // entries[0] is slot first
 	first     Slot
 	pending   int // entries not done
+	bytes     int // of the entries not done
 	committed int64
 	sealed    bool
 }
 
 type entry struct {
 	offset int64
+	size   int
 	done   bool
 }
 
-// New makes a window for at most limit unacknowledged entries that follow the offset committed.
-func New(limit int, committed int64) *Window {
-	return &Window{limit: limit, committed: committed}
+// New makes a window for at most limit unacknowledged entries, of about maxBytes, that follow the offset committed.
+func New(limit, maxBytes int, committed int64) *Window {
+	return &Window{limit: limit, maxBytes: maxBytes, committed: committed}
 }
 
 // Push enters the next offset, which must be larger than all before it; offsets may leave gaps.
-// It reports false, and enters nothing, when the window is full or sealed.
-func (w *Window) Push(offset int64) (Slot, bool) {
+// It reports false, and enters nothing, when the window has its number of entries or is sealed. The bytes only make
+// it Full: a message that has been read already is not read again for them.
+func (w *Window) Push(offset int64, size int) (Slot, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.sealed || w.full() {
+	if w.sealed || w.crowded() {
 		return 0, false
 	}
-	w.entries = append(w.entries, entry{offset: offset})
+	w.entries = append(w.entries, entry{offset: offset, size: size})
 	w.pending++
+	w.bytes += size
 	return w.first + Slot(len(w.entries)-1), true
 }
 
-// Full reports whether Push would refuse for lack of room.
+// Full reports whether nothing more is to be read.
 func (w *Window) Full() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.full()
+	return w.crowded() || w.bytes >= w.maxBytes
 }
 
-func (w *Window) full() bool {
+func (w *Window) crowded() bool {
 	return w.pending >= w.limit || len(w.entries) >= SpanFactor*w.limit
 }
 
-// Pending counts the entries not yet done.
-func (w *Window) Pending() int {
+// Pending counts the entries not yet done, and their bytes.
+func (w *Window) Pending() (entries, bytes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pending
+	return w.pending, w.bytes
 }
 
 // Done marks an entry and reports whether the committed offset moved. For a slot that is done,
@@ -76,6 +81,7 @@ func (w *Window) Done(s Slot) (moved bool) {
 	}
 	e.done = true
 	w.pending--
+	w.bytes -= e.size
 	n := 0
 	for n < len(w.entries) && w.entries[n].done {
 		w.committed = w.entries[n].offset
@@ -145,7 +151,7 @@ func (w *Window) Restart(by Slot) (after int64, restarted bool) {
 		return w.committed, false
 	}
 	w.drop(len(w.entries))
-	w.pending = 0
+	w.pending, w.bytes = 0, 0
 	return w.committed, true
 }
 

@@ -11,7 +11,7 @@ import (
 
 func push(t *testing.T, w *window.Window, offset int64) window.Slot {
 	t.Helper()
-	slot, ok := w.Push(offset)
+	slot, ok := w.Push(offset, 1)
 	if !ok {
 		t.Fatalf("offset %d was refused", offset)
 	}
@@ -19,7 +19,7 @@ func push(t *testing.T, w *window.Window, offset int64) window.Slot {
 }
 
 func TestGapHoldsTheCommitBack(t *testing.T) {
-	w := window.New(10, 4)
+	w := window.New(10, 1<<30, 4)
 	five, seven, nine := push(t, w, 5), push(t, w, 7), push(t, w, 9)
 	for _, step := range []struct {
 		slot  window.Slot
@@ -33,7 +33,7 @@ func TestGapHoldsTheCommitBack(t *testing.T) {
 }
 
 func TestProgressTellsRunsBeyondTheGap(t *testing.T) {
-	w := window.New(10, 4)
+	w := window.New(10, 1<<30, 4)
 	var slots []window.Slot
 	for _, offset := range []int64{5, 6, 8, 9, 12, 13} {
 		slots = append(slots, push(t, w, offset))
@@ -55,7 +55,7 @@ func TestProgressTellsRunsBeyondTheGap(t *testing.T) {
 }
 
 func TestLimitAndSpan(t *testing.T) {
-	w := window.New(2, 0)
+	w := window.New(2, 1<<30, 0)
 	first := push(t, w, 1)
 	for offset := int64(2); offset <= 2*window.SpanFactor; offset++ {
 		slot := push(t, w, offset)
@@ -64,21 +64,47 @@ func TestLimitAndSpan(t *testing.T) {
 		}
 		w.Done(slot)
 	}
-	if _, ok := w.Push(1000); ok || !w.Full() {
+	if _, ok := w.Push(1000, 1); ok || !w.Full() {
 		t.Fatal("one stuck entry lets the window grow without bound")
 	}
-	if !w.Done(first) || w.Committed() != 2*window.SpanFactor || w.Full() || w.Pending() != 0 {
-		t.Fatalf("committed %d, full %v, pending %d", w.Committed(), w.Full(), w.Pending())
+	moved := w.Done(first)
+	if entries, bytes := w.Pending(); !moved || w.Committed() != 2*window.SpanFactor || w.Full() || entries != 0 || bytes != 0 {
+		t.Fatalf("committed %d, full %v, pending %d of %d bytes", w.Committed(), w.Full(), entries, bytes)
+	}
+}
+
+func TestBytesFillTheWindow(t *testing.T) {
+	w := window.New(10, 100, 0)
+	one, ok := w.Push(1, 60)
+	if !ok || w.Full() {
+		t.Fatal("60 of 100 bytes fill the window")
+	}
+	two, ok := w.Push(2, 500)
+	if !ok || !w.Full() {
+		t.Fatal("560 of 100 bytes do not fill the window, or the second entry was refused")
+	}
+	if _, ok := w.Push(3, 1); !ok {
+		t.Fatal("an entry that was read already was refused for its bytes")
+	}
+	w.Done(one)
+	w.Done(one)
+	if !w.Full() {
+		t.Fatal("501 of 100 bytes do not fill the window")
+	}
+	w.Done(two)
+	if entries, bytes := w.Pending(); w.Full() || entries != 1 || bytes != 1 {
+		t.Fatalf("full %v, pending %d of %d bytes, want 1 of 1", w.Full(), entries, bytes)
 	}
 }
 
 func TestRestartVoidsOlderSlots(t *testing.T) {
-	w := window.New(10, 0)
+	w := window.New(10, 1<<30, 0)
 	one, two, three := push(t, w, 1), push(t, w, 2), push(t, w, 3)
 	w.Done(one)
 	w.Done(three)
-	if after, ok := w.Restart(two); !ok || after != 1 || w.Pending() != 0 {
-		t.Fatalf("restart after %d, %v", after, ok)
+	after, ok := w.Restart(two)
+	if entries, bytes := w.Pending(); !ok || after != 1 || entries != 0 || bytes != 0 {
+		t.Fatalf("restart after %d, %v, pending %d of %d bytes", after, ok, entries, bytes)
 	}
 	if _, ok := w.Restart(two); ok {
 		t.Fatal("a void slot restarts")
@@ -95,7 +121,7 @@ func TestRestartVoidsOlderSlots(t *testing.T) {
 // TestNothingMovesAfterSeal has acknowledgements race with a revoke: whatever Seal returned is final.
 func TestNothingMovesAfterSeal(t *testing.T) {
 	for range 200 {
-		w := window.New(64, 0)
+		w := window.New(64, 1<<30, 0)
 		var slots []window.Slot
 		for offset := range int64(64) {
 			slots = append(slots, push(t, w, offset+1))
@@ -113,7 +139,7 @@ func TestNothingMovesAfterSeal(t *testing.T) {
 		if w.Committed() != final {
 			t.Fatalf("committed moved from %d to %d after the seal", final, w.Committed())
 		}
-		if _, ok := w.Push(100); ok {
+		if _, ok := w.Push(100, 1); ok {
 			t.Fatal("a sealed window takes an entry")
 		}
 	}
@@ -138,7 +164,7 @@ func FuzzWindow(f *testing.F) {
 		}
 		random := rand.New(rand.NewPCG(seed, 1))
 		limit := 1 + int(seed%7)
-		w := window.New(limit, 0)
+		w := window.New(limit, 1<<30, 0)
 		var model []entry // all ever pushed since the last restart
 		var void []window.Slot
 		offset, committed := int64(0), int64(0)
@@ -155,7 +181,7 @@ func FuzzWindow(f *testing.F) {
 						span++
 					}
 				}
-				slot, ok := w.Push(offset + 1 + int64(op>>6))
+				slot, ok := w.Push(offset+1+int64(op>>6), 1)
 				if want := !sealed && pending < limit && span < limit*window.SpanFactor; ok != want {
 					t.Fatalf("push with %d pending, span %d, sealed %v: %v", pending, span, sealed, ok)
 				}
