@@ -27,6 +27,7 @@ import (
 // reach N together. Suspects wait without being counted; only a start counts.
 type board struct {
 	slotLimit, roomLimit, batchLimit int
+	byteLimit                        int
 	interval, holdFor                time.Duration
 
 	// wake has a token when next may answer differently; aging when byAge was empty and is not.
@@ -47,6 +48,7 @@ type board struct {
 	byAge    *list.List  // of *delivery with messages, by deadline
 
 	slots, room int       // in use
+	bytes       int       // of the rows of those with room
 	exposed     int       // would be lost with the process: begun, neither settled nor leased
 	alone       *delivery // the suspect that has begun and holds no lease yet
 	apart       int       // suspects that have begun, leased or not
@@ -63,7 +65,7 @@ type state struct {
 
 func newBoard(c *Config) *board {
 	return &board{
-		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch,
+		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch, byteLimit: c.RoomBytes,
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
 		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(), gate: newGate(c),
@@ -144,6 +146,9 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	free := b.slotLimit - b.slots
 	room := min(free, b.roomLimit-b.room, b.batchLimit)
+	if b.bytes >= b.byteLimit {
+		room = 0
+	}
 	may := func(d *delivery) bool { return b.ready.may(d, b.slotLimit-b.slots) }
 	others := room > 0 && (b.ready.any(free) || b.gate.any(may))
 	if at := b.suspectNext(); at >= 0 && (!b.fair || !others) {
@@ -241,12 +246,19 @@ func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool
 		} else {
 			b.look.useful++
 		}
-		b.free(d)
+		b.putBack(d)
 		d.stage = stageQueued
-		// It is read again; until then this is only what a postponement needs.
-		d.row.Payload = nil
 	}
 	return e, true
+}
+
+// weigh notes how much the row of a delivery with room holds.
+func (b *board) weigh(d *delivery) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bytes -= d.bytes
+	d.bytes = len(d.row.Payload) + len(d.row.Headers)
+	b.bytes += d.bytes
 }
 
 // putOff takes a delivery out of turn, with room for the write that postpones it.
@@ -315,7 +327,7 @@ func (b *board) hold(d *delivery, until timer.Millis) {
 		b.remove(d)
 		return
 	}
-	b.free(d)
+	b.putBack(d)
 	d.dueAt, d.stage = until, stageEarly
 	heap.Push(&b.early, d)
 	signal(b.wake)
@@ -329,7 +341,7 @@ func (b *board) suspect(d *delivery, last bool) {
 		b.remove(d)
 		return
 	}
-	b.free(d)
+	b.putBack(d)
 	d.stage, d.last = stageSuspected, last
 	b.suspects = append(b.suspects, d)
 	signal(b.wake)
@@ -402,6 +414,12 @@ func (b *board) remove(d *delivery) {
 	b.tell()
 }
 
+// putBack makes a delivery wait again. Its row is read again before it starts; until then only a postponement needs it.
+func (b *board) putBack(d *delivery) {
+	b.free(d)
+	d.row.Payload = nil
+}
+
 // free gives back what next reserved.
 func (b *board) free(d *delivery) {
 	b.freeSlot(d)
@@ -409,6 +427,8 @@ func (b *board) free(d *delivery) {
 		d.roomy = false
 		b.room--
 	}
+	b.bytes -= d.bytes
+	d.bytes = 0
 	if b.alone == d {
 		b.alone = nil
 	}

@@ -20,7 +20,7 @@ type table struct {
 func newTable(t *testing.T, slots, perHost int) *table {
 	return &table{
 		board: newBoard(&Config{
-			Concurrency: slots, Room: 2 * slots, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, HostsRemembered: 100,
+			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, HostsRemembered: 100,
 			HostPatience: time.Second, PostponeMost: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
 			LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
 		}),

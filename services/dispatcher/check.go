@@ -110,6 +110,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	}
 	d.row, d.namespace = row.Timer, row.Timer.Namespace
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
+	s.board.weigh(d)
 	switch {
 	case d.row.Way() != timer.DeliverEvent:
 		d.hostName = callback.HostOf(d.row.CallbackURL)

@@ -70,10 +70,15 @@ type Config struct {
 	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
 	// written included: 2 × Concurrency.
 	Room int
+	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. No rows are read while they have
+	// as many, so they may have those of one Batch more. A callback or an event being sent has a copy of its own.
+	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency,
 	// at most 1,024. What is more than the process gets through in bus.AckWait would be delivered again;
 	// callbacks that take long are acknowledged when their rows are leased.
 	MaxInFlight int
+	// MaxInFlightBytes bounds those messages by their size: 16 MiB and one message, on Kafka for each partition.
+	MaxInFlightBytes int
 	// Batch bounds row checks, outcomes and events handed over at once: 256.
 	Batch int
 	// ParkAfter is how many counted starts without a result park a timer: 5.
@@ -154,7 +159,9 @@ func (c *Config) withDefaults() error {
 	}
 	setDefault(&c.Concurrency, 2048)
 	setDefault(&c.Room, 2*c.Concurrency)
+	setDefault(&c.RoomBytes, 256<<20)
 	setDefault(&c.MaxInFlight, min(4*c.Concurrency, 1024))
+	setDefault(&c.MaxInFlightBytes, 16<<20)
 	setDefault(&c.Batch, 256)
 	setDefault(&c.ParkAfter, 5)
 	setDefault(&c.LeaseAfter, 2*time.Second)

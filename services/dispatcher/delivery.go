@@ -42,6 +42,7 @@ type delivery struct {
 	keys       []state // under which the board knows it
 	slot       bool
 	roomy      bool
+	bytes      int // of its row
 	exposed    bool
 	apart      bool // a suspect that has begun
 	last       bool // a suspect near its last start

@@ -84,7 +84,8 @@ func (s *Service) Run(ctx context.Context) error {
 	// In reverse order of the way of a delivery: no new ones, then those under way, then what carries
 	// their outcomes.
 	err := s.config.Bus.Consume(ctx, bus.Spec{
-		Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue, MaxInFlight: s.config.MaxInFlight,
+		Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue,
+		MaxInFlight: s.config.MaxInFlight, MaxBytes: s.config.MaxInFlightBytes,
 	}, s.open)
 	stopIntake()
 	s.board.close()

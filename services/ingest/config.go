@@ -85,9 +85,10 @@ type Config struct {
 	BatchOps, BatchBytes int
 	// QueueOps and QueueBytes bound the requests that wait for the store: 8,192 and 64 MiB.
 	QueueOps, QueueBytes int
-	// CommandsInFlight bounds the commands a partition has received and not yet answered (up to 1 MiB
-	// each): 256.
-	CommandsInFlight int
+	// CommandsInFlight bounds the commands a partition has received and not yet answered: 256. CommandsBytes
+	// bounds those of all partitions by their size: 64 MiB, of which each partition of the bus has an equal
+	// share; beyond its share a partition holds one command, of up to 1 MiB.
+	CommandsInFlight, CommandsBytes int
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536; HintBatch
 	// those of one publish: 512.
 	HintQueue, HintBatch int
@@ -151,6 +152,7 @@ func (c *Config) withDefaults() error {
 		{&c.QueueOps, 8192},
 		{&c.QueueBytes, 64 << 20},
 		{&c.CommandsInFlight, 256},
+		{&c.CommandsBytes, 64 << 20},
 		{&c.HintQueue, 65536},
 		{&c.HintBatch, 512},
 	} {

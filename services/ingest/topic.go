@@ -29,7 +29,7 @@ type session struct {
 	wake     chan struct{} // holds at most one token: "look again"
 
 	mu     sync.Mutex
-	queue  []*bus.Delivery // bounded by Config.CommandsInFlight, which the bus keeps
+	queue  []*bus.Delivery // bounded by Config.CommandsInFlight and CommandsBytes, which the bus keeps
 	failed error           // why the loop ended by itself
 
 	// position is how far the store has applied the partition; known after the first look. Only the
@@ -56,7 +56,10 @@ func (s *Service) consume(ctx context.Context) error {
 		sessions.Go(t.run)
 		return t, nil
 	}
-	spec := bus.Spec{Topic: bus.Commands, Group: Group, Mode: bus.Ordered, MaxInFlight: s.cfg.CommandsInFlight}
+	spec := bus.Spec{
+		Topic: bus.Commands, Group: Group, Mode: bus.Ordered, MaxInFlight: s.cfg.CommandsInFlight,
+		MaxBytes: max(s.cfg.CommandsBytes/s.cfg.Bus.Partitions(), 1),
+	}
 	if err := s.cfg.Bus.Consume(ctx, spec, open); err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest"
@@ -277,6 +278,74 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 		results.empty(t)
 		if n := w.pending(); n != 0 {
 			t.Errorf("%d commands not acknowledged", n)
+		}
+	})
+}
+
+// weighed is a bus that counts the bytes of the deliveries that are not acknowledged, and the most there were.
+type weighed struct {
+	bus.Bus
+	held, most atomic.Int64
+}
+
+func (b *weighed) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	return b.Bus.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		s, err := open(ctx, p)
+		return weighedSession{s, b}, err
+	})
+}
+
+type weighedSession struct {
+	bus.Session
+	bus *weighed
+}
+
+func (s weighedSession) Deliver(ctx context.Context, d *bus.Delivery) error {
+	held := s.bus.held.Add(int64(d.Size()))
+	s.bus.most.Store(max(s.bus.most.Load(), held))
+	outer := *d
+	outer.Acker = weighedAcker{d.Acker, s.bus, int64(d.Size())}
+	return s.Session.Deliver(ctx, &outer)
+}
+
+type weighedAcker struct {
+	bus.Acker
+	bus  *weighed
+	size int64
+}
+
+func (a weighedAcker) Ack() {
+	a.bus.held.Add(-a.size)
+	a.Acker.Ack()
+}
+
+// TestQueuedCommandsAreBoundedInBytes stops the store while 40 commands of 50 KiB wait.
+func TestQueuedCommandsAreBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b *weighed
+		const room = 2 << 20 // 512 KiB for each of the 4 partitions
+		w := newWorld(t, func(c *ingest.Config) {
+			b = &weighed{Bus: c.Bus}
+			c.Bus, c.CommandsBytes = b, room
+		})
+		results := w.listen(bus.Results)
+		thaw := w.frozen()
+		payload := strings.Repeat("x", 50<<10)
+		for i := range 40 {
+			w.command(fmt.Sprint(i), event.TypeCreate, fmt.Sprintf(`{"id":"t-%d","executeIn":"1h","payload":"%s"}`, i, payload))
+		}
+		synctest.Wait()
+		if most := b.most.Load(); most > room/4+60<<10 || most < room/8 {
+			t.Errorf("one partition holds %d bytes, want about %d", most, room/4)
+		}
+		thaw()
+		answers := map[string]bool{}
+		for range 40 {
+			answer := results.next(t)
+			answers[answer.CommandID] = true
+		}
+		if len(answers) != 40 {
+			t.Errorf("%d of 40 commands were answered", len(answers))
 		}
 	})
 }
