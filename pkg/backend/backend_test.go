@@ -39,7 +39,7 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 	dir := t.TempDir()
 	for name, o := range map[string]backend.Options{
 		"memory":   options("memory:", "memory:"),
-		"embedded": options("sqlite:"+dir, "embedded:"+filepath.Join(dir, "nats")+"?listen=127.0.0.1:0&sync=interval"),
+		"embedded": options("sqlite:"+dir, "embedded:"+filepath.Join(dir, "nats")+"?listen=127.0.0.1:0&sync=interval&commands-size=100MiB"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, o)

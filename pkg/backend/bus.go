@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -10,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval, nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval&commands-size=512MiB&due-size=…&events-size=…, nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)
@@ -46,7 +47,17 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 	listen, sync := query.Get("listen"), cmp.Or(query.Get("sync"), "always")
 	query.Del("listen")
 	query.Del("sync")
-	if len(query) > 0 || (sync != "always" && sync != "interval") {
+	var options natsbus.Options
+	for name := range query {
+		known, err := setSize(&options, name, query.Get(name))
+		if !known {
+			return notAccepted("bus", o.BusURL, acceptedBuses)
+		}
+		if err != nil {
+			return fmt.Errorf("bus URL: %w: %w", ErrURL, err)
+		}
+	}
+	if sync != "always" && sync != "interval" {
 		return notAccepted("bus", o.BusURL, acceptedBuses)
 	}
 	server, err := embedded.Start(ctx, embedded.Options{
@@ -60,7 +71,8 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 		return nil
 	})
 	b.BusAddress = server.URL()
-	return b.connect(ctx, o, natsbus.Options{InProcess: server, Token: o.BusToken})
+	options.InProcess, options.Token = server, o.BusToken
+	return b.connect(ctx, o, options)
 }
 
 func (b *Backend) connect(ctx context.Context, o *Options, options natsbus.Options) error {

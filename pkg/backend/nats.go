@@ -2,9 +2,12 @@ package backend
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -17,6 +20,9 @@ const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	replicas=N            of each stream and bucket that is made: 1 by default, 3 on a cluster of three or more
 //	lease=D               how long a dead process keeps its partitions: 1s by default
 //	tls=true, ca=FILE     encrypts connections, and trusts the certificates in a PEM file alone
+//	commands-size=SIZE, due-size=SIZE, events-size=SIZE
+//	                      how large the streams of commands, of due events, and each of those of fired events, results
+//	                      and dead timers may be: 512MiB by default, 16MiB at least
 //	prefix=NAME           begins the names of subjects, streams and buckets, so that several clusters can live
 //	                      on one bus: "timerbus" by default
 //
@@ -67,7 +73,28 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 	case "prefix":
 		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, lease, tls, ca, prefix")
+		if known, err := setSize(o, name, value); known {
+			return err
+		}
+		return timer.Invalid("parameter", name, "one of replicas, lease, commands-size, due-size, events-size, tls, ca, prefix")
 	}
 	return nil
+}
+
+// minStream holds a dozen messages of the largest size.
+const minStream = 16 << 20
+
+// setSize reads the size of a stream; false if the parameter is none.
+func setSize(o *natsbus.Options, name, value string) (known bool, err error) {
+	sizes := map[string]*int64{"commands-size": &o.CommandsMaxBytes, "due-size": &o.QueueMaxBytes, "events-size": &o.LogMaxBytes}
+	size, known := sizes[name]
+	if !known {
+		return false, nil
+	}
+	n, err := humanize.ParseBytes(value)
+	if err != nil || n < minStream || n > math.MaxInt64 {
+		return true, timer.Invalid(name, value, `a size from 16MiB, such as "512MiB" or "1GB"`)
+	}
+	*size = int64(n)
+	return true, nil
 }

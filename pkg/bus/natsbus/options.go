@@ -12,7 +12,8 @@ import (
 
 // Options says where the server is and how the topics are kept. The zero value of each field means
 // its default. What is kept on the server (streams and buckets) is made by the first process that
-// connects; later ones take it as it is, so that an operator's changes stay.
+// connects; later ones take it as it is, so that an operator's changes stay. Only the sizes, where they are
+// given, hold for streams that exist, too.
 type Options struct {
 	// URL of the server or servers, comma separated. Default nats.DefaultURL.
 	URL string
@@ -36,14 +37,17 @@ type Options struct {
 	// Replicas of each stream and bucket: 1, 3 or 5. Default 1.
 	Replicas int
 
-	// LogMaxAge and LogMaxBytes bound each public topic; the oldest messages go first. Default
-	// 24 h and 1 GiB.
+	// LogMaxAge and LogMaxBytes bound each of the topics of fired events, results and dead timers; the oldest
+	// messages go first. Default 24 h and 512 MiB. A server counts the sizes of all streams, times Replicas,
+	// against its limit or the account's; those by default are 2.5 GiB.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
 	// QueueMaxAge and QueueMaxBytes bound the due queue; above the size Publish is refused. What
-	// outlives the age is found again by the scheduler's sweep. Default 24 h and 1 GiB.
+	// outlives the age is found again by the scheduler's sweep. Default 24 h and 512 MiB.
 	QueueMaxAge   time.Duration
 	QueueMaxBytes int64
+	// CommandsMaxBytes bounds the topic of commands; above it Publish is refused. Default 512 MiB.
+	CommandsMaxBytes int64
 	// DedupeWindow is how long the server remembers message IDs. Default 2 min.
 	DedupeWindow time.Duration
 
@@ -61,6 +65,9 @@ type Options struct {
 
 	// Logger gets what no caller is told: reconnects, losses, failing sessions. Default: nothing.
 	Logger *slog.Logger
+
+	// given are the sizes that were not left at zero, by stream.
+	given map[string]int64
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -72,10 +79,12 @@ func complete(o Options) (Options, error) {
 	setDefault(&o.Prefix, "timerbus")
 	setDefault(&o.Partitions, 16)
 	setDefault(&o.Replicas, 1)
+	o.given = o.sizes()
 	setDefault(&o.LogMaxAge, 24*time.Hour)
-	setDefault(&o.LogMaxBytes, 1<<30)
+	setDefault(&o.LogMaxBytes, 512<<20)
 	setDefault(&o.QueueMaxAge, 24*time.Hour)
-	setDefault(&o.QueueMaxBytes, 1<<30)
+	setDefault(&o.QueueMaxBytes, 512<<20)
+	setDefault(&o.CommandsMaxBytes, 512<<20)
 	setDefault(&o.DedupeWindow, 2*time.Minute)
 	setDefault(&o.LeaseTTL, time.Second)
 	setDefault(&o.CloseWait, 5*time.Second)

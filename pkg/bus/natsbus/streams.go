@@ -75,7 +75,7 @@ func (b *Bus) brief(ctx context.Context) (context.Context, context.CancelFunc) {
 func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	o := &b.opts
 	cfg := jetstream.StreamConfig{
-		Name:        o.Prefix + "-" + string(topic),
+		Name:        o.stream(topic),
 		Description: "Timerbus topic " + string(topic),
 		Subjects:    []string{o.Prefix + "." + string(topic) + ".*"},
 		Storage:     jetstream.FileStorage,
@@ -89,6 +89,7 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	}
 	switch topic {
 	case bus.Commands:
+		cfg.MaxBytes = o.CommandsMaxBytes
 		// Each subject by name: a foreign publisher's wrong partition is refused at once instead
 		// of kept where nobody reads.
 		cfg.Subjects = nil
@@ -129,7 +130,7 @@ func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
 		Storage:           jetstream.FileStorage,
 		Replicas:          b.opts.Replicas,
 		MaxMsgsPerSubject: 1,
-		MaxBytes:          -1,
+		MaxBytes:          bucketMaxBytes,
 		MaxAge:            ttl,
 		Discard:           jetstream.DiscardNew,
 		AllowRollup:       true,
@@ -217,11 +218,18 @@ func (b *Bus) ensureAll(ctx context.Context) error {
 			all = append(all, b.kept(topic))
 		}
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	var made madeStreams
+	// One that fails does not cancel the others: the server would make their streams without an answer.
+	var group errgroup.Group
 	for _, cfg := range all {
-		group.Go(func() error { return b.ensureStream(ctx, cfg) })
+		group.Go(func() error { return b.ensureStream(ctx, cfg, &made) })
 	}
-	return group.Wait()
+	err := group.Wait()
+	if noRoom(err) {
+		b.unmake(ctx, made.names)
+		return b.sizesError(err)
+	}
+	return err
 }
 
 // restore makes streams and buckets again that somebody has deleted, as Connect would. What they held is
@@ -258,11 +266,11 @@ const ensurePatience = 30 * time.Second
 
 // ensureStream asks again where a cluster has no answer yet: while it elects a leader, or when several
 // processes want the same stream at once, some questions are left without one.
-func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig, made *madeStreams) error {
 	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
 	defer cancel()
 	for {
-		err := b.tryStream(ctx, cfg)
+		err := b.tryStream(ctx, cfg, made)
 		if err == nil || !passing(err) || !pause(ctx, 100*time.Millisecond) {
 			return err
 		}
@@ -277,12 +285,14 @@ func passing(err error) bool {
 			api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }
 
-func (b *Bus) tryStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+func (b *Bus) tryStream(ctx context.Context, cfg jetstream.StreamConfig, made *madeStreams) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	found, err := b.js.Stream(ctx, cfg.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		found, err = b.js.CreateStream(ctx, cfg)
+		if found, err = b.js.CreateStream(ctx, cfg); err == nil {
+			made.add(cfg.Name)
+		}
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process was faster
 			found, err = b.js.Stream(ctx, cfg.Name)
 		}
@@ -290,9 +300,9 @@ func (b *Bus) tryStream(ctx context.Context, cfg jetstream.StreamConfig) error {
 	if err != nil {
 		return fmt.Errorf("make stream %s: %w", cfg.Name, err)
 	}
-	if made := found.CachedInfo().Config.Metadata[partitionsLabel]; made != strconv.Itoa(b.opts.Partitions) {
+	if has := found.CachedInfo().Config.Metadata[partitionsLabel]; has != strconv.Itoa(b.opts.Partitions) {
 		return fmt.Errorf("stream %s was made for %q partitions, this process is set to %d: the count is fixed for the cluster's life",
-			cfg.Name, made, b.opts.Partitions)
+			cfg.Name, has, b.opts.Partitions)
 	}
-	return nil
+	return b.adjust(ctx, found.CachedInfo().Config)
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Options struct {
 	// the default persist mode is fsynced before it is acknowledged; natsbus makes the streams that
 	// can do without it asynchronous, so only commands, fired and dead events pay (0.2 ms each).
 	NoSync bool
+	// MaxStore bounds the sizes of all streams together, in bytes; 0: no bound. A stream that does not fit is refused
+	// when it is made.
+	MaxStore int64
 	// Token is asked of every client, of those in the process too; natsbus.Options.Token gives it. Empty:
 	// whoever connects may do everything.
 	Token string
@@ -72,7 +76,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		JetStream:     true,
 		StoreDir:      opts.Dir,
 		// Without a figure of its own the server refuses streams whose limits exceed the free disk.
-		JetStreamMaxStore: 1 << 50,
+		JetStreamMaxStore: cmp.Or(opts.MaxStore, 1<<50),
 		SyncAlways:        !opts.NoSync,
 		MaxPayload:        MaxPayload,
 		NoSigs:            true,

@@ -1,0 +1,85 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// bucketMaxBytes is far above what leases and owner records take. Some accounts refuse streams without a bound.
+const bucketMaxBytes = 16 << 20
+
+// stream names a topic's stream.
+func (o *Options) stream(topic bus.Topic) string { return o.Prefix + "-" + string(topic) }
+
+// sizes are those of the streams, by name.
+func (o *Options) sizes() map[string]int64 {
+	all := map[string]int64{o.stream(bus.Commands): o.CommandsMaxBytes, o.stream(bus.Due): o.QueueMaxBytes}
+	for _, topic := range []bus.Topic{bus.Fired, bus.Results, bus.Dead} {
+		all[o.stream(topic)] = o.LogMaxBytes
+	}
+	return all
+}
+
+// adjust brings a stream that exists in line with the sizes that this process was given.
+func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
+	given := b.opts.given[found.Name]
+	if given == 0 || given == found.MaxBytes {
+		return nil
+	}
+	b.log.Info("size of a stream changed", "stream", found.Name, "from", found.MaxBytes, "to", given)
+	found.MaxBytes = given
+	if _, err := b.js.UpdateStream(ctx, found); err != nil {
+		return fmt.Errorf("change stream %s: %w", found.Name, err)
+	}
+	return nil
+}
+
+// The server's errors where a stream does not fit: resource limits of the account, no suitable peers, insufficient
+// resources, insufficient storage, and the account's limit for one stream.
+var noRoomCodes = []jetstream.ErrorCode{10002, 10005, 10023, 10047, 10122}
+
+func noRoom(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && slices.Contains(noRoomCodes, api.ErrorCode)
+}
+
+// madeStreams are the streams that one call has made.
+type madeStreams struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (m *madeStreams) add(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.names = append(m.names, name)
+}
+
+// unmake deletes the streams that were made before one did not fit: they would have the sizes that do not fit
+// together, and keep their room from smaller ones.
+func (b *Bus) unmake(ctx context.Context, names []string) {
+	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
+	defer cancel()
+	for _, name := range names {
+		if err := b.js.DeleteStream(ctx, name); err != nil {
+			b.log.Warn("stream not deleted", "stream", name, "error", err)
+		}
+	}
+}
+
+// sizesError tells which settings would help.
+func (b *Bus) sizesError(err error) error {
+	o := &b.opts
+	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	return fmt.Errorf("%w: the server has no room for streams of %s of commands, %s of due events and 3 times %s of other events, "+
+		"each in %d copies: set commands-size, due-size and events-size in the bus URL, or raise the limit of the account or the server",
+		err, size(o.CommandsMaxBytes), size(o.QueueMaxBytes), size(o.LogMaxBytes), o.Replicas)
+}
