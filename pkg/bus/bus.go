@@ -200,6 +200,28 @@ type Session interface {
 	Close(ctx context.Context, cause error) error
 }
 
+// GapSession is what a Session in Ordered mode may be, too.
+type GapSession interface {
+	Session
+	// Missed says that messages of the partition are lost to the group: the bus does not keep them any more, and the
+	// group has not acknowledged them. It is called before the first Deliver behind them. A gap is told to one session,
+	// unless the bus fails before it has noted that.
+	Missed(ctx context.Context, gap Gap)
+}
+
+// Gap is a run of messages that the bus removed before the group had acknowledged them: by age, by size, or because
+// somebody deleted them.
+type Gap struct {
+	// After is the last position that the group is known to have acknowledged. The zero Position: the bus does not
+	// know, because the group has none, although messages were removed. It may be a group that is new.
+	After Position
+	// First is the oldest position kept; everything between the two is gone.
+	First Position
+	// Messages counts them, at most. Partitions that share a sequence (JetStream) cannot tell whose messages were
+	// removed: each is told an equal share, so that the sum over all partitions is right.
+	Messages int64
+}
+
 // Delivery is one message as consumed. Exactly one of Ack and Nack counts, the first; after the
 // session's end both do nothing. They may be called from any goroutine and do not block.
 type Delivery struct {

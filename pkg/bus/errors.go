@@ -15,6 +15,9 @@ var (
 	ErrTooLarge = errors.New("message too large")
 	// ErrNoTopic means that the bus has no such topic; it goes with ErrUnavailable, since a topic can be made.
 	ErrNoTopic = errors.New("no such topic")
+	// ErrFull means that a topic has no room, and nothing that it could remove; it goes with ErrUnavailable or
+	// ErrOutcomeUnknown.
+	ErrFull = errors.New("topic full")
 	// ErrClosed means that this handle was closed.
 	ErrClosed = errors.New("bus closed")
 	// ErrUnsupported means that the topic's kind and the asked mode do not fit.

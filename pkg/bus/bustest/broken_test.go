@@ -79,6 +79,11 @@ func caught(t *testing.T, breakIt func(*membus.Member, *membus.Broker) bustest.M
 		join := func(bustest.T) bustest.Member { return breakIt(b.Join("m"), b) }
 		return bustest.System{
 			Join: join, Stranger: join, StrangerTopics: []string{"theirs.due"},
+			Remove: func(_ bustest.T, topic bus.Topic, before bus.Position) { b.Remove(topic, before) },
+			Small: func(bustest.T) bustest.Member {
+				small := membus.New(membus.Options{Partitions: 1, LogLimit: 20})
+				return breakIt(small.Join("m"), small)
+			},
 			LeaseTTL: time.Second, Settle: 3 * time.Second, Patience: 3 * time.Second,
 		}
 	}
@@ -255,6 +260,26 @@ func TestSuiteCatchesMessagesLargerThanTheBoundHeldBack(t *testing.T) {
 		}
 		return intact(broken, m)
 	}, "Ordered/LargerThanTheBoundPasses", "Queue/LargerThanTheBoundPasses")
+}
+
+func TestSuiteCatchesGapsThatAreNotTold(t *testing.T) {
+	caught(t, decorated(&brokenBus{}), // whose sessions are no GapSession
+		"Gap/RemovedMessagesAreTold", "Gap/SharesAddUp")
+}
+
+func TestSuiteCatchesGapsThatAreNone(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&alarmist{m}, m) },
+		"Gap/RemovedMessagesAreTold", "Gap/AcknowledgedMessagesAreNoGap", "Gap/SharesAddUp")
+}
+
+func TestSuiteCatchesCommandsRemovedForNewOnes(t *testing.T) {
+	caught(t, func(m *membus.Member, b *membus.Broker) bustest.Member { return intact(&discarding{m, b}, m) },
+		"Gap/FullCommandsAreRefusedAndKept")
+}
+
+func TestSuiteCatchesAFullTopicThatStaysFull(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&filled{Member: m}, m) },
+		"Gap/FullCommandsAreRefusedAndKept")
 }
 
 func TestSuiteCatchesPrefixesThatMeet(t *testing.T) {

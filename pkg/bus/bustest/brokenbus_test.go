@@ -2,6 +2,7 @@ package bustest_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -132,4 +133,49 @@ func (b *boastful) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 		}
 	}
 	return nil, partial
+}
+
+// alarmist tells every session of a gap.
+type alarmist struct{ *membus.Member }
+
+func (a *alarmist) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	return a.Member.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		s, err := open(ctx, p)
+		if gaps, ok := s.(bus.GapSession); ok {
+			gaps.Missed(ctx, bus.Gap{Messages: 3})
+		}
+		return s, err
+	})
+}
+
+// discarding makes room in a full topic by removing what it has.
+type discarding struct {
+	*membus.Member
+	broker *membus.Broker
+}
+
+func (d *discarding) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	positions, err := d.Member.Publish(ctx, topic, messages...)
+	if errors.Is(err, bus.ErrFull) {
+		d.broker.Purge(topic)
+		return d.Member.Publish(ctx, topic, messages...)
+	}
+	return positions, err
+}
+
+// filled refuses everything once it was full.
+type filled struct {
+	*membus.Member
+	full error
+}
+
+func (f *filled) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if f.full != nil {
+		return nil, f.full
+	}
+	positions, err := f.Member.Publish(ctx, topic, messages...)
+	if errors.Is(err, bus.ErrFull) {
+		f.full = err
+	}
+	return positions, err
 }

@@ -38,6 +38,12 @@ type System struct {
 	// that two clusters could share, as in memory.
 	StrangerTopics []string
 
+	// Remove removes what the topic's partition 0 has before a position, as its retention would.
+	Remove func(t T, topic bus.Topic, before bus.Position)
+	// Small connects a process to an empty bus whose topic of commands has room for less than 1 MiB; nil if the
+	// engine cannot refuse messages.
+	Small func(t T) Member
+
 	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
 	// Otherwise it is one stream, and the floors of all partitions are alike.
 	QueueByPartition bool
@@ -124,7 +130,7 @@ func (c Check) Run(t T, factory Factory) {
 func Checks() []Check {
 	var all []Check
 	for _, part := range [][]Check{
-		publishChecks(), orderedChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(), readyChecks(), ownChecks(),
+		publishChecks(), orderedChecks(), gapChecks(), ownershipChecks(), liveChecks(), queueChecks(), floorChecks(), lifecycleChecks(), readyChecks(), ownChecks(),
 	} {
 		all = append(all, part...)
 	}

@@ -170,6 +170,7 @@ type consumer struct {
 	// Guarded by w.mu.
 	sessions []*session
 	all      []*bus.Delivery
+	gaps     []bus.Gap
 	times    []time.Time // of arrival, as all
 	returned bool
 	err      error
@@ -242,6 +243,11 @@ func (s *session) Deliver(ctx context.Context, d *bus.Delivery) error {
 		d.Ack()
 	}
 	return nil
+}
+
+// Missed implements bus.GapSession.
+func (s *session) Missed(_ context.Context, gap bus.Gap) {
+	s.c.w.note(func(int) { s.c.gaps = append(s.c.gaps, gap) })
 }
 
 func (s *session) Close(ctx context.Context, cause error) error {

@@ -89,6 +89,10 @@ func (b *Bus) prepare(ctx context.Context) error {
 	if err := b.ensure(ctx); err != nil {
 		return err
 	}
+	if err := b.keepCommands(ctx); err != nil {
+		b.log.Warn("the topic of commands may remove commands before they are applied: its retention was not changed",
+			"topic", b.opts.topic(bus.Commands), "want", b.opts.keptCommands(), "error", err)
+	}
 	var topics []string
 	for _, t := range bus.Topics() {
 		topics = append(topics, b.opts.topic(t))

@@ -64,6 +64,7 @@ func TestSuiteOnFake(t *testing.T) {
 				Stranger:         func(t bustest.T) bustest.Member { return join(t, theirs) },
 				OwnPrefix:        ours.Prefix + "-own-",
 				StrangerTopics:   []string{theirs.Prefix + ".due", theirs.Prefix + ".commands", theirs.Prefix + ".incarnations"},
+				Remove:           removeRecords(cluster.ListenAddrs(), ours.Prefix),
 				QueueByPartition: true,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,

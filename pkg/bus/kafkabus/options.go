@@ -41,10 +41,14 @@ type Options struct {
 	// NoCreate leaves making topics to somebody else; what is missing is then an error.
 	NoCreate bool
 
-	// LogMaxAge and LogMaxBytes bound each public topic. Default 24 h and 1 GiB, the latter shared evenly among the
-	// partitions, with at least 4 MiB for each. Messages are kept for LogMaxAge and an eighth of it at most.
+	// LogMaxAge and LogMaxBytes bound each of the topics of fired events, results and dead timers. Default 24 h and
+	// 1 GiB, the latter shared evenly among the partitions, with at least 4 MiB for each. Messages are kept for LogMaxAge
+	// and an eighth of it at most.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
+	// CommandsMaxAge bounds the topic of commands, whose size has no bound: Kafka cannot refuse a command because
+	// earlier ones are not applied, it can only remove those. Default 7 days.
+	CommandsMaxAge time.Duration
 	// QueueMaxAge and QueueMaxBytes bound the due queue, acknowledged messages included, which Kafka
 	// keeps like all others. What outlives them is found again by the scheduler's sweep. Default 24 h
 	// and 4 GiB.
@@ -126,6 +130,7 @@ func complete(o Options) (Options, error) {
 	setDefault(&o.Replicas, 1)
 	setDefault(&o.LogMaxAge, 24*time.Hour)
 	setDefault(&o.LogMaxBytes, 1<<30)
+	setDefault(&o.CommandsMaxAge, 7*24*time.Hour)
 	setDefault(&o.QueueMaxAge, 24*time.Hour)
 	setDefault(&o.QueueMaxBytes, 4<<30)
 	setDefault(&o.Session, 6*time.Second)

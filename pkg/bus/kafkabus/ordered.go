@@ -31,8 +31,8 @@ func newOrderedSource(s *session) *orderedSource {
 
 func (o *orderedSource) start(at place) {
 	s := o.session
-	if at.found && at.progress.next != at.next {
-		// Retention was faster than the group, or the brokers lost what they had acknowledged.
+	missed := s.misses(at)
+	if at.found && at.progress.next > at.next { // the brokers lost what they had acknowledged
 		s.bus.log.Error("the log does not hold the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
@@ -42,10 +42,26 @@ func (o *orderedSource) start(at place) {
 		progress:  o.progress,
 		wrote:     func(progress) {},
 	}
-	p, _ := o.progress()
-	o.ledger.last = text(p) // nothing is written before something moves
+	if p, _ := o.progress(); !missed {
+		o.ledger.last = text(p) // nothing is written before something moves
+	}
 	s.membership.committer.add(o.ledger)
 	o.feed = s.membership.reader.open(int32(s.partition), at.next)
+}
+
+// misses notes a gap between the group's position and the first message kept, and reports whether there is one. A
+// partition fails to be read where messages are removed while it is being read, and this is asked again.
+func (s *session) misses(at place) bool {
+	if at.next == at.progress.next || at.found && at.progress.next > at.next {
+		return false
+	}
+	incarnation := s.membership.identity.incarnation
+	gap := bus.Gap{First: position(s.partition, incarnation, at.next), Messages: at.next - at.progress.next}
+	if at.found {
+		gap.After = position(s.partition, incarnation, at.progress.next-1)
+	}
+	s.gaps = append(s.gaps, gap)
+	return true
 }
 
 func (o *orderedSource) progress() (progress, bool) {

@@ -106,6 +106,8 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
+	gaps []bus.Gap // not told yet; of the session's goroutine
+
 	mu       sync.Mutex
 	cause    error
 	failures int // of sessions in a row, this one's included; 0: it has not failed
@@ -183,6 +185,7 @@ func (s *session) run(where func() ([]place, error)) {
 		return
 	}
 	s.membership.health.Opened(health.Partition(s.partition), settle)
+	s.tell(handler)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -196,6 +199,21 @@ func (s *session) run(where func() ([]place, error)) {
 		}
 	}
 	s.close(handler)
+}
+
+// tell tells the session of gaps.
+func (s *session) tell(handler bus.Session) {
+	gaps := s.gaps
+	s.gaps = nil
+	told, ok := handler.(bus.GapSession)
+	for _, gap := range gaps {
+		if ok {
+			told.Missed(s.ctx, gap)
+			continue
+		}
+		s.bus.log.Error("messages were removed before the group had read them", "topic", s.membership.topic, "group", s.membership.groupID,
+			"partition", int(s.partition), "after", gap.After.Offset, "first", gap.First.Offset, "messages", gap.Messages)
+	}
 }
 
 // close calls the service's Close. Past CloseWait the partition goes on without it, and what it still

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,18 +104,19 @@ const (
 // size, the segment that is written to included, but a share is at least 4 MiB.
 func (o *Options) settings(t bus.Topic) map[string]string {
 	age, size := o.LogMaxAge, o.LogMaxBytes
-	switch t.Kind() {
-	case bus.KindHints:
+	switch {
+	case t == bus.Commands:
+		age = o.CommandsMaxAge
+	case t.Kind() == bus.KindHints:
 		age = hintMaxAge
-	case bus.KindQueue:
+	case t.Kind() == bus.KindQueue:
 		age, size = o.QueueMaxAge, o.QueueMaxBytes
-	default:
 	}
 	if _, own := t.OwnName(); !own {
 		size /= int64(o.Partitions)
 	}
 	segment := min(max(size/segmentsKept, minSegment), maxSegment)
-	return map[string]string{
+	settings := map[string]string{
 		"cleanup.policy":    "delete",
 		"max.message.bytes": strconv.Itoa(maxBatch),
 		// Time in a Delivery is the bus's clock, and a publisher's clock must not decide what is deleted.
@@ -125,6 +127,10 @@ func (o *Options) settings(t bus.Topic) map[string]string {
 		"segment.bytes":          strconv.FormatInt(segment, 10),
 		"min.insync.replicas":    strconv.Itoa(min(2, (o.Replicas+1)/2)),
 	}
+	if t == bus.Commands {
+		maps.Copy(settings, o.keptCommands())
+	}
+	return settings
 }
 
 // wanted is one topic as it should be made.

@@ -23,7 +23,8 @@ type Options struct {
 	CloseWait time.Duration
 	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
 	RetryPause time.Duration
-	// LogLimit is how many messages a partition of a log topic keeps. Default 1,048,576.
+	// LogLimit is how many messages a partition of a log topic keeps. Default 1,048,576. Of the topic of commands those
+	// that bus.GroupIngest has not acknowledged are kept, and Publish fails with bus.ErrFull instead.
 	LogLimit int
 	// LiveBuffer is how many hints wait for a slow session before the newest are lost. Default
 	// 65,536.

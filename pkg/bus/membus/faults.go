@@ -263,6 +263,15 @@ func (b *Broker) Redeliver(topic bus.Topic, which func(bus.Message) bool) int {
 	return n
 }
 
+// Remove drops what lies before a position of a log's partition, read or not, as its retention would.
+func (b *Broker) Remove(topic bus.Topic, before bus.Position) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.logOf(topic); l != nil {
+		l.parts[before.Partition].remove(before.Offset)
+	}
+}
+
 // Purge forgets every message of a log or queue, handed out or not. Offsets and message IDs go on.
 func (b *Broker) Purge(topic bus.Topic) {
 	b.mu.Lock()

@@ -1,6 +1,7 @@
 package membus
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -43,25 +44,48 @@ func (l *log) position(p shard.Partition, offset int64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: l.incarnation, Offset: offset}
 }
 
-func (l *log) append(m bus.Message, now time.Time) bus.Position {
+func (l *log) append(m bus.Message, now time.Time) (bus.Position, error) {
 	if at, ok := l.ids.position(m.ID, now); ok {
-		return at
+		return at, nil
 	}
 	p := &l.parts[m.Partition]
 	at := l.position(m.Partition, p.end())
+	if over := len(p.records) + 1 - l.broker.opts.LogLimit; over > 0 {
+		before := p.first + int64(over)
+		if l.topic == bus.Commands && before > l.after(m.Partition, l.broker.committed(l.topic, bus.GroupIngest, m.Partition)) {
+			return bus.Position{}, fmt.Errorf("%w: partition %d has %d messages that are not acknowledged", bus.ErrFull, m.Partition, len(p.records))
+		}
+		p.remove(before)
+	}
 	l.ids.add(m.ID, at, now.Add(l.broker.opts.DedupeWindow))
 	p.records = append(p.records, record{Message: m, at: now})
-	if over := len(p.records) - l.broker.opts.LogLimit; over > 0 {
-		clear(p.records[:over])
-		p.records = p.records[over:]
-		p.first += int64(over)
-	}
 	for g := range l.broker.groupsOf(l.topic) {
 		if owner := g.parts[m.Partition].owner; owner != nil {
 			owner.signal()
 		}
 	}
-	return at
+	return at, nil
+}
+
+// remove drops what lies before an offset.
+func (p *logPart) remove(before int64) {
+	n := min(before, p.end()) - p.first
+	if n <= 0 {
+		return
+	}
+	clear(p.records[:n])
+	p.records = p.records[n:]
+	p.first += n
+}
+
+// gap is what lies between a position that a group has committed and the first message kept.
+func (l *log) gap(p shard.Partition, committed bus.Position) (gap bus.Gap, missing bool) {
+	if committed != (bus.Position{}) && committed.Incarnation != l.incarnation {
+		return gap, false // of another log
+	}
+	first := l.position(p, l.parts[p].first)
+	gap = bus.Gap{After: committed, First: first, Messages: first.Offset - 1 - committed.Offset}
+	return gap, gap.Messages > 0
 }
 
 // after is the first offset to deliver to a group that has committed up to a position.
@@ -91,7 +115,12 @@ type logReader struct {
 func newLogReader(s *session) *logReader {
 	g := s.consumer.group
 	l := g.broker.logOf(g.topic)
-	at := l.after(s.partition, g.parts[s.partition].committed)
+	part := &g.parts[s.partition]
+	at := l.after(s.partition, part.committed)
+	if gap, missing := l.gap(s.partition, part.committed); missing {
+		s.gaps = append(s.gaps, gap)
+		part.committed = l.position(s.partition, at-1)
+	}
 	return &logReader{session: s, log: l, window: window.New(s.consumer.spec.MaxInFlight, s.consumer.spec.MaxBytes, at-1), at: at}
 }
 
@@ -104,7 +133,10 @@ type logDelivery struct {
 
 func (r *logReader) next() *bus.Delivery {
 	part := &r.log.parts[r.session.partition]
-	r.at = max(r.at, part.first)
+	if gap, missing := r.log.gap(r.session.partition, r.log.position(r.session.partition, r.at-1)); missing {
+		r.session.gaps = append(r.session.gaps, gap)
+		r.at = part.first
+	}
 	if r.paused || r.at >= part.end() || r.window.Full() {
 		return nil
 	}

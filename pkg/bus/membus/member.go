@@ -86,6 +86,7 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 	}
 	positions := make([]bus.Position, len(messages))
 	now := time.Now()
+	var full error
 	for i, msg := range messages[:take] {
 		switch topic.Kind() {
 		case bus.KindLog:
@@ -93,7 +94,9 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 			if own {
 				msg.Partition = l.place(msg.Key)
 			}
-			positions[i] = l.append(taken(msg), now)
+			if positions[i], full = l.append(taken(msg), now); full != nil {
+				return nil, fmt.Errorf("publish to %s: %w: %w", topic, halfway(i), full)
+			}
 		case bus.KindQueue:
 			positions[i] = b.queues[topic].append(taken(msg), now)
 		case bus.KindHints:
@@ -107,6 +110,14 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 		return nil, fmt.Errorf("publish to %s: %w", topic, fault.Err)
 	}
 	return positions, nil
+}
+
+// halfway is what it means that the n-th message was not taken.
+func halfway(n int) error {
+	if n > 0 {
+		return bus.ErrOutcomeUnknown
+	}
+	return bus.ErrUnavailable
 }
 
 // Consume implements bus.Bus.

@@ -22,10 +22,11 @@ type session struct {
 	wake      chan struct{} // holds at most one token: "look again"
 
 	// Guarded by broker.mu.
-	cause   error // why it ends; nil while it lives
-	crashed bool  // its process is gone: Close is not called
-	failed  int   // open or Deliver failed, so often in a row: rest before the next try
-	over    bool  // acknowledgements do nothing any more
+	cause   error     // why it ends; nil while it lives
+	crashed bool      // its process is gone: Close is not called
+	failed  int       // open or Deliver failed, so often in a row: rest before the next try
+	over    bool      // acknowledgements do nothing any more
+	gaps    []bus.Gap // not reported yet
 }
 
 // source is where a session's deliveries come from. Both methods are called under broker.mu.
@@ -89,16 +90,33 @@ func (s *session) run() {
 	}
 	s.consumer.health.Opened(s.part(), 0)
 	for {
+		s.tell(handler)
 		d := s.next()
 		if d == nil {
 			break
 		}
+		s.tell(handler)
 		if err := handler.Deliver(s.ctx, d); err != nil {
 			s.fail(fmt.Errorf("deliver: %w: %w", bus.ErrLost, err))
 		}
 	}
 	s.close(handler)
 	s.finish()
+}
+
+// tell tells the session of messages that were removed.
+func (s *session) tell(handler bus.Session) {
+	b := s.broker()
+	b.mu.Lock()
+	gaps := s.gaps
+	s.gaps = nil
+	b.mu.Unlock()
+	told, ok := handler.(bus.GapSession)
+	for _, gap := range gaps {
+		if ok {
+			told.Missed(s.ctx, gap)
+		}
+	}
 }
 
 // next waits for a delivery; nil means that the session ends.

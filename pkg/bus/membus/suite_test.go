@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 )
@@ -16,6 +17,8 @@ func TestSuite(t *testing.T) {
 		return bustest.System{
 			Join:     func(bustest.T) bustest.Member { return member(ours) },
 			Stranger: func(bustest.T) bustest.Member { return member(theirs) },
+			Remove:   func(_ bustest.T, topic bus.Topic, before bus.Position) { ours.Remove(topic, before) },
+			Small:    func(bustest.T) bustest.Member { return member(membus.New(membus.Options{Partitions: 1, LogLimit: 20})) },
 			LeaseTTL: time.Second,
 			Settle:   3 * time.Second,
 			Patience: 3 * time.Second,

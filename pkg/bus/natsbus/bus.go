@@ -171,7 +171,14 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if spec.Mode == bus.Queue {
 		consume = b.consumeQueue
 	}
-	if err := consume(ctx, spec, open, h); err != nil {
+	var trimming sync.WaitGroup
+	if spec.Topic == bus.Commands && spec.Group == bus.GroupIngest {
+		trimming.Go(func() { b.trim(ctx) })
+	}
+	err := consume(ctx, spec, open, h)
+	cancel()
+	trimming.Wait()
+	if err != nil {
 		return err
 	}
 	if cause := context.Cause(b.ctx); cause != nil && !errors.Is(cause, bus.ErrClosed) {

@@ -121,21 +121,29 @@ func (b *Bus) logFloorSince(
 
 // committed reads a partition's committed sequence; 0 where there is none of this incarnation.
 func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (uint64, error) {
-	found, err := b.owners.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return 0, nil
-	}
+	r, _, err := b.recordOf(ctx, key)
 	if err != nil {
-		return 0, fmt.Errorf("read record %s: %w", key, err)
-	}
-	r, err := decodeRecord(found.Value())
-	if err != nil {
-		return 0, fmt.Errorf("decode record %s: %w", key, err)
+		return 0, err
 	}
 	if r.Incarnation != info.Created.UnixNano() {
 		return 0, nil
 	}
 	return uint64(r.Offset), nil
+}
+
+// recordOf reads a record and its revision; the zero ones where there is none.
+func (b *Bus) recordOf(ctx context.Context, key string) (r record, revision uint64, err error) {
+	found, err := b.owners.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return r, 0, nil
+	}
+	if err != nil {
+		return r, 0, fmt.Errorf("read record %s: %w", key, err)
+	}
+	if r, err = decodeRecord(found.Value()); err != nil {
+		return r, 0, fmt.Errorf("decode record %s: %w", key, err)
+	}
+	return r, found.Revision(), nil
 }
 
 // remaining finds a partition's first message from a sequence on, and counts what there is. Counting

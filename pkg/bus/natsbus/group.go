@@ -26,6 +26,9 @@ type record struct {
 	// The committed position; zero in Live mode.
 	Incarnation int64 `json:"incarnation,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
+	// Passed is the sequence up to which the stream has nothing of the partition that is not acknowledged (gap.go). 0:
+	// the record was written by an earlier release.
+	Passed int64 `json:"passed,omitempty"`
 }
 
 // entry is a record as last seen, with its revision; 0 for none.

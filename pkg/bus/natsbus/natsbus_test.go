@@ -155,15 +155,15 @@ func TestFullQueueRefuses(t *testing.T) {
 	}
 	defer func() { _ = b.Close() }()
 	_, err = b.Publish(t.Context(), bus.Due, bus.Message{Body: make([]byte, 8192)})
-	if !errors.Is(err, bus.ErrUnavailable) {
-		t.Fatalf("a full queue gave %v, want ErrUnavailable", err)
+	if !errors.Is(err, bus.ErrUnavailable) || !errors.Is(err, bus.ErrFull) {
+		t.Fatalf("a full queue gave %v, want ErrUnavailable and ErrFull", err)
 	}
 	many := make([]bus.Message, 10)
 	for i := range many {
 		many[i].Body = make([]byte, 1024)
 	}
-	if _, err = b.Publish(t.Context(), bus.Due, many...); !errors.Is(err, bus.ErrOutcomeUnknown) {
-		t.Fatalf("a queue that filled up half-way gave %v, want ErrOutcomeUnknown", err)
+	if _, err = b.Publish(t.Context(), bus.Due, many...); !errors.Is(err, bus.ErrOutcomeUnknown) || !errors.Is(err, bus.ErrFull) {
+		t.Fatalf("a queue that filled up half-way gave %v, want ErrOutcomeUnknown and ErrFull", err)
 	}
 }
 

@@ -30,7 +30,10 @@ type orderedSource struct {
 	consumer string
 	sequence uint64 // of the consumer: a gap means that a message was lost on the way
 	last     int64  // offset delivered last
+	passed   int64  // record.Passed as it is to be
 	commitAt time.Time
+	// fullSince is when there was no more room; zero: there is some.
+	fullSince time.Time
 
 	window *window.Window // set by start, before any delivery
 
@@ -66,17 +69,21 @@ func (o *orderedSource) start(ctx context.Context) error {
 	o.pull.expires = ownExpiresOn(info)
 	incarnation := info.Created.UnixNano()
 	if o.hold.Incarnation != incarnation {
-		o.hold.Incarnation, o.hold.Offset = incarnation, 0 // written with the first commit
+		o.hold.Incarnation, o.hold.Offset, o.hold.Passed = incarnation, 0, 0 // written with the first commit
 	}
 	if last := int64(info.State.LastSeq); o.hold.Offset > last {
 		// The server lost acknowledged messages (power failure without sync_always). New ones
 		// would take the same sequences and be skipped.
 		o.session.bus.log.Error("the log ends before the committed position", "topic", o.session.spec.Topic,
 			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
-		o.hold.Offset = last
+		o.hold.Offset, o.hold.Passed = last, min(o.hold.Passed, last)
 	}
-	o.window = window.New(o.session.spec.MaxInFlight, o.session.spec.MaxBytes, o.hold.Offset)
-	return o.read(ctx, o.hold.Offset)
+	if err := o.misses(ctx, o.hold.Passed, info); err != nil {
+		return err
+	}
+	after := max(o.hold.Offset, oldest(info)-1)
+	o.window = window.New(o.session.spec.MaxInFlight, o.session.spec.MaxBytes, after)
+	return o.read(ctx, after)
 }
 
 // read begins delivering after an offset, with a new consumer.
@@ -122,9 +129,15 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			continue
 		}
 		wakeAt := earliest(o.pull.silent(), o.commitDue())
+		full := o.window.Full()
 		if restart {
 			wakeAt = earliest(wakeAt, resumeAt)
-		} else if !o.window.Full() {
+		} else if o.stalled(full, time.Now()) {
+			if err := o.reread(ctx, nil); err != nil {
+				return nil, err
+			}
+			continue
+		} else if !full {
 			if err := o.pull.ask(o.window.Pending()); err != nil {
 				return nil, err
 			}
@@ -165,6 +178,7 @@ func (o *orderedSource) restarting() (bool, time.Time) {
 
 // accept makes a delivery of a message, or reads again from where it should have been.
 func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Delivery, ok bool, err error) {
+	o.hears(m)
 	data, err := o.pull.sort(m)
 	if err != nil {
 		return nil, false, o.reread(ctx, err)
@@ -214,6 +228,9 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	}
 	if info.Created.UnixNano() != o.hold.Incarnation {
 		return fmt.Errorf("stream %s was made anew", o.stream.name)
+	}
+	if err := o.misses(ctx, max(o.last, o.passed), info); err != nil {
+		return err
 	}
 	return o.read(ctx, o.last)
 }
@@ -268,7 +285,7 @@ func (o *orderedSource) tick(ctx context.Context) error {
 
 // commitDue tells when the next commit is to be written; zero when there is none.
 func (o *orderedSource) commitDue() time.Time {
-	if o.window.Committed() == o.hold.Offset {
+	if o.window.Committed() == o.hold.Offset && o.passed <= o.hold.Passed {
 		return time.Time{}
 	}
 	if o.commitAt.IsZero() {
@@ -279,7 +296,7 @@ func (o *orderedSource) commitDue() time.Time {
 
 func (o *orderedSource) commit(ctx context.Context) error {
 	r := o.hold.record
-	r.Offset = o.window.Committed()
+	r.commit(o.window.Committed(), o.passed)
 	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
 	defer cancel()
 	return o.hold.put(ctx, r)
@@ -293,7 +310,7 @@ func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	}
 	if o.window != nil {
 		if committed := o.window.Seal(); commit {
-			o.hold.Offset = committed
+			o.hold.commit(committed, o.passed)
 		}
 	}
 	return o.hold.release(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -75,6 +76,9 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 		return p.positions, nil
 	}
 	p.mend(ctx)
+	if full(p.failed) {
+		p.failed = fmt.Errorf("%w: stream %s: %w", bus.ErrFull, s.name, p.failed)
+	}
 	switch {
 	case tooLarge(p.failed):
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrTooLarge, p.failed)
@@ -185,6 +189,15 @@ var errInProcess = errors.New("the server is at a message of the same id")
 func inProcess(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.ErrorCode == codeInProcess
+}
+
+// codeStoreFailed is the server's error where it cannot store a message.
+const codeStoreFailed jetstream.ErrorCode = 10077
+
+// full reports whether a stream that discards new messages has reached one of its limits.
+func full(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == codeStoreFailed && strings.HasPrefix(api.Description, "maximum ")
 }
 
 // codeTooLarge is the server's "message size exceeds maximum allowed".

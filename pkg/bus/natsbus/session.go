@@ -43,6 +43,8 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
+	gaps []bus.Gap // not told yet; of the session's goroutine
+
 	mu       sync.Mutex
 	cause    error
 	failures int // of sessions in a row, this one's included; 0: it has not failed
@@ -125,6 +127,7 @@ func (s *session) run() {
 		return
 	}
 	s.health.Opened(s.part(), 0)
+	s.tell(s.ctx, handler)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -136,6 +139,7 @@ func (s *session) run() {
 			// have run yet.
 			s.end(fmt.Errorf("%w: the lease has run out", bus.ErrLost))
 		default:
+			s.tell(s.ctx, handler)
 			if err := handler.Deliver(s.ctx, d); err != nil {
 				s.fail("deliver", err)
 			}

@@ -28,15 +28,24 @@ func (o *Options) sizes() map[string]int64 {
 	return all
 }
 
-// adjust brings a stream that exists in line with the sizes that this process was given.
+// adjust brings a stream that exists in line with the sizes that this process was given, and the stream of commands
+// with the limits that keep commands.
 func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
-	given := b.opts.given[found.Name]
-	if given == 0 || given == found.MaxBytes {
+	want := found
+	if given := b.opts.given[found.Name]; given != 0 {
+		want.MaxBytes = given
+	}
+	if found.Name == b.opts.stream(bus.Commands) {
+		keepCommands(&want)
+		b.warnOfLoss(&want)
+	}
+	if want.MaxBytes == found.MaxBytes && want.Metadata[commandsLabel] == found.Metadata[commandsLabel] {
 		return nil
 	}
-	b.log.Info("size of a stream changed", "stream", found.Name, "from", found.MaxBytes, "to", given)
-	found.MaxBytes = given
-	if _, err := b.js.UpdateStream(ctx, found); err != nil {
+	b.log.Info("limits of a stream changed", "stream", found.Name,
+		"max_bytes", want.MaxBytes, "max_age", want.MaxAge, "discard", want.Discard, "max_bytes_before", found.MaxBytes,
+		"max_age_before", found.MaxAge, "discard_before", found.Discard)
+	if _, err := b.js.UpdateStream(ctx, want); err != nil {
 		return fmt.Errorf("change stream %s: %w", found.Name, err)
 	}
 	return nil

@@ -89,7 +89,9 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	}
 	switch topic {
 	case bus.Commands:
-		cfg.MaxBytes = o.CommandsMaxBytes
+		// A command is kept until it is applied: trim removes those that are.
+		cfg.MaxBytes, cfg.MaxAge, cfg.Discard = o.CommandsMaxBytes, 0, jetstream.DiscardNew
+		cfg.Metadata[commandsLabel] = commandsKept
 		// Each subject by name: a foreign publisher's wrong partition is refused at once instead
 		// of kept where nobody reads.
 		cfg.Subjects = nil
@@ -107,7 +109,9 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		cfg.PersistMode = b.asyncMode()
 	default:
 	}
-	cfg.Duplicates = min(cfg.Duplicates, cfg.MaxAge)
+	if cfg.MaxAge > 0 {
+		cfg.Duplicates = min(cfg.Duplicates, cfg.MaxAge)
+	}
 	return cfg
 }
 

@@ -108,10 +108,21 @@ func runSuite(t *testing.T, base natsbus.Options) {
 				Stranger:       func(t bustest.T) bustest.Member { return join(t, theirs) },
 				OwnPrefix:      ours.Prefix + "-own-",
 				StrangerTopics: []string{theirs.Prefix + ".due.0", theirs.Prefix + ".commands"},
-				LeaseTTL:       time.Second,
-				Settle:         300 * time.Millisecond,
-				Patience:       10 * time.Second,
-				Early:          500 * time.Millisecond,
+				Remove: func(t bustest.T, topic bus.Topic, before bus.Position) {
+					if err := purge(t.Context(), base.URL, ours.Prefix+"-"+string(topic), uint64(before.Offset)); err != nil {
+						t.Fatalf("remove messages: %v", err)
+					}
+				},
+				Small: func(t bustest.T) bustest.Member {
+					small := ours
+					small.Prefix, small.CommandsMaxBytes = prefix(), 256<<10
+					remove(t, base.URL, small.Prefix)
+					return join(t, small)
+				},
+				LeaseTTL: time.Second,
+				Settle:   300 * time.Millisecond,
+				Patience: 10 * time.Second,
+				Early:    500 * time.Millisecond,
 			}
 		})
 	})
@@ -126,6 +137,24 @@ func remove(t bustest.T, url string, prefixes ...string) {
 			t.Errorf("delete streams: %v", err)
 		}
 	})
+}
+
+// purge removes what a stream has before a sequence.
+func purge(ctx context.Context, url, name string, before uint64) error {
+	nc, err := nats.Connect(url)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	s, err := js.Stream(ctx, name)
+	if err != nil {
+		return err
+	}
+	return s.Purge(ctx, jetstream.WithPurgeSequence(before))
 }
 
 func removeStreams(ctx context.Context, url string, prefixes []string) error {

@@ -35,6 +35,10 @@ func TestSuite(t *testing.T) {
 		return bustest.System{
 			Join:     func(bustest.T) bustest.Member { return member(t, ours) },
 			Stranger: func(bustest.T) bustest.Member { return member(t, theirs) },
+			Remove:   func(_ bustest.T, topic bus.Topic, before bus.Position) { ours.Remove(topic, before) },
+			Small: func(bustest.T) bustest.Member {
+				return member(t, membus.New(membus.Options{Partitions: 1, LogLimit: 20}))
+			},
 			LeaseTTL: time.Second, Settle: 3 * time.Second, Patience: 3 * time.Second,
 		}
 	})

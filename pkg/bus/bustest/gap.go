@@ -1,0 +1,134 @@
+package bustest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+func gapChecks() []Check {
+	return []Check{
+		{"Gap/RemovedMessagesAreTold", 1, gapTold},
+		{"Gap/AcknowledgedMessagesAreNoGap", 1, gapOfAcknowledged},
+		{"Gap/SharesAddUp", 4, gapShares},
+		{"Gap/FullCommandsAreRefusedAndKept", 1, commandsRefused},
+	}
+}
+
+func gapTold(w *world) {
+	m := w.join()
+	at := m.publish(bus.Commands, 0, numbers(1, 10)...)
+	c := m.consume(ordered, behaviour{})
+	c.expect(numbers(1, 10)...)
+	c.ack(numbers(1, 4)...)
+	m.awaitFloor(bus.Commands, ordered.Group, 0, &at[4], 6)
+	c.stop()
+	w.sys.Remove(w.T, bus.Commands, at[7])
+	c = m.consume(ordered, behaviour{})
+	c.expect("8", "9", "10")
+	w.mu.Lock()
+	gaps := c.gaps
+	w.mu.Unlock()
+	if len(gaps) != 1 || gaps[0] != (bus.Gap{After: at[3], First: at[7], Messages: 3}) {
+		w.Fatalf("told of the gaps %+v, want one of 3 messages after %+v up to %+v", gaps, at[3], at[7])
+	}
+	// Nothing was acknowledged, and yet the gap is not told again.
+	m.awaitFloor(bus.Commands, ordered.Group, 0, &at[7], 3)
+	c.stop()
+	c = m.consume(ordered, behaviour{ack: true})
+	c.expect("8", "9", "10")
+	w.never("a gap is told twice", func() bool { return len(c.gaps) > 0 })
+}
+
+func gapOfAcknowledged(w *world) {
+	m := w.join()
+	at := m.publish(bus.Commands, 0, numbers(1, 5)...)
+	c := m.consume(ordered, behaviour{ack: true})
+	c.expect(numbers(1, 5)...)
+	m.awaitFloor(bus.Commands, ordered.Group, 0, nil, 0)
+	c.stop()
+	w.sys.Remove(w.T, bus.Commands, at[4])
+	c = m.consume(ordered, behaviour{ack: true})
+	m.publish(bus.Commands, 0, "6")
+	c.expect("6")
+	w.never("a gap is told", func() bool { return len(c.gaps) > 0 })
+}
+
+// gapShares has all that is lost in one partition, and all partitions read up to there.
+func gapShares(w *world) {
+	m := w.join()
+	c := m.consume(ordered, behaviour{ack: true})
+	c.awaitOpen(4)
+	for p := range shard.Partition(4) {
+		m.publish(bus.Commands, p, "before")
+	}
+	w.await("the messages before the gap arrive", func() bool { return len(c.all) == 4 })
+	for p := range shard.Partition(4) {
+		m.awaitFloor(bus.Commands, ordered.Group, p, nil, 0)
+	}
+	c.stop()
+	at := m.publish(bus.Commands, 0, numbers(1, 10)...)
+	w.sys.Remove(w.T, bus.Commands, at[9])
+	c = m.consume(ordered, behaviour{ack: true})
+	c.awaitOpen(4)
+	c.expect("10")
+	told := func() (n int64) {
+		for _, gap := range c.gaps {
+			n += gap.Messages
+		}
+		return n
+	}
+	// Partitions that share a sequence may have been read up to the last message of the others, or not.
+	w.await("9 to 12 messages are told to be lost", func() bool { return told() >= 9 })
+	w.never("more are told to be lost than could be", func() bool { return told() > 12 })
+}
+
+// commandsRefused fills the topic of commands while nobody reads it, and then reads it.
+func commandsRefused(w *world) {
+	if w.sys.Small == nil {
+		w.Fatalf("the engine has no Small")
+	}
+	m := w.adopt(w.sys.Small(w.T))
+	publish := func(n int) error {
+		_, err := m.Bus.Publish(w.Context(), bus.Commands,
+			bus.Message{Body: []byte(fmt.Sprintf("%-10240d", n))})
+		return err
+	}
+	taken := 0
+	for ; taken < 200; taken++ {
+		if err := publish(taken); err != nil {
+			if !errors.Is(err, bus.ErrFull) || !errors.Is(err, bus.ErrUnavailable) {
+				w.Fatalf("message %d gave %v, want ErrFull and ErrUnavailable", taken, err)
+			}
+			break
+		}
+	}
+	if taken == 200 || taken < 5 {
+		w.Fatalf("%d messages of 10 KiB were taken by a topic with room for less than 1 MiB", taken)
+	}
+	c := m.consume(ordered, behaviour{})
+	w.await("everything that was taken is delivered", func() bool { return len(c.all) == taken })
+	w.mu.Lock()
+	all, gaps := c.all, c.gaps
+	w.mu.Unlock()
+	if len(gaps) > 0 || string(all[0].Body[:2]) != "0 " {
+		w.Fatalf("the first delivery is %.10q, and the gaps are %+v", all[0].Body, gaps)
+	}
+	if err := publish(taken); !errors.Is(err, bus.ErrFull) {
+		w.Fatalf("nothing is acknowledged, and yet a message gave %v, want ErrFull", err)
+	}
+	for _, d := range all {
+		d.Ack()
+	}
+	deadline := time.Now().Add(w.sys.Patience)
+	for err := publish(taken); err != nil; err = publish(taken) {
+		if !errors.Is(err, bus.ErrFull) || time.Now().After(deadline) {
+			w.Fatalf("everything is acknowledged, and yet a message gives %v", err)
+		}
+		time.Sleep(w.sys.Settle / 10)
+	}
+	w.await("the message that was taken again is delivered", func() bool { return len(c.all) == taken+1 })
+}

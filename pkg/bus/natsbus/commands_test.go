@@ -1,0 +1,344 @@
+package natsbus_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// ingest consumes commands as the service does, and notes gaps.
+type ingest struct {
+	mu   sync.Mutex
+	got  int
+	gaps []bus.Gap
+}
+
+func (i *ingest) Deliver(_ context.Context, d *bus.Delivery) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.got++
+	d.Ack()
+	return nil
+}
+
+func (i *ingest) Missed(_ context.Context, gap bus.Gap) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.gaps = append(i.gaps, gap)
+}
+
+func (i *ingest) Close(context.Context, error) error { return nil }
+
+func (i *ingest) seen() (got int, gaps []bus.Gap) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.got, i.gaps
+}
+
+// startIngest consumes until stop, or the test's end.
+func startIngest(t *testing.T, b *natsbus.Bus) (i *ingest, stop func()) {
+	t.Helper()
+	i = &ingest{}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	opened := make(chan struct{}, 1024)
+	done.Go(func() {
+		err := b.Consume(ctx, bus.Spec{Topic: bus.Commands, Group: bus.GroupIngest, Mode: bus.Ordered},
+			func(context.Context, shard.Partition) (bus.Session, error) { opened <- struct{}{}; return i, nil })
+		if err != nil {
+			t.Errorf("consume: %v", err)
+		}
+	})
+	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	t.Cleanup(stop)
+	for range b.Partitions() {
+		<-opened
+	}
+	return i, stop
+}
+
+// until waits for a condition that no event announces.
+func until(t *testing.T, what string, wait time.Duration, cond func() error) {
+	t.Helper()
+	deadline := time.Now().Add(wait)
+	for err := cond(); err != nil; err = cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestAppliedCommandsMakeRoom publishes ten times what the topic holds, all to one of 16 partitions: the others are
+// idle, and what was removed is no gap for them either.
+func TestAppliedCommandsMakeRoom(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	opts := natsbus.Options{InProcess: server, CommandsMaxBytes: 256 << 10}
+	b, err := natsbus.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	i, stop := startIngest(t, b)
+	const commands = 250
+	for n := range commands {
+		until(t, fmt.Sprintf("command %d is taken", n), patience, func() error {
+			_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 3, Body: make([]byte, 10<<10)})
+			if err != nil && !errors.Is(err, bus.ErrFull) {
+				t.Fatal(err)
+			}
+			return err
+		})
+	}
+	until(t, "all commands are delivered", patience, func() error {
+		if got, _ := i.seen(); got != commands {
+			return fmt.Errorf("%d of %d", got, commands)
+		}
+		return nil
+	})
+	stop()
+	again, _ := startIngest(t, b)
+	if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 5}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the last command is delivered", patience, func() error {
+		if got, _ := again.seen(); got != 1 {
+			return fmt.Errorf("%d deliveries", got)
+		}
+		return nil
+	})
+	for _, all := range []*ingest{i, again} {
+		if _, gaps := all.seen(); len(gaps) > 0 {
+			t.Errorf("gaps were told: %+v", gaps)
+		}
+	}
+}
+
+// TestAppliedCommandsAreRemovedInTime: those of the last LogMaxAge stay, and so does what is not applied, however old.
+func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	_, js := raw(t, server)
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 2, LogMaxAge: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	_, stop := startIngest(t, b)
+	publish := func(n int) {
+		t.Helper()
+		for range n {
+			if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept := func(want uint64) func() error {
+		return func() error {
+			s, err := js.Stream(t.Context(), "timerbus-commands")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.CachedInfo().State.Msgs; got != want {
+				return fmt.Errorf("%d messages are kept, want %d", got, want)
+			}
+			return nil
+		}
+	}
+	publish(10)
+	if err := kept(10)(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "applied commands are removed", patience, kept(0))
+	stop()
+	publish(5)
+	time.Sleep(5 * time.Second) // longer than they would be kept if they were applied
+	i, _ := startIngest(t, b)
+	until(t, "commands that waited are delivered", patience, func() error {
+		if got, gaps := i.seen(); got != 5 || len(gaps) > 0 {
+			return fmt.Errorf("%d deliveries, gaps %+v", got, gaps)
+		}
+		return nil
+	})
+	until(t, "they are removed", patience, kept(0))
+}
+
+// TestAnIdlePartitionHasNoGap: an operator removes everything after all of it was applied. The partition that had no
+// command knows from the server's heartbeats how far it was searched.
+func TestAnIdlePartitionHasNoGap(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	_, js := raw(t, server)
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	_, stop := startIngest(t, b)
+	var at []bus.Position
+	for p := range shard.Partition(2) {
+		if at, err = b.Publish(t.Context(), bus.Commands, bus.Message{Partition: p}, bus.Message{Partition: p}, bus.Message{Partition: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := at[2].Offset // of partition 1; partition 0 has nothing behind the third
+	owners, err := js.KeyValue(t.Context(), "timerbus-owners")
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "partition 0 is searched to the end", 40*time.Second, func() error {
+		entry, err := owners.Get(t.Context(), "commands.ingest.0")
+		if err != nil {
+			return err
+		}
+		var r struct{ Offset, Passed int64 }
+		if err := json.Unmarshal(entry.Value(), &r); err != nil {
+			return err
+		}
+		if r.Passed < last || r.Offset >= last {
+			return fmt.Errorf("its record is %s", entry.Value())
+		}
+		return nil
+	})
+	stop()
+	stream, err := js.Stream(t.Context(), "timerbus-commands")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	i, _ := startIngest(t, b)
+	if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 0}, bus.Message{Partition: 1}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "later commands are delivered", patience, func() error {
+		if got, _ := i.seen(); got != 2 {
+			return fmt.Errorf("%d deliveries", got)
+		}
+		return nil
+	})
+	if _, gaps := i.seen(); len(gaps) > 0 {
+		t.Errorf("gaps were told: %+v", gaps)
+	}
+}
+
+// TestCommandsThatExpiredAreCounted is the stream of an earlier release whose limits an operator has kept: of 3,000
+// commands that nobody read, those that did not fit are lost, and their number is told.
+func TestCommandsThatExpiredAreCounted(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	_, js := raw(t, server)
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	i, stop := startIngest(t, b)
+	for p := range shard.Partition(16) {
+		if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "commands are applied", patience, func() error {
+		if got, _ := i.seen(); got != 16 {
+			return fmt.Errorf("%d deliveries", got)
+		}
+		return nil
+	})
+	stop()
+	changed := config(t, js)
+	changed.Discard, changed.MaxMsgs = jetstream.DiscardOld, 2004
+	if _, err := js.UpdateStream(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	var all []bus.Message
+	for n := range 3000 {
+		all = append(all, bus.Message{Partition: shard.Partition(n % 16), Body: []byte("x")})
+	}
+	if _, err := b.Publish(t.Context(), bus.Commands, all...); err != nil {
+		t.Fatal(err)
+	}
+	i, _ = startIngest(t, b)
+	until(t, "what is kept is delivered", patience, func() error {
+		if got, _ := i.seen(); got != 2004 {
+			return fmt.Errorf("%d deliveries", got)
+		}
+		return nil
+	})
+	_, gaps := i.seen()
+	lost := int64(0)
+	for _, gap := range gaps {
+		lost += gap.Messages
+	}
+	// The partitions' last commands before the stop were the first 16 of the sequence, one each.
+	if lost < 996 || lost > 996+16 {
+		t.Errorf("%d commands are told to be lost, want 996: %+v", lost, gaps)
+	}
+}
+
+func config(t *testing.T, js jetstream.JetStream) jetstream.StreamConfig {
+	t.Helper()
+	s, err := js.Stream(t.Context(), "timerbus-commands")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.CachedInfo().Config
+}
+
+// TestTheStreamOfAnEarlierReleaseIsChangedOnce: what an operator has changed stays.
+func TestTheStreamOfAnEarlierReleaseIsChangedOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change  func(*jetstream.StreamConfig)
+		discard jetstream.DiscardPolicy
+		age     time.Duration
+		bytes   int64
+	}{
+		"as it was made":                      {func(*jetstream.StreamConfig) {}, jetstream.DiscardNew, 0, 1 << 30},
+		"larger":                              {func(s *jetstream.StreamConfig) { s.MaxBytes = 4 << 30 }, jetstream.DiscardNew, 0, 4 << 30},
+		"with another age":                    {func(s *jetstream.StreamConfig) { s.MaxAge = time.Hour }, jetstream.DiscardNew, time.Hour, 1 << 30},
+		"changed back by an operator":         {func(s *jetstream.StreamConfig) { s.Metadata["timerbus-commands"] = "until-applied" }, jetstream.DiscardOld, 24 * time.Hour, 1 << 30},
+		"changed back in part by an operator": {func(s *jetstream.StreamConfig) { s.Metadata["timerbus-commands"], s.MaxAge = "until-applied", 0 }, jetstream.DiscardOld, 0, 1 << 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startServer(t, embedded.Options{NoSync: true})
+			_, js := raw(t, server)
+			earlier := jetstream.StreamConfig{
+				Name: "timerbus-commands", Subjects: []string{"timerbus.commands", "timerbus.commands.0"},
+				MaxAge: 24 * time.Hour, MaxBytes: 1 << 30, Discard: jetstream.DiscardOld, Duplicates: time.Minute,
+				Metadata: map[string]string{"timerbus-partitions": "1"},
+			}
+			c.change(&earlier)
+			if _, err := js.CreateStream(t.Context(), earlier); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := b.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if now := config(t, js); now.Discard != c.discard || now.MaxAge != c.age || now.MaxBytes != c.bytes || now.Duplicates != time.Minute {
+				t.Errorf("discard %v, age %v, %d bytes, duplicates %v; want %v, %v, %d, 1m",
+					now.Discard, now.MaxAge, now.MaxBytes, now.Duplicates, c.discard, c.age, c.bytes)
+			}
+		})
+	}
+}
