@@ -11,9 +11,10 @@ type metrics struct {
 	commitSeconds prometheus.Histogram
 	hints         *prometheus.CounterVec
 	commands      *prometheus.CounterVec
+	lost          prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, waiting func() int) *metrics {
+func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog func() float64) *metrics {
 	const namespace, subsystem = "timerbus", "ingest"
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -35,10 +36,18 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int) *metrics {
 		commitSeconds: prometheus.NewHistogram(histogram("commit_seconds", "Duration of a write of the store.", times)),
 		hints:         counters("hints_total", "Hints to schedulers, by what became of them.", "result"),
 		commands:      counters("commands_total", "Topic commands answered, by what became of them.", "result"),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "commands_lost_total",
+			Help: "Topic commands that the bus removed before they were applied.",
+		}),
 	}
+	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "commands_backlog",
+		Help: "Topic commands of the whole cluster that are not applied yet; NaN while the bus does not answer.",
+	}, backlog)
 	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations that wait for the store.",
 	}, func() float64 { return float64(waiting()) })
-	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, depth)
+	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, left, depth)
 	return m
 }

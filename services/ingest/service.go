@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type Service struct {
 	state     atomic.Int32
 	readiness *runtime.Readiness
 	readings  readings
+	backlog   backlog
 	// settings holds one token: the read and the write of a namespace update are one step within this
 	// process.
 	settings chan struct{}
@@ -52,7 +54,8 @@ func New(cfg Config) (*Service, error) {
 		settings: make(chan struct{}, 1),
 	}
 	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
-	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() })
+	s.backlog.set(math.NaN())
+	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
 		Bus: cfg.Bus, Clock: cfg.Clock, Log: cfg.Logger,
 		Queue: cfg.HintQueue, Batch: cfg.HintBatch, Timeout: cfg.StoreTimeout,
@@ -85,6 +88,7 @@ func (s *Service) Run(ctx context.Context) error {
 	intake, ctx := errgroup.WithContext(ctx)
 	intake.Go(func() error { return s.consume(ctx) })
 	intake.Go(func() error { s.refresh(ctx); return nil })
+	intake.Go(func() error { s.watchBacklog(ctx); return nil })
 	err := intake.Wait()
 
 	s.state.Store(stopped)

@@ -30,6 +30,7 @@ type session struct {
 
 	mu     sync.Mutex
 	queue  []*bus.Delivery // bounded by Config.CommandsInFlight and CommandsBytes, which the bus keeps
+	gaps   []bus.Gap       // told by the bus and not counted yet
 	failed error           // why the loop ended by itself
 
 	// position is how far the store has applied the partition; known after the first look. Only the
@@ -109,11 +110,14 @@ func (t *session) run() {
 	defer close(t.done)
 	defer t.stop()
 	for {
-		batch := t.gather()
-		if batch == nil {
+		batch, more := t.gather()
+		err := t.countLost()
+		if !more {
 			return
 		}
-		err := t.apply(batch)
+		if err == nil && len(batch) > 0 {
+			err = t.apply(batch)
+		}
 		if err == nil {
 			continue
 		}
@@ -127,18 +131,18 @@ func (t *session) run() {
 	}
 }
 
-// gather takes the next batch, at least one command; nil when the session stops.
-func (t *session) gather() []*bus.Delivery {
+// gather takes the next batch, at least one command unless a gap was told; false when the session stops.
+func (t *session) gather() (batch []*bus.Delivery, more bool) {
 	for {
 		select {
 		case <-t.stopping:
-			return nil
+			return nil, false
 		case <-t.work.Done():
-			return nil
+			return nil, false
 		default:
 		}
-		if batch := t.take(); len(batch) > 0 {
-			return batch
+		if batch, told := t.take(); len(batch) > 0 || told {
+			return batch, true
 		}
 		select {
 		case <-t.wake:
@@ -148,7 +152,7 @@ func (t *session) gather() []*bus.Delivery {
 	}
 }
 
-func (t *session) take() []*bus.Delivery {
+func (t *session) take() (batch []*bus.Delivery, told bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n, bytes := 0, 0
@@ -159,11 +163,11 @@ func (t *session) take() []*bus.Delivery {
 		}
 		n++
 	}
-	batch := append([]*bus.Delivery(nil), t.queue[:n]...)
+	batch = append(batch, t.queue[:n]...)
 	rest := copy(t.queue, t.queue[n:])
 	clear(t.queue[rest:])
 	t.queue = t.queue[:rest]
-	return batch
+	return batch, len(t.gaps) > 0
 }
 
 const (
