@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// TestRabbitMQWithoutConfirmsIsRefused: Watermill's RabbitMQ Publisher answers without waiting for the broker unless
-// it is told otherwise, and events would be lost.
+// TestRabbitMQWithoutConfirmsIsRefused: by default Watermill's RabbitMQ Publisher does not wait for the broker, and
+// events would be lost.
 func TestRabbitMQWithoutConfirmsIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*amqp.PublishConfig)

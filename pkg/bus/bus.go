@@ -157,10 +157,9 @@ type Spec struct {
 	// first delivery not acknowledged lies 16 times as far back. 0 means 1,024. Ignored in Live
 	// mode, where a session that is slow to return from Deliver loses messages instead.
 	MaxInFlight int
-	// MaxBytes bounds the same deliveries by their size (Message.Size): the bus hands the next one over only while
-	// those before it have fewer bytes, so a session holds at most MaxBytes and one message, and a message of any
-	// size passes. What an engine reads ahead for the session is bounded by MaxBytes again, or by one fetch of it.
-	// 0 means 64 MiB. Ignored in Live mode.
+	// MaxBytes bounds the same deliveries by their size (Message.Size): the bus delivers a message only while the
+	// earlier ones have fewer bytes. So a session holds at most MaxBytes and one message, and a message of any size
+	// passes. An engine reads ahead MaxBytes for each session, or one fetch. 0 means 64 MiB. Ignored in Live mode.
 	MaxBytes int
 }
 
@@ -203,22 +202,22 @@ type Session interface {
 // GapSession is what a Session in Ordered mode may be, too.
 type GapSession interface {
 	Session
-	// Missed says that messages of the partition are lost to the group: the bus does not keep them any more, and the
-	// group has not acknowledged them. It is called before the first Deliver behind them. A gap is told to one session,
-	// unless the bus fails before it has noted that.
+	// Missed reports messages of the partition that are lost to the group: the bus has removed them, and the group has
+	// not acknowledged them. It is called before the first Deliver of a later message. Each gap is reported to one
+	// session; after a crash of the bus or the member it may be reported again.
 	Missed(ctx context.Context, gap Gap)
 }
 
-// Gap is a run of messages that the bus removed before the group had acknowledged them: by age, by size, or because
-// somebody deleted them.
+// Gap is a run of messages that were removed before the group had acknowledged them: by a limit on age or size, or by an
+// operator.
 type Gap struct {
 	// After is the last position that the group is known to have acknowledged. The zero Position: the bus does not
-	// know, because the group has none, although messages were removed. It may be a group that is new.
+	// know; the group may be new.
 	After Position
-	// First is the oldest position kept; everything between the two is gone.
+	// First is the oldest position kept; everything between After and First is removed.
 	First Position
-	// Messages counts them, at most. Partitions that share a sequence (JetStream) cannot tell whose messages were
-	// removed: each is told an equal share, so that the sum over all partitions is right.
+	// Messages is the number of removed messages, or more. On a bus whose partitions share a sequence (JetStream) it
+	// is an equal share of the messages removed from all partitions, so that the sum over the partitions is right.
 	Messages int64
 }
 

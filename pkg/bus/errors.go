@@ -15,8 +15,8 @@ var (
 	ErrTooLarge = errors.New("message too large")
 	// ErrNoTopic means that the bus has no such topic; it goes with ErrUnavailable, since a topic can be made.
 	ErrNoTopic = errors.New("no such topic")
-	// ErrFull means that a topic has no room, and nothing that it could remove; it goes with ErrUnavailable or
-	// ErrOutcomeUnknown.
+	// ErrFull means that a topic has reached its maximum size and must not remove messages; it goes with
+	// ErrUnavailable or ErrOutcomeUnknown.
 	ErrFull = errors.New("topic full")
 	// ErrClosed means that this handle was closed.
 	ErrClosed = errors.New("bus closed")
@@ -34,8 +34,8 @@ var (
 	ErrStopping = errors.New("consumer stopping")
 )
 
-// PartialError says what became of each message of one Publish, where the bus knows that it has some of them and not
-// the others. ErrorOf reads it. errors.Is finds an error that any of the messages has.
+// PartialError is the error of a Publish of which the bus has taken some messages and not others. ErrorOf returns the
+// error of each message. errors.Is finds the error of any of the messages.
 type PartialError struct {
 	// Errs has one entry for each message, in the order of the call; nil: the bus has that message.
 	Errs []error
@@ -53,7 +53,7 @@ func (e *PartialError) Error() string {
 // Unwrap returns the errors of the messages that were not taken.
 func (e *PartialError) Unwrap() []error { return e.Errs }
 
-// ErrorOf returns what became of the i-th message of a Publish that returned err; nil: the bus has it.
+// ErrorOf returns the error of the i-th message of a Publish that returned err; nil: the bus has the message.
 func ErrorOf(err error, i int) error {
 	if partial, ok := errors.AsType[*PartialError](err); ok {
 		return partial.Errs[i]

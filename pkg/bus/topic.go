@@ -21,9 +21,9 @@ func (t Topic) OwnName() (name string, ok bool) { return strings.CutPrefix(strin
 
 const (
 	// Commands carries create, update and delete from anyone to ingest. It is a public log and the
-	// only topic that is truth by itself, until ingest has committed what it says. So an engine removes nothing
-	// from it to make room that GroupIngest has not acknowledged: Publish fails with ErrFull instead. An engine
-	// that cannot refuse (Kafka) keeps commands far longer than other logs.
+	// only topic that is truth by itself, until ingest has committed what it says. So an engine never removes
+	// commands that GroupIngest has not acknowledged to make room: Publish fails with ErrFull instead. An engine
+	// that cannot refuse messages (Kafka) keeps commands far longer than other logs.
 	Commands Topic = "commands"
 	// Shards carries hints from ingest and dispatchers to schedulers. Nothing is kept.
 	Shards Topic = "shards"
@@ -41,7 +41,7 @@ const (
 type Kind int
 
 const (
-	// KindLog is kept up to a maximum age and size, whoever has read it (but see Commands).
+	// KindLog is kept up to a maximum age and size, read or not. Commands is an exception.
 	KindLog Kind = iota + 1
 	// KindHints is not kept: a message reaches the present owner of its partition or nobody.
 	KindHints

@@ -134,8 +134,8 @@ func TestParseCommandVerbs(t *testing.T) {
 	}
 }
 
-// Two releases run together during an upgrade. The earlier one reads messages with fields appended, and tells those of
-// a version that it does not know from those that nobody can read.
+// Two releases run together during an upgrade. The earlier one reads messages with appended fields, and distinguishes
+// messages of unknown versions from malformed ones.
 func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
 	due, hint := event.MarshalDue(event.Due{Shard: 7, Sequence: 9}), event.MarshalHint(event.Hint{Shard: 7, UpdatedAt: 9})
 	unmarshal := map[string]struct {

@@ -70,8 +70,8 @@ type Config struct {
 	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
 	// written included: 2 × Concurrency.
 	Room int
-	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. No rows are read while they have
-	// as many, so they may have those of one Batch more. A callback or an event being sent has a copy of its own.
+	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
+	// one Batch of rows may exceed it. A callback or an event that is being sent holds another copy.
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency,
 	// at most 1,024. What is more than the process gets through in bus.AckWait would be delivered again;

@@ -112,7 +112,7 @@ func TestADueEventWithMoreFieldsIsDelivered(t *testing.T) {
 	})
 }
 
-// A message that no release can read must not hold up the queue's floor for ever.
+// A message that no release can read is dropped in the end, because it would hold the queue's floor back.
 func TestAnUnknownDueEventIsDroppedInTheEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		registry := prometheus.NewRegistry()

@@ -54,7 +54,7 @@ func (it *item) fate() string {
 	}
 }
 
-// publish returns when the bus has the messages. What it has after a failure is not published again.
+// publish returns when the bus has the messages. After a PartialError only the missing messages are published again.
 func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 	if len(messages) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus
 	return left
 }
 
-// tooLarge logs an answer that the bus never takes. Limits of commands keep answers far below the bus's; if one is
-// above it all the same, its partition must go on.
+// tooLarge logs an answer that exceeds the bus's limit and drops it, so that the partition makes progress. The limits of
+// commands keep answers far below.
 func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 	t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", m.Key, "error", err)
 }

@@ -17,8 +17,8 @@ func (t *session) Missed(_ context.Context, gap bus.Gap) {
 	t.signal()
 }
 
-// countLost counts the commands of the gaps that were told. The bus tells of a gap once, so they are counted even if the
-// store's position cannot be read.
+// countLost counts the commands of the reported gaps. The bus reports a gap once, so its commands are counted even if
+// the store's position cannot be read.
 func (t *session) countLost() (failed error) {
 	t.mu.Lock()
 	gaps := t.gaps
@@ -39,8 +39,8 @@ func (t *session) countLost() (failed error) {
 	return failed
 }
 
-// lostIn is how many commands of a gap were not applied. The bus goes by what was acknowledged; the store's position
-// may be further ahead.
+// lostIn returns how many commands of a gap were not applied. The bus compares with the acknowledged position; the
+// store's position may be ahead of it.
 func (t *session) lostIn(gap bus.Gap) int64 {
 	switch {
 	case t.known && t.position.Incarnation == gap.First.Incarnation:

@@ -87,7 +87,7 @@ func TestCommandsThatTheBusRemovedAreCounted(t *testing.T) {
 	})
 }
 
-// gapped is a bus that tells the session of partition 1 of a gap.
+// gapped is a bus that reports a gap to the session of partition 1.
 type gapped struct {
 	bus.Bus
 	gap bus.Gap
@@ -103,8 +103,7 @@ func (g *gapped) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 	})
 }
 
-// TestCommandsThatWereAppliedAreNotLost: the store knows that they were, although the bus does not, as after a group's
-// commit was lost.
+// TestCommandsThatWereAppliedAreNotLost: the store's position is ahead of the group's, as after the loss of a commit.
 func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -140,7 +139,7 @@ func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 	})
 }
 
-// TestTheBacklogIsShown counts commands that wait, and does not show an old count while the bus is away.
+// TestTheBacklogIsShown: the gauge is NaN while the bus does not answer.
 func TestTheBacklogIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -30,7 +30,7 @@ type session struct {
 
 	mu     sync.Mutex
 	queue  []*bus.Delivery // bounded by Config.CommandsInFlight and CommandsBytes, which the bus keeps
-	gaps   []bus.Gap       // told by the bus and not counted yet
+	gaps   []bus.Gap       // reported by the bus and not counted yet
 	failed error           // why the loop ended by itself
 
 	// position is how far the store has applied the partition; known after the first look. Only the
@@ -131,7 +131,7 @@ func (t *session) run() {
 	}
 }
 
-// gather takes the next batch, at least one command unless a gap was told; false when the session stops.
+// gather takes the next batch: at least one command, unless there are gaps to count. false: the session stops.
 func (t *session) gather() (batch []*bus.Delivery, more bool) {
 	for {
 		select {
@@ -141,7 +141,7 @@ func (t *session) gather() (batch []*bus.Delivery, more bool) {
 			return nil, false
 		default:
 		}
-		if batch, told := t.take(); len(batch) > 0 || told {
+		if batch, gaps := t.take(); len(batch) > 0 || gaps {
 			return batch, true
 		}
 		select {
@@ -152,7 +152,7 @@ func (t *session) gather() (batch []*bus.Delivery, more bool) {
 	}
 }
 
-func (t *session) take() (batch []*bus.Delivery, told bool) {
+func (t *session) take() (batch []*bus.Delivery, gaps bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n, bytes := 0, 0

@@ -262,14 +262,14 @@ func TestSuiteCatchesMessagesLargerThanTheBoundHeldBack(t *testing.T) {
 	}, "Ordered/LargerThanTheBoundPasses", "Queue/LargerThanTheBoundPasses")
 }
 
-func TestSuiteCatchesGapsThatAreNotTold(t *testing.T) {
+func TestSuiteCatchesGapsThatAreNotReported(t *testing.T) {
 	caught(t, decorated(&brokenBus{}), // whose sessions are no GapSession
-		"Gap/RemovedMessagesAreTold", "Gap/SharesAddUp")
+		"Gap/RemovedMessagesAreReported", "Gap/SharesAddUp")
 }
 
 func TestSuiteCatchesGapsThatAreNone(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&alarmist{m}, m) },
-		"Gap/RemovedMessagesAreTold", "Gap/AcknowledgedMessagesAreNoGap", "Gap/SharesAddUp")
+		"Gap/RemovedMessagesAreReported", "Gap/AcknowledgedMessagesAreNoGap", "Gap/SharesAddUp")
 }
 
 func TestSuiteCatchesCommandsRemovedForNewOnes(t *testing.T) {

@@ -135,7 +135,7 @@ func (b *boastful) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 	return nil, partial
 }
 
-// alarmist tells every session of a gap.
+// alarmist reports a gap to every session.
 type alarmist struct{ *membus.Member }
 
 func (a *alarmist) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {

@@ -11,14 +11,14 @@ import (
 
 func gapChecks() []Check {
 	return []Check{
-		{"Gap/RemovedMessagesAreTold", 1, gapTold},
+		{"Gap/RemovedMessagesAreReported", 1, gapReported},
 		{"Gap/AcknowledgedMessagesAreNoGap", 1, gapOfAcknowledged},
 		{"Gap/SharesAddUp", 4, gapShares},
 		{"Gap/FullCommandsAreRefusedAndKept", 1, commandsRefused},
 	}
 }
 
-func gapTold(w *world) {
+func gapReported(w *world) {
 	m := w.join()
 	at := m.publish(bus.Commands, 0, numbers(1, 10)...)
 	c := m.consume(ordered, behaviour{})
@@ -33,14 +33,14 @@ func gapTold(w *world) {
 	gaps := c.gaps
 	w.mu.Unlock()
 	if len(gaps) != 1 || gaps[0] != (bus.Gap{After: at[3], First: at[7], Messages: 3}) {
-		w.Fatalf("told of the gaps %+v, want one of 3 messages after %+v up to %+v", gaps, at[3], at[7])
+		w.Fatalf("the reported gaps are %+v, want one of 3 messages after %+v up to %+v", gaps, at[3], at[7])
 	}
-	// Nothing was acknowledged, and yet the gap is not told again.
+	// Nothing was acknowledged, but the gap is not reported again.
 	m.awaitFloor(bus.Commands, ordered.Group, 0, &at[7], 3)
 	c.stop()
 	c = m.consume(ordered, behaviour{ack: true})
 	c.expect("8", "9", "10")
-	w.never("a gap is told twice", func() bool { return len(c.gaps) > 0 })
+	w.never("a gap is reported twice", func() bool { return len(c.gaps) > 0 })
 }
 
 func gapOfAcknowledged(w *world) {
@@ -54,10 +54,10 @@ func gapOfAcknowledged(w *world) {
 	c = m.consume(ordered, behaviour{ack: true})
 	m.publish(bus.Commands, 0, "6")
 	c.expect("6")
-	w.never("a gap is told", func() bool { return len(c.gaps) > 0 })
+	w.never("a gap is reported", func() bool { return len(c.gaps) > 0 })
 }
 
-// gapShares has all that is lost in one partition, and all partitions read up to there.
+// gapShares loses messages of one partition only, after all partitions have been read.
 func gapShares(w *world) {
 	m := w.join()
 	c := m.consume(ordered, behaviour{ack: true})
@@ -75,18 +75,18 @@ func gapShares(w *world) {
 	c = m.consume(ordered, behaviour{ack: true})
 	c.awaitOpen(4)
 	c.expect("10")
-	told := func() (n int64) {
+	lost := func() (n int64) {
 		for _, gap := range c.gaps {
 			n += gap.Messages
 		}
 		return n
 	}
-	// Partitions that share a sequence may have been read up to the last message of the others, or not.
-	w.await("9 to 12 messages are told to be lost", func() bool { return told() >= 9 })
-	w.never("more are told to be lost than could be", func() bool { return told() > 12 })
+	// Where partitions share a sequence, the first messages of later partitions may count as lost.
+	w.await("9 to 12 messages are reported as lost", func() bool { return lost() >= 9 })
+	w.never("more messages are reported as lost than were published", func() bool { return lost() > 12 })
 }
 
-// commandsRefused fills the topic of commands while nobody reads it, and then reads it.
+// commandsRefused fills the topic of commands without a consumer, and then consumes it.
 func commandsRefused(w *world) {
 	if w.sys.Small == nil {
 		w.Fatalf("the engine has no Small")

@@ -200,7 +200,7 @@ func publishTooLarge(w *world) {
 	}
 }
 
-// publishPartial publishes a message that can never pass among others: what the error says of each must be so.
+// publishPartial publishes a message that is too large among others: the error of each message must be true.
 func publishPartial(w *world) {
 	m := w.join()
 	c := m.consume(ordered, behaviour{ack: true})

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// keptCommands is the retention of the topic of commands. No size removes them, and no age shorter than an outage
-// that somebody would let last.
+// keptCommands is the retention of the topic of commands: no maximum size, and an age longer than any outage of
+// ingest that operators would accept.
 func (o *Options) keptCommands() map[string]string {
 	return map[string]string{
 		"retention.ms":    strconv.FormatInt(o.CommandsMaxAge.Milliseconds(), 10),
@@ -29,8 +29,8 @@ func (o *Options) earlierCommands() map[string]string {
 	}
 }
 
-// keepCommands changes the retention of a topic of commands that an earlier release made. One that has other values
-// was changed by an operator, and stays as it is.
+// keepCommands changes the retention of a topic of commands that an earlier release made. A topic with other values
+// was changed by an operator and is left unchanged.
 func (b *Bus) keepCommands(ctx context.Context) error {
 	topic := b.opts.topic(bus.Commands)
 	described, err := b.admin.DescribeTopicConfigs(ctx, topic)

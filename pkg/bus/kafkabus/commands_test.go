@@ -13,8 +13,8 @@ import (
 
 const day = "86400000"
 
-// TestCommandsAreKeptForAWeek: a topic of an earlier release, which kept them for a day and in 1 GiB, is changed, and
-// one that an operator has changed is not.
+// TestCommandsAreKeptForAWeek: the retention of a topic of an earlier release (a day, 1 GiB) is changed, and the
+// retention that an operator has set is not.
 func TestCommandsAreKeptForAWeek(t *testing.T) {
 	for name, c := range map[string]struct {
 		made, want map[string]string
@@ -38,7 +38,7 @@ func TestCommandsAreKeptForAWeek(t *testing.T) {
 			admin := kadm.NewClient(client)
 			topic := opts.Prefix + "." + string(bus.Commands)
 			if c.opts != nil {
-				if err := connect(t, opts).Close(); err != nil { // makes the others
+				if err := connect(t, opts).Close(); err != nil { // creates all topics
 					t.Fatal(err)
 				}
 				c.opts(&opts)

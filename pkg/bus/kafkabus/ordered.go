@@ -31,7 +31,7 @@ func newOrderedSource(s *session) *orderedSource {
 
 func (o *orderedSource) start(at place) {
 	s := o.session
-	missed := s.misses(at)
+	missed := s.noteGap(at)
 	if at.found && at.progress.next > at.next { // the brokers lost what they had acknowledged
 		s.bus.log.Error("the log does not hold the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
@@ -49,9 +49,9 @@ func (o *orderedSource) start(at place) {
 	o.feed = s.membership.reader.open(int32(s.partition), at.next)
 }
 
-// misses notes a gap between the group's position and the first message kept, and reports whether there is one. A
-// partition fails to be read where messages are removed while it is being read, and this is asked again.
-func (s *session) misses(at place) bool {
+// noteGap notes a gap between the group's position and the first message kept, and reports whether there is one. If
+// messages are removed during a session, the next fetch fails (OFFSET_OUT_OF_RANGE), and a new session calls this.
+func (s *session) noteGap(at place) bool {
 	if at.next == at.progress.next || at.found && at.progress.next > at.next {
 		return false
 	}

@@ -106,7 +106,7 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
-	gaps []bus.Gap // not told yet; of the session's goroutine
+	gaps []bus.Gap // not reported yet; of the session's goroutine
 
 	mu       sync.Mutex
 	cause    error
@@ -185,7 +185,7 @@ func (s *session) run(where func() ([]place, error)) {
 		return
 	}
 	s.membership.health.Opened(health.Partition(s.partition), settle)
-	s.tell(handler)
+	s.reportGaps(handler)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -201,8 +201,8 @@ func (s *session) run(where func() ([]place, error)) {
 	s.close(handler)
 }
 
-// tell tells the session of gaps.
-func (s *session) tell(handler bus.Session) {
+// reportGaps calls Missed for the gaps found since the last call.
+func (s *session) reportGaps(handler bus.Session) {
 	gaps := s.gaps
 	s.gaps = nil
 	told, ok := handler.(bus.GapSession)

@@ -90,12 +90,12 @@ func (s *session) run() {
 	}
 	s.consumer.health.Opened(s.part(), 0)
 	for {
-		s.tell(handler)
+		s.reportGaps(handler)
 		d := s.next()
 		if d == nil {
 			break
 		}
-		s.tell(handler)
+		s.reportGaps(handler)
 		if err := handler.Deliver(s.ctx, d); err != nil {
 			s.fail(fmt.Errorf("deliver: %w: %w", bus.ErrLost, err))
 		}
@@ -104,8 +104,8 @@ func (s *session) run() {
 	s.finish()
 }
 
-// tell tells the session of messages that were removed.
-func (s *session) tell(handler bus.Session) {
+// reportGaps calls Missed for the gaps found since the last call.
+func (s *session) reportGaps(handler bus.Session) {
 	b := s.broker()
 	b.mu.Lock()
 	gaps := s.gaps

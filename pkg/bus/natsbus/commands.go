@@ -12,7 +12,7 @@ import (
 )
 
 // The stream of commands refuses new messages when it is full (DiscardNew) and has no age limit, so that the server
-// removes no command that ingest has not applied. Applied ones are removed here (trim).
+// removes no command that ingest has not applied. trim removes the applied commands.
 
 // commandsLabel is the metadata of a stream of commands whose limits are those of commandsKept. Without it the stream
 // was made by an earlier release, with a maximum age and DiscardOld.
@@ -23,8 +23,8 @@ const (
 	earlierMaxAge = 24 * time.Hour
 )
 
-// keepCommands changes the limits that an earlier release set, once: the label says that it was done, so what an
-// operator changes afterwards stays. An age that an operator chose before stays, too.
+// keepCommands changes the limits that an earlier release set. The label records that this was done, so it happens
+// once, and operators can change the limits afterwards. A maximum age other than the earlier default is kept.
 func keepCommands(cfg *jetstream.StreamConfig) {
 	if cfg.Metadata[commandsLabel] != "" {
 		return
@@ -37,7 +37,7 @@ func keepCommands(cfg *jetstream.StreamConfig) {
 	cfg.Metadata[commandsLabel] = commandsKept
 }
 
-// warnOfLoss tells of limits by which commands can be lost.
+// warnOfLoss logs limits that can remove commands before they are applied.
 func (b *Bus) warnOfLoss(cfg *jetstream.StreamConfig) {
 	if cfg.MaxAge > 0 || cfg.Discard != jetstream.DiscardNew {
 		b.log.Warn("the stream of commands may remove commands before they are applied: it has a maximum age or discards old messages",
@@ -46,14 +46,14 @@ func (b *Bus) warnOfLoss(cfg *jetstream.StreamConfig) {
 }
 
 const (
-	// trimEvery is how often a consumer of commands looks whether applied ones are to be removed.
+	// trimEvery is the interval at which a consumer of commands checks whether applied commands should be removed.
 	trimEvery = 2 * time.Second
-	// trimAgain is how long it waits where some had to stay because others are not applied.
+	// trimAgain is the interval while commands that are not applied prevent that.
 	trimAgain = 10 * time.Second
 )
 
-// trim removes commands that have been applied until ctx ends: those older than LogMaxAge, and the oldest where the
-// stream is more than half full, down to a quarter. Every process that applies commands does so.
+// trim removes applied commands until ctx ends: those older than LogMaxAge, and, if the stream is more than half full,
+// the oldest until it is a quarter full. Every process that applies commands runs it.
 func (b *Bus) trim(ctx context.Context) {
 	wait, failing := trimEvery, false
 	for pause(ctx, wait) {
@@ -69,7 +69,7 @@ func (b *Bus) trim(ctx context.Context) {
 	}
 }
 
-// trimOnce reports whether everything that should go is gone.
+// trimOnce reports whether everything that should be removed was removed.
 func (b *Bus) trimOnce(ctx context.Context) (reached bool, err error) {
 	s := b.streams[bus.Commands]
 	info, err := b.info(ctx, s)
@@ -106,7 +106,7 @@ func (b *Bus) trimOnce(ctx context.Context) (reached bool, err error) {
 	return to == wanted, nil
 }
 
-// trimTo is the first sequence to keep if everything is applied; 0 if nothing is to go.
+// trimTo returns the first sequence to keep if everything is applied; 0 to remove nothing.
 func (b *Bus) trimTo(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
 	state, limit := info.State, info.Config.MaxBytes
 	switch {
@@ -122,8 +122,8 @@ func (b *Bus) trimTo(ctx context.Context, info *jetstream.StreamInfo) (uint64, e
 	}
 }
 
-// firstSince is the sequence of the first message that the stream took at a time or later. The server looks for it
-// when a consumer is made.
+// firstSince returns the sequence of the first message that the stream stored at or after a time. The server searches
+// for it when a consumer is created.
 func (b *Bus) firstSince(ctx context.Context, info *jetstream.StreamInfo, since time.Time) (uint64, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
@@ -141,7 +141,7 @@ func (b *Bus) firstSince(ctx context.Context, info *jetstream.StreamInfo, since 
 	return found.Delivered.Stream + 1, nil
 }
 
-// applied is the sequence before which ingest has acknowledged every command.
+// applied returns the sequence before which ingest has acknowledged every command.
 func (b *Bus) applied(ctx context.Context) (uint64, error) {
 	floors, err := b.Floor(ctx, bus.Commands, bus.GroupIngest)
 	if err != nil {
@@ -154,11 +154,11 @@ func (b *Bus) applied(ctx context.Context) (uint64, error) {
 	return uint64(before), nil
 }
 
-// trimmedKey is where the owners bucket holds up to which sequence trim has removed messages, so that nobody takes
-// them for a gap. Watchers of owner records pass over it.
+// trimmedKey is the key of the sequence up to which trim has removed messages. Without it they would be reported as a
+// gap. Watchers of owner records ignore the key.
 func trimmedKey(group string) string { return group + ".trimmed" }
 
-// noteTrim writes down that everything up to a sequence was acknowledged and is going to be removed.
+// noteTrim records that everything up to a sequence was acknowledged and will be removed.
 func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uint64) error {
 	key := trimmedKey(groupName(bus.Commands, bus.GroupIngest))
 	r, revision, err := b.recordOf(ctx, key)
@@ -170,7 +170,7 @@ func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uin
 	return err
 }
 
-// trimmed is the sequence up to which trim has removed a group's messages.
+// trimmed returns the sequence up to which trim has removed a group's messages.
 func (b *Bus) trimmed(ctx context.Context, group string, incarnation int64) (int64, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()

@@ -80,8 +80,8 @@ func until(t *testing.T, what string, wait time.Duration, cond func() error) {
 	}
 }
 
-// TestAppliedCommandsMakeRoom publishes ten times what the topic holds, all to one of 16 partitions: the others are
-// idle, and what was removed is no gap for them either.
+// TestAppliedCommandsMakeRoom publishes ten times the size of the topic, all to one of 16 partitions. Removed commands
+// are no gap for the idle partitions either.
 func TestAppliedCommandsMakeRoom(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -121,12 +121,12 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 	})
 	for _, all := range []*ingest{i, again} {
 		if _, gaps := all.seen(); len(gaps) > 0 {
-			t.Errorf("gaps were told: %+v", gaps)
+			t.Errorf("gaps were reported: %+v", gaps)
 		}
 	}
 }
 
-// TestAppliedCommandsAreRemovedInTime: those of the last LogMaxAge stay, and so does what is not applied, however old.
+// TestAppliedCommandsAreRemovedInTime: commands younger than LogMaxAge and commands that are not applied are kept.
 func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -175,8 +175,8 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	until(t, "they are removed", patience, kept(0))
 }
 
-// TestAnIdlePartitionHasNoGap: an operator removes everything after all of it was applied. The partition that had no
-// command knows from the server's heartbeats how far it was searched.
+// TestAnIdlePartitionHasNoGap: an operator removes everything after it was applied. The server's heartbeats have
+// moved the position of the idle partition.
 func TestAnIdlePartitionHasNoGap(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -231,12 +231,12 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 		return nil
 	})
 	if _, gaps := i.seen(); len(gaps) > 0 {
-		t.Errorf("gaps were told: %+v", gaps)
+		t.Errorf("gaps were reported: %+v", gaps)
 	}
 }
 
-// TestCommandsThatExpiredAreCounted is the stream of an earlier release whose limits an operator has kept: of 3,000
-// commands that nobody read, those that did not fit are lost, and their number is told.
+// TestCommandsThatExpiredAreCounted: an operator has set the limits of an earlier release. Of 3,000 unread commands
+// 996 do not fit, and that number is reported.
 func TestCommandsThatExpiredAreCounted(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -285,7 +285,7 @@ func TestCommandsThatExpiredAreCounted(t *testing.T) {
 	}
 	// The partitions' last commands before the stop were the first 16 of the sequence, one each.
 	if lost < 996 || lost > 996+16 {
-		t.Errorf("%d commands are told to be lost, want 996: %+v", lost, gaps)
+		t.Errorf("%d commands are reported as lost, want 996: %+v", lost, gaps)
 	}
 }
 
@@ -298,7 +298,7 @@ func config(t *testing.T, js jetstream.JetStream) jetstream.StreamConfig {
 	return s.CachedInfo().Config
 }
 
-// TestTheStreamOfAnEarlierReleaseIsChangedOnce: what an operator has changed stays.
+// TestTheStreamOfAnEarlierReleaseIsChangedOnce: later changes by an operator are kept.
 func TestTheStreamOfAnEarlierReleaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

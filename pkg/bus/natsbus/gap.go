@@ -11,45 +11,45 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// A gap is seen when the stream begins after the position up to which a partition is acknowledged. Partitions share
-// the stream's sequence, so the committed offset of an idle one falls behind although it has missed nothing. Its
-// record therefore also has how far the stream was searched for the partition's messages (record.Passed), which the
-// server tells with its heartbeats.
+// There is a gap if the stream begins after the position up to which a partition is acknowledged. Partitions share the
+// stream's sequence, so the committed offset of an idle partition stays behind although nothing was lost. The owner
+// record therefore also has the sequence up to which the server has searched the stream for the partition's messages
+// (record.Passed). The server sends it in its heartbeats.
 //
-// A record without it was written by an earlier release: no gap is told until the new one has written it.
+// A record without Passed was written by an earlier release. No gap is reported until it has been written once.
 
-// commit notes how far the partition is acknowledged, and how far nothing of it was missed.
+// commit sets the committed offset, and Passed if it has grown.
 func (r *record) commit(offset, passed int64) {
 	r.Offset = offset
 	r.Passed = max(r.Passed, passed, offset)
 }
 
-// hears takes in a heartbeat: the consumer's last sequence and how far it has searched the stream.
-func (o *orderedSource) hears(m *nats.Msg) {
+// heartbeat reads the consumer's last sequence and how far it has searched the stream from a heartbeat.
+func (o *orderedSource) heartbeat(m *nats.Msg) {
 	if m.Subject != o.pull.inbox || m.Header.Get("Status") != "100" {
 		return
 	}
 	delivered, err := strconv.ParseUint(m.Header.Get("Nats-Last-Consumer"), 10, 64)
 	if err != nil || delivered != o.sequence || o.window.Committed() != o.last {
-		return // something is on its way, or not acknowledged
+		return // a message is in flight
 	}
 	if searched, err := strconv.ParseInt(m.Header.Get("Nats-Last-Stream"), 10, 64); err == nil {
 		o.passed = max(o.passed, searched)
 	}
 }
 
-// oldest is the sequence of the oldest message that the stream keeps, or of the next one.
-func oldest(info *jetstream.StreamInfo) int64 {
+// firstKept is the sequence of the oldest message that the stream keeps, or of the next one.
+func firstKept(info *jetstream.StreamInfo) int64 {
 	if info.State.Msgs == 0 {
 		return int64(info.State.LastSeq) + 1
 	}
 	return int64(info.State.FirstSeq)
 }
 
-// misses notes a gap between a sequence up to which nothing was missed, and what the stream has.
-func (o *orderedSource) misses(ctx context.Context, known int64, info *jetstream.StreamInfo) error {
+// noteGap notes a gap between known, a sequence up to which nothing was lost, and the first message that the stream has.
+func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstream.StreamInfo) error {
 	s := o.session
-	first := oldest(info)
+	first := firstKept(info)
 	if known == 0 || first-1 <= known {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (o *orderedSource) misses(ctx context.Context, known int64, info *jetstream
 	if missing <= 0 {
 		return nil
 	}
-	// Of the missing messages nobody knows the partitions. With these shares the sum over all partitions is right.
+	// The partitions of the missing messages are unknown. With these shares the sum over all partitions is right.
 	partitions := int64(s.bus.opts.Partitions)
 	if _, own := s.spec.Topic.OwnName(); own {
 		partitions = 1
@@ -79,8 +79,8 @@ func (o *orderedSource) misses(ctx context.Context, known int64, info *jetstream
 	return nil
 }
 
-// tell tells the session of gaps.
-func (s *session) tell(ctx context.Context, handler bus.Session) {
+// reportGaps calls Missed for the gaps found since the last call.
+func (s *session) reportGaps(ctx context.Context, handler bus.Session) {
 	gaps := s.gaps
 	s.gaps = nil
 	told, ok := handler.(bus.GapSession)
@@ -94,10 +94,10 @@ func (s *session) tell(ctx context.Context, handler bus.Session) {
 	}
 }
 
-// stalledAfter is after which time without room for messages a gap is looked for before more are read.
+// stalledAfter is how long a session may have no room for messages before it checks for a gap.
 const stalledAfter = 30 * time.Second
 
-// stalled reports whether there has been no room for long, once there is some again.
+// stalled reports, once there is room again, whether there was none for stalledAfter.
 func (o *orderedSource) stalled(full bool, now time.Time) bool {
 	if full {
 		if o.fullSince.IsZero() {

@@ -78,10 +78,10 @@ func (o *orderedSource) start(ctx context.Context) error {
 			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
 		o.hold.Offset, o.hold.Passed = last, min(o.hold.Passed, last)
 	}
-	if err := o.misses(ctx, o.hold.Passed, info); err != nil {
+	if err := o.noteGap(ctx, o.hold.Passed, info); err != nil {
 		return err
 	}
-	after := max(o.hold.Offset, oldest(info)-1)
+	after := max(o.hold.Offset, firstKept(info)-1)
 	o.window = window.New(o.session.spec.MaxInFlight, o.session.spec.MaxBytes, after)
 	return o.read(ctx, after)
 }
@@ -178,7 +178,7 @@ func (o *orderedSource) restarting() (bool, time.Time) {
 
 // accept makes a delivery of a message, or reads again from where it should have been.
 func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Delivery, ok bool, err error) {
-	o.hears(m)
+	o.heartbeat(m)
 	data, err := o.pull.sort(m)
 	if err != nil {
 		return nil, false, o.reread(ctx, err)
@@ -229,7 +229,7 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if info.Created.UnixNano() != o.hold.Incarnation {
 		return fmt.Errorf("stream %s was made anew", o.stream.name)
 	}
-	if err := o.misses(ctx, max(o.last, o.passed), info); err != nil {
+	if err := o.noteGap(ctx, max(o.last, o.passed), info); err != nil {
 		return err
 	}
 	return o.read(ctx, o.last)

@@ -22,7 +22,7 @@ type puller struct {
 	nc      *nats.Conn
 	request string // the consumer's request subject
 	limit   int
-	bytes   int           // how many all messages asked for and in flight may have
+	bytes   int           // bound on the bytes requested and in flight
 	expires time.Duration // of a request; heartbeats come at 2/5 of it
 	sub     *nats.Subscription
 	inbox   string
@@ -30,13 +30,12 @@ type puller struct {
 	asked   int // requested and not yet arrived
 	heard   time.Time
 
-	askedBytes int // what those requested may have
-	average    int // size of the messages of late
-	refused    int // the bytes that were too few for the next message; 0: none
+	askedBytes int // bound of the outstanding requests
+	average    int // moving average of message sizes
+	refused    int // the limit in bytes that the next message exceeded; 0: none
 }
 
-// minEstimate is the least that a request allows for each message, so that small messages are not asked for in
-// several requests.
+// minEstimate is the minimum number of bytes that a request allows for each message: small messages need one request.
 const minEstimate = 4 << 10
 
 // How long a request lives. A member whose connection hangs swallows what the server sends on the
@@ -120,9 +119,9 @@ func (p *puller) ask(inFlight, bytes int) error {
 	return nil
 }
 
-// arrives takes one message off what is asked for. Its request allows for messages of all sizes, so each takes an
-// equal share of the bytes with it.
-func (p *puller) arrives(m *nats.Msg) {
+// received counts a message of an outstanding request. A request allows a number of bytes for all its messages, so each
+// message releases an equal share.
+func (p *puller) received(m *nats.Msg) {
 	p.askedBytes -= p.askedBytes / max(p.asked, 1)
 	p.asked = max(0, p.asked-1)
 	p.average += (m.Size() - p.average) / 8
@@ -141,7 +140,7 @@ func (p *puller) silent() time.Time {
 func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	p.heard = time.Now()
 	if m.Subject != p.inbox {
-		p.arrives(m)
+		p.received(m)
 		return true, nil
 	}
 	switch status := m.Header.Get("Status"); status {
@@ -152,7 +151,7 @@ func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("%w: %s %s", errPullAgain, status, m.Header.Get("Description"))
 		}
-		p.ends(m, pending)
+		p.requestEnded(m, pending)
 		if d := strings.ToLower(m.Header.Get("Description")); strings.Contains(d, "deleted") || strings.Contains(d, "shutdown") {
 			return false, fmt.Errorf("%w: %s", errPullAgain, d)
 		}
@@ -162,8 +161,8 @@ func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	}
 }
 
-// ends takes what a request will not bring any more off what is asked for.
-func (p *puller) ends(m *nats.Msg, pending int) {
+// requestEnded subtracts the messages and bytes that a request will not deliver.
+func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	share := p.askedBytes * min(pending, p.asked) / max(p.asked, 1)
 	p.asked = max(0, p.asked-pending)
 	p.askedBytes -= share

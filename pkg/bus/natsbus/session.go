@@ -43,7 +43,7 @@ type session struct {
 	// before anybody is told.
 	void atomic.Bool
 
-	gaps []bus.Gap // not told yet; of the session's goroutine
+	gaps []bus.Gap // not reported yet; of the session's goroutine
 
 	mu       sync.Mutex
 	cause    error
@@ -127,7 +127,7 @@ func (s *session) run() {
 		return
 	}
 	s.health.Opened(s.part(), 0)
-	s.tell(s.ctx, handler)
+	s.reportGaps(s.ctx, handler)
 	for s.ctx.Err() == nil {
 		d, err := s.source.next(s.ctx)
 		switch {
@@ -139,7 +139,7 @@ func (s *session) run() {
 			// have run yet.
 			s.end(fmt.Errorf("%w: the lease has run out", bus.ErrLost))
 		default:
-			s.tell(s.ctx, handler)
+			s.reportGaps(s.ctx, handler)
 			if err := handler.Deliver(s.ctx, d); err != nil {
 				s.fail("deliver", err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// bucketMaxBytes is far above what leases and owner records take. Some accounts refuse streams without a bound.
+// bucketMaxBytes is far above the size of leases and owner records. Some accounts refuse streams without a bound.
 const bucketMaxBytes = 16 << 20
 
 // stream names a topic's stream.
@@ -28,8 +28,8 @@ func (o *Options) sizes() map[string]int64 {
 	return all
 }
 
-// adjust brings a stream that exists in line with the sizes that this process was given, and the stream of commands
-// with the limits that keep commands.
+// adjust applies the sizes given to this process to an existing stream, and the limits of commandsKept to the stream of
+// commands.
 func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	want := found
 	if given := b.opts.given[found.Name]; given != 0 {
@@ -60,7 +60,7 @@ func noRoom(err error) bool {
 	return ok && slices.Contains(noRoomCodes, api.ErrorCode)
 }
 
-// madeStreams are the streams that one call has made.
+// madeStreams are the streams that one call has created.
 type madeStreams struct {
 	mu    sync.Mutex
 	names []string
@@ -72,9 +72,9 @@ func (m *madeStreams) add(name string) {
 	m.names = append(m.names, name)
 }
 
-// unmake deletes the streams that were made before one did not fit: they would have the sizes that do not fit
-// together, and keep their room from smaller ones.
-func (b *Bus) unmake(ctx context.Context, names []string) {
+// deleteMade deletes the streams that were created before one did not fit: they reserve room that streams of smaller
+// sizes need.
+func (b *Bus) deleteMade(ctx context.Context, names []string) {
 	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
 	defer cancel()
 	for _, name := range names {
@@ -84,7 +84,7 @@ func (b *Bus) unmake(ctx context.Context, names []string) {
 	}
 }
 
-// sizesError tells which settings would help.
+// sizesError names the settings that change the sizes.
 func (b *Bus) sizesError(err error) error {
 	o := &b.opts
 	size := func(n int64) string { return humanize.IBytes(uint64(n)) }

@@ -89,7 +89,7 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	}
 	switch topic {
 	case bus.Commands:
-		// A command is kept until it is applied: trim removes those that are.
+		// Commands are kept until they are applied; then trim removes them.
 		cfg.MaxBytes, cfg.MaxAge, cfg.Discard = o.CommandsMaxBytes, 0, jetstream.DiscardNew
 		cfg.Metadata[commandsLabel] = commandsKept
 		// Each subject by name: a foreign publisher's wrong partition is refused at once instead
@@ -223,14 +223,14 @@ func (b *Bus) ensureAll(ctx context.Context) error {
 		}
 	}
 	var made madeStreams
-	// One that fails does not cancel the others: the server would make their streams without an answer.
+	// An error does not cancel the other requests, because the server could create their streams all the same.
 	var group errgroup.Group
 	for _, cfg := range all {
 		group.Go(func() error { return b.ensureStream(ctx, cfg, &made) })
 	}
 	err := group.Wait()
 	if noRoom(err) {
-		b.unmake(ctx, made.names)
+		b.deleteMade(ctx, made.names)
 		return b.sizesError(err)
 	}
 	return err

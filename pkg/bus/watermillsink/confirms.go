@@ -16,8 +16,8 @@ var errUnconfirmed = errors.New("watermillsink: the RabbitMQ Publisher does not 
 const maxDecorators = 16
 
 // checkConfirms finds out whether a Publisher is Watermill's RabbitMQ one, decorated or not, and waits for confirms.
-// That Publisher keeps its configuration to itself, and this package does not depend on it, hence the reflection. What
-// is not recognised passes: docs/watermill.md says what every Publisher must do.
+// It uses reflection, because the Publisher does not export its configuration and this package does not depend on its
+// module. Unknown Publishers pass: docs/watermill.md says what every Publisher must do.
 func checkConfirms(p message.Publisher) error {
 	v := reflect.ValueOf(p)
 	for range maxDecorators {

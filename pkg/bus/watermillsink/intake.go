@@ -23,7 +23,7 @@ type intake struct {
 	// room holds one token for each delivery that is not answered yet; bytes are those of the deliveries.
 	room   chan struct{}
 	bytes  *semaphore.Weighted
-	most   int64           // what bytes has in all
+	most   int64           // the weight of bytes
 	over   context.Context // ends when nothing is answered any more
 	finish context.CancelFunc
 	failed chan error // why the session must end, once

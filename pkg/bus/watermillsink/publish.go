@@ -95,8 +95,8 @@ func outcome(errs []error) error {
 // in a batch of 256 makes 9 fail.
 const maxFailures = 16
 
-// batch publishes the messages of one call. A Publisher does not tell which message it refused, so a batch that fails
-// is published again in halves, until the bad messages are alone.
+// batch publishes the messages of one call. A Publisher's error does not name the message that it refused, so a failed
+// batch is published again in halves until the bad messages are isolated.
 type batch struct {
 	ctx       context.Context //nolint:containedctx // that of the one call which the batch is for
 	publisher message.Publisher
@@ -119,7 +119,7 @@ func (b *batch) publish(from, to int) {
 		b.publish(middle, to)
 	default:
 		for i := from; i < to; i++ {
-			// Publishers do not tell how far they came.
+			// A Publisher may have published some of the messages.
 			b.errs[i] = fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, err)
 		}
 	}

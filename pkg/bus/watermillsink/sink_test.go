@@ -328,7 +328,7 @@ func TestAMessageThatIsRefusedDoesNotFailItsBatch(t *testing.T) {
 	}
 }
 
-// A Publisher that is away is not asked for each message of a batch.
+// A batch is not divided down to single messages while the Publisher fails every call.
 func TestABatchIsNotDividedForAPublisherThatIsAway(t *testing.T) {
 	calls := 0
 	w := newWorld(t, func(c *watermillsink.Config) {
@@ -343,7 +343,7 @@ func TestABatchIsNotDividedForAPublisherThatIsAway(t *testing.T) {
 	}
 }
 
-// Nothing is said to be taken that was not published because the caller's context had ended.
+// A message that was not published because the caller's context had ended has an error.
 func TestABatchWhoseCallerHasGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
