@@ -11,7 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval&commands-size=512MiB&due-size=…&events-size=…, nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval&commands-size=SIZE&due-size=SIZE&events-size=SIZE, " +
+	"nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)

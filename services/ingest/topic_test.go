@@ -266,7 +266,7 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 		results := w.listen(bus.Results)
 		thaw := w.frozen()
 		for _, id := range []string{"first", "a", "refuse-me", "b"} {
-			w.command(id, event.TypeCreate, fmt.Sprintf(`{"id":"%s","executeIn":"1h"}`, id))
+			w.command(id, event.TypeCreate, `{"id":"`+id+`","executeIn":"1h"}`)
 		}
 		thaw()
 		time.Sleep(time.Minute)
@@ -332,7 +332,7 @@ func TestQueuedCommandsAreBoundedInBytes(t *testing.T) {
 		thaw := w.frozen()
 		payload := strings.Repeat("x", 50<<10)
 		for i := range 40 {
-			w.command(fmt.Sprint(i), event.TypeCreate, fmt.Sprintf(`{"id":"t-%d","executeIn":"1h","payload":"%s"}`, i, payload))
+			w.command(fmt.Sprint(i), event.TypeCreate, fmt.Sprintf(`{"id":"t-%d","executeIn":"1h","payload":%q}`, i, payload))
 		}
 		synctest.Wait()
 		if most := b.most.Load(); most > room/4+60<<10 || most < room/8 {

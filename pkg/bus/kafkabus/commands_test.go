@@ -16,6 +16,7 @@ const day = "86400000"
 // TestCommandsAreKeptForAWeek: the retention of a topic of an earlier release (a day, 1 GiB) is changed, and the
 // retention that an operator has set is not.
 func TestCommandsAreKeptForAWeek(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		made, want map[string]string
 		opts       func(*kafkabus.Options)

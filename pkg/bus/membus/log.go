@@ -53,7 +53,8 @@ func (l *log) append(m bus.Message, now time.Time) (bus.Position, error) {
 	if over := len(p.records) + 1 - l.broker.opts.LogLimit; over > 0 {
 		before := p.first + int64(over)
 		if l.topic == bus.Commands && before > l.after(m.Partition, l.broker.committed(l.topic, bus.GroupIngest, m.Partition)) {
-			return bus.Position{}, fmt.Errorf("%w: partition %d has %d messages that are not acknowledged", bus.ErrFull, m.Partition, len(p.records))
+			return bus.Position{}, fmt.Errorf("%w: partition %d has %d messages that are not acknowledged",
+				bus.ErrFull, m.Partition, len(p.records))
 		}
 		p.remove(before)
 	}

@@ -50,7 +50,7 @@ func (i *ingest) seen() (got int, gaps []bus.Gap) {
 func startIngest(t *testing.T, b *natsbus.Bus) (i *ingest, stop func()) {
 	t.Helper()
 	i = &ingest{}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // stop ends it, and waits
 	var done sync.WaitGroup
 	opened := make(chan struct{}, 1024)
 	done.Go(func() {

@@ -129,18 +129,10 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			continue
 		}
 		wakeAt := earliest(o.pull.silent(), o.commitDue())
-		full := o.window.Full()
 		if restart {
 			wakeAt = earliest(wakeAt, resumeAt)
-		} else if o.stalled(full, time.Now()) {
-			if err := o.reread(ctx, nil); err != nil {
-				return nil, err
-			}
-			continue
-		} else if !full {
-			if err := o.pull.ask(o.window.Pending()); err != nil {
-				return nil, err
-			}
+		} else if err := o.request(ctx); err != nil {
+			return nil, err
 		}
 		timer, stop := later(wakeAt)
 		select {
@@ -168,6 +160,20 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// request asks for messages if there is room.
+func (o *orderedSource) request(ctx context.Context) error {
+	full := o.window.Full()
+	if o.stalled(full, time.Now()) {
+		if err := o.reread(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if full {
+		return nil
+	}
+	return o.pull.ask(o.window.Pending())
 }
 
 func (o *orderedSource) restarting() (bool, time.Time) {

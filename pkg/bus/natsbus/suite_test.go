@@ -139,17 +139,22 @@ func remove(t bustest.T, url string, prefixes ...string) {
 	})
 }
 
+func jetStream(url string) (*nats.Conn, jetstream.JetStream, error) {
+	nc, err := nats.Connect(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(nc)
+	return nc, js, err
+}
+
 // purge removes what a stream has before a sequence.
 func purge(ctx context.Context, url, name string, before uint64) error {
-	nc, err := nats.Connect(url)
+	nc, js, err := jetStream(url)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
 	s, err := js.Stream(ctx, name)
 	if err != nil {
 		return err
@@ -158,15 +163,11 @@ func purge(ctx context.Context, url, name string, before uint64) error {
 }
 
 func removeStreams(ctx context.Context, url string, prefixes []string) error {
-	nc, err := nats.Connect(url)
+	nc, js, err := jetStream(url)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
 	names := js.StreamNames(ctx)
 	var ours []string
 	for name := range names.Name() {

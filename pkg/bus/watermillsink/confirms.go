@@ -60,8 +60,8 @@ var publisherType = reflect.TypeFor[message.Publisher]()
 
 // decorated returns the Publisher that a decorator passes messages to: its field of that type.
 func decorated(v reflect.Value) reflect.Value {
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Type() == publisherType {
+	for _, f := range v.Fields() {
+		if f.Type() == publisherType {
 			return f
 		}
 	}
