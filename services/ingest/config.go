@@ -87,7 +87,7 @@ type Config struct {
 	QueueOps, QueueBytes int
 	// CommandsInFlight bounds the commands a partition has received and not yet answered: 256. CommandsBytes
 	// bounds those of all partitions by their size: 64 MiB, of which each partition of the bus has an equal
-	// share; beyond its share a partition holds one command, of up to 1 MiB.
+	// share; beyond its share a partition holds one command, of up to 1 MiB. The bus may read as much again ahead.
 	CommandsInFlight, CommandsBytes int
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536; HintBatch
 	// those of one publish: 512.
