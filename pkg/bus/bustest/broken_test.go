@@ -246,6 +246,15 @@ func TestSuiteCatchesWindowWithoutBoundOnBytes(t *testing.T) {
 		"Ordered/LargerThanTheBoundPasses", "Queue/LargerThanTheBoundPasses")
 }
 
+func TestSuiteCatchesLargeMessagesHeldBackForSmallOnes(t *testing.T) {
+	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+		if len(s.got) > 1 && d.Size() > 1<<10 {
+			return nil
+		}
+		return s.Session.Deliver(ctx, d)
+	}}), "Ordered/LargeBehindSmallIsDelivered", "Queue/LargeBehindSmallIsDelivered")
+}
+
 func TestSuiteCatchesMessagesLargerThanTheBoundHeldBack(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member {
 		broken := &brokenBus{Member: m}

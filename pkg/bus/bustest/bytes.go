@@ -9,6 +9,19 @@ import (
 // paddedSize is about the size of a padded message.
 const paddedSize = 40 << 10
 
+// largeBehindSmall has room for a large message, which small ones before it do not take.
+func largeBehindSmall(w *world, spec bus.Spec) {
+	spec.MaxInFlight = 10
+	m := w.join()
+	c := m.consume(spec, behaviour{})
+	for _, body := range numbers(1, 9) {
+		m.publish(spec.Topic, 0, body)
+	}
+	c.expect(numbers(1, 9)...)
+	m.publishPadded(spec.Topic, "10")
+	c.expect(numbers(1, 10)...)
+}
+
 // publishPadded publishes large messages with short bodies.
 func (m *member) publishPadded(topic bus.Topic, bodies ...string) {
 	m.w.Helper()

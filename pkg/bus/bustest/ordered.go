@@ -25,6 +25,7 @@ func orderedChecks() []Check {
 		{"Ordered/WindowSaturatesAndGoesOn", 1, orderedWindow},
 		{"Ordered/BytesSaturateAndGoOn", 1, func(w *world) { bytesSaturate(w, ordered) }},
 		{"Ordered/LargerThanTheBoundPasses", 1, func(w *world) { largerPasses(w, ordered) }},
+		{"Ordered/LargeBehindSmallIsDelivered", 1, func(w *world) { largeBehindSmall(w, ordered) }},
 		{"Ordered/GroupsAreApart", 1, orderedGroups},
 		{"Ordered/OrderHoldsAcrossTakeOver", 1, orderedTakeOverOrder},
 	}

@@ -24,6 +24,7 @@ func queueChecks() []Check {
 		{"Queue/WindowSaturatesAndGoesOn", 1, queueWindow},
 		{"Queue/BytesSaturateAndGoOn", 1, func(w *world) { bytesSaturate(w, queue) }},
 		{"Queue/LargerThanTheBoundPasses", 1, func(w *world) { largerPasses(w, queue) }},
+		{"Queue/LargeBehindSmallIsDelivered", 1, func(w *world) { largeBehindSmall(w, queue) }},
 		{"Queue/DeliverErrorEndsTheSession", 1, queueDeliverError},
 		{"Queue/OpenFailureIsTriedAgain", 1, queueOpenFailure},
 		{"Queue/OpenFailuresBackOff", 1, func(w *world) { openBacksOff(w, queue) }},

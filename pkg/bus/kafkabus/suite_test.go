@@ -172,7 +172,8 @@ var inShares = map[string]string{
 		"and lanes overtake each other",
 	"Queue/BytesSaturateAndGoOn": "each lane holds one fetch, and a broker answers with a whole batch of the log, however large; " +
 		"the bound on bytes is that of the fetches",
-	"Queue/LargerThanTheBoundPasses": "each lane takes one",
+	"Queue/LargerThanTheBoundPasses":    "each lane takes one",
+	"Queue/LargeBehindSmallIsDelivered": "a lane fetches again when its batch is settled",
 	"Queue/LeavingMemberGivesBack": "it does, but the coordinator tells a new member what it is assigned with its second heartbeat, " +
 		"after 5 s; TestShareMembersTakeWhatALeavingOneHeld has the heir there before",
 	"Floor/QueueFollowsTheOldestUnacknowledged": "the start that the coordinator tells lags one write behind; " +

@@ -19,16 +19,25 @@ import (
 
 // ingest consumes commands as the service does, and notes gaps.
 type ingest struct {
-	mu   sync.Mutex
-	got  int
-	gaps []bus.Gap
+	mu      sync.Mutex
+	holding bool // it acknowledges nothing
+	got     int
+	gaps    []bus.Gap
+}
+
+func (i *ingest) hold(holding bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.holding = holding
 }
 
 func (i *ingest) Deliver(_ context.Context, d *bus.Delivery) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.got++
-	d.Ack()
+	if !i.holding {
+		d.Ack()
+	}
 	return nil
 }
 
@@ -92,6 +101,11 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 	}
 	defer func() { _ = b.Close() }()
 	i, stop := startIngest(t, b)
+	for p := range shard.Partition(16) { // so that each has an owner record with a position
+		if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	const commands = 250
 	for n := range commands {
 		until(t, fmt.Sprintf("command %d is taken", n), patience, func() error {
@@ -103,8 +117,8 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 		})
 	}
 	until(t, "all commands are delivered", patience, func() error {
-		if got, _ := i.seen(); got != commands {
-			return fmt.Errorf("%d of %d", got, commands)
+		if got, _ := i.seen(); got != commands+16 {
+			return fmt.Errorf("%d of %d", got, commands+16)
 		}
 		return nil
 	})
@@ -173,6 +187,87 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 		return nil
 	})
 	until(t, "they are removed", patience, kept(0))
+}
+
+// TestCommandsThatAreNotAppliedStay: neither their age nor the size of the stream removes them.
+func TestCommandsThatAreNotAppliedStay(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	_, js := raw(t, server)
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{
+		InProcess: server, Partitions: 2, CommandsMaxBytes: 256 << 10, LogMaxAge: time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	i, _ := startIngest(t, b)
+	i.hold(true)
+	publish := func(p shard.Partition) error {
+		_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: p, Body: make([]byte, 10<<10)})
+		return err
+	}
+	taken := 0
+	for err = publish(0); err == nil; err = publish(shard.Partition(taken % 2)) {
+		taken++
+	}
+	if !errors.Is(err, bus.ErrFull) {
+		t.Fatal(err)
+	}
+	// Longer than an attempt to remove them and the next one.
+	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		s, err := js.Stream(t.Context(), "timerbus-commands")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept := int(s.CachedInfo().State.Msgs); kept != taken {
+			t.Fatalf("%d of %d commands are kept", kept, taken)
+		}
+	}
+	if err := publish(0); !errors.Is(err, bus.ErrFull) {
+		t.Errorf("a full stream took a command: %v", err)
+	}
+}
+
+// TestABoundOnBytesIsNotAskedForAgainAndAgain counts the requests for messages while none fits.
+func TestABoundOnBytesIsNotAskedForAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{NoSync: true})
+	nc, _ := raw(t, server)
+	requests, err := nc.SubscribeSync("$JS.API.CONSUMER.MSG.NEXT.timerbus-due.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := connect(t, server)
+	for range 5 {
+		if _, err := b.Publish(t.Context(), bus.Due, bus.Message{Body: make([]byte, 40<<10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var consuming sync.WaitGroup
+	i := &ingest{}
+	i.hold(true)
+	consuming.Go(func() {
+		err := b.Consume(ctx, bus.Spec{Topic: bus.Due, Group: "g", Mode: bus.Queue, MaxBytes: 100 << 10},
+			func(context.Context, shard.Partition) (bus.Session, error) { return i, nil })
+		if err != nil {
+			t.Errorf("consume: %v", err)
+		}
+	})
+	until(t, "two messages are delivered", patience, func() error {
+		if got, _ := i.seen(); got < 2 {
+			return fmt.Errorf("%d deliveries", got)
+		}
+		return nil
+	})
+	time.Sleep(time.Second)
+	cancel()
+	consuming.Wait()
+	n, _, err := requests.Pending()
+	if err != nil || n < 1 || n > 10 {
+		t.Errorf("%d requests, %v; want a few", n, err)
+	}
 }
 
 // TestAnIdlePartitionHasNoGap: an operator removes everything after it was applied. The server's heartbeats have

@@ -162,7 +162,7 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-// request asks for messages if there is room.
+// request requests messages from the server if the window has room.
 func (o *orderedSource) request(ctx context.Context) error {
 	full := o.window.Full()
 	if o.stalled(full, time.Now()) {
