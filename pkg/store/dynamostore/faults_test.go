@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -279,6 +280,41 @@ func TestACollectionThatGrows(t *testing.T) {
 	}
 	if watch.measured != 2 || watch.gigabytes != 9 {
 		t.Errorf("the observer was told %d times, last of %.0f GB; want 2 times, of 9 GB", watch.measured, watch.gigabytes)
+	}
+}
+
+// TestAnEmptyPageIsNotTheEnd: DynamoDB may answer a Query with no items and a key from which to go on.
+func TestAnEmptyPageIsNotTheEnd(t *testing.T) {
+	s, w, _ := faulty(t)
+	made(t, s, putIn(0, "due", present), putIn(0, "later", present+3_600_000))
+	claims := claimed(t, s, 0)
+	// Every second Query is answered with nothing, the first of them first.
+	n := 0
+	w.on(func(operation, _ string) fault {
+		if operation != "Query" {
+			return pass
+		}
+		if n++; n%2 == 1 {
+			return emptyPage
+		}
+		return pass
+	})
+	due, err := s.Due(t.Context(), dueIn(claims))
+	if err != nil || len(due[0].Rows) != 1 || due[0].NextDueAt != present+3_600_000 || due[0].Cut {
+		t.Errorf("due: %+v, %v; want one row and the next an hour later", due, err)
+	}
+	overdue, err := s.Overdue(t.Context(), overdueIn(claims))
+	if err != nil || len(overdue[0].Rows) != 1 || overdue[0].More {
+		t.Errorf("overdue: %+v, %v; want one row", overdue, err)
+	}
+	states, err := s.Inspect(t.Context(), []shard.ID{0})
+	if err != nil || states[0].NextDueAt != present {
+		t.Errorf("inspect: %+v, %v; want the next timer due at %s", states, err, present)
+	}
+	ns := store.Namespace{Name: "default", Shards: shard.Block{Count: 1}}
+	page, err := s.List(t.Context(), present, store.ListQuery{Namespace: ns, Limit: 10})
+	if err != nil || len(page.Timers) != 2 || len(page.Next) != 0 {
+		t.Errorf("list: %d timers, next %q, %v; want 2 and the last page", len(page.Timers), page.Next, err)
 	}
 }
 

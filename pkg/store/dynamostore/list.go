@@ -66,12 +66,13 @@ func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 	if from.started {
 		first = from.sort() + justAfter
 	}
+	in := &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: aws.String(within), ExpressionAttributeNames: names(within),
+		ExpressionAttributeValues: item{":shard": number(int64(from.shard)), ":from": text(first), ":upto": text(last)},
+	}
 	for {
-		page, err := p.store.query(ctx, &dynamodb.QueryInput{
-			TableName: &table, KeyConditionExpression: aws.String(within), ExpressionAttributeNames: names(within),
-			ExpressionAttributeValues: item{":shard": number(int64(from.shard)), ":from": text(first), ":upto": text(last)},
-			Limit:                     aws.Int32(int32(p.wanted())),
-		})
+		in.Limit = aws.Int32(int32(p.wanted()))
+		page, err := p.store.query(ctx, in)
 		if err != nil {
 			return false, fmt.Errorf("shard %s: %w", from.shard, err)
 		}
@@ -94,7 +95,7 @@ func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 			p.page.Next = from.encode()
 			return true, nil
 		}
-		first = from.sort() + justAfter
+		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
 }
 

@@ -144,35 +144,42 @@ func (s *Store) readOn(ctx context.Context, asked *span, f *found, limit int, pe
 	return nil
 }
 
-// indexPage is one page of the index.
+// indexPage is one page of the index. One without rows is the last.
 type indexPage struct {
 	rows []store.DueRow
 	more bool
 }
 
-// page reads at most limit entries of a shard's index with from ≤ key ≤ upto, strongly consistent.
+// page reads at most limit entries of a shard's index with from ≤ key ≤ upto, strongly consistent. DynamoDB may answer
+// with no items and a key from which to continue; page then continues.
 func (s *Store) page(ctx context.Context, id shard.ID, from, upto string, limit int) (indexPage, error) {
 	if from > upto { // which the service refuses
 		return indexPage{}, nil
 	}
 	const between = "#shard_id = :shard AND #due BETWEEN :from AND :upto"
-	out, err := s.query(ctx, &dynamodb.QueryInput{
+	in := &dynamodb.QueryInput{
 		TableName: &s.options.Table, IndexName: aws.String(dueIndex), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression: aws.String(between), ExpressionAttributeNames: names(between),
 		ExpressionAttributeValues: item{":shard": number(int64(id)), ":from": text(from), ":upto": text(upto)},
-	})
-	if err != nil {
-		return indexPage{}, fmt.Errorf("shard %s: %w", id, err)
 	}
-	p := indexPage{more: out.LastEvaluatedKey != nil}
-	for _, it := range out.Items {
-		r, err := readDueRow(id, it)
+	for {
+		out, err := s.query(ctx, in)
 		if err != nil {
-			return indexPage{}, err
+			return indexPage{}, fmt.Errorf("shard %s: %w", id, err)
 		}
-		p.rows = append(p.rows, r)
+		p := indexPage{more: out.LastEvaluatedKey != nil}
+		for _, it := range out.Items {
+			r, err := readDueRow(id, it)
+			if err != nil {
+				return indexPage{}, err
+			}
+			p.rows = append(p.rows, r)
+		}
+		if len(p.rows) > 0 || !p.more {
+			return p, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return p, nil
 }
 
 // readDueRow reads an entry of the index.

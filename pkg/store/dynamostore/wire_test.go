@@ -2,6 +2,7 @@ package dynamostore_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,8 @@ const (
 	fill
 	// estimate: the service has done it, and says how large shard 7 is.
 	estimate
+	// emptyPage: a Query's answer has no items, and a key from which to go on.
+	emptyPage
 )
 
 // hook makes an engine's options use a new wire.
@@ -105,6 +108,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case estimate:
 		return answer(r, http.StatusOK,
 			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"shard_id":{"N":"7"}},"SizeEstimateRangeGB":[8.0,9.0]}}`), nil
+	case emptyPage:
+		return nothingYet(r, body)
 	case breakDown:
 		// What was sent really went out: the connection's trace must see it.
 		response, err := http.DefaultTransport.RoundTrip(ping(r))
@@ -123,6 +128,25 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		return http.DefaultTransport.RoundTrip(r)
 	}
+}
+
+// nothingYet answers a Query like a page on which everything was filtered out: the read goes on behind the lower bound
+// of the range that was asked for.
+func nothingYet(r *http.Request, body []byte) (*http.Response, error) {
+	var query struct {
+		IndexName                 string
+		ExpressionAttributeValues map[string]map[string]string
+	}
+	if err := json.Unmarshal(body, &query); err != nil {
+		return nil, err
+	}
+	values := query.ExpressionAttributeValues
+	last := map[string]any{"shard_id": values[":shard"], "sk": values[":from"]}
+	if query.IndexName != "" {
+		last = map[string]any{"shard_id": values[":shard"], "sk": map[string]string{"S": "t#"}, "due": values[":from"]}
+	}
+	text, err := json.Marshal(map[string]any{"Items": []any{}, "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": last})
+	return answer(r, http.StatusOK, string(text)), err
 }
 
 // ping is a request that changes nothing, on the same trace.
