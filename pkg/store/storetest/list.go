@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,9 @@ func listTests() []test {
 		{"List/AllFiltersMustHold", listByAll},
 		{"List/AWalkSeesEveryTimerOnce", listWalk},
 		{"List/AWalkIsStableWhileTimersComeAndGo", listStable},
+		{"List/AWalkByDueTimeIsStableWhileTimersMove", listDueStable},
 		{"List/AWalkThroughHistoryIsStable", listFinishedStable},
+		{"List/APageIsBoundedInBytes", listBytes},
 		{"List/ForeignCursorsAreErrInvalid", listForeignCursor},
 	}
 }
@@ -279,6 +282,80 @@ func listStable(w *world) {
 	}
 	if !slices.Equal(stayed, want) {
 		w.t.Errorf("a walk saw %d of the timers that were there all the time, want each of %d once: %q", len(stayed), staying, stayed)
+	}
+}
+
+// listDueStable moves timers back and forth within the range that is listed. A walk in the order of their due times would
+// miss some and repeat others.
+func listDueStable(w *world) {
+	const staying = 40
+	var want []string
+	for i := range staying {
+		id := fmt.Sprint("stays ", i)
+		w.put(id, w.now+hour+timer.Millis(i)*minute)
+		want = append(want, id)
+	}
+	slices.Sort(want)
+	// Parked ones are in no poll's order, but keep their due time.
+	parked, _ := w.row(w.ref("stays 7"))
+	w.move(&parked, store.FinishParked)
+	q := store.ListQuery{Limit: 3, DueFrom: w.now + hour, DueBefore: w.now + 3*hour}
+	step := 0
+	seen := w.listBetween(q, func() {
+		for range 5 {
+			step++
+			if step%staying == 7 {
+				continue
+			}
+			// The first go to the end and the last to the beginning.
+			at := w.now + hour + timer.Millis((staying-step)%staying+staying)%staying*minute
+			w.check(w.update(w.ref(fmt.Sprint("stays ", step%staying)), timer.Patch{ExecuteAt: &at}).Err, "update")
+		}
+	})
+	if got := ids(seen); !slices.Equal(got, want) {
+		w.t.Errorf("a walk saw %d timers, want each of %d once: %q", len(got), staying, got)
+	}
+}
+
+// listBytes lists timers whose payloads are larger in all than a page may be.
+func listBytes(w *world) {
+	const n, size = 90, timer.MaxPayload
+	payload := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, size-2)...), '"')
+	var ops []store.Op
+	var want []string
+	for i := range n {
+		op := w.putOp(fmt.Sprint("large ", i), w.now+hour)
+		op.Spec.Payload = payload
+		ops = append(ops, op)
+		want = append(want, op.ID)
+	}
+	for some := range slices.Chunk(ops, 30) {
+		w.writeAll(some...)
+	}
+	slices.Sort(want)
+	for what, q := range map[string]store.ListQuery{
+		"all": {}, "by status": {Status: timer.StatusScheduled}, "by due time": {DueFrom: w.now, DueBefore: w.now + 2*hour},
+	} {
+		q.Namespace, q.Limit = w.ns, 1000
+		var all []timer.Timer
+		for range n {
+			page, err := w.store.List(w.ctx, w.now, q)
+			w.check(err, "list")
+			sum := 0
+			for i := range page.Timers {
+				sum += len(page.Timers[i].Payload)
+			}
+			if sum > store.MaxPageBytes {
+				w.t.Errorf("%s: a page has %d bytes of payload, at most %d are allowed", what, sum, store.MaxPageBytes)
+			}
+			all = append(all, page.Timers...)
+			if q.After = page.Next; len(page.Next) == 0 {
+				break
+			}
+		}
+		if got := ids(all); !slices.Equal(got, want) {
+			w.t.Errorf("%s: %d timers listed in %d pages at most, want each of %d once", what, len(got), n, n)
+		}
 	}
 }
 
