@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"log/slog"
 	"os"
+	"time"
 )
 
 // walBound keeps the write-ahead log from growing without end.
@@ -25,7 +26,10 @@ func (b *walBound) keep(c *conn) {
 	if err != nil || info.Size() <= max(b.limit, b.retryAt) {
 		return
 	}
-	resume := b.readers.pause()
+	resume, ok := b.readers.pause(time.Second)
+	if !ok {
+		return
+	}
 	defer resume()
 	var blocked, pages, moved int
 	_, err = c.one("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &pages, &moved)
