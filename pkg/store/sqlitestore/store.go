@@ -83,7 +83,8 @@ func takeFolder(folder string) (*os.File, error) {
 }
 
 func (s *Store) start(ctx context.Context, path string, o Options) error {
-	db, err := openDB(path, o.CacheMiB)
+	// A log that starts over after it has grown beyond the bound is cut.
+	db, err := openDB(path, o.CacheMiB, fmt.Sprintf("journal_size_limit(%d)", o.WALMiB<<20))
 	if err != nil {
 		return err
 	}
