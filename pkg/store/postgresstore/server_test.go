@@ -75,10 +75,15 @@ func (s server) execute(tb testing.TB, statements ...string) {
 	(&database{url: s.url}).execute(tb, statements...)
 }
 
-// execute runs statements on a connection of its own.
+// execute runs statements on a new connection, none for longer than most tests take.
 func (db *database) execute(tb testing.TB, statements ...string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second) // cleanups run it, too
+	db.executeWithin(tb, 30*time.Second, statements...)
+}
+
+func (db *database) executeWithin(tb testing.TB, most time.Duration, statements ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), most) // cleanups run it, too
 	defer cancel()
 	c, err := pgx.Connect(ctx, db.url)
 	if err != nil {

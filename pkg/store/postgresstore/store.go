@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -20,9 +21,13 @@ type Store struct {
 	pool *pgxpool.Pool
 	// beside is for looks from outside of a transaction's snapshot; see transaction.outside.
 	beside *pgxpool.Pool
-	log    *slog.Logger
-	// maxLooked is for List, maxCounted for Count.
-	maxLooked, maxCounted int
+	// long is for lists and counts, which read many rows: they wait for each other, and never keep a connection from
+	// what timers wait for.
+	long *pgxpool.Pool
+	log  *slog.Logger
+	// listLimits and maxCounted are the defaults, except in tests.
+	listLimits relational.ListLimits
+	maxCounted int
 
 	housekeeping housekeeping
 
@@ -50,12 +55,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	beside, err := pgxpool.NewWithConfig(ctx, besideOf(config))
+	s := &Store{pool: pool, log: o.logger(), listLimits: relational.DefaultListLimits(), maxCounted: maxCounted}
+	if s.beside, err = pgxpool.NewWithConfig(ctx, besideOf(config)); err == nil {
+		s.long, err = pgxpool.NewWithConfig(ctx, longOf(config))
+	}
 	if err != nil {
-		pool.Close()
+		s.closePools()
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	s := &Store{pool: pool, beside: beside, log: o.logger(), maxLooked: maxLooked, maxCounted: maxCounted}
 	if err := s.check(ctx, o.AllowUnsafe); err != nil {
 		s.closePools()
 		return nil, refused(where, err)
@@ -71,9 +78,22 @@ func besideOf(config *pgxpool.Config) *pgxpool.Config {
 	return beside
 }
 
+// maxLong is how many lists and counts of this process the server works on together.
+const maxLong = 2
+
+// longOf makes the configuration of the pool long.
+func longOf(config *pgxpool.Config) *pgxpool.Config {
+	long := config.Copy()
+	long.MinConns, long.MinIdleConns, long.MaxConns = 0, 0, maxLong
+	return long
+}
+
 func (s *Store) closePools() {
-	s.pool.Close()
-	s.beside.Close()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 }
 
 // pool makes the pool's configuration, and notes what the URL says to this engine.

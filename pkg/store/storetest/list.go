@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,7 @@ func listTests() []test {
 		{"List/ByCorrelation", listByCorrelation},
 		{"List/ByDueTime", listByDue},
 		{"List/AllFiltersMustHold", listByAll},
+		{"List/EveryCombinationOfFilters", listEveryFilter},
 		{"List/AWalkSeesEveryTimerOnce", listWalk},
 		{"List/AWalkIsStableWhileTimersComeAndGo", listStable},
 		{"List/AWalkByDueTimeIsStableWhileTimersMove", listDueStable},
@@ -218,6 +220,55 @@ func listByAll(w *world) {
 	w.wantListed("all", store.ListQuery{
 		Status: timer.StatusScheduled, CorrelationID: "x", DueFrom: w.now + minute, DueBefore: w.now + minute + 1,
 	}, "match")
+}
+
+// listEveryFilter compares walks under every combination of filters with what ListQuery.Selects says of each timer.
+func listEveryFilter(w *world) {
+	const n = 120
+	var ops []store.Op
+	var ends []store.Finish
+	for i := range n {
+		op := w.putOp(fmt.Sprint("timer ", i), w.now+timer.Millis(i%30)*minute)
+		if i%3 == 0 {
+			op.Spec.CorrelationID = fmt.Sprint("correlation ", i%2)
+		}
+		ops = append(ops, op)
+	}
+	for i, written := range w.writeAll(ops...) {
+		kinds := []store.FinishKind{store.FinishRetry, store.FinishParked, store.FinishDone, store.FinishDead}
+		if i%8 < len(kinds) {
+			ends = append(ends, w.finishOp(&written.Timer, kinds[i%8]))
+		}
+	}
+	errs, err := w.store.Finish(w.ctx, w.now, ends)
+	w.check(err, "finish")
+	w.check(errors.Join(errs...), "finish")
+	var all []timer.Timer
+	for _, status := range []timer.Status{"", timer.StatusDone, timer.StatusDead} {
+		all = append(all, w.list(store.ListQuery{Status: status, Limit: 1000})...)
+	}
+	if len(all) != n {
+		w.t.Fatalf("%d timers listed without filters, want %d", len(all), n)
+	}
+	at := func(minutes timer.Millis) timer.Millis { return w.now + minutes*minute }
+	for _, status := range append(timer.Statuses(), "") {
+		for _, correlation := range []string{"", "correlation 0", w.ref("timer 2").UUID.String(), w.ref("timer 4").UUID.String()} {
+			for _, due := range [][2]timer.Millis{{}, {at(3), 0}, {0, at(20)}, {at(3), at(4)}} {
+				q := store.ListQuery{Status: status, CorrelationID: correlation, DueFrom: due[0], DueBefore: due[1]}
+				var want []timer.Timer
+				for i := range all {
+					if q.Selects(&all[i]) {
+						want = append(want, all[i])
+					}
+				}
+				for _, q.Limit = range []int{7, 1000} {
+					if got := ids(w.list(q)); !slices.Equal(got, ids(want)) {
+						w.t.Errorf("status %q, correlation %q, due %v, %d a page: listed %q, want %q", status, correlation, due, q.Limit, got, ids(want))
+					}
+				}
+			}
+		}
+	}
 }
 
 func listWalk(w *world) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -22,6 +23,8 @@ type Factory struct {
 	// 0 means 2,000 and 400. Engines that make a request for each item may do with fewer every day, where their
 	// own limits lie lower.
 	LargeBatch, LockstepSteps int
+	// Only, if not empty, runs the subtests of one part, such as "List/": for an engine under other settings.
+	Only string
 	// Without says why the engine cannot have an ability. What is missing without a reason fails:
 	// nothing is skipped silently.
 	Without map[Ability]string
@@ -62,10 +65,13 @@ const (
 	AnyReference Ability = "Reference"
 )
 
-// Run runs the whole suite, each subtest on a database of its own.
+// Run runs the whole suite, or a part of it, each subtest on its own database.
 func Run(t *testing.T, f Factory) {
 	t.Helper()
 	for _, test := range tests() {
+		if !strings.HasPrefix(test.name, f.Only) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) { test.run(newWorld(t, f)) })
 	}
 }

@@ -29,7 +29,7 @@ const (
 	parkedEvery, retryingEvery, endedEvery, deadEvery = 1000, 100, 25, 2500
 
 	pollEvery  = 30 * time.Millisecond // 16 sessions, each every half second
-	countEvery = time.Second
+	countEvery = 15 * time.Second      // as the service does
 	pageLimit  = 100
 )
 
