@@ -8,4 +8,4 @@ INSERT INTO schema_support VALUES (5, 4, '0.2');
 DROP INDEX timers_parked;
 -- Nearly all timers are scheduled, and a list of those is served by the key.
 CREATE INDEX timers_status ON timers (status, shard_id, timer_uuid) WHERE status <> 'scheduled';
-CREATE INDEX timer_history_dead ON timer_history (shard_id, timer_uuid, generation, attempt) WHERE outcome = 'dead';
+CREATE INDEX timer_history_of_dead ON timer_history (shard_id, timer_uuid, generation, attempt) WHERE outcome = 'dead';
