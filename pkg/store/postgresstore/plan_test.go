@@ -83,6 +83,7 @@ func plans() []plan {
 			what: "List by due time: bound", statement: ways[relational.ByDue].bound.statement, maySort: sortsRange,
 			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`},
 		},
+		{what: "Ping: look for room", statement: fillRoom},
 		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
 		{
 			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},

@@ -97,6 +97,21 @@ func (db *database) executeWithin(tb testing.TB, most time.Duration, statements 
 	}
 }
 
+// fill lets no table grow that a timer, or what looks for room, goes into.
+func (db *database) fill(tb testing.TB, full bool) {
+	tb.Helper()
+	statements := []string{`CREATE OR REPLACE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'could not extend file'; END $$`}
+	for _, table := range []string{"timers", "room"} {
+		statement := "DROP TRIGGER no_room ON " + table
+		if full {
+			statement = "CREATE TRIGGER no_room BEFORE INSERT ON " + table + " FOR EACH STATEMENT EXECUTE FUNCTION no_room()"
+		}
+		statements = append(statements, statement)
+	}
+	db.execute(tb, statements...)
+}
+
 // empty takes all rows away. It is faster than a new database for each subtest.
 func (db *database) empty(tb testing.TB) {
 	tb.Helper()

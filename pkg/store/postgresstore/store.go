@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -30,6 +31,9 @@ type Store struct {
 	maxCounted int
 
 	housekeeping housekeeping
+
+	// full: a write has failed for lack of room, and findRoom has found none since.
+	full atomic.Bool
 
 	// calls is held for reading by every running call, and taken for writing by Close.
 	calls  sync.RWMutex
@@ -173,9 +177,36 @@ var selectNow = statement{"now", "SELECT date_trunc('milliseconds', clock_timest
 
 // Ping implements store.Cluster.
 func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	if err := s.findRoom(ctx); err != nil {
+		return 0, err
+	}
 	var now timer.Millis
 	err := s.read(ctx, "ping", func(c *conn) error {
 		return c.exchange(ctx, call{statement: selectNow, row: func(r *record) { now, _ = r.instant() }})
 	})
 	return now, err
+}
+
+var (
+	// fillRoom writes about as much as a large timer.
+	fillRoom  = statement{"fill_room", "INSERT INTO room SELECT string_agg(md5(i::text), '') FROM generate_series(1, 4096) i"}
+	emptyRoom = statement{"empty_room", "DELETE FROM room"}
+)
+
+// findRoom reports, after a write has failed for lack of room, whether the server has room again: it tries. A commit of
+// somebody's small write proves nothing, because that may fit where a timer does not.
+func (s *Store) findRoom(ctx context.Context) error {
+	if !s.full.Load() {
+		return nil
+	}
+	err := s.write(ctx, "look for room", latest, func(t *transaction) error {
+		if err := t.exchange(ctx, call{statement: fillRoom}); err != nil {
+			return err
+		}
+		return t.commit(ctx, call{statement: emptyRoom})
+	})
+	if err == nil {
+		s.full.Store(false)
+	}
+	return err
 }

@@ -34,6 +34,7 @@ func TestStore(t *testing.T) {
 							}
 							return db.open(tb)
 						},
+						Fill: func(tb testing.TB, full bool) { db.fill(tb, full) },
 					}
 				},
 				Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },

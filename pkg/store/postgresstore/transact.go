@@ -164,7 +164,11 @@ func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction
 	if errors.Is(err, errStale) {
 		return err
 	}
-	return failed(ctx, err, t.committing)
+	err = failed(ctx, err, t.committing)
+	if errors.Is(err, store.ErrFull) {
+		s.full.Store(true)
+	}
+	return err
 }
 
 // maxReads is how often a read is tried: once more if the connection, which may have been dead for long,

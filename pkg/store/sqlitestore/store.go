@@ -153,6 +153,9 @@ const presentMillis = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
 
 // Ping implements store.Cluster.
 func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	if err := s.findRoom(ctx); err != nil {
+		return 0, err
+	}
 	var now timer.Millis
 	err := s.read(ctx, "ping", func(c *conn) error {
 		_, err := c.one("SELECT "+presentMillis, nil, &now)

@@ -24,6 +24,7 @@ func TestStore(t *testing.T) {
 					s = open(tb, folder)
 					return s
 				},
+				Fill: func(tb testing.TB, full bool) { s.Fill(tb, full) },
 			}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },

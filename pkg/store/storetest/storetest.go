@@ -44,6 +44,8 @@ type Subject struct {
 	Another func(tb testing.TB) store.Store
 	// Reopen closes all handles and opens the same data again.
 	Reopen func(tb testing.TB) store.Store
+	// Fill takes the database's room away, as on a full disk, or gives it back.
+	Fill func(tb testing.TB, full bool)
 }
 
 // Ability is what an engine may do without, if it says why.
@@ -56,6 +58,8 @@ const (
 	AnyCensus Ability = "Census"
 	// AnyHandles is Subject.Another.
 	AnyHandles Ability = "Another"
+	// AnyFill is Subject.Fill.
+	AnyFill Ability = "Fill"
 	// AnyReopen is Subject.Reopen.
 	AnyReopen Ability = "Reopen"
 	// AnyPurge is a Purge that removes history itself. Without it, it must answer 0 and remove nothing that is
