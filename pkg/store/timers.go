@@ -100,7 +100,8 @@ func (Delete) op() {}
 
 // Written answers one Op.
 type Written struct {
-	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped.
+	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped; or ErrUnavailable or
+	// ErrOutcomeUnknown, of this operation alone.
 	Err error
 	// Timer is the state after a Put or Update, also when a Put kept or failed (then the state
 	// found), and the state that a Delete removed. On ErrConflict, the state found.

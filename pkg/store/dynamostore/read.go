@@ -25,6 +25,8 @@ type found struct {
 	next timer.Millis
 	// open: behind rows nothing has been looked at.
 	open bool
+	// err: the service refused this shard, and not others.
+	err error
 }
 
 // firstPage is how many entries of the index the first look at a shard reads. They are about 250 bytes
@@ -38,10 +40,10 @@ const firstPage = 16
 // order and only as far as there is room, because what is read is paid for and thrown away otherwise.
 func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int, peek bool) ([]found, error) {
 	out := make([]found, len(spans))
-	err := s.each(len(spans), func(i int) (err error) {
+	err := s.singly(alone(len(spans)), func(i int) (err error) {
 		out[i], err = s.look(ctx, &spans[i], min(perShard, total), peek)
 		return err
-	})
+	}, func(i int, err error) { out[i] = found{err: err} })
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,13 @@ func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int
 		if end == i+1 {
 			limit = min(perShard, room)
 		}
-		err := s.each(end-i, func(n int) error { return s.readOn(ctx, &spans[i+n], &out[i+n], limit, peek) })
+		err := s.each(end-i, func(n int) error {
+			err := s.readOn(ctx, &spans[i+n], &out[i+n], limit, peek)
+			if isLocal(err) {
+				out[i+n], err = found{err: err}, nil
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

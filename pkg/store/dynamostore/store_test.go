@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/store/storetest"
@@ -37,6 +38,12 @@ func TestStore(t *testing.T) {
 							tb.Fatalf("close: %v", err)
 						}
 					}
+					return open(tb, o)
+				},
+				Refusing: func(tb testing.TB, id shard.ID) store.Store {
+					o := o
+					o.MaxAttempts = 2 // each with its pause
+					hook(&o).refuse(id)
 					return open(tb, o)
 				},
 			}

@@ -29,7 +29,8 @@ func TestStore(t *testing.T) {
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
 		Without: map[storetest.Ability]string{
-			storetest.AnyHandles: "the folder belongs to one process, and to one handle in it",
+			storetest.AnyHandles:  "the folder belongs to one process, and to one handle in it",
+			storetest.AnyRefusing: "a batch is one transaction",
 		},
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 )
@@ -110,10 +111,13 @@ func factoryOf(wrong func(*memstore.Store) store.Store) Factory {
 			if disk, ok := s.Store.(interface{ fill(full bool) }); ok {
 				s.Fill = func(_ testing.TB, full bool) { disk.fill(full) }
 			}
+			if crowd, ok := s.Store.(interface{ refusing(id shard.ID) store.Store }); ok {
+				s.Refusing = func(_ testing.TB, id shard.ID) store.Store { return crowd.refusing(id) }
+			}
 			return s
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
-		Without:   map[Ability]string{AnyHandles: reason, AnyReopen: reason, AnyFill: "a store in memory has no disk"},
+		Without:   map[Ability]string{AnyHandles: reason, AnyReopen: reason, AnyFill: "a store in memory has no disk", AnyRefusing: "it refuses nothing"},
 	}
 }
 
@@ -166,7 +170,10 @@ func TestSuitePassesOnAStoreThatIsRight(t *testing.T) {
 	for _, name := range v.failed {
 		t.Errorf("%s: %s", name, v.why[name])
 	}
-	if want := []string{"Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening"}; !slices.Equal(v.skipped, want) {
+	if want := []string{
+		"Refused/AShardLeavesTheOthersOfABatchAlone", "Refused/AShardIsNoErrorOfTheWholeCall", "Refused/NothingIsAppliedBehindIt",
+		"Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening",
+	}; !slices.Equal(v.skipped, want) {
 		t.Errorf("skipped: %q, want %q", v.skipped, want)
 	}
 }
@@ -177,7 +184,7 @@ func TestSuiteAsksForAReason(t *testing.T) {
 	f.Without, f.Reference = nil, nil
 	v := judge(t, f)
 	for _, name := range []string{
-		"Positions/MoveWithTheBatch", "Census/CountsLiveRows", "Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart",
+		"Refused/AShardLeavesTheOthersOfABatchAlone", "Positions/MoveWithTheBatch", "Census/CountsLiveRows", "Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart",
 		"Cluster/EverythingSurvivesReopening", "Lockstep/Seed1",
 	} {
 		if !strings.Contains(v.why[name], "gives no reason") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -44,6 +45,9 @@ type Subject struct {
 	Another func(tb testing.TB) store.Store
 	// Reopen closes all handles and opens the same data again.
 	Reopen func(tb testing.TB) store.Store
+	// Refusing opens one more handle on the same database, to which the database refuses everything that is
+	// about a shard, as when the shard is hot.
+	Refusing func(tb testing.TB, id shard.ID) store.Store
 	// Fill takes the database's room away, as on a full disk, or gives it back.
 	Fill func(tb testing.TB, full bool)
 }
@@ -58,6 +62,8 @@ const (
 	AnyCensus Ability = "Census"
 	// AnyHandles is Subject.Another.
 	AnyHandles Ability = "Another"
+	// AnyRefusing is Subject.Refusing.
+	AnyRefusing Ability = "Refusing"
 	// AnyFill is Subject.Fill.
 	AnyFill Ability = "Fill"
 	// AnyReopen is Subject.Reopen.
@@ -89,6 +95,7 @@ type test struct {
 func tests() []test {
 	return slices.Concat(
 		commonTests(),
+		refusedTests(),
 		putTests(),
 		updateTests(),
 		deleteTests(),
