@@ -30,7 +30,7 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 		}
 	}
 	return func() (runtime.Config, error) {
-		// Only the flags that were given: what the others show is the default. The command may have more flags.
+		// Only the flags that were given, because the rest have defaults. The command may have flags that are no settings.
 		flags := map[string]string{}
 		c.Flags().Visit(func(f *pflag.Flag) {
 			if settings[f.Name] {

@@ -90,34 +90,53 @@ func (w *watch) run(ctx context.Context) error {
 }
 
 func (w *watch) look(ctx context.Context) {
-	w.ask(ctx, &w.clocks, w.compareClocks, "clock of the store not read", "clock of the store read again")
-	if w.census != nil {
-		w.ask(ctx, &w.timers, w.count, "timers not counted", "timers counted again")
+	switch failing, err := w.clocks.ask(ctx, w.compareClocks); {
+	case err != nil:
+		w.logger.Warn("clock of the store not read", "error", err, "failures", failing.count)
+	case failing.ended:
+		w.logger.Info("clock of the store read again", "failures", failing.count, "after", failing.lasted)
+	}
+	if w.census == nil {
+		return
+	}
+	switch failing, err := w.timers.ask(ctx, w.count); {
+	case err != nil:
+		w.logger.Warn("timers not counted", "error", err, "failures", failing.count)
+	case failing.ended:
+		w.logger.Info("timers counted again", "failures", failing.count, "after", failing.lasted)
 	}
 }
 
-// ask asks one question. It logs the first failure of an outage, one a minute while it lasts, and its end. A question
-// that takes longer than watchTimeout has failed, too.
-func (w *watch) ask(ctx context.Context, q *question, read func(context.Context) error, failed, recovered string) {
+// outage is what a question's answer adds to a run of failures.
+type outage struct {
+	count int
+	// ended: the question was answered after count failures; lasted is how long it was not.
+	ended  bool
+	lasted time.Duration
+}
+
+// ask asks one question. It returns an error for the first failure of an outage and for one a minute while it lasts. A
+// question that takes longer than watchTimeout has failed, too.
+func (q *question) ask(ctx context.Context, read func(context.Context) error) (outage, error) {
 	limited, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	err := read(limited)
 	now := time.Now()
-	switch {
-	case ctx.Err() != nil:
-	case err == nil:
-		if q.failures > 0 {
-			w.logger.Info(recovered, "failures", q.failures, "after", now.Sub(*q.readAt.Load()).Round(time.Second))
-		}
+	if ctx.Err() != nil {
+		return outage{}, nil
+	}
+	if err == nil {
+		over := outage{count: q.failures, ended: q.failures > 0, lasted: now.Sub(*q.readAt.Load()).Round(time.Second)}
 		q.readAt.Store(&now)
 		q.failures = 0
-	default:
-		q.failures++
-		if q.failures == 1 || now.Sub(q.loggedAt) >= watchRepeat {
-			w.logger.Warn(failed, "error", err, "failures", q.failures)
-			q.loggedAt = now
-		}
+		return over, nil
 	}
+	q.failures++
+	if q.failures > 1 && now.Sub(q.loggedAt) < watchRepeat {
+		return outage{}, nil
+	}
+	q.loggedAt = now
+	return outage{count: q.failures}, err
 }
 
 // age is how long ago the oldest of the gauges was read.

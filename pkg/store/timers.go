@@ -27,8 +27,8 @@ type Timers interface {
 	// DynamoDB: GetItem, then a Query of the history table, newest first, limit 1.
 	Get(ctx context.Context, now timer.Millis, ref Ref) (timer.Timer, error)
 
-	// List returns one page of a namespace's timers in an order that the engine chooses and that does
-	// not change while the timers exist, whatever else of them changes. So a walk over all pages sees
+	// List returns one page of a namespace's timers in an order that the engine chooses. A timer does not
+	// change its position while it exists, also when its due time changes. So a walk over all pages sees
 	// every timer that is selected during the whole walk exactly once. Payloads are included, at most
 	// MaxPageBytes of them in a page. A page may hold fewer timers than the limit, even none, and still
 	// have a Next, because engines bound the rows that they look at.

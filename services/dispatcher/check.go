@@ -101,7 +101,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 const refusedRow = 500 * time.Millisecond
 
 // answered reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
-// again; the others of the batch do not wait for it.
+// again; the rest of the batch does not wait for it.
 func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	if row.Err == nil {
 		return true

@@ -9,9 +9,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestARowThatTheStoreRefusesHoldsUpNoOther: those that were asked for with it are delivered at once, and it is when the
-// store serves its shard again.
-func TestARowThatTheStoreRefusesHoldsUpNoOther(t *testing.T) {
+// TestARowThatTheStoreRefusesDelaysNoOther: the other rows of the batch are delivered on time, and this one when the store
+// serves its shard again.
+func TestARowThatTheStoreRefusesDelaysNoOther(t *testing.T) {
 	for _, op := range []string{"current", "finish"} {
 		t.Run(op, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -19,7 +19,7 @@ func TestARowThatTheStoreRefusesHoldsUpNoOther(t *testing.T) {
 				n.store.refuse(op, w.ref("hot"), fmt.Errorf("its shard is hot: %w", store.ErrUnavailable))
 				due := timer.SystemClock().Add(time.Second)
 				var cool []string
-				for i := range 20 { // some are asked for together with it
+				for i := range 20 { // some are in one batch with it
 					cool = append(cool, fmt.Sprint("cool ", i))
 				}
 				for _, id := range append(cool, "hot") {

@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied, and those of its batch that were applied are not. It must
-// not be answered as one that can never succeed: nobody would send it again.
+// TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied, and those of its batch that were applied are not. A
+// client does not send a command again that was answered as refused.
 func TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)

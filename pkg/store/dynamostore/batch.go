@@ -58,10 +58,8 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 			mu.Lock()
 			stopped := stop
 			mu.Unlock()
-			err := error(nil)
-			if stopped {
-				err = fmt.Errorf("%w: not tried after others failed", store.ErrUnavailable)
-			} else {
+			err := fmt.Errorf("%w: not tried after others failed", store.ErrUnavailable)
+			if !stopped {
 				err = do(i)
 			}
 			mu.Lock()
@@ -77,7 +75,7 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 			mu.Unlock()
 			failed(i, err)
 			for _, behind := range items[n+1:] {
-				failed(behind, fmt.Errorf("%w: not tried: the one before it on the same timer failed: %w", store.ErrUnavailable, hideKind(err)))
+				failed(behind, fmt.Errorf("%w: not tried after another on the same timer: %w", store.ErrUnavailable, hideKind(err)))
 			}
 			return
 		}
@@ -166,8 +164,8 @@ func (s *Store) getAll(
 	return found, missed, err
 }
 
-// barrenBeside is how often the rest of a request is asked for in vain when a part of it was answered: the rest is then
-// a shard that is hot, and the callers of the others wait.
+// barrenBeside is how many empty answers the rest of a request may get after a part of it was answered: the rest is then
+// in a hot shard, and the callers of the answered part wait.
 const barrenBeside = 2
 
 // getChunk asks until it has all of them: an answer is cut at 16 MB, and where capacity is short. The

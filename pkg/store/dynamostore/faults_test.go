@@ -113,7 +113,7 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestPartOfABatch: the answers of the others are theirs, however many of them there are.
+// TestPartOfABatch: one refused item does not change the answers of the other 39.
 func TestPartOfABatch(t *testing.T) {
 	s, w, _ := faulty(t)
 	ops := make([]store.Op, 40)
@@ -139,8 +139,8 @@ func TestPartOfABatch(t *testing.T) {
 	wantOnly(t, "the put that was refused", out[39].Err, store.ErrUnavailable, store.ErrOutcomeUnknown)
 }
 
-// TestPartOfABatchWithoutTheService: what fails for another reason than its shard ends the batch. What was not tried is
-// unavailable, and nothing that was done is called so.
+// TestPartOfABatchWithoutTheService: a failure that is not about a shard ends the batch. Items that were not tried are
+// unavailable, and no item that was done is.
 func TestPartOfABatchWithoutTheService(t *testing.T) {
 	s, w, _ := faulty(t)
 	ops := make([]store.Op, 400)
@@ -351,7 +351,7 @@ func TestACollectionThatGrows(t *testing.T) {
 	}
 }
 
-// TestAnEmptyPageIsNotTheEnd: DynamoDB may answer a Query with no items and a key from which to go on.
+// TestAnEmptyPageIsNotTheEnd: DynamoDB may answer a Query with no items and a key from which to continue.
 func TestAnEmptyPageIsNotTheEnd(t *testing.T) {
 	s, w, _ := faulty(t)
 	made(t, s, putIn(0, "due", present), putIn(0, "later", present+3_600_000))

@@ -43,7 +43,7 @@ const (
 	fill
 	// estimate: the service has done it, and says how large shard 7 is.
 	estimate
-	// emptyPage: a Query's answer has no items, and a key from which to go on.
+	// emptyPage: a Query's answer has no items, and a key from which to continue.
 	emptyPage
 )
 
@@ -89,7 +89,7 @@ func (w *wire) counted(tb testing.TB, call func() error) map[string]int {
 }
 
 // refuse lets the service have no capacity for a shard.
-func (w *wire) refuse(id shard.ID) { w.hot = fmt.Sprintf(`"shard_id":{"N":"%s"}`, id) }
+func (w *wire) refuse(id shard.ID) { w.hot = `"shard_id":{"N":"` + id.String() + `"}` }
 
 // withoutHot sends a request that reads many items, without those of the hot shard, which the answer then leaves
 // unprocessed. If no others are left, it is refused.
@@ -192,8 +192,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// nothingYet answers a Query like a page on which everything was filtered out: the read goes on behind the lower bound
-// of the range that was asked for.
+// nothingYet answers a Query like a page on which everything was filtered out: the read continues after the lower bound
+// of the Query's range.
 func nothingYet(r *http.Request, body []byte) (*http.Response, error) {
 	var query struct {
 		IndexName                 string

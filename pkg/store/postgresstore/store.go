@@ -193,8 +193,8 @@ var (
 	emptyRoom = statement{"empty_room", "DELETE FROM room"}
 )
 
-// findRoom reports, after a write has failed for lack of room, whether the server has room again: it tries. A commit of
-// somebody's small write proves nothing, because that may fit where a timer does not.
+// findRoom reports, after a write has failed for lack of room, whether the server has room again: it tries. The
+// commit of a small write proves nothing, because it may fit where a timer does not.
 func (s *Store) findRoom(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil

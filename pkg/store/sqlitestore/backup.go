@@ -40,8 +40,8 @@ const (
 	backupSync = 4 * backupStep
 )
 
-// Run copies the database into one file, from a snapshot, whether a service writes to it meanwhile or not. Nobody waits
-// for it, but until it ends the write-ahead log grows by what is written. It opens the database like any other program
+// Run copies the database into one file, from a snapshot, also while a service writes to it. The service does not wait
+// for it, but until it ends the write-ahead log grows by what the service writes. It opens the database like any other program
 // and leaves the folder's lock alone.
 //
 // SQLite's own tools begin such a copy again whenever another process has written. That this one has a transaction open
@@ -85,11 +85,10 @@ func takeName(name string) error {
 }
 
 func (b *Backup) failed(err error) error {
-	extended, _ := code(err)
 	switch {
 	case primary(err) == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("there is no room for %s", b.File) // SQLite's text for it is "not an error"
-	case extended == sqlite3.SQLITE_IOERR_WRITE:
+	case code(err) == sqlite3.SQLITE_IOERR_WRITE:
 		return fmt.Errorf("%s cannot be written: %w", b.File, err)
 	default:
 		return fmt.Errorf("back up %s: %w", b.Folder, err)

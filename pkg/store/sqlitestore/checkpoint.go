@@ -15,7 +15,7 @@ const pauseMost = 50 * time.Millisecond
 // it, and the first commit that finds it moved whole and not in use starts over at the log's beginning. While snapshots
 // overlap all the time, that never happens. So beyond limit, the reads of this process are paused for a moment.
 //
-// A snapshot of another process (somebody's shell, a backup) is not waited for: the log then grows until that one ends.
+// The writer does not wait for a snapshot of another process (a shell, a backup): the log grows until that one ends.
 type walBound struct {
 	path    string
 	limit   int64 // bytes
@@ -41,7 +41,7 @@ func (b *walBound) keep(c *conn) {
 	}
 	// Each attempt that fails makes the next one rarer.
 	b.retryAt = size + size/4
-	// Most of the log is moved while reads go on.
+	// Reads continue while most of the log is moved.
 	if _, err := c.checkpoint("PASSIVE"); err != nil {
 		b.failed(size, err)
 		return
@@ -88,8 +88,8 @@ func (c *conn) checkpoint(mode string) (blocked bool, err error) {
 	return busy != 0, err
 }
 
-// emptyLog moves the whole log and cuts its file to nothing. It waits for nobody: done is false if a snapshot of another
-// process is in its way.
+// emptyLog moves the whole log and truncates its file. It does not wait: done is false if a snapshot of another process is
+// in its way.
 func (c *conn) emptyLog() (done bool, err error) {
 	var set int
 	if _, err := c.one("PRAGMA busy_timeout(0)", nil, &set); err != nil {

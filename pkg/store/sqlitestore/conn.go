@@ -21,8 +21,7 @@ const pageSize = 4096
 // moves it into the database file. At SQLite's default of 1,000 a busy writer does that all the time.
 const checkpointPages = 4000
 
-// busyTimeout is how long a statement waits for a lock of another program, in milliseconds: somebody looks at the file
-// with the sqlite3 shell.
+// busyTimeout is how long a statement waits for a lock of another program, such as the sqlite3 shell, in milliseconds.
 const busyTimeout = "busy_timeout(5000)"
 
 // conn is one connection, with the statements prepared on it so far. One goroutine uses it at a time.

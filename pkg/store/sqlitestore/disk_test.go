@@ -116,7 +116,7 @@ func boundFiles(t *testing.T, bytes uint64) (unbound func()) {
 	return unbound
 }
 
-// TestNoRoomForABackup: what was copied is removed.
+// TestNoRoomForABackup: the partial copy is removed.
 func TestNoRoomForABackup(t *testing.T) {
 	folder, at := t.TempDir(), t.TempDir()
 	s, _ := filled(t, folder)

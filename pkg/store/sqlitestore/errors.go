@@ -13,19 +13,18 @@ import (
 // errLocked says that another process holds the lock file.
 var errLocked = errors.New("locked by another process")
 
-// code returns SQLite's extended result code; ok is false for errors that are not SQLite's.
-func code(err error) (extended int, ok bool) {
+// code returns SQLite's extended result code; 0 for errors that are not SQLite's.
+func code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return 0, false
+		return 0
 	}
-	return e.Code(), true
+	return e.Code()
 }
 
 // primary returns SQLite's result code without its extension.
 func primary(err error) int {
-	extended, _ := code(err)
-	return extended & 0xff
+	return code(err) & 0xff
 }
 
 // failed translates a driver's error after which nothing is applied.
@@ -43,8 +42,7 @@ func failed(err error) error {
 // noRoom reports whether a write failed because the disk has no room for it, or a quota none for this user: the latter is
 // an error in writing to SQLite.
 func noRoom(err error) bool {
-	extended, _ := code(err)
-	return primary(err) == sqlite3.SQLITE_FULL || extended == sqlite3.SQLITE_IOERR_WRITE
+	return primary(err) == sqlite3.SQLITE_FULL || code(err) == sqlite3.SQLITE_IOERR_WRITE
 }
 
 // notCommitted reports whether a COMMIT that failed like this has certainly left nothing behind.

@@ -65,7 +65,8 @@ var (
 	crowded = named("SELECT shard FROM timers WHERE shard = @base AND status <> 'parked' AND due_at >= @at_least AND due_at < @before" +
 		" LIMIT 1 OFFSET @offset")
 	reach       = named(probe + "SELECT shard FROM " + inRange + " WHERE " + liveFrom + " LIMIT 1 OFFSET @offset")
-	parkedReach = named("SELECT shard FROM timers WHERE " + ofParked + "shard >= @base AND shard < @end ORDER BY shard LIMIT 1 OFFSET @offset")
+	parkedReach = named("SELECT shard FROM timers WHERE " + ofParked + "shard >= @base AND shard < @end" +
+		" ORDER BY shard LIMIT 1 OFFSET @offset")
 
 	liveMade = named(probe + "SELECT " + timerColumns + " FROM block CROSS JOIN timers" + made + liveFilter)
 	endMade  = named(probe + "SELECT " + endColumns + " FROM block CROSS JOIN history" + made + endFilter)

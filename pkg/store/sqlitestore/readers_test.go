@@ -50,7 +50,7 @@ func TestAReadEndsBetweenRows(t *testing.T) {
 	}
 }
 
-// TestListsDoNotTakeThePollsConnections: however many lists are under way, polls and row checks go on.
+// TestListsDoNotTakeThePollsConnections: polls and row checks continue while lists use all connections that they have.
 func TestListsDoNotTakeThePollsConnections(t *testing.T) {
 	s := openFolder(t, Options{Folder: t.TempDir(), Readers: 1, LongReaders: 2})
 	p := putOf("a", now)
@@ -59,7 +59,7 @@ func TestListsDoNotTakeThePollsConnections(t *testing.T) {
 	done := make(chan error, 2)
 	for range cap(done) {
 		go func() {
-			done <- s.readLong(context.Background(), "list", func(*conn) error {
+			done <- s.readLong(t.Context(), "list", func(*conn) error {
 				reading <- struct{}{}
 				<-finish
 				return nil

@@ -247,9 +247,9 @@ func outsider(t *testing.T, folder string) (leave func()) {
 	})
 }
 
-// TestAnOutsideReaderHoldsNobodyUp: somebody has a transaction open in the sqlite3 shell, so that the log cannot be
-// emptied. It grows, but nobody waits for it.
-func TestAnOutsideReaderHoldsNobodyUp(t *testing.T) {
+// TestAnOutsideReaderDoesNotBlockTheStore: a transaction is open in the sqlite3 shell, so that the log cannot be emptied.
+// The log grows, and neither writes nor reads wait.
+func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 	const limit = 17 << 20
 	folder := t.TempDir()
 	log := &lines{}

@@ -69,7 +69,7 @@ func TestSuiteCatchesAPingThatTellsOnce(t *testing.T) {
 	}), "Cluster/PingTellsThatThereIsNoRoom")
 }
 
-// TestSuiteCatchesAPingThatNeverRecovers, because nobody writes to a service that is not ready.
+// TestSuiteCatchesAPingThatNeverRecovers: a service that is not ready gets no writes that could clear the state.
 func TestSuiteCatchesAPingThatNeverRecovers(t *testing.T) {
 	catches(t, onDiskWith(func(d *onDisk) error {
 		if d.failed {

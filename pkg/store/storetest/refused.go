@@ -49,7 +49,7 @@ func (w *world) refused(n int) (store.Store, []pair) {
 }
 
 // wantRefused checks the answers to a batch of a refused item and another.
-func (w *world) wantRefused(what string, err error, hot, cool error) {
+func (w *world) wantRefused(what string, err, hot, cool error) {
 	w.t.Helper()
 	switch {
 	case err != nil:
@@ -136,7 +136,7 @@ func refusedShard(w *world) {
 		w.wantRefused("claim", err, nil, nil)
 	}
 
-	// What was refused is as it was, and the rest was done.
+	// The refused items changed nothing, and the rest was done.
 	for _, p := range pairs {
 		w.wantRow(w.ref(p.hot.ID), &p.hot)
 	}
@@ -161,7 +161,7 @@ func (w *world) refusedErrors(what string, call func() ([]error, error)) {
 	w.wantRefused(what, nil, out[0], out[1])
 }
 
-// refusedAlone: an error of the whole call would say that the store is away, and callers would leave the others waiting.
+// refusedAlone: an error of the whole call would mean that the store is away, and callers would stop asking other shards.
 func refusedAlone(w *world) {
 	s, pairs := w.refused(1)
 	hot := &pairs[0].hot

@@ -36,7 +36,7 @@ type ListLimits struct {
 	Looked int
 	// Sorted is how many index entries of one shard a walk by due time sorts.
 	Sorted int
-	// Chunk is how many rows are read at once. Their payloads are in memory together.
+	// Chunk is how many rows one statement returns. Their payloads are in memory together.
 	Chunk int
 }
 
@@ -69,7 +69,7 @@ type Table interface {
 	// Reach returns the shard in which a walk by due time finds the n-th timer of the span that is not parked; none if
 	// there are fewer.
 	Reach(ctx context.Context, s Span, n int) (id shard.ID, found bool, err error)
-	// ParkedReach returns the shard of the span in which the n-th parked timer is, whatever its due time.
+	// ParkedReach returns the shard of the span in which the n-th parked timer is, in or out of the range of due times.
 	ParkedReach(ctx context.Context, s Span, n int) (id shard.ID, found bool, err error)
 	// Made returns the timer, if it passes the filters, whose correlation id was not given but made from its uuid.
 	Made(ctx context.Context, uuid timer.UUID) ([]Listed, error)
@@ -95,7 +95,7 @@ func (l *Lister) Page(ctx context.Context, from Place) (store.Page, error) {
 	}
 	p := page{l: l, last: from}
 	for {
-		// One more than the page holds tells whether there is a next one.
+		// One more than the page holds shows whether there is a next one.
 		limit := min(l.Limits.Chunk, l.Query.Limit+1-len(p.Timers))
 		found, cut, err := l.read(ctx, &span, limit)
 		if err != nil {

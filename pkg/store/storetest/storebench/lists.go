@@ -46,7 +46,7 @@ func Fill(b *testing.B, s store.Store, rows int) {
 }
 
 // Lists measures a store that Fill has filled: polls (Due) and pages (List) while 8 clients list in one way, and in all
-// ways at once.
+// ways together.
 func Lists(b *testing.B, s store.Store) {
 	ns, err := s.GetNamespace(b.Context(), namespace)
 	if err != nil {
@@ -75,7 +75,7 @@ type kind struct {
 }
 
 func kinds() []kind {
-	at := func(d time.Duration) timer.Millis { return now.Add(d) }
+	at := now.Add
 	return []kind{
 		{"parked", store.ListQuery{Status: timer.StatusParked}},
 		{"retrying", store.ListQuery{Status: timer.StatusRetrying}},
@@ -160,7 +160,7 @@ func (l *lists) put(i int) store.Put {
 }
 
 func (l *lists) finish(p *store.Put, kind store.FinishKind) store.Finish {
-	finished := timer.SystemClock() // history lies in days of the present
+	finished := timer.SystemClock() // PostgreSQL has partitions of history for the present
 	return store.Finish{
 		Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: kind,
 		If:   store.Guard{Generation: timer.Generation(p.Revision)},
@@ -271,7 +271,7 @@ func (l *lists) walk(ctx context.Context, q store.ListQuery) (samples, error) {
 	return took, nil
 }
 
-// every calls do at once and then in even steps until ctx ends; steps that were missed are left out.
+// every calls do now and then in even steps until ctx ends; steps that were missed are left out.
 func every(ctx context.Context, step time.Duration, do func()) {
 	ticks := time.NewTicker(step)
 	defer ticks.Stop()

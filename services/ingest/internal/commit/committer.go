@@ -48,8 +48,8 @@ type Batch struct {
 	Now, After timer.Millis
 }
 
-// ErrOf is what kept an operation from being answered: the batch's error, or the store's failure with this operation
-// alone. What the operation was refused for is in Written.
+// ErrOf is why an operation was not answered: the batch's error, or the store's failure with this operation alone. A
+// refusal of the operation is in Written.
 func (b *Batch) ErrOf(i int) error {
 	if b.Err == nil && store.IsTransient(b.Written[i].Err) {
 		return b.Written[i].Err

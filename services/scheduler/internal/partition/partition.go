@@ -128,7 +128,7 @@ func New(limits Limits) *Partition {
 // isFenced reports whether an answer says that the shard is lost; any other error says that it was not served.
 func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
 
-// miss notes a shard that the store could not serve, as one that is hot: it is asked again later.
+// miss notes a shard that the store could not serve, for example a hot one. A later call includes it again.
 func (p *Partition) miss(err error) {
 	p.misses++
 	if p.missed == nil {

@@ -107,7 +107,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			continue
 		}
 		if page[i].Err != nil {
-			// What was not seen is not gone: the walk covers nothing of this shard.
+			// The walk covers nothing of this shard, so that none of its states is taken for gone.
 			p.miss(page[i].Err)
 			delete(p.sweep.upto, asked.Claim.Shard)
 			continue

@@ -11,7 +11,7 @@ import (
 
 var errHot = fmt.Errorf("due shard 3: %w: the shard is hot", store.ErrUnavailable)
 
-// missed fails unless the partition tells of one shard that was missed.
+// missed fails unless the partition reports one missed shard.
 func (b *bench) missed() {
 	b.t.Helper()
 	if n, err := b.p.Missed(); n != 1 || !errors.Is(err, store.ErrUnavailable) {
@@ -40,9 +40,9 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 	b.wantReleased(start+500, "1!") // past its time by now
 }
 
-// TestAShardThatCannotBeSweptIsConcludedNothingFrom: its published states are not gone because no row was seen, and it
-// does not come to rest.
-func TestAShardThatCannotBeSweptIsConcludedNothingFrom(t *testing.T) {
+// TestNothingIsConcludedOfAShardThatCannotBeSwept: its published states stay outstanding although no row was seen, and the
+// shard does not become idle.
+func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 	b := newBench(t, restful())
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
@@ -68,7 +68,6 @@ func TestAShardThatCannotBeSweptIsConcludedNothingFrom(t *testing.T) {
 	}
 }
 
-// TestAWatermarkThatCouldNotBeMovedIsMovedLater.
 func TestAWatermarkThatCouldNotBeMovedIsMovedLater(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start))
