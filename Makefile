@@ -222,6 +222,15 @@ bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outc
 		go test -p 1 -run '^$$' -bench '^Benchmark(PlainInsert|Put|FinishDone)$$' -benchtime 60000x ./pkg/store/postgresstore; \
 		go test -p 1 -run '^$$' -bench '^BenchmarkDue$$' -benchtime 100x ./pkg/store/postgresstore" | $(metrics)
 
+.PHONY: bench-lists
+# Filling the stores takes most of the time. Each line is one way to list: how long polls (due), pages and counts took.
+bench-lists: testenv ## Measure polls while 8 clients list, on SQLite and PostgreSQL (ROWS=5000000 timers; about half an hour)
+	@$(say) 'polls beside lists: SQLite'
+	@TIMERBUS_BENCH_ROWS=$(or $(ROWS),5000000) go test -timeout 2h -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x ./pkg/store/sqlitestore | $(metrics)
+	@$(say) 'polls beside lists: PostgreSQL'
+	@TIMERBUS_BENCH_ROWS=$(or $(ROWS),5000000) $(TESTENV) --need postgres -- \
+		go test -timeout 2h -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x ./pkg/store/postgresstore | $(metrics)
+
 .PHONY: bench-bus
 bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
 	@$(TESTENV) --need $(or $(NEED),$(BUS),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \

@@ -18,7 +18,9 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 	for _, name := range without {
 		unused[name] = true
 	}
+	settings := map[string]bool{}
 	for _, s := range runtime.SettingsOf(&defaults) {
+		settings[s.Name] = !unused[s.Name]
 		switch {
 		case unused[s.Name]:
 		case s.Switch:
@@ -28,10 +30,10 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 		}
 	}
 	return func() (runtime.Config, error) {
-		// Only the flags that were given: what the others show is the default.
+		// Only the flags that were given, because the rest have defaults. The command may have flags that are no settings.
 		flags := map[string]string{}
 		c.Flags().Visit(func(f *pflag.Flag) {
-			if f.Name != "config" {
+			if settings[f.Name] {
 				flags[f.Name] = f.Value.String()
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,17 +26,29 @@ type watched struct {
 	counts store.Counts
 	err    error
 	asked  int
+	// hangs: Count answers when its context ends. pingHangs: so does Ping.
+	hangs, pingHangs atomic.Bool
 }
 
-func (s *watched) Ping(context.Context) (timer.Millis, error) {
+func (s *watched) Ping(ctx context.Context) (timer.Millis, error) {
 	s.asked++
+	if s.pingHangs.Load() {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
 	time.Sleep(s.delay) // in a bubble: takes no time
 	at := timer.SystemClock().Add(s.offset)
 	time.Sleep(s.delay)
 	return at, s.err
 }
 
-func (s *watched) Count(context.Context, timer.Millis) (store.Counts, error) { return s.counts, s.err }
+func (s *watched) Count(ctx context.Context, _ timer.Millis) (store.Counts, error) {
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return store.Counts{}, ctx.Err()
+	}
+	return s.counts, s.err
+}
 
 // looked runs the watch for two rounds and returns its gauges and its log.
 func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string) {
@@ -102,6 +115,100 @@ func TestWatchComparesClocks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWatchSaysHowOldTheGaugesAre: a gauge that could not be read keeps its last value, so an alarm on it alone would
+// never fire.
+func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &watched{counts: store.Counts{Pending: 7, OldestDueAt: timer.Never}}
+		w := startWatch(t, s)
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		if age := w.gauge("gauges_age_seconds"); age != 10 {
+			t.Errorf("10 s after they were read the gauges are %v s old", age)
+		}
+		s.hangs.Store(true)
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		if age := w.gauge("gauges_age_seconds"); age != 190 {
+			t.Errorf("190 s after they were last read the gauges are %v s old", age)
+		}
+		if pending := w.gauge("timers_pending"); pending != 7 {
+			t.Errorf("timers_pending = %v, want the last value, 7", pending)
+		}
+		const warning, recovery = "timers not counted", "timers counted again"
+		// The first look that fails is 15 s after the start and ends 5 s later; 170 s are left.
+		if n := strings.Count(w.log.String(), warning); n != 3 {
+			t.Errorf("%d warnings in 3 minutes, want one at the beginning and one a minute:\n%s", n, w.log)
+		}
+		s.hangs.Store(false)
+		time.Sleep(watchEvery)
+		synctest.Wait()
+		if age := w.gauge("gauges_age_seconds"); age >= watchEvery.Seconds() {
+			t.Errorf("read again, the gauges are %v s old", age)
+		}
+		if n := strings.Count(w.log.String(), recovery); n != 1 || !strings.Contains(w.log.String(), "failures=") {
+			t.Errorf("the recovery is logged %d times:\n%s", n, w.log)
+		}
+	})
+}
+
+// TestWatchCountsThoughTheClockCannotBeRead: each question has its own time limit.
+func TestWatchCountsThoughTheClockCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &watched{counts: store.Counts{Pending: 7, OldestDueAt: timer.Never}}
+		s.pingHangs.Store(true)
+		w := startWatch(t, s)
+		time.Sleep(watchTimeout)
+		synctest.Wait()
+		if pending := w.gauge("timers_pending"); pending != 7 {
+			t.Errorf("timers_pending = %v, want 7", pending)
+		}
+		time.Sleep(time.Minute)
+		if age := w.gauge("gauges_age_seconds"); age < 60 {
+			t.Errorf("the clock's gauge was never read, and the gauges are %v s old", age)
+		}
+	})
+}
+
+// running is a watch and what it shows.
+type running struct {
+	t        *testing.T
+	registry *prometheus.Registry
+	log      *bytes.Buffer
+}
+
+// startWatch runs a watch until the bubble ends.
+func startWatch(t *testing.T, s *watched) *running {
+	t.Helper()
+	r := &running{t, prometheus.NewRegistry(), &bytes.Buffer{}}
+	w := newWatch(s, true, timer.SystemClock, slog.New(slog.NewTextHandler(r.log, nil)), r.registry)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *running) gauge(name string) float64 {
+	r.t.Helper()
+	families, err := r.registry.Gather()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "timerbus_"+name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	r.t.Fatalf("there is no gauge %s", name)
+	return 0
 }
 
 func TestWatchSurvivesAStoreThatIsAway(t *testing.T) {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -87,7 +88,13 @@ func (r *Readiness) askAll() []*UnreadyError {
 	for _, q := range r.questions {
 		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
 		if err := q.Ask(ctx); err != nil {
-			all = append(all, &UnreadyError{q.Reason, err})
+			reason := q.Reason
+			// An error may know better what is wrong, such as a store that answers and takes no writes.
+			var knows interface{ ReadyReason() string }
+			if errors.As(err, &knows) {
+				reason = knows.ReadyReason()
+			}
+			all = append(all, &UnreadyError{reason, err})
 		}
 		cancel()
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -52,4 +53,20 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 			t.Errorf("not ready 50 ms after everything works: %v, asked %d times", got, asked)
 		}
 	})
+}
+
+// full is an error that knows its reason.
+type full struct{}
+
+func (full) Error() string       { return "disk 7 of 10.0.0.7 is full" }
+func (full) ReadyReason() string { return "the disk is full" }
+
+func TestAnErrorMayNameTheReason(t *testing.T) {
+	r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+		Question{"the first does not answer", func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
+		Question{"the second does not answer", func(context.Context) error { return errors.New("away") }})
+	got := r.Ask()
+	if len(got) != 2 || got[0].Reason != "the disk is full" || got[1].Reason != "the second does not answer" {
+		t.Errorf("the reasons are %v", got)
+	}
 }

@@ -13,7 +13,8 @@ type Cluster interface {
 	// compares the partition counts (ErrPartitions).
 	Init(ctx context.Context, want Identity) (Identity, error)
 	// Ping asks the database something and returns its clock, from which the caller measures the
-	// offset to its own (I8).
+	// offset to its own (I8). After a write that failed for lack of room (ErrFull), it answers ErrFull as
+	// long as the database has no room for a timer.
 	Ping(ctx context.Context) (timer.Millis, error)
 	// Close waits for running calls; later ones return ErrClosed.
 	Close() error

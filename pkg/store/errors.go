@@ -17,8 +17,18 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrUnavailable: the database did not answer or refused. Nothing was applied.
 	ErrUnavailable = errors.New("store unavailable")
+	// ErrFull is wrapped together with ErrUnavailable: the database has no room. Reads work.
+	ErrFull error = fullError{}
 	// ErrOutcomeUnknown: the answer was lost; all, some or none of it may be applied, now or later.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrClosed: this handle was closed.
 	ErrClosed = errors.New("store closed")
 )
+
+// fullError is ErrFull's type.
+type fullError struct{}
+
+func (fullError) Error() string { return "the disk is full" }
+
+// ReadyReason is what a process that is not ready for this reason answers.
+func (fullError) ReadyReason() string { return "the store's disk is full" }

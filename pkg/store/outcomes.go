@@ -62,6 +62,9 @@ type Check struct {
 
 // Checked answers one Check.
 type Checked struct {
+	// Err is nil if the row was read. ErrUnavailable: nothing is known of it, and no start was counted;
+	// ErrOutcomeUnknown: a start may have been counted.
+	Err error
 	// Found: the timer is there (parked ones too), and Timer is its state, payload included, with
 	// Starts as before this call.
 	Found bool

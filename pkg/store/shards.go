@@ -101,6 +101,9 @@ type Claim struct {
 
 // Claimed is a claim and the shard's state as found by it.
 type Claimed struct {
+	// Err is nil if the shard was claimed. Else only Claim.Shard is set, and the shard may be claimed if
+	// it is ErrOutcomeUnknown.
+	Err   error
 	Claim Claim
 	// Watermark is W: everything up to it has been published and acknowledged.
 	Watermark Key
@@ -164,7 +167,7 @@ func (r *DueRow) Key() Key { return Key{DueAt: r.DueAt, UUID: r.Ref.UUID} }
 
 // DueShard is Due's answer for one shard.
 type DueShard struct {
-	// Err is nil or ErrFenced.
+	// Err is nil, ErrFenced, or ErrUnavailable for a shard that cannot be read while others can.
 	Err  error
 	Rows []DueRow
 	// Cut: there are more rows up to the horizon than the limits let through.
@@ -192,7 +195,7 @@ type OverdueRange struct {
 
 // OverdueShard is Overdue's answer for one shard.
 type OverdueShard struct {
-	// Err is nil or ErrFenced.
+	// Err is as in DueShard.
 	Err  error
 	Rows []DueRow
 	// More: the limit cut this shard off; go on with From at the last row's key, or with the same

@@ -14,9 +14,11 @@ import (
 //
 //   - Batches are slices, and answers are slices of the same length and order. Each item is atomic;
 //     a batch is not, except where a comment says so.
-//   - A method's error speaks of the whole batch (ErrUnavailable, ErrOutcomeUnknown, ErrClosed or
-//     ctx's error, which for a write means ErrOutcomeUnknown); what went wrong with one item stands
-//     in that item's answer.
+//   - A method's error is about the whole batch (ErrUnavailable, ErrOutcomeUnknown, ErrClosed or
+//     ctx's error, which for a write means ErrOutcomeUnknown); the failure of one item is in
+//     that item's answer. That may be ErrUnavailable or ErrOutcomeUnknown, too: an engine that makes
+//     a request for each item must not fail all of them because the database refuses one shard, which
+//     is hot or full. Behind such an item, later ones on the same timer are not applied.
 //   - Every write takes `now`, the writer's clock, read before the commit. It becomes updatedAt, and
 //     no due_at is written that lies before it (I6) or before executeAt.
 //   - Reads are strongly consistent: they see every write that was answered before they began.

@@ -27,13 +27,14 @@ type Timers interface {
 	// DynamoDB: GetItem, then a Query of the history table, newest first, limit 1.
 	Get(ctx context.Context, now timer.Millis, ref Ref) (timer.Timer, error)
 
-	// List returns one page of a namespace's timers in an order of the engine's own that does not
-	// change while the timers exist, so that a walk over all pages sees every timer that was there
-	// the whole time exactly once. Payloads are included. A page may hold fewer timers than the
-	// limit, even none, and still have a Next: engines bound the rows they look at.
+	// List returns one page of a namespace's timers in an order that the engine chooses. A timer does not
+	// change its position while it exists, also when its due time changes. So a walk over all pages sees
+	// every timer that is selected during the whole walk exactly once. Payloads are included, at most
+	// MaxPageBytes of them in a page. A page may hold fewer timers than the limit, even none, and still
+	// have a Next, because engines bound the rows that they look at.
 	//
-	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards; a correlation id
-	// is an index of its own. DynamoDB: a Query per shard, one after another, by sort key.
+	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards, through the index
+	// that serves the filter. DynamoDB: a Query per shard, one after another, by sort key.
 	List(ctx context.Context, now timer.Millis, q ListQuery) (Page, error)
 
 	// History returns the attempts of a timer, newest first by (finishedAt, attempt), at most limit
@@ -99,7 +100,8 @@ func (Delete) op() {}
 
 // Written answers one Op.
 type Written struct {
-	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped.
+	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped; or ErrUnavailable or
+	// ErrOutcomeUnknown, of this operation alone.
 	Err error
 	// Timer is the state after a Put or Update, also when a Put kept or failed (then the state
 	// found), and the state that a Delete removed. On ErrConflict, the state found.
@@ -143,6 +145,22 @@ func (q *ListQuery) Selects(t *timer.Timer) bool {
 // Cursor is a place in a list. Only the engine that made it can read it; it stays good while timers
 // come and go. Engines answer ErrInvalid to bytes that are not theirs.
 type Cursor []byte
+
+// MaxPageBytes bounds the payloads of one page of a list, in bytes. A page of a single timer may exceed it.
+const MaxPageBytes = 8 << 20
+
+// PageBytes counts the payloads of a page that an engine fills.
+type PageBytes int
+
+// Fits counts the timer's payload, unless the page then had more than MaxPageBytes.
+func (b *PageBytes) Fits(t *timer.Timer) bool {
+	sum := int(*b) + len(t.Payload)
+	if *b > 0 && sum > MaxPageBytes {
+		return false
+	}
+	*b = PageBytes(sum)
+	return true
+}
 
 // Page is one page of a list.
 type Page struct {

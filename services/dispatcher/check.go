@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -47,7 +48,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = alone
+		checks[i].CountStart = alone && !d.maybeCounted
 	}
 	began := s.config.Clock()
 	rows, ok := s.read(ctx, checks)
@@ -57,7 +58,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	}
 	var recount []*delivery
 	for i, d := range batch {
-		if !s.judge(d, &rows[i], began) {
+		if !s.answered(d, &rows[i]) || !s.judge(d, &rows[i], began) {
 			continue
 		}
 		starts := rows[i].Timer.Starts
@@ -81,7 +82,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 	checks = checks[:len(recount)]
 	for i, d := range recount {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = true
+		checks[i].CountStart = !d.maybeCounted
 	}
 	began = s.config.Clock()
 	if rows, ok = s.read(ctx, checks); !ok {
@@ -89,9 +90,43 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		return
 	}
 	for i, d := range recount {
-		if s.judge(d, &rows[i], began) {
+		if s.answered(d, &rows[i]) && s.judge(d, &rows[i], began) {
 			d.counted = true
 			s.begin(d)
+		}
+	}
+}
+
+// refusedRow is when a row is read again that the store did not serve while it served others.
+const refusedRow = 500 * time.Millisecond
+
+// answered reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
+// again; the rest of the batch does not wait for it.
+func (s *Service) answered(d *delivery, row *store.Checked) bool {
+	if row.Err == nil {
+		return true
+	}
+	s.failed("check rows", row.Err)
+	d.maybeCounted = d.maybeCounted || !errors.Is(row.Err, store.ErrUnavailable)
+	s.board.hold(d, s.config.Clock().Add(s.jitter(refusedRow)))
+	return false
+}
+
+// readOne reads one row until it is answered; false means that the service ends.
+func (s *Service) readOne(ctx context.Context, check store.Check) (store.Checked, bool) {
+	pauses := s.pauses()
+	for {
+		rows, ok := s.read(ctx, []store.Check{check})
+		if !ok {
+			return store.Checked{}, false
+		}
+		if rows[0].Err == nil {
+			return rows[0], true
+		}
+		s.failed("check rows", rows[0].Err)
+		check.CountStart = check.CountStart && errors.Is(rows[0].Err, store.ErrUnavailable)
+		if !pauses.wait(ctx) {
+			return store.Checked{}, false
 		}
 	}
 }

@@ -71,7 +71,9 @@ type delivery struct {
 	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
 	// not count it.
 	counted bool
-	write   finishJob
+	// maybeCounted: the answer to a count of this start was lost, so it is not counted again.
+	maybeCounted bool
+	write        finishJob
 }
 
 func (d *delivery) state() state { return state{uuid: d.due.UUID, revision: d.due.Revision} }

@@ -49,12 +49,12 @@ func (s *Service) postponeRefused(d *delivery, by time.Duration) {
 	if d.redelivered && d.row.Starts < 2 {
 		check := checkOf(d)
 		check.CountStart = true
-		rows, ok := s.read(s.life, []store.Check{check})
+		row, ok := s.readOne(s.life, check)
 		switch {
 		case !ok:
 			s.board.settle(d)
 			return
-		case !rows[0].Matches(d.due.Revision):
+		case !row.Matches(d.due.Revision):
 			s.metrics.stale.Inc()
 			s.ack(s.board.settle(d))
 			return

@@ -451,6 +451,26 @@ type faulty struct {
 	// before is asked before a call is made: an error is the answer. after is asked once it was made.
 	before, after func(op string, items []store.Finish) error
 	counts        int // asked for by checks
+	// refused is what is answered for one row, by calls of refusedOp: "current", "counted" (those that count a start, which
+	// is done all the same) or "finish".
+	refused   error
+	refusedOp string
+	hot       store.Ref
+}
+
+func (f *faulty) refuse(op string, hot store.Ref, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refusedOp, f.hot, f.refused = op, hot, err
+}
+
+func (f *faulty) refusal(op string, ref store.Ref) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if op == f.refusedOp && ref == f.hot {
+		return f.refused
+	}
+	return nil
 }
 
 func (f *faulty) set(before, after func(op string, items []store.Finish) error) {
@@ -490,12 +510,32 @@ func (f *faulty) Current(ctx context.Context, checks []store.Check) (out []store
 		out, err = f.Store.Current(ctx, checks)
 		return err
 	})
+	for i := range out {
+		op := "current"
+		if checks[i].CountStart {
+			op = "counted"
+		}
+		if refused := f.refusal(op, checks[i].Ref); refused != nil {
+			out[i] = store.Checked{Err: refused}
+		}
+	}
 	return out, err
 }
 
 func (f *faulty) Finish(ctx context.Context, now timer.Millis, items []store.Finish) (out []error, err error) {
 	err = f.around("finish", items, func() error {
-		out, err = f.Store.Finish(ctx, now, items)
+		out = make([]error, len(items))
+		var rest []store.Finish
+		var at []int
+		for i := range items {
+			if out[i] = f.refusal("finish", items[i].Ref); out[i] == nil {
+				rest, at = append(rest, items[i]), append(at, i)
+			}
+		}
+		done, err := f.Store.Finish(ctx, now, rest)
+		for n, answer := range done {
+			out[at[n]] = answer
+		}
 		return err
 	})
 	return out, err

@@ -152,6 +152,9 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 		job.now = now
 		if job.err = err; err == nil {
 			job.err = answers[i]
+			if store.IsTransient(job.err) {
+				s.failed("finish", job.err)
+			}
 		}
 		job.done <- struct{}{}
 	}
@@ -159,9 +162,5 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 
 // reread asks how the row stands.
 func (s *Service) reread(ctx context.Context, d *delivery) (store.Checked, bool) {
-	rows, ok := s.read(ctx, []store.Check{{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held}})
-	if !ok {
-		return store.Checked{}, false
-	}
-	return rows[0], true
+	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held})
 }

@@ -23,6 +23,8 @@ type item struct {
 	// earlier: the store had applied (or refused) it before; outcome.timer is then the present state.
 	earlier bool
 	outcome outcome
+	// applied: outcome is known. Another try leaves it out.
+	applied bool
 	// gone: there is no timer to show.
 	gone bool
 }
@@ -170,12 +172,12 @@ func after(p, q store.Position) bool {
 	return cmp.Or(cmp.Compare(p.Incarnation, q.Incarnation), cmp.Compare(p.Offset, q.Offset)) > 0
 }
 
-// write applies the items that were not refused, each try under new revisions, because one revision
-// must not name the states that two tries left.
+// write applies the items that were not refused or applied, each try under new revisions, because one revision
+// must not name the states that two tries left. It returns an error if there are items to try again.
 func (t *session) write(items []*item, write func(now timer.Millis, ops []store.Op) ([]store.Written, error)) error {
 	var accepted []*item
 	for _, it := range items {
-		if it.refusal == nil {
+		if it.refusal == nil && !it.applied {
 			accepted = append(accepted, it)
 		}
 	}
@@ -193,16 +195,21 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	if b.Err != nil {
 		return b.Err
 	}
+	var left error
 	for i, it := range accepted {
+		if err := b.ErrOf(i); err != nil {
+			left = err
+			continue
+		}
 		o, err := t.judge(&it.command, &b.Written[i], b.After)
 		if err != nil {
 			it.refusal = refuse(err)
 			continue
 		}
-		it.outcome = o
+		it.outcome, it.applied = o, true
 		it.gone = it.command.verb == event.VerbDelete
 	}
-	return nil
+	return left
 }
 
 // lookAgain finds the present state of a timer whose command was applied earlier.

@@ -142,6 +142,13 @@ func TestStoreFailures(t *testing.T) {
 			_, _ = do()
 			return nil, fmt.Errorf("connection lost: %w", store.ErrOutcomeUnknown)
 		}, http.StatusGatewayTimeout, "OUTCOME_UNKNOWN", 1},
+		"this operation unavailable": {func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
+			return []store.Written{{Err: fmt.Errorf("the shard is hot: %w", store.ErrUnavailable)}}, nil
+		}, http.StatusServiceUnavailable, "UNAVAILABLE", 0},
+		"this operation unknown, applied": {func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+			_, _ = do()
+			return []store.Written{{Err: fmt.Errorf("connection lost: %w", store.ErrOutcomeUnknown)}}, nil
+		}, http.StatusGatewayTimeout, "OUTCOME_UNKNOWN", 1},
 		"no longer waited for": {func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
 			return nil, context.DeadlineExceeded
 		}, http.StatusGatewayTimeout, "OUTCOME_UNKNOWN", 1},

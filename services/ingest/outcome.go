@@ -43,9 +43,17 @@ func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
 // committed follows every write of requests: failures are logged now and then (each client is told of
 // its own), and schedulers get their hints.
 func (s *Service) committed(b commit.Batch) {
-	if b.Err != nil {
+	failed := 0
+	var why error
+	for i := range b.Ops {
+		if err := b.ErrOf(i); err != nil {
+			failed++
+			why = err
+		}
+	}
+	if failed > 0 {
 		if held, ok := s.commits.Pass(); ok {
-			s.cfg.Logger.Warn("requests not committed", "operations", len(b.Ops), "error", b.Err, "held_back", held)
+			s.cfg.Logger.Warn("requests not committed", "operations", failed, "error", why, "held_back", held)
 		}
 	}
 	s.hint(b)
@@ -56,7 +64,7 @@ func (s *Service) committed(b commit.Batch) {
 // state does not exist is dropped at the row check. Where then only the row knows the due time (an
 // update without one), the schedulers' sweep has to find it.
 func (s *Service) hint(b commit.Batch) {
-	if b.Err != nil && (!errors.Is(b.Err, store.ErrOutcomeUnknown) || s.cfg.Planted.HintBeforeCommit) {
+	if b.Err != nil && s.cfg.Planted.HintBeforeCommit {
 		return
 	}
 	horizon := b.After.Add(s.cfg.HintWindow)
@@ -64,9 +72,10 @@ func (s *Service) hint(b commit.Batch) {
 	for i, op := range b.Ops {
 		var h event.Hint
 		var ok bool
-		if b.Err == nil {
+		switch err := b.ErrOf(i); {
+		case err == nil:
 			h, ok = certain(op, &b.Written[i])
-		} else {
+		case errors.Is(err, store.ErrOutcomeUnknown):
 			h, ok = possible(op, b.Now)
 		}
 		if ok && h.DueAt <= horizon {

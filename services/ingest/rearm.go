@@ -73,10 +73,11 @@ func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Writt
 			Shard: item.Ref.Shard, UUID: item.Ref.UUID, Revision: item.Revision, Generation: timer.Generation(item.Revision),
 			Attempt: 1, DueAt: max(now, item.ExecuteAt), UpdatedAt: now,
 		}
-		if !unknown {
-			if all[i].Err != nil {
-				continue
-			}
+		switch {
+		case unknown, errors.Is(all[i].Err, store.ErrOutcomeUnknown):
+		case all[i].Err != nil:
+			continue
+		default:
 			h = hintOf(item.Ref, &all[i].Timer)
 		}
 		if h.DueAt <= horizon {

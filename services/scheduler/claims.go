@@ -33,12 +33,24 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 
 func (o *session) take(c claims) {
 	now := o.config.Clock()
+	taken := 0
+	var missed error
 	for _, claimed := range c.claimed {
+		if claimed.Err != nil {
+			missed = claimed.Err
+			continue
+		}
+		taken++
 		ns, _ := o.config.Directory.OfShard(claimed.Claim.Shard)
 		o.state.Claim(now, ns.Name, claimed, c.end)
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
-	o.metrics.claims.Add(float64(len(c.claimed)))
+	o.metrics.claims.Add(float64(taken))
+	if missed != nil {
+		o.wanted = true // claimMissing asks again
+		o.metrics.failures.WithLabelValues(effectClaim.String()).Inc()
+		o.log.Warn("shards not claimed", "shards", len(c.claimed)-taken, "error", missed)
+	}
 }
 
 // missing lists the partition's shards that are not claimed and were not lost lately.

@@ -90,6 +90,19 @@ func (o *session) worked(e effect, next timer.Millis) {
 	o.at[e] = next
 }
 
+// missed counts an effect that the store did not do for some shards while it did for others, and logs it once a minute.
+func (o *session) missed(e effect) {
+	n, err := o.state.Missed()
+	if n == 0 || o.io.Err() != nil {
+		return
+	}
+	o.metrics.failures.WithLabelValues(e.String()).Inc()
+	if now := o.config.Clock(); now.Sub(o.missedAt[e]) >= time.Minute {
+		o.missedAt[e] = now
+		o.log.Warn("scheduler operation failing for some shards", "effect", e.String(), "shards", n, "error", err)
+	}
+}
+
 // publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
 func (o *session) publish(now timer.Millis) {
 	batch := o.state.Release(now, o.config.PublishBatch)
@@ -147,6 +160,7 @@ func (o *session) poll(now timer.Millis) {
 			o.worked(effectPoll, now)
 			before := o.state.Shards()
 			o.fenced(now, before, o.state.Polled(now, q, answer))
+			o.missed(effectPoll)
 		}
 	})
 }
@@ -178,6 +192,7 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 			before := o.state.Shards()
 			next, done, fenced := o.state.Swept(q, page)
 			o.fenced(now, before, fenced)
+			o.missed(effectSweep)
 			if !done {
 				o.sweepPage(next)
 				return
@@ -231,6 +246,7 @@ func (o *session) advance(now timer.Millis) {
 			o.worked(effectAdvance, now.Add(o.config.AdvanceEvery))
 			before := o.state.Shards()
 			o.fenced(now, before, o.state.Advanced(items, answers))
+			o.missed(effectAdvance)
 		}
 	})
 }

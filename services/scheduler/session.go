@@ -47,6 +47,8 @@ type session struct {
 	at      [effects]timer.Millis
 	running [effects]bool
 	pauses  [effects]*backoff.ExponentialBackOff
+	// missedAt is when shards that an effect missed were last logged.
+	missedAt [effects]timer.Millis
 	// sweptAt is when the last sweep ended.
 	sweptAt timer.Millis
 	// announcedAt is when marks were looked for last.

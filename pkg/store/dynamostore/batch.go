@@ -45,6 +45,60 @@ func (s *Store) each(n int, do func(i int) error) error {
 	return worst(errs)
 }
 
+// singly runs do for each item of each group: groups several at a time, the items of a group one after another. An item
+// that fails is passed to failed, with its error, and so are those of its group behind it. The other groups continue if
+// the service refused only what the item is about (localError), such as a shard that is hot. After any other failure no
+// further item is tried; if none was done before it, it is returned, as the error of the whole batch.
+func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, err error)) error {
+	var mu sync.Mutex
+	var errs []error
+	dealt, stop := 0, false
+	group := func(items []int) {
+		for n, i := range items {
+			mu.Lock()
+			stopped := stop
+			mu.Unlock()
+			err := fmt.Errorf("%w: not tried after others failed", store.ErrUnavailable)
+			if !stopped {
+				err = do(i)
+			}
+			mu.Lock()
+			if err == nil {
+				dealt++
+				mu.Unlock()
+				continue
+			}
+			if !stopped && !isLocal(err) {
+				stop = true
+				errs = append(errs, err)
+			}
+			mu.Unlock()
+			failed(i, err)
+			for _, behind := range items[n+1:] {
+				failed(behind, fmt.Errorf("%w: not tried after another on the same timer: %w", store.ErrUnavailable, hideKind(err)))
+			}
+			return
+		}
+	}
+	_ = s.each(len(groups), func(g int) error {
+		group(groups[g])
+		return nil
+	})
+	if dealt > 0 {
+		return nil
+	}
+	return worst(errs)
+}
+
+// alone makes a group of each of n items.
+func alone(n int) [][]int {
+	groups := make([][]int, n)
+	for i := range groups {
+		groups[i] = []int{i}
+	}
+	return groups
+}
+
 // worst is the error that says least about what was done.
 func worst(errs []error) error {
 	for _, err := range errs {
@@ -58,25 +112,8 @@ func worst(errs []error) error {
 	return errs[0]
 }
 
-// eachWrite is each for writes. ErrUnavailable speaks of the whole batch and means that nothing was
-// applied; where a part of it may have been, the outcome is unknown.
-func (s *Store) eachWrite(n int, do func(i int) error) error {
-	var done atomic.Int64
-	err := s.each(n, func(i int) error {
-		err := do(i)
-		if err == nil {
-			done.Add(1)
-		}
-		return err
-	})
-	if err != nil && done.Load() > 0 && !errors.Is(err, store.ErrOutcomeUnknown) {
-		return fmt.Errorf("%w: %d of %d items were dealt with, then: %w", store.ErrOutcomeUnknown, done.Load(), n, hideUnavailable(err))
-	}
-	return err
-}
-
-// hideUnavailable keeps an error's text and not what it is.
-func hideUnavailable(err error) error { return errors.New(err.Error()) }
+// hideKind keeps an error's text and not what it is.
+func hideKind(err error) error { return errors.New(err.Error()) }
 
 // turns groups the places 0 … n−1 by what they are about, each group in order, groups by their first.
 func turns[K comparable](n int, of func(i int) K) [][]int {
@@ -99,27 +136,41 @@ func turns[K comparable](n int, of func(i int) K) [][]int {
 const maxBatchGet = 100
 
 // getAll reads items of one table, strongly consistent, as few requests as there can be. Those that are
-// there are in the answer by their sort and partition key (describeKey). The keys must differ.
-func (s *Store) getAll(ctx context.Context, table string, keys []item, projection string) (map[string]item, error) {
-	found := make(map[string]item, len(keys))
+// there are in the answer by their sort and partition key (describeKey). The keys must differ. missed has the error of
+// each key that was refused (localError).
+func (s *Store) getAll(
+	ctx context.Context, table string, keys []item, projection string,
+) (found map[string]item, missed map[string]error, err error) {
+	found = make(map[string]item, len(keys))
+	missed = map[string]error{}
 	var mu sync.Mutex
 	chunks := (len(keys) + maxBatchGet - 1) / maxBatchGet
-	err := s.each(chunks, func(c int) error {
+	err = s.each(chunks, func(c int) error {
 		chunk := keys[c*maxBatchGet : min(len(keys), (c+1)*maxBatchGet)]
-		items, err := s.getChunk(ctx, table, chunk, projection)
+		items, unread, err := s.getChunk(ctx, table, chunk, projection)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, it := range items {
 			found[describeKey(it)] = it
 		}
-		return err
+		if err == nil || !isLocal(err) {
+			return err
+		}
+		for _, k := range unread {
+			missed[describeKey(k)] = err
+		}
+		return nil
 	})
-	return found, err
+	return found, missed, err
 }
 
+// barrenBeside is how many empty answers the rest of a request may get after a part of it was answered: the rest is then
+// in a hot shard, and the callers of the answered part wait.
+const barrenBeside = 2
+
 // getChunk asks until it has all of them: an answer is cut at 16 MB, and where capacity is short. The
-// latter is no error to the SDK, so its backoff is borrowed.
-func (s *Store) getChunk(ctx context.Context, table string, keys []item, projection string) ([]item, error) {
+// latter is no error to the SDK, so its backoff is borrowed. unread are the keys that it gave up, with an error.
+func (s *Store) getChunk(ctx context.Context, table string, keys []item, projection string) (items, unread []item, err error) {
 	ask := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, k := range keys {
 		ask.Keys = append(ask.Keys, k)
@@ -127,7 +178,12 @@ func (s *Store) getChunk(ctx context.Context, table string, keys []item, project
 	if projection != "" {
 		ask.ProjectionExpression, ask.ExpressionAttributeNames = &projection, names(projection)
 	}
-	var items []item
+	left := func() (all []item) {
+		for _, k := range ask.Keys {
+			all = append(all, k)
+		}
+		return all
+	}
 	for barren := 0; ; {
 		var out *dynamodb.BatchGetItemOutput
 		err := s.read(ctx, func() (err error) {
@@ -138,7 +194,7 @@ func (s *Store) getChunk(ctx context.Context, table string, keys []item, project
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return items, left(), err
 		}
 		s.consumed("BatchGetItem", out.ConsumedCapacity...)
 		for _, it := range out.Responses[table] {
@@ -146,21 +202,21 @@ func (s *Store) getChunk(ctx context.Context, table string, keys []item, project
 		}
 		rest, more := out.UnprocessedKeys[table]
 		if !more || len(rest.Keys) == 0 {
-			return items, nil
+			return items, nil, nil
 		}
 		if barren++; len(out.Responses[table]) > 0 {
 			barren = 0
 		} else {
 			s.options.Observer.Throttled()
 		}
-		if barren >= s.options.MaxAttempts {
-			return nil, fmt.Errorf("%w: DynamoDB left %d of %d items unread for lack of capacity",
-				store.ErrUnavailable, len(rest.Keys), len(keys))
-		}
 		ask.Keys = rest.Keys
+		if most := s.options.MaxAttempts; barren >= most || len(items) > 0 && barren >= barrenBeside {
+			return items, left(), &localError{fmt.Errorf("%w: DynamoDB left %d of %d items unread for lack of capacity",
+				store.ErrUnavailable, len(rest.Keys), len(keys))}
+		}
 		if barren > 0 {
 			if err := s.pause(ctx, barren); err != nil {
-				return nil, err
+				return items, left(), err
 			}
 		}
 	}

@@ -31,32 +31,33 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 			keys = append(keys, timerKey(checks[group[0]].Ref))
 		}
 	}
-	err := s.eachWrite(len(counted), func(g int) error {
-		for n, i := range counted[g] {
-			var err error
-			if out[i], err = s.checkOne(ctx, &checks[i]); err != nil {
-				return partly(n, fmt.Errorf("timer %s: %w", checks[i].Ref.UUID, err))
-			}
-		}
-		return nil
-	})
+	items, missed, err := s.getAll(ctx, s.options.Table, keys, "")
 	if err != nil {
 		return nil, fmt.Errorf("check rows: %w", err)
 	}
-	items, err := s.getAll(ctx, s.options.Table, keys, "")
-	if err != nil {
-		return nil, fmt.Errorf("check rows: %w", partly(len(counted), err))
+	err = s.singly(counted, func(i int) (err error) {
+		if out[i], err = s.checkOne(ctx, &checks[i]); err != nil {
+			err = fmt.Errorf("timer %s: %w", checks[i].Ref.UUID, err)
+		}
+		return err
+	}, func(i int, err error) { out[i] = store.Checked{Err: err} })
+	if err != nil && len(keys) == 0 {
+		return nil, fmt.Errorf("check rows: %w", err)
 	}
 	for _, group := range groups {
+		if counts(checks, group) {
+			continue
+		}
+		key := describeKey(timerKey(checks[group[0]].Ref))
+		r, found, err := readRow(items[key])
+		if err != nil {
+			return nil, fmt.Errorf("check rows: %w", err)
+		}
 		for _, i := range group {
-			if out[i].Found || counts(checks, group) {
-				continue
-			}
-			r, found, err := readRow(items[describeKey(timerKey(checks[i].Ref))])
-			if err != nil {
-				return nil, fmt.Errorf("check rows: %w", err)
-			}
-			if found {
+			switch {
+			case missed[key] != nil:
+				out[i] = store.Checked{Err: fmt.Errorf("check timer %s: %w", checks[i].Ref.UUID, missed[key])}
+			case found:
 				out[i] = store.Checked{Found: true, Timer: r.timer}
 				out[i].Timer.Payload = clonePayload(r.timer.Payload)
 			}

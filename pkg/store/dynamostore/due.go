@@ -60,23 +60,26 @@ func (s *Store) answer(
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
-		newest, err := s.claimsStand(ctx, asked)
+		refused, err := s.fenced(ctx, asked)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 		wasted, unfenced := 0, places[:0:0]
 		for n, i := range places {
-			if !newest[n] {
+			if refused[n] == nil {
+				refused[n] = read[n].err
+			}
+			if refused[n] != nil {
 				wasted += len(read[n].rows)
 				c := spans[i].claim
-				tell(i, found{}, fmt.Errorf("%s shard %s under claim %d: %w", op, c.Shard, c.Version, store.ErrFenced))
+				tell(i, found{}, fmt.Errorf("%s shard %s under claim %d: %w", op, c.Shard, c.Version, refused[n]))
 				continue
 			}
 			unfenced = append(unfenced, i)
 		}
 		if wasted == 0 || taken(read) < total {
 			for n, i := range places {
-				if newest[n] {
+				if refused[n] == nil {
 					tell(i, read[n], nil)
 				}
 			}
@@ -96,9 +99,9 @@ func taken(all []found) int {
 	return n
 }
 
-// claimsStand reports which of the spans' claims are the newest and not released, strongly consistent: one
-// request for up to a hundred shards.
-func (s *Store) claimsStand(ctx context.Context, spans []span) ([]bool, error) {
+// fenced returns, for each of the spans, ErrFenced if its claim is not the newest or was released, or why that is not
+// known; else nil. It reads strongly consistent, in one request for up to a hundred shards.
+func (s *Store) fenced(ctx context.Context, spans []span) ([]error, error) {
 	keys := make([]item, 0, len(spans))
 	asked := make(map[string]bool, len(spans))
 	for i := range spans {
@@ -108,13 +111,16 @@ func (s *Store) claimsStand(ctx context.Context, spans []span) ([]bool, error) {
 			keys = append(keys, k)
 		}
 	}
-	records, err := s.getAll(ctx, s.options.Table, keys, "#shard_id, #sk, #version, #owner")
+	records, missed, err := s.getAll(ctx, s.options.Table, keys, "#shard_id, #sk, #version, #owner")
 	if err != nil {
 		return nil, err
 	}
-	out := make([]bool, len(spans))
+	out := make([]error, len(spans))
 	for i := range spans {
-		out[i] = admits(records[describeKey(recordKey(spans[i].claim.Shard))], spans[i].claim)
+		key := describeKey(recordKey(spans[i].claim.Shard))
+		if out[i] = missed[key]; out[i] == nil && !admits(records[key], spans[i].claim) {
+			out[i] = store.ErrFenced
+		}
 	}
 	return out, nil
 }

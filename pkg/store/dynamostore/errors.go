@@ -77,7 +77,7 @@ func refused(err error) bool {
 
 // failed translates an error of the SDK. maybe says that the request was a write, and may have been done.
 func failed(ctx context.Context, err error, maybe bool) error {
-	sentinel := store.ErrUnavailable
+	sentinel, local := store.ErrUnavailable, passing(err) || isFull(err)
 	switch {
 	case maybe:
 		sentinel = store.ErrOutcomeUnknown
@@ -95,7 +95,22 @@ func failed(ctx context.Context, err error, maybe bool) error {
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("%w: %w: %w", sentinel, ended, err)
 	}
-	return fmt.Errorf("%w: %w", sentinel, err)
+	err = fmt.Errorf("%w: %w", sentinel, err)
+	if local {
+		return &localError{err}
+	}
+	return err
+}
+
+// localError is a refusal that is about one item or shard: requests for others may succeed.
+type localError struct{ cause error }
+
+func (e *localError) Error() string { return e.cause.Error() }
+func (e *localError) Unwrap() error { return e.cause }
+
+func isLocal(err error) bool {
+	_, local := errors.AsType[*localError](err)
+	return local
 }
 
 // plain is the service's own error where there is one: what the SDK puts around it is for its developers.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -30,6 +32,14 @@ func row(t *testing.T, s *dynamostore.Store, ref store.Ref) (timer.Timer, bool) 
 		t.Fatal(err)
 	}
 	return out[0].Timer, out[0].Found
+}
+
+// answerOf is the error of a call, or of the only item of its batch.
+func answerOf[T any](out []T, err error, of func(T) error) error {
+	if err != nil {
+		return fmt.Errorf("the whole call: %w", errors.New(err.Error())) // which it must not be
+	}
+	return of(out[0])
 }
 
 // wantOnly fails unless the error is the one sentinel and not the other, and one line.
@@ -69,17 +79,26 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 	op := putIn(0, "new", present)
 	var group sync.WaitGroup // they all wait before they try again
 	for what, call := range map[string]func() error{
-		"write":   func() error { _, err := s.Write(ctx, present, []store.Op{op}); return err },
-		"get":     func() error { _, err := s.Get(ctx, present, op.Ref); return err },
-		"due":     func() error { _, err := s.Due(ctx, dueIn(claims)); return err },
-		"current": func() error { _, err := s.Current(ctx, []store.Check{{Ref: op.Ref}}); return err },
+		"write": func() error {
+			out, err := s.Write(ctx, present, []store.Op{op})
+			return answerOf(out, err, func(w store.Written) error { return w.Err })
+		},
+		"get": func() error { _, err := s.Get(ctx, present, op.Ref); return err },
+		"due": func() error {
+			out, err := s.Due(ctx, dueIn(claims))
+			return answerOf(out, err, func(d store.DueShard) error { return d.Err })
+		},
+		"current": func() error {
+			out, err := s.Current(ctx, []store.Check{{Ref: op.Ref}})
+			return answerOf(out, err, func(c store.Checked) error { return c.Err })
+		},
 		"advance": func() error {
-			_, err := s.Advance(ctx, present, []store.Advance{{Claim: claims[0], Watermark: store.MaxKeyAt(1)}})
-			return err
+			out, err := s.Advance(ctx, present, []store.Advance{{Claim: claims[0], Watermark: store.MaxKeyAt(1)}})
+			return answerOf(out, err, func(err error) error { return err })
 		},
 		"finish": func() error {
-			_, err := s.Finish(ctx, present, []store.Finish{finishOf(0, &kept, store.FinishDone)})
-			return err
+			out, err := s.Finish(ctx, present, []store.Finish{finishOf(0, &kept, store.FinishDone)})
+			return answerOf(out, err, func(err error) error { return err })
 		},
 	} {
 		group.Go(func() { wantOnly(t, what, call(), store.ErrUnavailable, store.ErrOutcomeUnknown) })
@@ -94,8 +113,8 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestPartOfABatch: "unavailable" would say that none of it was applied.
-func TestPartOfABatchIsUnknown(t *testing.T) {
+// TestPartOfABatch: one refused item does not change the answers of the other 39.
+func TestPartOfABatch(t *testing.T) {
 	s, w, _ := faulty(t)
 	ops := make([]store.Op, 40)
 	for i := range ops {
@@ -108,8 +127,56 @@ func TestPartOfABatchIsUnknown(t *testing.T) {
 		}
 		return pass
 	})
-	_, err := s.Write(t.Context(), present, ops)
-	wantOnly(t, "write", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
+	out, err := s.Write(t.Context(), present, ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range out[:39] {
+		if out[i].Err != nil {
+			t.Errorf("put %d: %v", i, out[i].Err)
+		}
+	}
+	wantOnly(t, "the put that was refused", out[39].Err, store.ErrUnavailable, store.ErrOutcomeUnknown)
+}
+
+// TestPartOfABatchWithoutTheService: a failure that is not about a shard ends the batch. Items that were not tried are
+// unavailable, and no item that was done is.
+func TestPartOfABatchWithoutTheService(t *testing.T) {
+	s, w, _ := faulty(t)
+	ops := make([]store.Op, 400)
+	for i := range ops {
+		ops[i] = putIn(shard.ID(i%7), fmt.Sprint(i), present)
+	}
+	var done atomic.Int64
+	w.on(func(operation, _ string) fault {
+		if operation == "UpdateItem" && done.Add(1) > 100 {
+			return breakDown
+		}
+		return pass
+	})
+	out, err := s.Write(t.Context(), present, ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.on(nil)
+	counts := map[string]int{}
+	for i := range out {
+		put, _ := ops[i].(store.Put)
+		_, found := row(t, s, put.Ref)
+		switch {
+		case out[i].Err == nil && found:
+			counts["done"]++
+		case errors.Is(out[i].Err, store.ErrOutcomeUnknown) && !errors.Is(out[i].Err, store.ErrUnavailable):
+			counts["unknown"]++
+		case errors.Is(out[i].Err, store.ErrUnavailable) && !found:
+			counts["not tried"]++
+		default:
+			t.Errorf("put %d: %v, and the row is there: %t", i, out[i].Err, found)
+		}
+	}
+	if counts["done"] != 100 || counts["unknown"] == 0 || counts["unknown"] > 64 || counts["not tried"] == 0 {
+		t.Errorf("of %d puts: %v; want 100 done, those unknown that were under way, and the others not tried", len(ops), counts)
+	}
 }
 
 // TestALostAnswerIsUnknown: what the service did and could not say is never called refused, and the engine
@@ -192,7 +259,8 @@ func TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable(t *testing.T) {
 		return throttle
 	})
 	f := finishOf(0, &t0, store.FinishDone)
-	_, err := s.Finish(t.Context(), present, []store.Finish{f})
+	out, err := s.Finish(t.Context(), present, []store.Finish{f})
+	err = answerOf(out, err, func(err error) error { return err })
 	wantOnly(t, "finish", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
 	w.on(nil)
 	if _, found := row(t, s, f.Ref); found || tried != 3 {
@@ -225,7 +293,8 @@ func TestAFullCollection(t *testing.T) {
 		}
 		return pass
 	})
-	_, err := s.Write(t.Context(), present, []store.Op{putIn(7, "more", present)})
+	out, err := s.Write(t.Context(), present, []store.Op{putIn(7, "more", present)})
+	err = answerOf(out, err, func(w store.Written) error { return w.Err })
 	wantOnly(t, "write", err, store.ErrUnavailable, store.ErrOutcomeUnknown)
 	if !errors.Is(err, dynamostore.ErrCollectionFull) || !strings.Contains(err.Error(), "shard 7") || !strings.Contains(err.Error(), "docs/dynamodb.md") {
 		t.Errorf("the error is %v", err)
@@ -279,6 +348,41 @@ func TestACollectionThatGrows(t *testing.T) {
 	}
 	if watch.measured != 2 || watch.gigabytes != 9 {
 		t.Errorf("the observer was told %d times, last of %.0f GB; want 2 times, of 9 GB", watch.measured, watch.gigabytes)
+	}
+}
+
+// TestAnEmptyPageIsNotTheEnd: DynamoDB may answer a Query with no items and a key from which to continue.
+func TestAnEmptyPageIsNotTheEnd(t *testing.T) {
+	s, w, _ := faulty(t)
+	made(t, s, putIn(0, "due", present), putIn(0, "later", present+3_600_000))
+	claims := claimed(t, s, 0)
+	// Every second Query is answered with nothing, the first of them first.
+	n := 0
+	w.on(func(operation, _ string) fault {
+		if operation != "Query" {
+			return pass
+		}
+		if n++; n%2 == 1 {
+			return emptyPage
+		}
+		return pass
+	})
+	due, err := s.Due(t.Context(), dueIn(claims))
+	if err != nil || len(due[0].Rows) != 1 || due[0].NextDueAt != present+3_600_000 || due[0].Cut {
+		t.Errorf("due: %+v, %v; want one row and the next an hour later", due, err)
+	}
+	overdue, err := s.Overdue(t.Context(), overdueIn(claims))
+	if err != nil || len(overdue[0].Rows) != 1 || overdue[0].More {
+		t.Errorf("overdue: %+v, %v; want one row", overdue, err)
+	}
+	states, err := s.Inspect(t.Context(), []shard.ID{0})
+	if err != nil || states[0].NextDueAt != present {
+		t.Errorf("inspect: %+v, %v; want the next timer due at %s", states, err, present)
+	}
+	ns := store.Namespace{Name: "default", Shards: shard.Block{Count: 1}}
+	page, err := s.List(t.Context(), present, store.ListQuery{Namespace: ns, Limit: 10})
+	if err != nil || len(page.Timers) != 2 || len(page.Next) != 0 {
+		t.Errorf("list: %d timers, next %q, %v; want 2 and the last page", len(page.Timers), page.Next, err)
 	}
 }
 

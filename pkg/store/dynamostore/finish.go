@@ -28,28 +28,33 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 			keys = append(keys, timerKey(items[group[0]].Ref))
 		}
 	}
-	rows, err := s.getAll(ctx, s.options.Table, keys, "")
+	rows, missed, err := s.getAll(ctx, s.options.Table, keys, "")
 	if err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
+	first := make(map[int]bool, len(groups))
+	for _, group := range groups {
+		first[group[0]] = true
+	}
 	out := make([]error, len(items))
-	err = s.eachWrite(len(groups), func(g int) error {
-		for n, i := range groups[g] {
-			f := &items[i]
-			seen, fresh := rows[describeKey(timerKey(f.Ref))], n == 0
-			answer, err := s.finishOne(ctx, now, f, seen, fresh)
-			if err != nil && isInvalid(err) {
-				answer, err = err, nil
-			}
-			if err != nil {
-				return partly(n, fmt.Errorf("timer %s: %w", f.Ref.UUID, err))
-			}
-			if answer != nil {
-				out[i] = fmt.Errorf("finish timer %s: %w", f.Ref.UUID, answer)
-			}
+	err = s.singly(groups, func(i int) error {
+		f := &items[i]
+		key := describeKey(timerKey(f.Ref))
+		if unread := missed[key]; unread != nil {
+			return fmt.Errorf("timer %s: %w", f.Ref.UUID, unread)
+		}
+		answer, err := s.finishOne(ctx, now, f, rows[key], first[i])
+		if err != nil && isInvalid(err) {
+			answer, err = err, nil
+		}
+		if err != nil {
+			return fmt.Errorf("timer %s: %w", f.Ref.UUID, err)
+		}
+		if answer != nil {
+			out[i] = fmt.Errorf("finish timer %s: %w", f.Ref.UUID, answer)
 		}
 		return nil
-	})
+	}, func(i int, err error) { out[i] = err })
 	if err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}

@@ -22,7 +22,10 @@ func (s *Store) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardSt
 	for g := range groups {
 		keys[g] = recordKey(shards[groups[g][0]])
 	}
-	records, err := s.getAll(ctx, s.options.Table, keys, "")
+	records, missed, err := s.getAll(ctx, s.options.Table, keys, "")
+	for _, unread := range missed { // this is for people, who ask again
+		err = unread
+	}
 	out := make([]store.ShardState, len(shards))
 	if err == nil {
 		err = s.each(len(groups), func(g int) error {

@@ -53,6 +53,7 @@ type pager struct {
 	q      *store.ListQuery
 	now    timer.Millis
 	page   store.Page
+	bytes  store.PageBytes
 	looked int
 }
 
@@ -66,22 +67,24 @@ func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 	if from.started {
 		first = from.sort() + justAfter
 	}
+	in := &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: aws.String(within), ExpressionAttributeNames: names(within),
+		ExpressionAttributeValues: item{":shard": number(int64(from.shard)), ":from": text(first), ":upto": text(last)},
+	}
 	for {
-		page, err := p.store.query(ctx, &dynamodb.QueryInput{
-			TableName: &table, KeyConditionExpression: aws.String(within), ExpressionAttributeNames: names(within),
-			ExpressionAttributeValues: item{":shard": number(int64(from.shard)), ":from": text(first), ":upto": text(last)},
-			Limit:                     aws.Int32(int32(p.wanted())),
-		})
+		in.Limit = aws.Int32(int32(p.wanted()))
+		page, err := p.store.query(ctx, in)
 		if err != nil {
 			return false, fmt.Errorf("shard %s: %w", from.shard, err)
 		}
 		for _, it := range page.Items {
-			if p.full() {
+			fits, err := p.look(it, from.finished)
+			if err != nil {
+				return false, err
+			}
+			if !fits {
 				p.page.Next = from.encode()
 				return true, nil
-			}
-			if err := p.look(it, from.finished); err != nil {
-				return false, err
 			}
 			if err := from.moveTo(it); err != nil {
 				return false, err
@@ -94,7 +97,7 @@ func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 			p.page.Next = from.encode()
 			return true, nil
 		}
-		first = from.sort() + justAfter
+		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
 }
 
@@ -109,22 +112,33 @@ func (p *pager) wanted() int {
 	return left
 }
 
-func (p *pager) look(it item, finished bool) error {
+// look takes an item into the page if it is a timer that is selected. It returns false if the page has no room for it.
+func (p *pager) look(it item, finished bool) (fits bool, err error) {
+	if p.full() {
+		return false, nil
+	}
 	p.looked++
-	if finished {
-		e, err := readEntry(it)
-		if err != nil || !e.isEnd() || e.expires <= p.now {
-			return err
-		}
-		t, err := readEnd(it)
-		if err == nil && p.q.Selects(&t) {
-			p.page.Timers = append(p.page.Timers, t)
-		}
-		return err
+	t, listed, err := p.listed(it, finished)
+	if err != nil || !listed || !p.q.Selects(&t) {
+		return true, err
 	}
-	r, found, err := readRow(it)
-	if err == nil && found && p.q.Selects(&r.timer) {
-		p.page.Timers = append(p.page.Timers, r.timer)
+	if !p.bytes.Fits(&t) {
+		return false, nil
 	}
-	return err
+	p.page.Timers = append(p.page.Timers, t)
+	return true, nil
+}
+
+// listed reads the timer of an item, if it is one that lists show.
+func (p *pager) listed(it item, finished bool) (t timer.Timer, listed bool, err error) {
+	if !finished {
+		r, found, err := readRow(it)
+		return r.timer, found, err
+	}
+	e, err := readEntry(it)
+	if err != nil || !e.isEnd() || e.expires <= p.now {
+		return t, false, err
+	}
+	t, err = readEnd(it)
+	return t, err == nil, err
 }

@@ -95,8 +95,8 @@ func TestMetricsTellWhatOperatorsWatch(t *testing.T) {
 	}
 
 	w.first("UpdateItem", fill)
-	if _, err := s.Write(t.Context(), present, []store.Op{putIn(7, "b", present)}); !errors.Is(err, dynamostore.ErrCollectionFull) {
-		t.Fatal(err)
+	if out, err := s.Write(t.Context(), present, []store.Op{putIn(7, "b", present)}); err != nil || !errors.Is(out[0].Err, dynamostore.ErrCollectionFull) {
+		t.Fatal(err, out)
 	}
 	want(1, "timerbus_dynamodb_collection_full_total")
 }

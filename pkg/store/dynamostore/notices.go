@@ -143,16 +143,19 @@ func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, er
 			dead = append(dead, marks[i].deadKey())
 		}
 	}
-	rows, err := s.getAll(ctx, s.options.Table, distinct(parked), "")
+	rows, missedRows, err := s.getAll(ctx, s.options.Table, distinct(parked), "")
 	if err != nil {
 		return nil, err
 	}
-	ends, err := s.getAll(ctx, s.options.History, distinct(dead), "")
+	ends, missedEnds, err := s.getAll(ctx, s.options.History, distinct(dead), "")
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Notice
 	for i := range marks {
+		if missedRows[describeKey(timerKey(marks[i].mark.Ref))] != nil || missedEnds[describeKey(marks[i].deadKey())] != nil {
+			continue // a later question finds the mark again
+		}
 		n, stands, err := marks[i].notice(rows, ends)
 		if err != nil {
 			return nil, err
@@ -216,14 +219,18 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	}
 	defer s.leave()
 	groups := turns(len(marks), func(i int) store.Ref { return marks[i].Ref })
-	err := s.eachWrite(len(groups), func(g int) error {
-		for n, i := range groups[g] {
-			if err := s.unmark(ctx, &marks[i]); err != nil {
-				return partly(n, fmt.Errorf("timer %s: %w", marks[i].Ref.UUID, err))
-			}
+	left := make([]error, len(marks))
+	err := s.singly(groups, func(i int) error {
+		if err := s.unmark(ctx, &marks[i]); err != nil {
+			return fmt.Errorf("timer %s: %w", marks[i].Ref.UUID, err)
 		}
 		return nil
-	})
+	}, func(i int, err error) { left[i] = err })
+	if err == nil {
+		if err = worst(slices.DeleteFunc(left, func(err error) bool { return err == nil })); err != nil {
+			err = fmt.Errorf("%w: some marks were taken off: %w", store.ErrOutcomeUnknown, hideKind(err))
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("announced: %w", err)
 	}

@@ -25,6 +25,8 @@ type found struct {
 	next timer.Millis
 	// open: behind rows nothing has been looked at.
 	open bool
+	// err: the service refused this shard, and not others.
+	err error
 }
 
 // firstPage is how many entries of the index the first look at a shard reads. They are about 250 bytes
@@ -38,10 +40,10 @@ const firstPage = 16
 // order and only as far as there is room, because what is read is paid for and thrown away otherwise.
 func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int, peek bool) ([]found, error) {
 	out := make([]found, len(spans))
-	err := s.each(len(spans), func(i int) (err error) {
+	err := s.singly(alone(len(spans)), func(i int) (err error) {
 		out[i], err = s.look(ctx, &spans[i], min(perShard, total), peek)
 		return err
-	})
+	}, func(i int, err error) { out[i] = found{err: err} })
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,13 @@ func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int
 		if end == i+1 {
 			limit = min(perShard, room)
 		}
-		err := s.each(end-i, func(n int) error { return s.readOn(ctx, &spans[i+n], &out[i+n], limit, peek) })
+		err := s.each(end-i, func(n int) error {
+			err := s.readOn(ctx, &spans[i+n], &out[i+n], limit, peek)
+			if isLocal(err) {
+				out[i+n], err = found{err: err}, nil
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -144,35 +152,42 @@ func (s *Store) readOn(ctx context.Context, asked *span, f *found, limit int, pe
 	return nil
 }
 
-// indexPage is one page of the index.
+// indexPage is one page of the index. One without rows is the last.
 type indexPage struct {
 	rows []store.DueRow
 	more bool
 }
 
-// page reads at most limit entries of a shard's index with from ≤ key ≤ upto, strongly consistent.
+// page reads at most limit entries of a shard's index with from ≤ key ≤ upto, strongly consistent. DynamoDB may answer
+// with no items and a key from which to continue; page then continues.
 func (s *Store) page(ctx context.Context, id shard.ID, from, upto string, limit int) (indexPage, error) {
 	if from > upto { // which the service refuses
 		return indexPage{}, nil
 	}
 	const between = "#shard_id = :shard AND #due BETWEEN :from AND :upto"
-	out, err := s.query(ctx, &dynamodb.QueryInput{
+	in := &dynamodb.QueryInput{
 		TableName: &s.options.Table, IndexName: aws.String(dueIndex), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression: aws.String(between), ExpressionAttributeNames: names(between),
 		ExpressionAttributeValues: item{":shard": number(int64(id)), ":from": text(from), ":upto": text(upto)},
-	})
-	if err != nil {
-		return indexPage{}, fmt.Errorf("shard %s: %w", id, err)
 	}
-	p := indexPage{more: out.LastEvaluatedKey != nil}
-	for _, it := range out.Items {
-		r, err := readDueRow(id, it)
+	for {
+		out, err := s.query(ctx, in)
 		if err != nil {
-			return indexPage{}, err
+			return indexPage{}, fmt.Errorf("shard %s: %w", id, err)
 		}
-		p.rows = append(p.rows, r)
+		p := indexPage{more: out.LastEvaluatedKey != nil}
+		for _, it := range out.Items {
+			r, err := readDueRow(id, it)
+			if err != nil {
+				return indexPage{}, err
+			}
+			p.rows = append(p.rows, r)
+		}
+		if len(p.rows) > 0 || !p.more {
+			return p, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return p, nil
 }
 
 // readDueRow reads an entry of the index.

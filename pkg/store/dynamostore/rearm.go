@@ -19,19 +19,17 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 	defer s.leave()
 	out := make([]store.Written, len(items))
 	groups := turns(len(items), func(i int) store.Ref { return items[i].Ref })
-	err := s.eachWrite(len(groups), func(g int) error {
-		for n, i := range groups[g] {
-			w, err := s.rearmOne(ctx, now, &items[i])
-			if err = itsOwn(&w, err); err != nil {
-				return partly(n, fmt.Errorf("timer %s: %w", items[i].Ref.UUID, err))
-			}
-			if w.Err != nil {
-				w.Err = fmt.Errorf("rearm timer %s: %w", items[i].Ref.UUID, w.Err)
-			}
-			out[i] = w
+	err := s.singly(groups, func(i int) error {
+		w, err := s.rearmOne(ctx, now, &items[i])
+		if err = itsOwn(&w, err); err != nil {
+			return fmt.Errorf("timer %s: %w", items[i].Ref.UUID, err)
 		}
+		if w.Err != nil {
+			w.Err = fmt.Errorf("rearm timer %s: %w", items[i].Ref.UUID, w.Err)
+		}
+		out[i] = w
 		return nil
-	})
+	}, func(i int, err error) { out[i] = store.Written{Err: err} })
 	if err != nil {
 		return nil, fmt.Errorf("rearm: %w", err)
 	}

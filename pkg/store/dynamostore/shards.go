@@ -47,7 +47,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	defer s.leave()
 	const change = "SET #owner = :owner, #node = :node, #claimed_at = :now ADD #version :one"
 	out := make([]store.Claimed, len(shards))
-	err := s.eachWrite(len(shards), func(i int) error {
+	err := s.singly(alone(len(shards)), func(i int) error {
 		it, _, err := s.update(ctx, recordKey(shards[i]), change, condition{values: item{
 			":owner": text(owner.Incarnation.String()), ":node": text(owner.Node), ":now": number(now), ":one": number(1),
 		}}, types.ReturnValueAllNew)
@@ -60,7 +60,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 			Watermark: record.Watermark, Published: record.Published,
 		}
 		return err
-	})
+	}, func(i int, err error) { out[i] = store.Claimed{Claim: store.Claim{Shard: shards[i]}, Err: err} })
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
@@ -150,7 +150,7 @@ func (s *Store) underFence(ctx context.Context, op string, n int, do func(i int)
 	}
 	defer s.leave()
 	out := make([]error, n)
-	err := s.eachWrite(n, func(i int) error {
+	err := s.singly(alone(n), func(i int) error {
 		claim, err := do(i)
 		if err != nil {
 			err = fmt.Errorf("%s shard %s under claim %d: %w", op, claim.Shard, claim.Version, err)
@@ -159,7 +159,7 @@ func (s *Store) underFence(ctx context.Context, op string, n int, do func(i int)
 			out[i], err = err, nil
 		}
 		return err
-	})
+	}, func(i int, err error) { out[i] = err })
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/store/storetest"
@@ -39,12 +40,19 @@ func TestStore(t *testing.T) {
 					}
 					return open(tb, o)
 				},
+				Refusing: func(tb testing.TB, id shard.ID) store.Store {
+					o := o
+					o.MaxAttempts = 2 // each with its pause
+					hook(&o).refuse(id)
+					return open(tb, o)
+				},
 			}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
 		Without: map[storetest.Ability]string{
 			storetest.AnyPositions: "no transaction of DynamoDB spans a batch, so topic commands are applied at least once",
 			storetest.AnyCensus:    "DynamoDB counts by reading, and reading is paid for",
+			storetest.AnyFill:      "there is no disk; a shard that is full takes no timers, and the others do",
 			storetest.AnyPurge:     "the table's time to live removes what has expired",
 		},
 	})

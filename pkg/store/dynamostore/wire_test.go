@@ -2,6 +2,7 @@ package dynamostore_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ type wire struct {
 	mu    sync.Mutex
 	count map[string]int
 	fault func(operation, body string) fault
+	// hot, if not empty, is a shard for which the service has no capacity, as requests name it.
+	hot string
 }
 
 // fault is what happens to one request.
@@ -40,6 +43,8 @@ const (
 	fill
 	// estimate: the service has done it, and says how large shard 7 is.
 	estimate
+	// emptyPage: a Query's answer has no items, and a key from which to continue.
+	emptyPage
 )
 
 // hook makes an engine's options use a new wire.
@@ -83,6 +88,59 @@ func (w *wire) counted(tb testing.TB, call func() error) map[string]int {
 	return maps.Clone(w.count)
 }
 
+// refuse lets the service have no capacity for a shard.
+func (w *wire) refuse(id shard.ID) { w.hot = `"shard_id":{"N":"` + id.String() + `"}` }
+
+// withoutHot sends a request that reads many items, without those of the hot shard, which the answer then leaves
+// unprocessed. If no others are left, it is refused.
+func (w *wire) withoutHot(r *http.Request, body []byte) (*http.Response, error) {
+	var asked struct {
+		RequestItems           map[string]map[string]json.RawMessage
+		ReturnConsumedCapacity string `json:",omitempty"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, err
+	}
+	left := map[string]map[string]json.RawMessage{}
+	for table, ask := range asked.RequestItems {
+		var keys, hot, rest []json.RawMessage
+		if err := json.Unmarshal(ask["Keys"], &keys); err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if strings.Contains(string(key), w.hot) {
+				hot = append(hot, key)
+			} else {
+				rest = append(rest, key)
+			}
+		}
+		if len(rest) == 0 {
+			return refuse(r, http.StatusBadRequest, "ProvisionedThroughputExceededException", "too fast"), nil
+		}
+		left[table] = maps.Clone(ask)
+		left[table]["Keys"], _ = json.Marshal(hot)
+		ask["Keys"], _ = json.Marshal(rest)
+	}
+	request, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(request)), int64(len(request))
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return response, err
+	}
+	defer response.Body.Close()
+	var given map[string]any
+	if err := json.NewDecoder(response.Body).Decode(&given); err != nil {
+		return nil, err
+	}
+	given["UnprocessedKeys"] = left
+	text, err := json.Marshal(given)
+	return answer(r, http.StatusOK, string(text)), err
+}
+
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	body, err := io.ReadAll(r.Body)
@@ -97,6 +155,13 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		f = w.fault(operation, string(body))
 	}
 	w.mu.Unlock()
+	switch {
+	case w.hot == "" || !strings.Contains(string(body), w.hot) && !strings.Contains(string(body), strings.Replace(w.hot, "shard_id", ":shard", 1)):
+	case operation == "BatchGetItem":
+		return w.withoutHot(r, body)
+	default:
+		f = throttle
+	}
 	switch f {
 	case throttle:
 		return refuse(r, http.StatusBadRequest, "ProvisionedThroughputExceededException", "too fast"), nil
@@ -105,6 +170,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case estimate:
 		return answer(r, http.StatusOK,
 			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"shard_id":{"N":"7"}},"SizeEstimateRangeGB":[8.0,9.0]}}`), nil
+	case emptyPage:
+		return nothingYet(r, body)
 	case breakDown:
 		// What was sent really went out: the connection's trace must see it.
 		response, err := http.DefaultTransport.RoundTrip(ping(r))
@@ -123,6 +190,25 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		return http.DefaultTransport.RoundTrip(r)
 	}
+}
+
+// nothingYet answers a Query like a page on which everything was filtered out: the read continues after the lower bound
+// of the Query's range.
+func nothingYet(r *http.Request, body []byte) (*http.Response, error) {
+	var query struct {
+		IndexName                 string
+		ExpressionAttributeValues map[string]map[string]string
+	}
+	if err := json.Unmarshal(body, &query); err != nil {
+		return nil, err
+	}
+	values := query.ExpressionAttributeValues
+	last := map[string]any{"shard_id": values[":shard"], "sk": values[":from"]}
+	if query.IndexName != "" {
+		last = map[string]any{"shard_id": values[":shard"], "sk": map[string]string{"S": "t#"}, "due": values[":from"]}
+	}
+	text, err := json.Marshal(map[string]any{"Items": []any{}, "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": last})
+	return answer(r, http.StatusOK, string(text)), err
 }
 
 // ping is a request that changes nothing, on the same trace.

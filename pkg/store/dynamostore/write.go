@@ -31,28 +31,17 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	defer s.leave()
 	out := make([]store.Written, len(ops))
 	groups := turns(len(ops), func(i int) store.Ref { return refOf(ops[i]) })
-	err := s.eachWrite(len(groups), func(g int) error {
-		for n, i := range groups[g] {
-			written, err := s.writeOne(ctx, now, ops[i])
-			if err = itsOwn(&written, err); err != nil {
-				return partly(n, err)
-			}
+	err := s.singly(groups, func(i int) error {
+		written, err := s.writeOne(ctx, now, ops[i])
+		if err = itsOwn(&written, err); err == nil {
 			out[i] = written
 		}
-		return nil
-	})
+		return err
+	}, func(i int, err error) { out[i] = store.Written{Err: err} })
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
 	return out, nil
-}
-
-// partly says that of one timer's operations the first n were dealt with.
-func partly(n int, err error) error {
-	if n > 0 {
-		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, hideUnavailable(err))
-	}
-	return err
 }
 
 // itsOwn moves what is wrong with one item from the batch's error into the item's answer.

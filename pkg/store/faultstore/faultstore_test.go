@@ -25,6 +25,7 @@ func TestStore(t *testing.T) {
 			return storetest.Subject{Store: open(nil), Another: open, Reopen: open}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing"},
 	})
 }
 

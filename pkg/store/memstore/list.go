@@ -39,6 +39,7 @@ type pager struct {
 	q      *store.ListQuery
 	now    timer.Millis
 	page   store.Page
+	bytes  store.PageBytes
 	looked int
 }
 
@@ -51,8 +52,11 @@ func (p *pager) take(sh *shardState, from cursor) bool {
 			if p.full(last) {
 				return false
 			}
+			if !p.look(&r.timer, false) {
+				p.page.Next = last.encode()
+				return false
+			}
 			last.after.uuid = uuid
-			p.look(&r.timer, false)
 		}
 		return true
 	}
@@ -60,8 +64,11 @@ func (p *pager) take(sh *shardState, from cursor) bool {
 		if p.full(last) {
 			return false
 		}
+		if !p.look(&h.timer, !listed(h) || h.expired(p.now)) {
+			p.page.Next = last.encode()
+			return false
+		}
 		last.after = key
-		p.look(&h.timer, !listed(h) || h.expired(p.now))
 	}
 	return true
 }
@@ -74,11 +81,17 @@ func (p *pager) full(at cursor) bool {
 	return true
 }
 
-func (p *pager) look(t *timer.Timer, hidden bool) {
+// look takes a timer into the page if it is selected. It returns false if the page has no room for it.
+func (p *pager) look(t *timer.Timer, hidden bool) bool {
 	p.looked++
-	if !hidden && p.q.Selects(t) {
-		p.page.Timers = append(p.page.Timers, clone(*t))
+	if hidden || !p.q.Selects(t) {
+		return true
 	}
+	if !p.bytes.Fits(t) {
+		return false
+	}
+	p.page.Timers = append(p.page.Timers, clone(*t))
+	return true
 }
 
 // cursor is the last place looked at. Of a live timer's key only the uuid is used.

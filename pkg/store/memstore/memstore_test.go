@@ -34,6 +34,7 @@ func TestStore(t *testing.T) {
 			}
 		},
 		Reference: func(testing.TB) store.Store { return NewDatabase().Open() },
+		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing"},
 	})
 }
 

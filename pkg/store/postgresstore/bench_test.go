@@ -24,6 +24,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
+	"github.com/timerbus/timerbus/pkg/store/storetest/storebench"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -376,5 +377,14 @@ func BenchmarkCount(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	})
+}
+
+// BenchmarkLists is storebench.Lists over TIMERBUS_BENCH_ROWS timers.
+func BenchmarkLists(b *testing.B) {
+	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+		storebench.Fill(b, s, storebench.Rows(b))
+		db.executeWithin(b, 10*time.Minute, "VACUUM ANALYZE", "CHECKPOINT")
+		storebench.Lists(b, s)
 	})
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxCounted is how many rows are counted one by one, which a gauge does several times a minute. Of more live rows the
-// server's own estimate is told; of overdue and parked ones, which nobody estimates, it is all that is told.
+// maxCounted is how many rows are counted one by one, which a gauge does several times a minute. For more live rows, the
+// server's own estimate is used; of overdue and parked ones, for which there is none, no more are counted.
 const maxCounted = 1_000_000
 
 var (
-	countLive = statement{"count_live", `SELECT count(*),
-	(SELECT coalesce(sum(c.reltuples), 0)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = to_regclass('timers') AND c.reltuples > 0)
-FROM (SELECT FROM timers LIMIT $1::bigint) AS counted`}
+	// countLive counts only what the estimate says is worth counting.
+	countLive = statement{"count_live", `SELECT estimate,
+	CASE WHEN estimate < $1::bigint THEN (SELECT count(*) FROM (SELECT FROM timers LIMIT $1) AS counted) ELSE 0 END
+FROM (SELECT coalesce(sum(c.reltuples), 0)::bigint AS estimate FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+	WHERE i.inhparent = to_regclass('timers') AND c.reltuples > 0) e`}
 
 	countParked = statement{"count_parked", "SELECT count(*) FROM (SELECT FROM timers WHERE status = 'parked' LIMIT $1::bigint) AS counted"}
 
@@ -27,7 +28,7 @@ FROM (SELECT FROM timers LIMIT $1::bigint) AS counted`}
 		ORDER BY t.due_at, t.timer_uuid LIMIT 1) f
 )
 SELECT (SELECT count(*) FROM (SELECT FROM firsts f CROSS JOIN LATERAL (SELECT FROM timers t
-		WHERE t.shard_id = f.shard_id AND t.status <> 'parked' AND t.due_at < $1::timestamptz) o
+		WHERE t.shard_id = f.shard_id AND t.status <> 'parked' AND t.due_at < $1::timestamptz OFFSET 0) o
 	WHERE f.due_at < $1 LIMIT $2::bigint) AS counted),
 	(SELECT min(due_at) FROM firsts)`}
 )
@@ -35,7 +36,7 @@ SELECT (SELECT count(*) FROM (SELECT FROM firsts f CROSS JOIN LATERAL (SELECT FR
 // Count implements store.Census. It is good for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
-	err := s.read(ctx, "count timers", func(c *conn) error {
+	err := s.readLong(ctx, "count timers", func(c *conn) error {
 		counts = store.Counts{OldestDueAt: timer.Never}
 		var live, estimate int64
 		most := int8Value(int64(s.maxCounted))
@@ -43,7 +44,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			call{
 				statement: countLive,
 				args:      [][]byte{most},
-				row:       func(r *record) { live, estimate = r.int8(), r.int8() },
+				row:       func(r *record) { estimate, live = r.int8(), r.int8() },
 			},
 			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { counts.Parked = r.int8() }},
 			call{
@@ -51,7 +52,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 				args:      [][]byte{instantValue(now), most},
 				row:       func(r *record) { counts.Overdue, counts.OldestDueAt = r.int8(), r.due() },
 			})
-		if live == int64(s.maxCounted) {
+		if estimate >= int64(s.maxCounted) || live == int64(s.maxCounted) {
 			live = max(live, estimate)
 		}
 		counts.Pending = max(0, live-counts.Parked)

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
 
 // statement is prepared on each connection when it first runs there.
@@ -31,32 +30,17 @@ type call struct {
 type named struct {
 	statement
 
-	names []string
+	numbered relational.Named
 }
 
-var parameter = regexp.MustCompile(`@[a-z_]+`)
-
-// name numbers the parameters of a statement.
 func name(statementName, sql string) named {
-	n := named{statement: statement{name: statementName}}
-	n.sql = parameter.ReplaceAllStringFunc(sql, func(at string) string {
-		place := slices.Index(n.names, at[1:])
-		if place < 0 {
-			place = len(n.names)
-			n.names = append(n.names, at[1:])
-		}
-		return "$" + strconv.Itoa(place+1)
-	})
-	return n
+	n := relational.Name(sql, "$")
+	return named{statement{statementName, n.SQL}, n}
 }
 
 // call picks the values that the statement asks for.
 func (n *named) call(values map[string][]byte, row func(r *record)) call {
-	args := make([][]byte, len(n.names))
-	for i, name := range n.names {
-		args[i] = values[name]
-	}
-	return call{statement: n.statement, args: args, row: row}
+	return call{statement: n.statement, args: relational.Pick(&n.numbered, values), row: row}
 }
 
 // settings are those of every connection. All statements here are nested loops over indexes, whatever the

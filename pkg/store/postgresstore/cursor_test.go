@@ -12,7 +12,7 @@ import (
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
-		s.maxLooked = 100
+		s.listLimits.Looked = 100
 		seed(t, s, 1200) // a tenth each parked, done and dead
 		for status, want := range map[timer.Status]int{timer.StatusParked: 120, timer.StatusDead: 120} {
 			seen := map[timer.UUID]bool{}
@@ -36,10 +36,10 @@ func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 				t.Errorf("%s: %d of %d timers seen", status, len(seen), want)
 			}
 		}
-		q := store.ListQuery{Namespace: store.Namespace{Shards: block}, Status: timer.StatusRetrying, Limit: 10}
+		q := store.ListQuery{Namespace: store.Namespace{Shards: block}, Status: timer.StatusDead, DueBefore: now - 1, Limit: 10}
 		page, err := s.List(t.Context(), now, q)
 		if err != nil || len(page.Timers) != 0 || len(page.Next) == 0 {
-			t.Errorf("nothing among the first %d rows: %d timers, next %x, %v", s.maxLooked, len(page.Timers), page.Next, err)
+			t.Errorf("nothing among the first %d rows: %d timers, next %x, %v", s.listLimits.Looked, len(page.Timers), page.Next, err)
 		}
 	})
 }

@@ -27,6 +27,7 @@ const (
 	duplicateTable       = "42P07"
 	overlappingPartition = "42P17"
 	queryCanceled        = "57014"
+	diskFull             = "53100"
 
 	classData       = "22" // a value that the column cannot hold
 	classConstraint = "23"
@@ -67,6 +68,8 @@ func failed(ctx context.Context, err error, maybe bool) error {
 		sentinel = store.ErrOutcomeUnknown
 	case aborted(err) && (strings.HasPrefix(code(err), classData) || strings.HasPrefix(code(err), classConstraint)):
 		sentinel = store.ErrInvalid
+	case aborted(err) && code(err) == diskFull:
+		err = fmt.Errorf("%w: %w", store.ErrFull, err)
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("%w: %w: %w", sentinel, ended, err)

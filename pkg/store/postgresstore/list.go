@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -12,74 +11,88 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxLooked is the most rows that one page looks at, so that a filter that hardly matches gives short
-// pages soon instead of a long wait.
-const maxLooked = 10_000
-
-// walk is a way through a table in the order of its key: through a block of shards, or through the
-// timers of one correlation id in the block. The partitions' indexes are merged; nothing is sorted.
-type walk struct {
-	// last finds the key of the maxLooked-th row behind the start, from the index alone.
-	last named
-	// page selects the rows behind the start, up to the last one, that pass the filters.
-	page named
-	// made selects the timer whose made correlation id is asked for. It stands in some shard of
-	// the block, and each is probed. Only where a correlation id is asked for.
-	made named
-}
+// way are the statements of a walk (relational.Walk). The indexes of the partitions are merged; nothing is sorted.
+type way struct{ bound, rows named }
 
 // The parts that the statements are put together from. Live rows have no generation in their key; the
 // places of their walk carry one that compares as nothing would.
 const (
-	liveAfter  = "t.shard_id < @end::bigint AND (t.shard_id, t.timer_uuid) > (@from_shard::bigint, @from_uuid::uuid)"
+	liveKey    = "t.shard_id, t.timer_uuid"
+	liveFrom   = "t.shard_id < @end::bigint AND (t.shard_id, t.timer_uuid) > (@from_shard::bigint, @from_uuid::uuid)"
 	liveUpto   = " AND (t.shard_id, t.timer_uuid) <= (@upto_shard::bigint, @upto_uuid::uuid)"
-	liveFilter = " AND (@status::text = '' OR t.status = @status) " +
-		"AND t.due_at >= @at_least::timestamptz AND t.due_at < @before::timestamptz"
-	liveOrder = " ORDER BY t.shard_id, t.timer_uuid"
+	inRange    = "t.due_at >= @at_least::timestamptz AND t.due_at < @before::timestamptz"
+	liveFilter = "(@status::text = '' OR t.status = @status) AND " + inRange
 
-	endKey   = "(h.shard_id, h.timer_uuid, h.generation, h.attempt)"
-	endAfter = "h.shard_id < @end::bigint AND " + endKey +
-		" > (@from_shard::bigint, @from_uuid::uuid, @from_generation::bigint, @from_attempt::integer)"
-	endUpto   = " AND " + endKey + " <= (@upto_shard::bigint, @upto_uuid::uuid, @upto_generation::bigint, @upto_attempt::integer)"
-	endFilter = " AND h.outcome = @status::text AND h.expires_at > @now::timestamptz" +
+	endKey  = "h.shard_id, h.timer_uuid, h.generation, h.attempt"
+	endFrom = "h.shard_id < @end::bigint AND (" + endKey +
+		") > (@from_shard::bigint, @from_uuid::uuid, @from_generation::bigint, @from_attempt::integer)"
+	endUpto   = " AND (" + endKey + ") <= (@upto_shard::bigint, @upto_uuid::uuid, @upto_generation::bigint, @upto_attempt::integer)"
+	endFilter = "h.outcome = @status::text AND h.expires_at > @now::timestamptz" +
 		" AND h.execute_at >= @at_least::timestamptz AND h.execute_at < @before::timestamptz"
-	endOrder = " ORDER BY h.shard_id, h.timer_uuid, h.generation, h.attempt"
 
-	liveOf   = " FROM timers t WHERE "
-	endOf    = " FROM timer_history h WHERE "
-	liveSame = "t.correlation_id = @correlation::text AND "
-	endSame  = "h.correlation_id = @correlation::text AND "
-	// The shards of a block, to be crossed with a table.
+	ofParked          = "t.status = 'parked' AND "
+	ofRetrying        = "t.status = 'retrying' AND "
+	ofDead            = "h.outcome = 'dead' AND "
+	ofCorrelation     = "t.correlation_id = @correlation::text AND "
+	ofEndsCorrelation = "h.correlation_id = @correlation::text AND "
+
+	liveRows = " FROM timers t WHERE "
+	endRows  = " FROM timer_history h WHERE "
+	nth      = " LIMIT 1 OFFSET @offset::bigint"
+	some     = " LIMIT @limit::bigint"
+
+	// eachShard lists the shards of a block, in their order, to be crossed with a table.
 	eachShard = " FROM generate_series(@base::bigint, @end::bigint - 1) AS b(shard_id)"
-	liveMade  = eachShard + " JOIN timers t ON t.shard_id = b.shard_id AND t.timer_uuid = @uuid::uuid WHERE t.correlation_id IS NULL"
-	endMade   = eachShard + " JOIN timer_history h ON h.shard_id = b.shard_id AND h.timer_uuid = @uuid::uuid WHERE h.correlation_id IS NULL"
-
-	toLast = " LIMIT 1 OFFSET @offset::bigint"
-	toPage = " LIMIT @limit::bigint"
+	// ranges are the timers of one shard in the range of due times. OFFSET 0 keeps the planner from turning a lateral
+	// join round, which would be slow and in another order.
+	ranges = "SELECT " + liveKey + liveRows + "t.shard_id = b.shard_id AND t.status <> 'parked' AND " + inRange
+	park   = "SELECT " + liveKey + liveRows + ofParked + "t.shard_id = b.shard_id AND " + inRange
+	// sorted are all of them, parked ones too.
+	sorted = "SELECT " + liveKey + eachShard + " CROSS JOIN LATERAL (" + ranges + " UNION ALL " + park + " OFFSET 0) t WHERE " + liveFrom
 )
 
-// way chooses a walk.
-type way struct{ finished, byCorrelation bool }
+//nolint:unqueryvet // the columns are chosen around what is selected with t.* and h.*.
+var (
+	ways = map[relational.Walk]way{
+		relational.ByKey:         liveWay("list_live", ""),
+		relational.Parked:        liveWay("list_parked", ofParked),
+		relational.Retrying:      liveWay("list_retrying", ofRetrying),
+		relational.ByCorrelation: liveWay("list_same", ofCorrelation),
+		relational.ByDue: {
+			bound: name("list_due_bound", sorted+" ORDER BY "+liveKey+nth),
+			rows: name("list_due", "WITH found AS MATERIALIZED ("+sorted+liveUpto+" ORDER BY "+liveKey+") SELECT "+timerColumns+
+				" FROM found k CROSS JOIN LATERAL (SELECT t.*"+liveRows+
+				"t.shard_id = k.shard_id AND t.timer_uuid = k.timer_uuid OFFSET 0) t WHERE "+liveFilter+some),
+		},
+		relational.Ended:              endWay("list_ends", ""),
+		relational.Dead:               endWay("list_dead", ofDead),
+		relational.EndedByCorrelation: endWay("list_ends_same", ofEndsCorrelation),
+	}
 
-var walks = map[way]walk{
-	{finished: false, byCorrelation: false}: {
-		last: name("list_live_last", "SELECT t.shard_id, t.timer_uuid"+liveOf+liveAfter+liveOrder+toLast),
-		page: name("list_live", "SELECT "+timerColumns+liveOf+liveAfter+liveUpto+liveFilter+liveOrder+toPage),
-	},
-	{finished: false, byCorrelation: true}: {
-		last: name("list_live_same_last", "SELECT t.shard_id, t.timer_uuid"+liveOf+liveSame+liveAfter+liveOrder+toLast),
-		page: name("list_live_same", "SELECT "+timerColumns+liveOf+liveSame+liveAfter+liveUpto+liveFilter+liveOrder+toPage),
-		made: name("list_live_made", "SELECT "+timerColumns+liveMade+liveFilter),
-	},
-	{finished: true, byCorrelation: false}: {
-		last: name("list_end_last", "SELECT h.shard_id, h.timer_uuid, h.generation, h.attempt"+endOf+endAfter+endOrder+toLast),
-		page: name("list_end", "SELECT "+endColumns+endOf+endAfter+endUpto+endFilter+endOrder+toPage),
-	},
-	{finished: true, byCorrelation: true}: {
-		last: name("list_end_same_last", "SELECT h.shard_id, h.timer_uuid, h.generation, h.attempt"+endOf+endSame+endAfter+endOrder+toLast),
-		page: name("list_end_same", "SELECT "+endColumns+endOf+endSame+endAfter+endUpto+endFilter+endOrder+toPage),
-		made: name("list_end_made", "SELECT "+endColumns+endMade+endFilter),
-	},
+	crowded = name("list_due_crowded", "SELECT t.shard_id"+liveRows+"t.shard_id = @base::bigint AND t.status <> 'parked' AND "+inRange+nth)
+	reach   = name("list_due_reach", "SELECT t.shard_id"+eachShard+" CROSS JOIN LATERAL ("+ranges+" OFFSET 0) t WHERE "+liveFrom+nth)
+
+	parkedReach = name("list_parked_reach", "SELECT t.shard_id"+liveRows+ofParked+
+		"t.shard_id >= @base::bigint AND t.shard_id < @end::bigint ORDER BY t.shard_id"+nth)
+
+	liveMade = name("list_made", "SELECT "+timerColumns+eachShard+" CROSS JOIN LATERAL (SELECT t.*"+liveRows+
+		"t.shard_id = b.shard_id AND t.timer_uuid = @uuid::uuid OFFSET 0) t WHERE t.correlation_id IS NULL AND "+liveFilter)
+	endMade = name("list_ends_made", "SELECT "+endColumns+eachShard+" CROSS JOIN LATERAL (SELECT h.*"+endRows+
+		"h.shard_id = b.shard_id AND h.timer_uuid = @uuid::uuid OFFSET 0) h WHERE h.correlation_id IS NULL AND "+endFilter)
+)
+
+func liveWay(statementName, of string) way {
+	return way{
+		bound: name(statementName+"_bound", "SELECT "+liveKey+liveRows+of+liveFrom+" ORDER BY "+liveKey+nth),
+		rows:  name(statementName, "SELECT "+timerColumns+liveRows+of+liveFrom+liveUpto+" AND "+liveFilter+" ORDER BY "+liveKey+some),
+	}
+}
+
+func endWay(statementName, of string) way {
+	return way{
+		bound: name(statementName+"_bound", "SELECT "+endKey+endRows+of+endFrom+" ORDER BY "+endKey+nth),
+		rows:  name(statementName, "SELECT "+endColumns+endRows+of+endFrom+endUpto+" AND "+endFilter+" ORDER BY "+endKey+some),
+	}
 }
 
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
@@ -89,134 +102,119 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
-	l := lister{q: &q, finished: q.Status.Finished(), from: from, maxLooked: s.maxLooked}
-	l.walk = walks[way{finished: l.finished, byCorrelation: q.CorrelationID != ""}]
-	l.values = l.parameters(now)
-	var page store.Page
-	err = s.read(ctx, op, func(c *conn) (err error) {
-		page, err = l.read(ctx, c)
-		return err
-	})
-	if err != nil {
-		return store.Page{}, err
-	}
-	return page, nil
+	l := relational.Lister{Query: &q, Cursors: cursors, Limits: s.listLimits, Table: s.listTable(op, now, &q)}
+	return l.Page(ctx, from)
 }
 
-// lister reads one page.
-type lister struct {
-	q        *store.ListQuery
+// listTable implements relational.Table for one query. Each statement takes one of the connections for long reads.
+type listTable struct {
+	store    *Store
+	op       string
 	finished bool
-	walk     walk
-	from     place
 	values   map[string][]byte
-	// maxLooked is the constant, except in tests.
-	maxLooked int
 }
 
-// listed is a timer and where it stands.
-type listed struct {
-	at    place
-	timer timer.Timer
-}
-
-func (l *lister) parameters(now timer.Millis) map[string][]byte {
-	shards := l.q.Namespace.Shards
-	atLeast, before := l.q.DueFrom, l.q.DueBefore
+func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *listTable {
+	atLeast, before := q.DueFrom, q.DueBefore
 	if atLeast == 0 {
 		atLeast = math.MinInt64
 	}
 	if before == 0 {
 		before = timer.Never
 	}
-	values := map[string][]byte{
+	shards := q.Namespace.Shards
+	return &listTable{store: s, op: op, finished: q.Status.Finished(), values: map[string][]byte{
 		"base":        int8Value(int64(shards.Base)),
 		"end":         int8Value(int64(shards.Base) + int64(shards.Count)),
 		"at_least":    instantValue(atLeast),
 		"before":      instantValue(before),
-		"status":      textValue(string(l.q.Status)),
+		"status":      textValue(string(q.Status)),
 		"now":         instantValue(now),
-		"correlation": textValue(l.q.CorrelationID),
-		"limit":       int8Value(int64(l.q.Limit) + 1), // one more tells whether there is a next page
-		"offset":      int8Value(int64(l.maxLooked) - 1),
-	}
-	placeInto(l.from, values, "from")
-	return values
+		"correlation": textValue(q.CorrelationID),
+	}}
 }
 
-// placeInto makes parameters of a place.
-func placeInto(p place, values map[string][]byte, prefix string) {
-	values[prefix+"_shard"] = int8Value(int64(p.Shard))
-	values[prefix+"_uuid"] = uuidValue(p.UUID)
-	values[prefix+"_generation"] = int8Value(int64(p.Generation))
-	values[prefix+"_attempt"] = int4Value(int32(p.Attempt))
+// span sets the values that say what part of the walk is read.
+func (t *listTable) span(s *relational.Span) {
+	t.values["base"], t.values["end"] = int8Value(int64(s.From.Shard)), int8Value(s.End)
+	for name, at := range map[string]*place{"from": &s.From, "upto": &s.Upto} {
+		t.values[name+"_shard"], t.values[name+"_uuid"] = int8Value(int64(at.Shard)), uuidValue(at.UUID)
+		t.values[name+"_generation"], t.values[name+"_attempt"] = int8Value(int64(at.Generation)), int4Value(int32(at.Attempt))
+	}
 }
 
-func (l *lister) read(ctx context.Context, c *conn) (store.Page, error) {
-	upto, cut, err := l.bound(ctx, c)
-	if err != nil {
-		return store.Page{}, err
-	}
-	found, err := l.fetch(ctx, c, upto)
-	if err != nil {
-		return store.Page{}, err
-	}
-	var page store.Page
-	for i, f := range found {
-		if i == l.q.Limit {
-			page.Next = cursors.At(found[i-1].at, l.finished)
-			return page, nil
-		}
-		page.Timers = append(page.Timers, f.timer)
-	}
-	if cut {
-		page.Next = cursors.At(upto, l.finished)
-	}
-	return page, nil
+// read runs one statement.
+func (t *listTable) read(ctx context.Context, n named, row func(r *record)) error {
+	return t.store.readLong(ctx, t.op, func(c *conn) error { return c.exchange(ctx, n.call(t.values, row)) })
 }
 
-// bound returns the last place this page may look at, and whether there may be rows behind it.
-func (l *lister) bound(ctx context.Context, c *conn) (upto place, cut bool, err error) {
-	upto = relational.BehindAll()
-	if l.q.Status == "" && l.q.DueFrom == 0 && l.q.DueBefore == 0 {
-		return upto, false, nil // every row is a hit: the page's limit bounds enough
-	}
-	err = c.exchange(ctx, l.walk.last.call(l.values, func(r *record) {
-		cut = true
-		upto = place{Shard: shard.ID(r.int8())}
-		upto.UUID, _ = r.uuid()
-		if l.finished {
-			upto.Generation, upto.Attempt = timer.Generation(r.int8()), timer.Attempt(r.int4())
-		}
-	}))
-	return upto, cut, err
-}
-
-// fetch returns the rows in (from, upto] that pass the filters: one more than the page holds, if there
-// are so many.
-func (l *lister) fetch(ctx context.Context, c *conn, upto place) ([]listed, error) {
-	placeInto(upto, l.values, "upto")
-	var found []listed
+// timers reads all rows of a statement.
+func (t *listTable) timers(ctx context.Context, n named) (found []relational.Listed, err error) {
 	var scan scanner
-	read := func(r *record) {
-		t, id := scan.timer(r)
-		at := place{Shard: id, UUID: t.UUID}
-		if l.finished {
-			at.Generation, at.Attempt = t.Generation, t.Attempts
+	err = t.read(ctx, n, func(r *record) {
+		got, id := scan.timer(r)
+		at := place{Shard: id, UUID: got.UUID}
+		if t.finished {
+			at.Generation, at.Attempt = got.Generation, got.Attempts
 		}
-		found = append(found, listed{at, t})
+		found = append(found, relational.Listed{At: at, Timer: got})
+	})
+	return found, err
+}
+
+// Bound implements relational.Table.
+func (t *listTable) Bound(ctx context.Context, s relational.Span, n int) (at place, found bool, err error) {
+	t.span(&s)
+	t.values["offset"] = int8Value(int64(n) - 1)
+	err = t.read(ctx, ways[s.Walk].bound, func(r *record) {
+		found = true
+		at = place{Shard: shard.ID(r.int8())}
+		at.UUID, _ = r.uuid()
+		if t.finished {
+			at.Generation, at.Attempt = timer.Generation(r.int8()), timer.Attempt(r.int4())
+		}
+	})
+	return at, found, err
+}
+
+// Rows implements relational.Table.
+func (t *listTable) Rows(ctx context.Context, s relational.Span, limit int) ([]relational.Listed, error) {
+	t.span(&s)
+	t.values["limit"] = int8Value(int64(limit))
+	return t.timers(ctx, ways[s.Walk].rows)
+}
+
+// Crowded implements relational.Table.
+func (t *listTable) Crowded(ctx context.Context, id shard.ID, n int) (bool, error) {
+	t.values["base"] = int8Value(int64(id))
+	_, found, err := t.shardOf(ctx, crowded, n+1)
+	return found, err
+}
+
+// Reach implements relational.Table.
+func (t *listTable) Reach(ctx context.Context, s relational.Span, n int) (shard.ID, bool, error) {
+	t.span(&s)
+	return t.shardOf(ctx, reach, n)
+}
+
+// ParkedReach implements relational.Table.
+func (t *listTable) ParkedReach(ctx context.Context, s relational.Span, n int) (shard.ID, bool, error) {
+	t.span(&s)
+	return t.shardOf(ctx, parkedReach, n)
+}
+
+// shardOf reads the shard of a statement's n-th row.
+func (t *listTable) shardOf(ctx context.Context, statement named, n int) (id shard.ID, found bool, err error) {
+	t.values["offset"] = int8Value(int64(n) - 1)
+	err = t.read(ctx, statement, func(r *record) { id, found = shard.ID(r.int8()), true })
+	return id, found, err
+}
+
+// Made implements relational.Table.
+func (t *listTable) Made(ctx context.Context, uuid timer.UUID) ([]relational.Listed, error) {
+	t.values["uuid"] = uuidValue(uuid)
+	if t.finished {
+		return t.timers(ctx, endMade)
 	}
-	calls := []call{l.walk.page.call(l.values, read)}
-	uuid, ok := timer.ParseUUID(l.q.CorrelationID)
-	ok = ok && uuid.String() == l.q.CorrelationID
-	if ok {
-		l.values["uuid"] = uuidValue(uuid)
-		calls = append(calls, l.walk.made.call(l.values, read))
-	}
-	if err := c.exchange(ctx, calls...); err != nil || !ok {
-		return found, err
-	}
-	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.Compare(l.from) <= 0 || f.at.Compare(upto) > 0 })
-	slices.SortFunc(found, func(a, b listed) int { return a.at.Compare(b.at) })
-	return found, nil
+	return t.timers(ctx, liveMade)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -20,8 +21,9 @@ type plan struct {
 	statement
 	// through are index searches that must be in the plan.
 	through []string
-	// mayScan and maySort say why a scan of a table, or a sort, is right here.
-	mayScan, maySort string
+	// mayScan, maySort and mayFilter say why a scan of a table, a sort, or a join that an index does not serve whole, is
+	// right here.
+	mayScan, maySort, mayFilter string
 }
 
 const (
@@ -31,12 +33,12 @@ const (
 	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
 	byShard   = `shards_pkey on shards s.*\n.*Index Cond: \(shard_id = a.shard_id\)`
 	oneTimers = "sorts the history of one timer"
+
+	sortsRange = "sorts the index entries of the range, whose number is bounded"
 )
 
 func plans() []plan {
-	live, same := walks[way{false, false}], walks[way{false, true}]
-	end, endSame := walks[way{true, false}], walks[way{true, true}]
-	return []plan{
+	plans := []plan{
 		{what: "Put: creates", statement: createTimers},
 		{what: "Put, Update, Delete, Finish: lock", statement: lockTimers, through: []string{byUUID}},
 		{what: "Put: insert", statement: insertTimers},
@@ -50,7 +52,10 @@ func plans() []plan {
 		{what: "Current", statement: currentByKey, through: []string{byDue}},
 		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byUUID}},
 		{what: "Current: count starts", statement: countStarts, through: []string{byUUID}},
-		{what: "Finish: remove", statement: removeTimers, through: []string{byDue, `generation_\w+ on timer_history_`}},
+		{
+			what: "Finish: remove", statement: removeTimers, through: []string{byDue, `generation_\w+ on timer_history_`},
+			mayFilter: "the attempts of one generation are few",
+		},
 		{what: "Finish: give way", statement: giveWay, through: []string{inHistory}},
 		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
 		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
@@ -65,22 +70,40 @@ func plans() []plan {
 		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
-		{what: "List", statement: live.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid\) > ROW`}},
-		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_pkey`}},
-		{what: "List by correlation", statement: same.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
-		{what: "List by correlation: bound", statement: same.last.statement, through: []string{`Index Only Scan using timers_\d+_correlation`}},
-		{what: "List by made correlation", statement: same.made.statement, through: []string{`_pkey on timers_`}},
-		{what: "List finished", statement: end.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`}},
-		{what: "List finished: bound", statement: end.last.statement, through: []string{`Index Only Scan`}},
-		{what: "List finished by correlation", statement: endSame.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
-		{what: "List finished by correlation: bound", statement: endSame.last.statement, through: []string{`Index Only Scan using timer_history_\w+_correlation`}},
-		{what: "List finished by made correlation", statement: endSame.made.statement, through: []string{`generation_\w+ on timer_history_`}},
-		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_shard_id_idx`}},
+		{what: "List by made correlation", statement: liveMade.statement, through: []string{`_pkey on timers_`}},
+		{what: "List finished by made correlation", statement: endMade.statement, through: []string{`generation_\w+ on timer_history_`}},
+		{what: "List by due time: is a shard crowded", statement: crowded.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
+		{what: "List by due time: how far a page reaches", statement: reach.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
+		{what: "List by due time: how far parked timers reach", statement: parkedReach.statement, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
+		{
+			what: "List by due time: rows", statement: ways[relational.ByDue].rows.statement, maySort: sortsRange,
+			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`, `_pkey on timers_`},
+		},
+		{
+			what: "List by due time: bound", statement: ways[relational.ByDue].bound.statement, maySort: sortsRange,
+			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`},
+		},
+		{what: "Ping: look for room", statement: fillRoom},
+		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
 		{
 			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},
 			mayScan: "reads all namespaces, which are few",
 		},
 	}
+	for walk, through := range map[relational.Walk]struct{ index, cond string }{
+		relational.ByKey:              {`timers_\d+_pkey`, `.*ROW\(shard_id, timer_uuid\) > ROW`},
+		relational.Parked:             {`timers_\d+_status_\w+`, `.*status = 'parked'.*ROW\(shard_id, timer_uuid\) > ROW`},
+		relational.Retrying:           {`timers_\d+_status_\w+`, `.*status = 'retrying'.*ROW\(shard_id, timer_uuid\) > ROW`},
+		relational.ByCorrelation:      {`timers_\d+_correlation\w+`, `\(\(correlation_id = `},
+		relational.Ended:              {`timer_history_\w+`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
+		relational.Dead:               {`timer_history_\w+_idx1`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
+		relational.EndedByCorrelation: {`timer_history_\w+_correlation\w+`, `\(\(correlation_id = `},
+	} {
+		plans = append(plans,
+			plan{what: fmt.Sprintf("List, walk %d: rows", walk), statement: ways[walk].rows.statement, through: []string{`Index Scan using ` + through.index + ` on .*\n.*Index Cond: ` + through.cond}},
+			plan{what: fmt.Sprintf("List, walk %d: bound", walk), statement: ways[walk].bound.statement, through: []string{`Index Only Scan using ` + through.index}})
+	}
+	return plans
 }
 
 var (
@@ -88,12 +111,17 @@ var (
 	// What the settings of the store's connections forbid and a plan does all the same, there being no other way.
 	disabled = regexp.MustCompile(`Scan .*\n(.*Cond:.*\n|.*Filter:.*\n)*\s+Disabled: true|Scan .*cost=1\d{10}`)
 	sorts    = regexp.MustCompile(`Sort {2}\(cost`)
+	// A condition that a join's inner side does not use: all of that side is read for each row of the outer one.
+	turned = regexp.MustCompile(`Join Filter:`)
 )
 
 func (p *plan) check(t *testing.T, steps string) {
 	t.Helper()
 	if p.mayScan == "" && (scans.MatchString(steps) || disabled.MatchString(steps)) {
 		t.Errorf("scans a table:\n%s", steps)
+	}
+	if p.mayFilter == "" && turned.MatchString(steps) {
+		t.Errorf("joins without an index:\n%s", steps)
 	}
 	if p.maySort == "" && sorts.MatchString(steps) {
 		t.Errorf("sorts:\n%s", steps)
@@ -144,43 +172,51 @@ func TestPlansAreRead(t *testing.T) {
 }
 
 // explain asks for the generic plan, as all connections of the store use it.
-func explain(t *testing.T, s *Store, sql string) string {
+func explain(t *testing.T, s *Store, sql string) (steps string) {
 	t.Helper()
-	var steps strings.Builder
 	err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
-		if _, err := c.Exec(t.Context(), "PREPARE explained AS "+sql); err != nil {
-			return err
-		}
-		defer c.Exec(t.Context(), "DEALLOCATE explained")
-		rows, err := c.Query(t.Context(),
-			"SELECT format_type(p, NULL) FROM pg_prepared_statements, unnest(parameter_types::oid[]) AS p WHERE name = 'explained'")
-		if err != nil {
-			return err
-		}
-		types, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return err
-		}
-		args := make([]string, len(types))
-		for i, typ := range types {
-			args[i] = literal(typ)
-		}
-		command := "EXPLAIN EXECUTE explained"
-		if len(args) > 0 {
-			command += "(" + strings.Join(args, ", ") + ")"
-		}
-		rows, err = c.Query(t.Context(), command, pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			return err
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		steps.WriteString(strings.Join(lines, "\n"))
+		steps = explainOn(t, c.Conn(), sql)
+		_, err := c.Exec(t.Context(), "DEALLOCATE explained")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return steps.String()
+	return steps
+}
+
+// explainOn leaves the statement prepared.
+func explainOn(t *testing.T, c *pgx.Conn, sql string) string {
+	t.Helper()
+	if _, err := c.Exec(t.Context(), "PREPARE explained AS "+sql); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := c.Query(t.Context(),
+		"SELECT format_type(p, NULL) FROM pg_prepared_statements, unnest(parameter_types::oid[]) AS p WHERE name = 'explained'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := make([]string, len(types))
+	for i, typ := range types {
+		args[i] = literal(typ)
+	}
+	command := "EXPLAIN EXECUTE explained"
+	if len(args) > 0 {
+		command += "(" + strings.Join(args, ", ") + ")"
+	}
+	rows, err = c.Query(t.Context(), command, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // literal is some value of a type; a plan that leaves partitions out needs one.

@@ -75,10 +75,15 @@ func (s server) execute(tb testing.TB, statements ...string) {
 	(&database{url: s.url}).execute(tb, statements...)
 }
 
-// execute runs statements on a connection of its own.
+// execute runs statements on a new connection, none for longer than most tests take.
 func (db *database) execute(tb testing.TB, statements ...string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second) // cleanups run it, too
+	db.executeWithin(tb, 30*time.Second, statements...)
+}
+
+func (db *database) executeWithin(tb testing.TB, most time.Duration, statements ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), most) // cleanups run it, too
 	defer cancel()
 	c, err := pgx.Connect(ctx, db.url)
 	if err != nil {
@@ -90,6 +95,21 @@ func (db *database) execute(tb testing.TB, statements ...string) {
 			tb.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// fill lets no table grow that a timer, or what looks for room, goes into.
+func (db *database) fill(tb testing.TB, full bool) {
+	tb.Helper()
+	statements := []string{`CREATE OR REPLACE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'could not extend file'; END $$`}
+	for _, table := range []string{"timers", "room"} {
+		statement := "DROP TRIGGER no_room ON " + table
+		if full {
+			statement = "CREATE TRIGGER no_room BEFORE INSERT ON " + table + " FOR EACH STATEMENT EXECUTE FUNCTION no_room()"
+		}
+		statements = append(statements, statement)
+	}
+	db.execute(tb, statements...)
 }
 
 // empty takes all rows away. It is faster than a new database for each subtest.

@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -20,11 +22,18 @@ type Store struct {
 	pool *pgxpool.Pool
 	// beside is for looks from outside of a transaction's snapshot; see transaction.outside.
 	beside *pgxpool.Pool
-	log    *slog.Logger
-	// maxLooked is for List, maxCounted for Count.
-	maxLooked, maxCounted int
+	// long is for lists and counts, which read many rows: they wait for each other, and never keep a connection from
+	// what timers wait for.
+	long *pgxpool.Pool
+	log  *slog.Logger
+	// listLimits and maxCounted are the defaults, except in tests.
+	listLimits relational.ListLimits
+	maxCounted int
 
 	housekeeping housekeeping
+
+	// full: a write has failed for lack of room, and findRoom has found none since.
+	full atomic.Bool
 
 	// calls is held for reading by every running call, and taken for writing by Close.
 	calls  sync.RWMutex
@@ -50,12 +59,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	beside, err := pgxpool.NewWithConfig(ctx, besideOf(config))
+	s := &Store{pool: pool, log: o.logger(), listLimits: relational.DefaultListLimits(), maxCounted: maxCounted}
+	if s.beside, err = pgxpool.NewWithConfig(ctx, besideOf(config)); err == nil {
+		s.long, err = pgxpool.NewWithConfig(ctx, longOf(config))
+	}
 	if err != nil {
-		pool.Close()
+		s.closePools()
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	s := &Store{pool: pool, beside: beside, log: o.logger(), maxLooked: maxLooked, maxCounted: maxCounted}
 	if err := s.check(ctx, o.AllowUnsafe); err != nil {
 		s.closePools()
 		return nil, refused(where, err)
@@ -71,9 +82,22 @@ func besideOf(config *pgxpool.Config) *pgxpool.Config {
 	return beside
 }
 
+// maxLong is how many lists and counts of this process the server works on together.
+const maxLong = 2
+
+// longOf makes the configuration of the pool long.
+func longOf(config *pgxpool.Config) *pgxpool.Config {
+	long := config.Copy()
+	long.MinConns, long.MinIdleConns, long.MaxConns = 0, 0, maxLong
+	return long
+}
+
 func (s *Store) closePools() {
-	s.pool.Close()
-	s.beside.Close()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 }
 
 // pool makes the pool's configuration, and notes what the URL says to this engine.
@@ -153,9 +177,36 @@ var selectNow = statement{"now", "SELECT date_trunc('milliseconds', clock_timest
 
 // Ping implements store.Cluster.
 func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	if err := s.findRoom(ctx); err != nil {
+		return 0, err
+	}
 	var now timer.Millis
 	err := s.read(ctx, "ping", func(c *conn) error {
 		return c.exchange(ctx, call{statement: selectNow, row: func(r *record) { now, _ = r.instant() }})
 	})
 	return now, err
+}
+
+var (
+	// fillRoom writes about as much as a large timer.
+	fillRoom  = statement{"fill_room", "INSERT INTO room SELECT string_agg(md5(i::text), '') FROM generate_series(1, 4096) i"}
+	emptyRoom = statement{"empty_room", "DELETE FROM room"}
+)
+
+// findRoom reports, after a write has failed for lack of room, whether the server has room again: it tries. The
+// commit of a small write proves nothing, because it may fit where a timer does not.
+func (s *Store) findRoom(ctx context.Context) error {
+	if !s.full.Load() {
+		return nil
+	}
+	err := s.write(ctx, "look for room", latest, func(t *transaction) error {
+		if err := t.exchange(ctx, call{statement: fillRoom}); err != nil {
+			return err
+		}
+		return t.commit(ctx, call{statement: emptyRoom})
+	})
+	if err == nil {
+		s.full.Store(false)
+	}
+	return err
 }

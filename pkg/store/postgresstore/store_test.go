@@ -1,6 +1,7 @@
 package postgresstore_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -33,10 +34,28 @@ func TestStore(t *testing.T) {
 							}
 							return db.open(tb)
 						},
+						Fill: func(tb testing.TB, full bool) { db.fill(tb, full) },
 					}
 				},
 				Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+				Without:   map[storetest.Ability]string{storetest.AnyRefusing: "a batch is one statement, or one transaction"},
 			})
+		})
+	}
+}
+
+// TestListsUnderTightLimits runs the suite's lists with limits that every page meets.
+func TestListsUnderTightLimits(t *testing.T) {
+	server := servers(t)[0]
+	db := server.database(t)
+	for _, limits := range [][3]int{{1, 1, 1}, {3, 4, 2}, {100, 2, 7}, {7, 1000, 100}} {
+		t.Run(fmt.Sprint(limits), func(t *testing.T) {
+			storetest.Run(t, storetest.Factory{Only: "List/", New: func(tb testing.TB) storetest.Subject {
+				db.empty(tb)
+				s := db.open(tb)
+				s.SetListLimits(limits[0], limits[1], limits[2])
+				return storetest.Subject{Store: s}
+			}})
 		})
 	}
 }

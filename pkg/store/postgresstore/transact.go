@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -162,22 +164,35 @@ func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction
 	if errors.Is(err, errStale) {
 		return err
 	}
-	return failed(ctx, err, t.committing)
+	err = failed(ctx, err, t.committing)
+	if errors.Is(err, store.ErrFull) {
+		s.full.Store(true)
+	}
+	return err
 }
 
 // maxReads is how often a read is tried: once more if the connection, which may have been dead for long,
 // did not answer.
 const maxReads = 2
 
-// read runs statements that change nothing.
+// read runs statements that change nothing and take milliseconds.
 func (s *Store) read(ctx context.Context, op string, run func(c *conn) error) error {
+	return s.readFrom(ctx, s.pool, op, run)
+}
+
+// readLong runs statements that change nothing and may take longer.
+func (s *Store) readLong(ctx context.Context, op string, run func(c *conn) error) error {
+	return s.readFrom(ctx, s.long, op, run)
+}
+
+func (s *Store) readFrom(ctx context.Context, pool *pgxpool.Pool, op string, run func(c *conn) error) error {
 	if err := s.enter(ctx, op); err != nil {
 		return err
 	}
 	defer s.leave()
 	var err error
 	for range maxReads {
-		if err = s.readOnce(ctx, run); err == nil {
+		if err = readOnce(ctx, pool, run); err == nil {
 			return nil
 		}
 		if aborted(err) && !again(err) || ctx.Err() != nil {
@@ -187,8 +202,8 @@ func (s *Store) read(ctx context.Context, op string, run func(c *conn) error) er
 	return fmt.Errorf("%s: %w", op, failed(ctx, err, false))
 }
 
-func (s *Store) readOnce(ctx context.Context, run func(c *conn) error) error {
-	pooled, err := s.pool.Acquire(ctx)
+func readOnce(ctx context.Context, pool *pgxpool.Pool, run func(c *conn) error) error {
+	pooled, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,12 @@ package sqlitestore_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -14,6 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
+	"github.com/timerbus/timerbus/pkg/store/storetest/storebench"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -245,4 +250,25 @@ func BenchmarkCount(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkLists is storebench.Lists over TIMERBUS_BENCH_ROWS timers, in TIMERBUS_BENCH_FOLDER if that is given: a
+// folder in which the timers stay for the next run.
+func BenchmarkLists(b *testing.B) {
+	folder := os.Getenv("TIMERBUS_BENCH_FOLDER")
+	if folder == "" {
+		folder = b.TempDir()
+	}
+	if _, err := os.Stat(filepath.Join(folder, "timerbus.db")); errors.Is(err, fs.ErrNotExist) {
+		// With the default cache, a few million timers take half an hour.
+		s, err := sqlitestore.Open(b.Context(), sqlitestore.Options{Folder: folder, CacheMiB: 1024, WALMiB: 1024})
+		if err != nil {
+			b.Fatal(err)
+		}
+		storebench.Fill(b, s, storebench.Rows(b))
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	storebench.Lists(b, open(b, folder))
 }

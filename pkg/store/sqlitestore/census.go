@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	countPending = "SELECT count(*) FROM timers WHERE status <> 'parked'"
-	countParked  = "SELECT count(*) FROM timers WHERE status = 'parked'"
+	// countLive has no condition: SQLite then adds up the lengths of an index's pages, which takes an eighth of the
+	// time of counting its entries.
+	countLive   = "SELECT count(*) FROM timers"
+	countParked = "SELECT count(*) FROM timers WHERE status <> 'scheduled' AND status = 'parked'"
 
 	// countOverdue goes from shard to shard that has rows, and in each reads only what is overdue.
 	countOverdue = `WITH RECURSIVE used (in_shard) AS (
@@ -22,19 +24,21 @@ SELECT (SELECT count(*) FROM timers WHERE shard = in_shard AND status <> 'parked
 FROM used WHERE in_shard IS NOT NULL`
 )
 
-// Count implements store.Census. It counts an index, which takes milliseconds for each 100,000 timers:
+// Count implements store.Census. It takes a few milliseconds for each 100,000 timers, on a connection for long reads:
 // good for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
-	err := s.read(ctx, "count timers", func(c *conn) error {
+	var live int64
+	err := s.readLong(ctx, "count timers", func(c *conn) error {
 		return c.snapshot(func() error {
 			counts = store.Counts{OldestDueAt: timer.Never}
-			if _, err := c.one(countPending, nil, &counts.Pending); err != nil {
+			if _, err := c.one(countLive, nil, &live); err != nil {
 				return err
 			}
 			if _, err := c.one(countParked, nil, &counts.Parked); err != nil {
 				return err
 			}
+			counts.Pending = live - counts.Parked
 			return c.each(func(rows *sql.Rows) error {
 				var overdue int64
 				var oldest timer.Millis

@@ -14,18 +14,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// checkpointPages is the length of the write-ahead log, in pages of 4 KiB, from which a commit also
+// pageSize is SQLite's default.
+const pageSize = 4096
+
+// checkpointPages is the length of the write-ahead log, in pages, from which a commit also
 // moves it into the database file. At SQLite's default of 1,000 a busy writer does that all the time.
 const checkpointPages = 4000
 
+// busyTimeout is how long a statement waits for a lock of another program, such as the sqlite3 shell, in milliseconds.
+const busyTimeout = "busy_timeout(5000)"
+
 // conn is one connection, with the statements prepared on it so far. One goroutine uses it at a time.
 //
-// Statements run without the caller's context. They are all short, and to watch a context costs a
-// goroutine a statement and may interrupt a commit, whose outcome would then be unknown for no reason.
+// Nothing that writes runs under the caller's context: interrupting a commit would make its outcome unknown for no
+// reason. A read looks at ctx before every statement and every row. Only an interruptible one also passes it to the
+// driver, which then interrupts a statement before its first row, at the price of a goroutine for each statement.
 type conn struct {
-	sql      *sql.Conn
-	prepared map[string]*sql.Stmt
-	policies relational.Policies
+	sql           *sql.Conn
+	prepared      map[string]*sql.Stmt
+	policies      relational.Policies
+	ctx           context.Context //nolint:containedctx // of the read that has the connection; else it never ends.
+	interruptible bool
 }
 
 // openDB describes how connections are made; it opens none.
@@ -36,7 +45,7 @@ func openDB(path string, cacheMiB int, pragmas ...string) (*sql.DB, error) {
 	}
 	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs)}
 	settings := url.Values{"_pragma": append([]string{
-		"busy_timeout(5000)", // somebody looks at the file with the sqlite3 shell
+		busyTimeout,
 		"journal_mode(wal)",
 		"synchronous(full)", // every commit is on disk when it is answered
 		"fullfsync(1)",      // on macOS, where fsync alone does not get that far
@@ -59,7 +68,7 @@ func connect(ctx context.Context, db *sql.DB) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{sql: c, prepared: map[string]*sql.Stmt{}}, nil
+	return &conn{sql: c, prepared: map[string]*sql.Stmt{}, ctx: context.Background()}, nil
 }
 
 // close ends the connection. Whatever transaction was open on it is rolled back.
@@ -108,17 +117,27 @@ func (c *conn) query(query string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(context.Background(), args...)
+	ctx := context.Background()
+	if c.interruptible {
+		ctx = c.ctx
+	}
+	return stmt.QueryContext(ctx, args...)
 }
 
 // each calls read for every row. read may stop early with errStop.
 func (c *conn) each(read func(*sql.Rows) error, query string, args ...any) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
 	rows, err := c.query(query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
 		if err := read(rows); err != nil {
 			if errors.Is(err, errStop) {
 				return nil

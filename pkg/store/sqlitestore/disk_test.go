@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -75,21 +76,9 @@ func TestNoRoomForTheLog(t *testing.T) {
 	s := openFolder(t, Options{Folder: folder})
 	mustWrite(t, s, putOf("first", now))
 
-	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
-	tight := was
-	tight.Cur = 1 << 20
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &tight); err != nil {
-		t.Fatal(err)
-	}
+	unbound := boundFiles(t, 1<<20)
 	done, refused := fillUp(t, s)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	unbound()
 	afterFull(t, s, done, refused)
 	mustWrite(t, s, refused)
 
@@ -101,6 +90,47 @@ func TestNoRoomForTheLog(t *testing.T) {
 		if !exists(t, s, p) {
 			t.Errorf("acknowledged timer %s is lost after opening again", p.ID)
 		}
+	}
+}
+
+// boundFiles lets no file of this process grow beyond so many bytes, as on a full disk, until unbound is called.
+func boundFiles(t *testing.T, bytes uint64) (unbound func()) {
+	t.Helper()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	tight := was
+	tight.Cur = bytes
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &tight); err != nil {
+		t.Fatal(err)
+	}
+	unbound = sync.OnceFunc(func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+			t.Error(err)
+		}
+		signal.Reset(syscall.SIGXFSZ)
+	})
+	t.Cleanup(unbound)
+	return unbound
+}
+
+// TestNoRoomForABackup: the partial copy is removed.
+func TestNoRoomForABackup(t *testing.T) {
+	folder, at := t.TempDir(), t.TempDir()
+	s, _ := filled(t, folder)
+	if err := s.Close(); err != nil { // so that nothing else has to grow
+		t.Fatal(err)
+	}
+	unbound := boundFiles(t, 6<<20)
+	_, err := (&Backup{Folder: folder, File: filepath.Join(at, "copy.db")}).Run(t.Context())
+	unbound()
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(at, "copy.db")+" cannot be written") {
+		t.Errorf("got %v, want that it cannot be written", err)
+	}
+	if left, err := os.ReadDir(at); err != nil || len(left) != 0 {
+		t.Errorf("%v is left (%v), want nothing", left, err)
 	}
 }
 

@@ -11,6 +11,7 @@
 // Read store.go first (opening and closing), then writer.go and request.go (the group commit),
 // readers.go, conn.go (one connection), errors.go (what a failure means for the caller), rows.go (how a
 // timer lies in a row). Then the contract, part by part: put.go, change.go, positions.go, get.go, list.go
-// and cursor.go; shards.go, due.go, overdue.go, notices.go; current.go, finish.go, rearm.go, purge.go;
-// namespaces.go, cluster.go, census.go. The schema is in migrations.
+// and cursor.go (with pkg/store/internal/relational); shards.go, due.go, overdue.go, notices.go; current.go, finish.go, rearm.go, purge.go;
+// namespaces.go, cluster.go, census.go, room.go. backup.go copies the database of a service that runs. The schema is in
+// migrations.
 package sqlitestore

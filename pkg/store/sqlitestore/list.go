@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -13,69 +12,83 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxLooked is the most rows that one page looks at, so that a filter that hardly matches gives short
-// pages soon instead of a long wait.
-const maxLooked = 10_000
+// way are the statements of a walk (relational.Walk).
+type way struct{ bound, rows relational.Named }
 
-// walk is a way through a table in the order of its key: through a block of shards, or through the
-// timers of one correlation id in the block.
-type walk struct {
-	// last finds the key of the maxLooked-th row behind the start, from the index alone.
-	last string
-	// page selects the rows behind the start, up to the last one, that pass the filters.
-	page string
-	// made selects the timer whose made correlation id is asked for. It stands in some shard of
-	// the block, and each is probed. Empty without correlation id.
-	made string
-}
-
-// The parts that the statements are put together from. Live rows have no generation in their key; the
-// places of their walk carry one that compares as nothing would.
+// The parts that the statements are put together from.
 const (
-	liveAfter  = "(shard, uuid) > (?, ?) AND shard < ?"
-	liveUpto   = "(shard, uuid) <= (?, ?)"
-	liveFilter = "(? = '' OR status = ?) AND due_at >= ? AND due_at < ?"
-	liveOrder  = "ORDER BY shard, uuid"
+	liveKey    = "shard, uuid"
+	liveFrom   = "(shard, uuid) > (@from_shard, @from_uuid) AND shard < @end"
+	liveUpto   = " AND (shard, uuid) <= (@upto_shard, @upto_uuid)"
+	liveFilter = "(@status = '' OR status = @status) AND due_at >= @at_least AND due_at < @before"
 
-	endAfter  = "(shard, uuid, generation, attempt) > (?, ?, ?, ?) AND shard < ?"
-	endUpto   = "(shard, uuid, generation, attempt) <= (?, ?, ?, ?)"
-	endFilter = "outcome = ? AND expires_at > ? AND execute_at >= ? AND execute_at < ?"
-	endOrder  = "ORDER BY shard, uuid, generation, attempt"
+	endKey    = "shard, uuid, generation, attempt"
+	endFrom   = "(" + endKey + ") > (@from_shard, @from_uuid, @from_generation, @from_attempt) AND shard < @end"
+	endUpto   = " AND (" + endKey + ") <= (@upto_shard, @upto_uuid, @upto_generation, @upto_attempt)"
+	endFilter = "outcome = @status AND expires_at > @now AND execute_at >= @at_least AND execute_at < @before"
 
-	ofCorrelation = "correlation_id = ? AND "
-	ofMade        = " ON shard = probed AND uuid = ? WHERE correlation_id IS NULL AND "
-	// The shards of a block, to be crossed with a table.
-	probe = "WITH RECURSIVE block(probed) AS (VALUES (?) UNION ALL SELECT probed + 1 FROM block WHERE probed + 1 < ?) SELECT "
+	// SQLite uses a partial index only where its condition is among the statement's, word for word.
+	ofParked      = "status <> 'scheduled' AND status = 'parked' AND "
+	ofRetrying    = "status <> 'scheduled' AND status = 'retrying' AND "
+	ofDead        = "outcome = 'dead' AND "
+	ofCorrelation = "correlation_id = @correlation AND "
+
+	// probe lists the shards of a block, to be crossed with a table.
+	probe = "WITH RECURSIVE block(probed) AS (VALUES (@base) UNION ALL SELECT probed + 1 FROM block WHERE probed + 1 < @end) "
+	// inRange is the range of one shard in the index that polls use.
+	inRange = "block CROSS JOIN timers ON shard = probed AND status <> 'parked' AND due_at >= @at_least AND due_at < @before"
+	// ranges are all timers in the range of due times. Only what is in an index is read of those that are not parked.
+	ranges = probe + "SELECT rid FROM (SELECT rid, shard, uuid FROM " + inRange +
+		" UNION ALL SELECT rid, shard, uuid FROM timers INDEXED BY timers_status WHERE " + ofParked +
+		"shard >= @base AND shard < @end AND due_at >= @at_least AND due_at < @before) WHERE " + liveFrom
+	sortedRanges = ranges + liveUpto + " ORDER BY " + liveKey + " LIMIT -1"
+
+	made = " ON shard = probed AND uuid = @uuid WHERE correlation_id IS NULL AND "
 )
 
-// way chooses a walk.
-type way struct{ finished, byCorrelation bool }
+var (
+	ways = map[relational.Walk]way{
+		relational.ByKey:         liveWay(""),
+		relational.Parked:        liveWay(ofParked),
+		relational.Retrying:      liveWay(ofRetrying),
+		relational.ByCorrelation: liveWay(ofCorrelation),
+		relational.ByDue: {
+			bound: named("SELECT " + liveKey + " FROM timers WHERE rid = (" + ranges + " ORDER BY " + liveKey + " LIMIT 1 OFFSET @offset)"),
+			rows: named("SELECT " + timerColumns + " FROM (" + sortedRanges + ") CROSS JOIN timers USING (rid) WHERE " + liveFilter +
+				" LIMIT @limit"),
+		},
+		relational.Ended:              endWay(""),
+		relational.Dead:               endWay(ofDead),
+		relational.EndedByCorrelation: endWay(ofCorrelation),
+	}
 
-var walks = map[way]walk{
-	{finished: false, byCorrelation: false}: {
-		last: "SELECT shard, uuid FROM timers WHERE " + liveAfter + " " + liveOrder + " LIMIT 1 OFFSET ?",
-		page: "SELECT " + timerColumns + " FROM timers WHERE " + liveAfter + " AND " + liveUpto +
-			" AND " + liveFilter + " " + liveOrder + " LIMIT ?",
-	},
-	{finished: false, byCorrelation: true}: {
-		last: "SELECT shard, uuid FROM timers WHERE " + ofCorrelation + liveAfter + " " + liveOrder + " LIMIT 1 OFFSET ?",
-		page: "SELECT " + timerColumns + " FROM timers WHERE " + ofCorrelation + liveAfter + " AND " + liveUpto +
-			" AND " + liveFilter + " " + liveOrder + " LIMIT ?",
-		made: probe + timerColumns + " FROM block CROSS JOIN timers" + ofMade + liveFilter,
-	},
-	{finished: true, byCorrelation: false}: {
-		last: "SELECT shard, uuid, generation, attempt FROM history WHERE " + endAfter + " " + endOrder + " LIMIT 1 OFFSET ?",
-		page: "SELECT " + endColumns + " FROM history WHERE " + endAfter + " AND " + endUpto +
-			" AND " + endFilter + " " + endOrder + " LIMIT ?",
-	},
-	{finished: true, byCorrelation: true}: {
-		last: "SELECT shard, uuid, generation, attempt FROM history WHERE " + ofCorrelation + endAfter +
-			" " + endOrder + " LIMIT 1 OFFSET ?",
-		page: "SELECT " + endColumns + " FROM history WHERE " + ofCorrelation + endAfter + " AND " + endUpto +
-			" AND " + endFilter + " " + endOrder + " LIMIT ?",
-		made: probe + endColumns + " FROM block CROSS JOIN history" + ofMade + endFilter,
-	},
+	crowded = named("SELECT shard FROM timers WHERE shard = @base AND status <> 'parked' AND due_at >= @at_least AND due_at < @before" +
+		" LIMIT 1 OFFSET @offset")
+	reach       = named(probe + "SELECT shard FROM " + inRange + " WHERE " + liveFrom + " LIMIT 1 OFFSET @offset")
+	parkedReach = named("SELECT shard FROM timers WHERE " + ofParked + "shard >= @base AND shard < @end" +
+		" ORDER BY shard LIMIT 1 OFFSET @offset")
+
+	liveMade = named(probe + "SELECT " + timerColumns + " FROM block CROSS JOIN timers" + made + liveFilter)
+	endMade  = named(probe + "SELECT " + endColumns + " FROM block CROSS JOIN history" + made + endFilter)
+)
+
+func liveWay(of string) way {
+	return way{
+		bound: named("SELECT " + liveKey + " FROM timers WHERE " + of + liveFrom + " ORDER BY " + liveKey + " LIMIT 1 OFFSET @offset"),
+		rows: named("SELECT " + timerColumns + " FROM timers WHERE " + of + liveFrom + liveUpto + " AND " + liveFilter +
+			" ORDER BY " + liveKey + " LIMIT @limit"),
+	}
 }
+
+func endWay(of string) way {
+	return way{
+		bound: named("SELECT " + endKey + " FROM history WHERE " + of + endFrom + " ORDER BY " + endKey + " LIMIT 1 OFFSET @offset"),
+		rows: named("SELECT " + endColumns + " FROM history WHERE " + of + endFrom + endUpto + " AND " + endFilter +
+			" ORDER BY " + endKey + " LIMIT @limit"),
+	}
+}
+
+func named(sql string) relational.Named { return relational.Name(sql, "?") }
 
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
@@ -84,144 +97,124 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
-	l := lister{q: &q, now: now, finished: q.Status.Finished(), maxLooked: s.maxLooked}
-	l.walk = walks[way{finished: l.finished, byCorrelation: q.CorrelationID != ""}]
-	var page store.Page
-	err = s.read(ctx, op, func(c *conn) error {
-		return c.snapshot(func() (err error) {
-			page, err = l.read(c, from)
-			return err
-		})
-	})
-	if err != nil {
+	if err := s.enter(ctx, op); err != nil { // also where no statement will be needed
 		return store.Page{}, err
 	}
-	return page, nil
+	s.leave()
+	l := relational.Lister{Query: &q, Cursors: cursors, Limits: s.listLimits, Table: s.listTable(op, now, &q)}
+	return l.Page(ctx, from)
 }
 
-// lister reads one page.
-type lister struct {
-	q        *store.ListQuery
-	now      timer.Millis
+// listTable implements relational.Table for one query. Each method holds one of the connections for lists, so that
+// clients take turns after each statement.
+type listTable struct {
+	store    *Store
+	op       string
 	finished bool
-	walk     walk
-	// maxLooked is the constant, except in tests.
-	maxLooked int
+	values   map[string]any
 }
 
-// listed is a timer and where it stands.
-type listed struct {
-	at    place
-	timer timer.Timer
+func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *listTable {
+	atLeast, before := q.DueFrom, q.DueBefore
+	if atLeast == 0 {
+		atLeast = math.MinInt64
+	}
+	if before == 0 {
+		before = timer.Never
+	}
+	return &listTable{store: s, op: op, finished: q.Status.Finished(), values: map[string]any{
+		"base": int64(q.Namespace.Shards.Base), "end": int64(q.Namespace.Shards.Base) + int64(q.Namespace.Shards.Count),
+		"status": string(q.Status), "correlation": q.CorrelationID, "at_least": atLeast, "before": before, "now": now,
+	}}
 }
 
-func (l *lister) read(c *conn, from place) (store.Page, error) {
-	upto, cut, err := l.bound(c, from)
-	if err != nil {
-		return store.Page{}, err
+// span sets the values that say what part of the walk is read.
+func (t *listTable) span(s *relational.Span) {
+	t.values["base"], t.values["end"] = int64(s.From.Shard), s.End
+	for name, at := range map[string]*place{"from": &s.From, "upto": &s.Upto} {
+		t.values[name+"_shard"], t.values[name+"_uuid"] = int64(at.Shard), at.UUID[:]
+		t.values[name+"_generation"], t.values[name+"_attempt"] = at.Generation, at.Attempt
 	}
-	found, err := l.fetch(c, from, upto)
-	if err != nil {
-		return store.Page{}, err
-	}
-	var page store.Page
-	for i, f := range found {
-		if i == l.q.Limit {
-			page.Next = cursors.At(found[i-1].at, l.finished)
-			return page, nil
-		}
-		page.Timers = append(page.Timers, f.timer)
-	}
-	if cut {
-		page.Next = cursors.At(upto, l.finished)
-	}
-	return page, nil
 }
 
-// bound returns the last place this page may look at, and whether there may be rows behind it.
-func (l *lister) bound(c *conn, from place) (upto place, cut bool, err error) {
-	if l.q.Status == "" && l.q.DueFrom == 0 && l.q.DueBefore == 0 {
-		return relational.BehindAll(), false, nil // every row is a hit: the page's limit bounds enough
-	}
-	var args []any
-	if l.q.CorrelationID != "" {
-		args = append(args, l.q.CorrelationID)
-	}
-	args = append(append(args, l.after(from)...), l.maxLooked-1)
-	var id int64
-	dest := []any{&id, (*uuidColumn)(&upto.UUID)}
-	if l.finished {
-		dest = append(dest, &upto.Generation, &upto.Attempt)
-	}
-	cut, err = c.one(l.walk.last, args, dest...)
-	if !cut {
-		return relational.BehindAll(), false, err
-	}
-	upto.Shard = shard.ID(id)
-	return upto, cut, err
-}
-
-// fetch returns the rows in (from, upto] that pass the filters: one more than the page holds, if there
-// are so many.
-func (l *lister) fetch(c *conn, from, upto place) ([]listed, error) {
-	var found []listed
-	read := func(rows *sql.Rows) error {
-		t, id, err := c.scanTimer(rows)
-		at := place{Shard: id, UUID: t.UUID}
-		if l.finished {
-			at.Generation, at.Attempt = t.Generation, t.Attempts
-		}
-		found = append(found, listed{at, t})
+// one reads the first row of a statement.
+func (t *listTable) one(ctx context.Context, n relational.Named, dest ...any) (found bool, err error) {
+	err = t.store.readLong(ctx, t.op, func(c *conn) error {
+		found, err = c.one(n.SQL, relational.Pick(&n, t.values), dest...)
 		return err
-	}
-	var args []any
-	if l.q.CorrelationID != "" {
-		args = append(args, l.q.CorrelationID)
-	}
-	args = append(append(args, l.after(from)...), l.upto(upto)...)
-	args = append(append(args, l.filters()...), l.q.Limit+1)
-	if err := c.each(read, l.walk.page, args...); err != nil || l.walk.made == "" {
-		return found, err
-	}
-	uuid, ok := timer.ParseUUID(l.q.CorrelationID)
-	if !ok || uuid.String() != l.q.CorrelationID {
-		return found, nil
-	}
-	block := l.q.Namespace.Shards
-	args = append([]any{int64(block.Base), l.end(), uuid[:]}, l.filters()...)
-	if err := c.each(read, l.walk.made, args...); err != nil {
-		return nil, err
-	}
-	found = slices.DeleteFunc(found, func(f listed) bool { return f.at.Compare(from) <= 0 || f.at.Compare(upto) > 0 })
-	slices.SortFunc(found, func(a, b listed) int { return a.at.Compare(b.at) })
-	return found, nil
+	})
+	return found, err
 }
 
-// end is the first shard number behind the block.
-func (l *lister) end() int64 {
-	return int64(l.q.Namespace.Shards.Base) + int64(l.q.Namespace.Shards.Count)
+// timers reads all rows of a statement.
+func (t *listTable) timers(ctx context.Context, n relational.Named) (found []relational.Listed, err error) {
+	err = t.store.readLong(ctx, t.op, func(c *conn) error {
+		return c.each(func(rows *sql.Rows) error {
+			got, id, err := c.scanTimer(rows)
+			at := place{Shard: id, UUID: got.UUID}
+			if t.finished {
+				at.Generation, at.Attempt = got.Generation, got.Attempts
+			}
+			found = append(found, relational.Listed{At: at, Timer: got})
+			return err
+		}, n.SQL, relational.Pick(&n, t.values)...)
+	})
+	return found, err
 }
 
-func (l *lister) after(p place) []any { return append(l.upto(p), l.end()) }
-
-func (l *lister) upto(p place) []any {
-	if l.finished {
-		return []any{p.Shard, p.UUID[:], p.Generation, p.Attempt}
+// Bound implements relational.Table.
+func (t *listTable) Bound(ctx context.Context, s relational.Span, n int) (at place, found bool, err error) {
+	t.span(&s)
+	t.values["offset"] = int64(n) - 1
+	var id int64
+	dest := []any{&id, (*uuidColumn)(&at.UUID)}
+	if t.finished {
+		dest = append(dest, &at.Generation, &at.Attempt)
 	}
-	return []any{p.Shard, p.UUID[:]}
+	found, err = t.one(ctx, ways[s.Walk].bound, dest...)
+	at.Shard = shard.ID(id)
+	return at, found, err
 }
 
-func (l *lister) filters() []any {
-	dueFrom, dueBefore := l.q.DueFrom, l.q.DueBefore
-	if dueFrom == 0 {
-		dueFrom = math.MinInt64
+// Rows implements relational.Table.
+func (t *listTable) Rows(ctx context.Context, s relational.Span, limit int) ([]relational.Listed, error) {
+	t.span(&s)
+	t.values["limit"] = int64(limit)
+	return t.timers(ctx, ways[s.Walk].rows)
+}
+
+// Crowded implements relational.Table.
+func (t *listTable) Crowded(ctx context.Context, id shard.ID, n int) (bool, error) {
+	t.values["base"] = int64(id)
+	_, found, err := t.nth(ctx, crowded, n+1)
+	return found, err
+}
+
+// Reach implements relational.Table.
+func (t *listTable) Reach(ctx context.Context, s relational.Span, n int) (shard.ID, bool, error) {
+	t.span(&s)
+	return t.nth(ctx, reach, n)
+}
+
+// ParkedReach implements relational.Table.
+func (t *listTable) ParkedReach(ctx context.Context, s relational.Span, n int) (shard.ID, bool, error) {
+	t.span(&s)
+	return t.nth(ctx, parkedReach, n)
+}
+
+// nth reads the shard of the n-th row.
+func (t *listTable) nth(ctx context.Context, statement relational.Named, n int) (shard.ID, bool, error) {
+	t.values["offset"] = int64(n) - 1
+	var id int64
+	found, err := t.one(ctx, statement, &id)
+	return shard.ID(id), found, err
+}
+
+// Made implements relational.Table.
+func (t *listTable) Made(ctx context.Context, uuid timer.UUID) ([]relational.Listed, error) {
+	t.values["uuid"] = uuid[:]
+	if t.finished {
+		return t.timers(ctx, endMade)
 	}
-	if dueBefore == 0 {
-		dueBefore = timer.Never
-	}
-	status := string(l.q.Status)
-	if l.finished {
-		return []any{status, l.now, dueFrom, dueBefore}
-	}
-	return []any{status, status, dueFrom, dueBefore}
+	return t.timers(ctx, liveMade)
 }

@@ -13,8 +13,10 @@ type Options struct {
 	Folder string
 	// CacheMiB is the page cache of each connection. Default 8; 16 is hardly faster, 64 not at all.
 	CacheMiB int
-	// Readers is the number of reading connections. Default 4.
+	// Readers is the number of connections for reads that timers wait for. Default 4.
 	Readers int
+	// LongReaders is the number of connections for lists and counts, which then use about as many processors. Default 1.
+	LongReaders int
 	// Queue is how many write requests may wait; more callers wait for a place. Default 1,024.
 	Queue int
 	// GroupRows and GroupBytes bound what one commit takes in: beyond either, no further request joins
@@ -39,6 +41,7 @@ func (o Options) withDefaults() (Options, error) {
 	}{
 		{"cacheMiB", &o.CacheMiB, 8, 1, 1024},
 		{"readers", &o.Readers, 4, 1, 64},
+		{"longReaders", &o.LongReaders, 1, 1, 64},
 		{"queue", &o.Queue, 1024, 1, 1 << 20},
 		{"groupRows", &o.GroupRows, 1024, 1, 1 << 20},
 		{"groupBytes", &o.GroupBytes, 8 << 20, 1, 1 << 30},

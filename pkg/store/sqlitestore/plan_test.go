@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -23,12 +24,12 @@ type plan struct {
 const (
 	throughKey        = "timers_key (shard=? AND uuid=?)"
 	throughDue        = "timers_due (shard=? AND (due_at,uuid)>(?,?))"
+	throughRange      = "timers_due (shard=? AND due_at>? AND due_at<?)" // reads no column that the index does not have
 	throughHistoryKey = "history_key (shard=? AND uuid=?)"
 	oneTimersHistory  = "sorts the history of one timer"
 )
 
 func plans() []plan {
-	listing := func(finished, byCorrelation bool) walk { return walks[way{finished, byCorrelation}] }
 	all := []plan{
 		{name: "Put: the row in the way", query: selectLive, through: []string{throughKey}},
 		{name: "Put: replace", query: replaceLive, through: []string{throughKey}},
@@ -36,16 +37,11 @@ func plans() []plan {
 		{name: "Delete of a generation", query: deleteGeneration, through: []string{throughKey}},
 		{name: "Get of a finished timer", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "History", query: selectHistory, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
-		{name: "List", query: listing(false, false).page, through: []string{"timers_key ((shard,uuid)>(?,?)"}},
-		{name: "List: bound", query: listing(false, false).last, through: []string{"COVERING INDEX timers_key"}},
-		{name: "List by correlation", query: listing(false, true).page, through: []string{"timers_correlation (correlation_id=?"}},
-		{name: "List by correlation: bound", query: listing(false, true).last, through: []string{"COVERING INDEX timers_correlation"}},
-		{name: "List by made correlation", query: listing(false, true).made, through: []string{throughKey}},
-		{name: "List finished", query: listing(true, false).page, through: []string{"history_key ((shard,uuid,generation,attempt)>"}},
-		{name: "List finished: bound", query: listing(true, false).last, through: []string{"COVERING INDEX history_key"}},
-		{name: "List finished by correlation", query: listing(true, true).page, through: []string{"history_correlation (correlation_id=?"}},
-		{name: "List finished by correlation: bound", query: listing(true, true).last, through: []string{"history_correlation"}},
-		{name: "List finished by made correlation", query: listing(true, true).made, through: []string{throughHistoryKey}},
+		{name: "List by made correlation", query: liveMade.SQL, through: []string{throughKey}},
+		{name: "List finished by made correlation", query: endMade.SQL, through: []string{throughHistoryKey}},
+		{name: "List by due time: is a shard crowded", query: crowded.SQL, through: []string{throughRange}},
+		{name: "List by due time: how far a page reaches", query: reach.SQL, through: []string{throughRange}},
+		{name: "List by due time: how far parked timers reach", query: parkedReach.SQL, through: []string{"COVERING INDEX timers_status (status=? AND shard>? AND shard<?)"}},
 		{name: "Due and Overdue: rows", query: selectDue, through: []string{throughDue}},
 		{name: "Unannounced: parked", query: selectParkedMarks, through: []string{"timers_marked (marked_at>? AND marked_at<?)"}},
 		{name: "Unannounced: dead", query: selectDeadMarks, through: []string{"history_marked (marked_at>? AND marked_at<?)"}},
@@ -57,10 +53,28 @@ func plans() []plan {
 		{name: "Claim", query: upsertClaim},
 		{name: "Release", query: releaseClaim},
 		{name: "Advance", query: advanceWatermark},
-		{name: "Count pending", query: countPending, through: []string{"INDEX timers_due"}, mayScan: "counts an index; no column is read, so the rows are not looked up"},
-		{name: "Count parked", query: countParked, through: []string{"timers_parked"}, mayScan: "scans an index of parked rows"},
+		{name: "Count live", query: countLive, through: []string{"COVERING INDEX timers_key"}, mayScan: "adds up the lengths of an index's pages"},
+		{name: "Count parked", query: countParked, through: []string{"COVERING INDEX timers_status (status=?)"}},
 		{name: "Count overdue", query: countOverdue, through: []string{"timers_due (shard=? AND due_at<?)", "timers_due (shard>?)"}},
 	}
+	for walk, through := range map[relational.Walk]string{
+		relational.ByKey:              "timers_key ((shard,uuid)>(?,?)",
+		relational.Parked:             "timers_status (status=? AND (shard,uuid)>(?,?)",
+		relational.Retrying:           "timers_status (status=? AND (shard,uuid)>(?,?)",
+		relational.ByCorrelation:      "timers_correlation (correlation_id=?",
+		relational.Ended:              "history_key ((shard,uuid,generation,attempt)>",
+		relational.Dead:               "history_dead ((shard,uuid,generation,attempt)>",
+		relational.EndedByCorrelation: "history_correlation (correlation_id=?",
+	} {
+		all = append(all,
+			plan{name: fmt.Sprintf("List, walk %d: rows", walk), query: ways[walk].rows.SQL, through: []string{through}},
+			plan{name: fmt.Sprintf("List, walk %d: bound", walk), query: ways[walk].bound.SQL, through: []string{"COVERING INDEX " + through}})
+	}
+	const sortsRange = "sorts the index entries of the range, whose number is bounded"
+	byDue := []string{throughRange, "timers_status (status=? AND", "timers USING INTEGER PRIMARY KEY (rowid=?)"}
+	all = append(all,
+		plan{name: "List by due time: rows", query: ways[relational.ByDue].rows.SQL, through: byDue, maySort: sortsRange},
+		plan{name: "List by due time: bound", query: ways[relational.ByDue].bound.SQL, through: byDue, maySort: sortsRange})
 	for _, size := range valuesSizes {
 		all = append(all,
 			plan{name: fmt.Sprintf("Due and Overdue: first look, %d", size), query: selectFirstOf[size], through: []string{throughDue}},

@@ -5,33 +5,56 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// readers are the connections that read. Each place of the pool holds a connection, or nil where one is
-// to be opened. In WAL mode a reader sees every transaction that was committed before it began, and
-// never waits for the writer.
+// readers are the connections that read. Each place of a pool holds a connection, or nil where one is to be opened. In
+// WAL mode a reader sees every transaction that was committed before it began, and never waits for the writer.
 type readers struct {
-	db   *sql.DB
-	pool chan *conn
+	db *sql.DB
+	// short are for reads that timers wait for: polls, row checks, single timers.
+	short chan *conn
+	// long are for lists and counts, which read many rows. There are few of them, so that lists wait for each other
+	// and leave the processors to short reads.
+	long chan *conn
 }
 
-func newReaders(db *sql.DB, n int) *readers {
-	r := &readers{db: db, pool: make(chan *conn, n)}
-	for range n {
-		r.pool <- nil
+func newReaders(db *sql.DB, short, long int) *readers {
+	r := &readers{db: db, short: make(chan *conn, short), long: make(chan *conn, long)}
+	for _, pool := range r.pools() {
+		for range cap(pool) {
+			pool <- nil
+		}
 	}
 	return r
 }
 
-// read runs a read on a connection of the pool.
+// pools lists the pools; long reads come first, because they take longer to end.
+func (r *readers) pools() []chan *conn { return []chan *conn{r.long, r.short} }
+
+// read runs a read that takes milliseconds at most.
 func (s *Store) read(ctx context.Context, op string, run func(*conn) error) error {
+	return s.readFrom(ctx, op, s.readers.short, run)
+}
+
+// readLong runs a read that may take longer. It is interrupted when ctx ends.
+func (s *Store) readLong(ctx context.Context, op string, run func(*conn) error) error {
+	return s.readFrom(ctx, op, s.readers.long, func(c *conn) error {
+		c.interruptible = true
+		return run(c)
+	})
+}
+
+func (s *Store) readFrom(ctx context.Context, op string, pool chan *conn, run func(*conn) error) error {
 	if err := s.enter(ctx, op); err != nil {
 		return err
 	}
 	defer s.leave()
 	var c *conn
 	select {
-	case c = <-s.readers.pool:
+	case c = <-pool:
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", op, ctx.Err())
 	}
@@ -40,37 +63,61 @@ func (s *Store) read(ctx context.Context, op string, run func(*conn) error) erro
 		c, err = connect(context.Background(), s.readers.db)
 	}
 	if err == nil {
+		c.ctx = ctx
 		err = run(c)
+		c.ctx, c.interruptible = context.Background(), false
 	}
 	if err != nil {
 		c.discard()
 		c = nil
-		err = fmt.Errorf("%s: %w", op, failed(err))
+		if ended := ctx.Err(); ended != nil && (errors.Is(err, ended) || primary(err) == sqlite3.SQLITE_INTERRUPT) {
+			err = ended
+		} else {
+			err = failed(err)
+		}
+		err = fmt.Errorf("%s: %w", op, err)
 	}
-	s.readers.pool <- c
+	pool <- c
 	return err
 }
 
-// pause takes all connections out of use and returns how to give them back. Reads are short, so that
-// this waits for milliseconds.
-func (r *readers) pause() (resume func()) {
-	taken := make([]*conn, cap(r.pool))
-	for i := range taken {
-		taken[i] = <-r.pool
+// pause takes all connections out of use and returns how to put them back. If that takes longer than the time given,
+// nothing is paused and ok is false.
+func (r *readers) pause(most time.Duration) (resume func(), ok bool) {
+	type taken struct {
+		pool chan *conn
+		conn *conn
 	}
-	return func() {
-		for _, c := range taken {
-			r.pool <- c
+	var all []taken
+	resume = func() {
+		for _, t := range all {
+			t.pool <- t.conn
 		}
 	}
+	late := time.NewTimer(most)
+	defer late.Stop()
+	for _, pool := range r.pools() {
+		for range cap(pool) {
+			select {
+			case c := <-pool:
+				all = append(all, taken{pool, c})
+			case <-late.C:
+				resume()
+				return nil, false
+			}
+		}
+	}
+	return resume, true
 }
 
 // close ends all connections. No read runs any more.
 func (r *readers) close() error {
 	var errs []error
-	for range cap(r.pool) {
-		if c := <-r.pool; c != nil {
-			errs = append(errs, c.close())
+	for _, pool := range r.pools() {
+		for range cap(pool) {
+			if c := <-pool; c != nil {
+				errs = append(errs, c.close())
+			}
 		}
 	}
 	return errors.Join(append(errs, r.db.Close())...)

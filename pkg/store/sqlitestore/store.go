@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -25,9 +26,9 @@ type Store struct {
 	writer  *writer
 	readers *readers
 	log     *slog.Logger
-	// maxLooked is for List.
-	maxLooked int
-	written   sync.WaitGroup // the writer's goroutine
+	// listLimits are the defaults, except in tests.
+	listLimits relational.ListLimits
+	written    sync.WaitGroup // the writer's goroutine
 
 	// calls is held for reading by every running call, and taken for writing by Close.
 	calls  sync.RWMutex
@@ -57,7 +58,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		}
 	}()
 	path := filepath.Join(o.Folder, databaseName)
-	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore"), maxLooked: maxLooked}
+	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore"), listLimits: relational.DefaultListLimits()}
 	if err := migrate(ctx, path, o.CacheMiB, s.log); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
@@ -82,7 +83,8 @@ func takeFolder(folder string) (*os.File, error) {
 }
 
 func (s *Store) start(ctx context.Context, path string, o Options) error {
-	db, err := openDB(path, o.CacheMiB)
+	// A log that starts over after it has grown beyond the bound is cut.
+	db, err := openDB(path, o.CacheMiB, fmt.Sprintf("journal_size_limit(%d)", o.WALMiB<<20))
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (s *Store) start(ctx context.Context, path string, o Options) error {
 		c.discard()
 		return errors.Join(err, db.Close())
 	}
-	s.readers = newReaders(readDB, o.Readers)
+	s.readers = newReaders(readDB, o.Readers, o.LongReaders)
 	wal := walBound{path: path + "-wal", limit: int64(o.WALMiB) << 20, readers: s.readers, log: s.log}
 	s.writer = &writer{
 		db:          db,
@@ -146,11 +148,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// presentMillis is the database's clock.
+const presentMillis = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
+
 // Ping implements store.Cluster.
 func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+	if err := s.findRoom(ctx); err != nil {
+		return 0, err
+	}
 	var now timer.Millis
 	err := s.read(ctx, "ping", func(c *conn) error {
-		_, err := c.one("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)", nil, &now)
+		_, err := c.one("SELECT "+presentMillis, nil, &now)
 		return err
 	})
 	return now, err

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -23,13 +24,28 @@ func TestStore(t *testing.T) {
 					s = open(tb, folder)
 					return s
 				},
+				Fill: func(tb testing.TB, full bool) { s.Fill(tb, full) },
 			}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
 		Without: map[storetest.Ability]string{
-			storetest.AnyHandles: "the folder belongs to one process, and to one handle in it",
+			storetest.AnyHandles:  "the folder belongs to one process, and to one handle in it",
+			storetest.AnyRefusing: "a batch is one transaction",
 		},
 	})
+}
+
+// TestListsUnderTightLimits runs the suite's lists with limits that every page meets.
+func TestListsUnderTightLimits(t *testing.T) {
+	for _, limits := range [][3]int{{1, 1, 1}, {3, 4, 2}, {100, 2, 7}, {7, 1000, 100}} {
+		t.Run(fmt.Sprint(limits), func(t *testing.T) {
+			storetest.Run(t, storetest.Factory{Only: "List/", New: func(tb testing.TB) storetest.Subject {
+				s := open(tb, tb.TempDir())
+				s.SetListLimits(limits[0], limits[1], limits[2])
+				return storetest.Subject{Store: s}
+			}})
+		})
+	}
 }
 
 func open(tb testing.TB, folder string) *sqlitestore.Store {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/timerbus/timerbus/pkg/store"
 )
@@ -17,6 +18,8 @@ type writer struct {
 	queue chan *request
 	// groupRows and groupBytes bound a group.
 	groupRows, groupBytes int
+	// full: a write has failed for lack of room, and findRoom has found none since.
+	full atomic.Bool
 	// afterCommit runs in the writer's goroutine, between transactions.
 	afterCommit func(*conn)
 }
@@ -94,11 +97,13 @@ func (w *writer) transact(group []*request) (again bool, err error) {
 	}
 	for _, r := range group {
 		if err := r.run(w.conn); err != nil {
+			w.noteRoom(err)
 			w.rollback()
 			return true, failed(err)
 		}
 	}
 	if _, err := w.conn.exec("COMMIT"); err != nil {
+		w.noteRoom(err)
 		if notCommitted(err) {
 			w.rollback()
 			return true, failed(err)
@@ -107,6 +112,13 @@ func (w *writer) transact(group []*request) (again bool, err error) {
 		return false, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
 	}
 	return false, nil
+}
+
+// noteRoom notes that there was none.
+func (w *writer) noteRoom(err error) {
+	if noRoom(err) {
+		w.full.Store(true)
+	}
 }
 
 // rollback ends a failed transaction. SQLite has ended some by itself; a connection that says so, or

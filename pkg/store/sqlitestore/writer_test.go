@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -221,6 +224,102 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 		t.Error("the write after it is not there")
 	}
 }
+
+// outsider is a connection of another program that holds a snapshot.
+func outsider(t *testing.T, folder string) (leave func()) {
+	t.Helper()
+	db, err := openDB(filepath.Join(folder, databaseName), 1, "query_only(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM timers").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAnOutsideReaderDoesNotBlockTheStore: a transaction is open in the sqlite3 shell, so that the log cannot be emptied.
+// The log grows, and neither writes nor reads wait.
+func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
+	const limit = 17 << 20
+	folder := t.TempDir()
+	log := &lines{}
+	s := openFolder(t, Options{Folder: folder, WALMiB: limit >> 20, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(folder, databaseName+"-wal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	written := 0
+	write := func() {
+		written++
+		p := putOf(fmt.Sprint("big-", written), now)
+		p.Spec.Payload = []byte(`"` + strings.Repeat("x", 90<<10) + `"`)
+		mustWrite(t, s, p)
+	}
+	mustWrite(t, s, putOf("first", now))
+	leave := outsider(t, folder)
+	defer leave()
+	for size() <= limit {
+		write()
+	}
+	began := time.Now()
+	for range 200 { // beyond a second attempt to empty the log
+		write()
+		if !exists(t, s, putOf("first", now)) {
+			t.Fatal("a timer is gone")
+		}
+	}
+	// A single attempt that waits takes the busy timeout of 5 s.
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("200 writes and reads beside an outside reader took %v", took)
+	}
+	if n := log.count("write-ahead log cannot be emptied"); n != 1 {
+		t.Errorf("%d warnings of one outage, want 1:\n%s", n, log)
+	}
+	leave()
+	for i := 0; size() > limit && i < 1000; i++ {
+		write()
+	}
+	if got := size(); got > limit {
+		t.Errorf("the reader has left, and the log still has %d bytes", got)
+	}
+	write()
+	if n := log.count("write-ahead log emptied"); n != 1 {
+		t.Errorf("the end of the outage is logged %d times, want once:\n%s", n, log)
+	}
+}
+
+// lines keeps what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lines) count(message string) int { return strings.Count(l.String(), message) }
 
 func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
 	const limit = 17 << 20

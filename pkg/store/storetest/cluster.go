@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -15,6 +16,7 @@ func clusterTests() []test {
 		{"Cluster/TheFirstInitMakesTheRecord", clusterInit},
 		{"Cluster/OfManyThatInitOneDecides", clusterInitRace},
 		{"Cluster/PingTellsTheDatabasesClock", clusterPing},
+		{"Cluster/PingTellsThatThereIsNoRoom", clusterFull},
 		{"Cluster/AClosedHandleAnswersErrClosed", clusterClosed},
 		{"Cluster/CloseWaitsForRunningCalls", clusterCloseWaits},
 		{"Cluster/HandlesCloseApart", clusterCloseApart},
@@ -99,6 +101,31 @@ func (w *world) everyCall() map[string]error {
 		_, calls["Count"] = c.Count(w.ctx, w.now)
 	}
 	return calls
+}
+
+func clusterFull(w *world) {
+	w.need(AnyFill, w.subject.Fill != nil)
+	ping := func() error { _, err := w.store.Ping(w.ctx); return err }
+	there := w.put("there", w.now)
+	w.subject.Fill(w.t, true)
+	w.check(ping(), "ping before anything failed")
+	const most = 100 // each takes 100 KiB
+	n, refused := 0, error(nil)
+	for ; n < most && refused == nil; n++ {
+		op := w.putOp(fmt.Sprint("large ", n), w.now)
+		op.Spec.Payload = append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, timer.MaxPayload-2)...), '"')
+		_, refused = w.store.Write(w.ctx, w.now, []store.Op{op})
+	}
+	w.wantErr(refused, store.ErrUnavailable, "write %d on a full disk", n)
+	w.wantErr(refused, store.ErrFull, "write %d on a full disk", n)
+	for range 2 {
+		w.wantErr(ping(), store.ErrFull, "ping on a full disk")
+	}
+	w.wantRow(w.ref("there"), &there)
+	w.subject.Fill(w.t, false)
+	w.check(ping(), "ping when there is room again")
+	w.put("more", w.now)
+	w.check(ping(), "ping after a write")
 }
 
 func clusterClosed(w *world) {

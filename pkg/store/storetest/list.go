@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,9 +19,12 @@ func listTests() []test {
 		{"List/ByCorrelation", listByCorrelation},
 		{"List/ByDueTime", listByDue},
 		{"List/AllFiltersMustHold", listByAll},
+		{"List/EveryCombinationOfFilters", listEveryFilter},
 		{"List/AWalkSeesEveryTimerOnce", listWalk},
 		{"List/AWalkIsStableWhileTimersComeAndGo", listStable},
+		{"List/AWalkByDueTimeIsStableWhileTimersMove", listDueStable},
 		{"List/AWalkThroughHistoryIsStable", listFinishedStable},
+		{"List/APageIsBoundedInBytes", listBytes},
 		{"List/ForeignCursorsAreErrInvalid", listForeignCursor},
 	}
 }
@@ -217,6 +222,55 @@ func listByAll(w *world) {
 	}, "match")
 }
 
+// listEveryFilter compares walks under every combination of filters with what ListQuery.Selects says of each timer.
+func listEveryFilter(w *world) {
+	const n = 120
+	var ops []store.Op
+	var ends []store.Finish
+	for i := range n {
+		op := w.putOp(fmt.Sprint("timer ", i), w.now+timer.Millis(i%30)*minute)
+		if i%3 == 0 {
+			op.Spec.CorrelationID = fmt.Sprint("correlation ", i%2)
+		}
+		ops = append(ops, op)
+	}
+	for i, written := range w.writeAll(ops...) {
+		kinds := []store.FinishKind{store.FinishRetry, store.FinishParked, store.FinishDone, store.FinishDead}
+		if i%8 < len(kinds) {
+			ends = append(ends, w.finishOp(&written.Timer, kinds[i%8]))
+		}
+	}
+	errs, err := w.store.Finish(w.ctx, w.now, ends)
+	w.check(err, "finish")
+	w.check(errors.Join(errs...), "finish")
+	var all []timer.Timer
+	for _, status := range []timer.Status{"", timer.StatusDone, timer.StatusDead} {
+		all = append(all, w.list(store.ListQuery{Status: status, Limit: 1000})...)
+	}
+	if len(all) != n {
+		w.t.Fatalf("%d timers listed without filters, want %d", len(all), n)
+	}
+	at := func(minutes timer.Millis) timer.Millis { return w.now + minutes*minute }
+	for _, status := range append(timer.Statuses(), "") {
+		for _, correlation := range []string{"", "correlation 0", w.ref("timer 2").UUID.String(), w.ref("timer 4").UUID.String()} {
+			for _, due := range [][2]timer.Millis{{}, {at(3), 0}, {0, at(20)}, {at(3), at(4)}} {
+				q := store.ListQuery{Status: status, CorrelationID: correlation, DueFrom: due[0], DueBefore: due[1]}
+				var want []timer.Timer
+				for i := range all {
+					if q.Selects(&all[i]) {
+						want = append(want, all[i])
+					}
+				}
+				for _, q.Limit = range []int{7, 1000} {
+					if got := ids(w.list(q)); !slices.Equal(got, ids(want)) {
+						w.t.Errorf("status %q, correlation %q, due %v, %d a page: listed %q, want %q", status, correlation, due, q.Limit, got, ids(want))
+					}
+				}
+			}
+		}
+	}
+}
+
 func listWalk(w *world) {
 	const n = 300
 	var want []string
@@ -279,6 +333,80 @@ func listStable(w *world) {
 	}
 	if !slices.Equal(stayed, want) {
 		w.t.Errorf("a walk saw %d of the timers that were there all the time, want each of %d once: %q", len(stayed), staying, stayed)
+	}
+}
+
+// listDueStable moves timers back and forth within the range that is listed. A walk in the order of their due times would
+// miss some and repeat others.
+func listDueStable(w *world) {
+	const staying = 40
+	var want []string
+	for i := range staying {
+		id := fmt.Sprint("stays ", i)
+		w.put(id, w.now+hour+timer.Millis(i)*minute)
+		want = append(want, id)
+	}
+	slices.Sort(want)
+	// Parked ones are in no poll's order, but keep their due time.
+	parked, _ := w.row(w.ref("stays 7"))
+	w.move(&parked, store.FinishParked)
+	q := store.ListQuery{Limit: 3, DueFrom: w.now + hour, DueBefore: w.now + 3*hour}
+	step := 0
+	seen := w.listBetween(q, func() {
+		for range 5 {
+			step++
+			if step%staying == 7 {
+				continue
+			}
+			// The first go to the end and the last to the beginning.
+			at := w.now + hour + timer.Millis((staying-step)%staying+staying)%staying*minute
+			w.check(w.update(w.ref(fmt.Sprint("stays ", step%staying)), timer.Patch{ExecuteAt: &at}).Err, "update")
+		}
+	})
+	if got := ids(seen); !slices.Equal(got, want) {
+		w.t.Errorf("a walk saw %d timers, want each of %d once: %q", len(got), staying, got)
+	}
+}
+
+// listBytes lists timers whose payloads are larger in all than a page may be.
+func listBytes(w *world) {
+	const n, size = 90, timer.MaxPayload
+	payload := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, size-2)...), '"')
+	var ops []store.Op
+	var want []string
+	for i := range n {
+		op := w.putOp(fmt.Sprint("large ", i), w.now+hour)
+		op.Spec.Payload = payload
+		ops = append(ops, op)
+		want = append(want, op.ID)
+	}
+	for some := range slices.Chunk(ops, 30) {
+		w.writeAll(some...)
+	}
+	slices.Sort(want)
+	for what, q := range map[string]store.ListQuery{
+		"all": {}, "by status": {Status: timer.StatusScheduled}, "by due time": {DueFrom: w.now, DueBefore: w.now + 2*hour},
+	} {
+		q.Namespace, q.Limit = w.ns, 1000
+		var all []timer.Timer
+		for range n {
+			page, err := w.store.List(w.ctx, w.now, q)
+			w.check(err, "list")
+			sum := 0
+			for i := range page.Timers {
+				sum += len(page.Timers[i].Payload)
+			}
+			if sum > store.MaxPageBytes {
+				w.t.Errorf("%s: a page has %d bytes of payload, at most %d are allowed", what, sum, store.MaxPageBytes)
+			}
+			all = append(all, page.Timers...)
+			if q.After = page.Next; len(page.Next) == 0 {
+				break
+			}
+		}
+		if got := ids(all); !slices.Equal(got, want) {
+			w.t.Errorf("%s: %d timers listed in %d pages at most, want each of %d once", what, len(got), n, n)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 )
@@ -106,10 +107,17 @@ func factoryOf(wrong func(*memstore.Store) store.Store) Factory {
 	const reason = "broken stores keep what they get wrong in one handle"
 	return Factory{
 		New: func(testing.TB) Subject {
-			return Subject{Store: wrong(memstore.NewDatabase().Open())}
+			s := Subject{Store: wrong(memstore.NewDatabase().Open())}
+			if disk, ok := s.Store.(interface{ fill(full bool) }); ok {
+				s.Fill = func(_ testing.TB, full bool) { disk.fill(full) }
+			}
+			if crowd, ok := s.Store.(interface{ refusing(id shard.ID) store.Store }); ok {
+				s.Refusing = func(_ testing.TB, id shard.ID) store.Store { return crowd.refusing(id) }
+			}
+			return s
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
-		Without:   map[Ability]string{AnyHandles: reason, AnyReopen: reason},
+		Without:   map[Ability]string{AnyHandles: reason, AnyReopen: reason, AnyFill: "a store in memory has no disk", AnyRefusing: "it refuses nothing"},
 	}
 }
 
@@ -162,7 +170,10 @@ func TestSuitePassesOnAStoreThatIsRight(t *testing.T) {
 	for _, name := range v.failed {
 		t.Errorf("%s: %s", name, v.why[name])
 	}
-	if want := []string{"Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening"}; !slices.Equal(v.skipped, want) {
+	if want := []string{
+		"Refused/AShardLeavesTheOthersOfABatchAlone", "Refused/AShardIsNoErrorOfTheWholeCall", "Refused/NothingIsAppliedBehindIt",
+		"Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening",
+	}; !slices.Equal(v.skipped, want) {
 		t.Errorf("skipped: %q, want %q", v.skipped, want)
 	}
 }
@@ -173,7 +184,7 @@ func TestSuiteAsksForAReason(t *testing.T) {
 	f.Without, f.Reference = nil, nil
 	v := judge(t, f)
 	for _, name := range []string{
-		"Positions/MoveWithTheBatch", "Census/CountsLiveRows", "Cluster/HandlesCloseApart",
+		"Refused/AShardLeavesTheOthersOfABatchAlone", "Positions/MoveWithTheBatch", "Census/CountsLiveRows", "Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart",
 		"Cluster/EverythingSurvivesReopening", "Lockstep/Seed1",
 	} {
 		if !strings.Contains(v.why[name], "gives no reason") {

@@ -3,8 +3,10 @@ package storetest
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -22,6 +24,8 @@ type Factory struct {
 	// 0 means 2,000 and 400. Engines that make a request for each item may do with fewer every day, where their
 	// own limits lie lower.
 	LargeBatch, LockstepSteps int
+	// Only, if not empty, runs the subtests of one part, such as "List/": for an engine under other settings.
+	Only string
 	// Without says why the engine cannot have an ability. What is missing without a reason fails:
 	// nothing is skipped silently.
 	Without map[Ability]string
@@ -41,6 +45,11 @@ type Subject struct {
 	Another func(tb testing.TB) store.Store
 	// Reopen closes all handles and opens the same data again.
 	Reopen func(tb testing.TB) store.Store
+	// Refusing opens one more handle on the same database, to which the database refuses everything that is
+	// about a shard, as when the shard is hot.
+	Refusing func(tb testing.TB, id shard.ID) store.Store
+	// Fill takes the database's room away, as on a full disk, or gives it back.
+	Fill func(tb testing.TB, full bool)
 }
 
 // Ability is what an engine may do without, if it says why.
@@ -53,6 +62,10 @@ const (
 	AnyCensus Ability = "Census"
 	// AnyHandles is Subject.Another.
 	AnyHandles Ability = "Another"
+	// AnyRefusing is Subject.Refusing.
+	AnyRefusing Ability = "Refusing"
+	// AnyFill is Subject.Fill.
+	AnyFill Ability = "Fill"
 	// AnyReopen is Subject.Reopen.
 	AnyReopen Ability = "Reopen"
 	// AnyPurge is a Purge that removes history itself. Without it, it must answer 0 and remove nothing that is
@@ -62,10 +75,13 @@ const (
 	AnyReference Ability = "Reference"
 )
 
-// Run runs the whole suite, each subtest on a database of its own.
+// Run runs the whole suite, or a part of it, each subtest on its own database.
 func Run(t *testing.T, f Factory) {
 	t.Helper()
 	for _, test := range tests() {
+		if !strings.HasPrefix(test.name, f.Only) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) { test.run(newWorld(t, f)) })
 	}
 }
@@ -79,6 +95,7 @@ type test struct {
 func tests() []test {
 	return slices.Concat(
 		commonTests(),
+		refusedTests(),
 		putTests(),
 		updateTests(),
 		deleteTests(),

@@ -1,8 +1,7 @@
-// Package relational is what the relational engines have in common beside the contract: where a list stands in
-// their tables' key order, the cursors that tell it, and the text of a retry policy's column. A drift between two
-// copies of these would be silent.
+// Package relational is what the relational engines share apart from the contract: how a page of a list is put together,
+// the cursors of lists, and the text of a retry policy's column. A drift between two copies of these would be silent.
 //
 // It imports pkg/timer, pkg/shard and pkg/store, and knows no SQL and no driver.
 //
-// Read place.go, then policy.go.
+// Read place.go and list.go, named.go, then policy.go.
 package relational

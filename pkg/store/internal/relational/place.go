@@ -20,9 +20,9 @@ type Place struct {
 	Attempt    timer.Attempt
 }
 
-// Before lies before all rows of a block of shards.
-func Before(b shard.Block) Place {
-	return Place{Shard: b.Base, Generation: math.MinInt64, Attempt: math.MinInt32}
+// before lies before all rows of a shard, and behind those of the shards before it.
+func before(id shard.ID) Place {
+	return Place{Shard: id, Generation: math.MinInt64, Attempt: math.MinInt32}
 }
 
 // BehindAll lies behind all rows of all shards.
@@ -75,7 +75,7 @@ func (c Cursors) At(p Place, finished bool) store.Cursor {
 // Start returns where a query goes on, or a timer.InvalidError.
 func (c Cursors) Start(q *store.ListQuery) (Place, error) {
 	if len(q.After) == 0 {
-		return Before(q.Namespace.Shards), nil
+		return before(q.Namespace.Shards.Base), nil
 	}
 	bad := timer.Invalid("cursor", []byte(q.After), "the cursor of the page before, with the same namespace and status")
 	if len(q.After) != cursorSize || string(q.After[:kindSize]) != c.kind(q.Status.Finished()) {

@@ -48,6 +48,15 @@ type Batch struct {
 	Now, After timer.Millis
 }
 
+// ErrOf is why an operation was not answered: the batch's error, or the store's failure with this operation alone. A
+// refusal of the operation is in Written.
+func (b *Batch) ErrOf(i int) error {
+	if b.Err == nil && store.IsTransient(b.Written[i].Err) {
+		return b.Written[i].Err
+	}
+	return b.Err
+}
+
 // Item is an operation, and about what it holds in memory, in bytes.
 type Item struct {
 	Op   store.Op
@@ -189,8 +198,8 @@ func (c *Committer) write(batch []*entry) {
 	b.Err = Settle(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {
-		o := Outcome{Err: b.Err}
-		if b.Err == nil {
+		o := Outcome{Err: b.ErrOf(i)}
+		if o.Err == nil {
 			o.Written, o.After = b.Written[i], b.After
 		}
 		e.answer(o)

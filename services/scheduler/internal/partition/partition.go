@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -69,6 +70,9 @@ type Partition struct {
 	floor bus.Floor
 	// restedAt is when a shard last came to rest.
 	restedAt timer.Millis
+	// misses counts shards that the store could not serve while it served others; missed is why, of the first.
+	misses int
+	missed error
 	// Sweeps is the number of the running sweep, or of the last one.
 	sweep sweep
 }
@@ -119,6 +123,24 @@ type publication struct {
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}}
+}
+
+// isFenced reports whether an answer says that the shard is lost; any other error says that it was not served.
+func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
+
+// miss notes a shard that the store could not serve, for example a hot one. A later call includes it again.
+func (p *Partition) miss(err error) {
+	p.misses++
+	if p.missed == nil {
+		p.missed = err
+	}
+}
+
+// Missed returns how many shards were missed since it was last called, and why.
+func (p *Partition) Missed() (n int, why error) {
+	n, why = p.misses, p.missed
+	p.misses, p.missed = 0, nil
+	return n, why
 }
 
 // Claim adds a shard just claimed. now is read after the claim's answer; end is the due queue's end

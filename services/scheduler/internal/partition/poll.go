@@ -73,12 +73,17 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 		if s == nil || s.claim != asked.Claim {
 			continue
 		}
-		if answer[i].Err != nil {
+		if isFenced(answer[i].Err) {
 			p.Fenced(asked.Claim.Shard)
 			fenced++
 			continue
 		}
 		s.polling = false
+		if answer[i].Err != nil {
+			p.miss(answer[i].Err)
+			s.pollAt = min(s.pollAt, now.Add(p.limits.BusyPoll))
+			continue
+		}
 		if s.read.Compare(asked.After) < 0 {
 			// The barrier fell while this poll ran: it started too far ahead.
 			continue

@@ -101,9 +101,15 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		if s == nil || s.claim != asked.Claim {
 			continue
 		}
-		if page[i].Err != nil {
+		if isFenced(page[i].Err) {
 			p.Fenced(asked.Claim.Shard)
 			fenced++
+			continue
+		}
+		if page[i].Err != nil {
+			// The walk covers nothing of this shard, so that none of its states is taken for gone.
+			p.miss(page[i].Err)
+			delete(p.sweep.upto, asked.Claim.Shard)
 			continue
 		}
 		p.sweep.read += len(page[i].Rows)

@@ -51,9 +51,13 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced int
 		if s == nil || s.claim != item.Claim {
 			continue
 		}
-		if answers[i] != nil {
+		if isFenced(answers[i]) {
 			p.Fenced(item.Claim.Shard)
 			fenced++
+			continue
+		}
+		if answers[i] != nil {
+			p.miss(answers[i])
 			continue
 		}
 		if item.Watermark.After(s.watermark) {

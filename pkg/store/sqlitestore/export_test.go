@@ -1,0 +1,41 @@
+package sqlitestore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+)
+
+// SetListLimits makes every page of a list meet limits that otherwise need thousands of timers.
+func (s *Store) SetListLimits(looked, sorted, chunk int) {
+	s.listLimits = relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk}
+}
+
+// Fill lets the database grow by 20 pages, or without a bound.
+func (s *Store) Fill(tb testing.TB, full bool) {
+	tb.Helper()
+	most := int64(1 << 30)
+	err := s.write(tb.Context(), "fill", 1, 0, func(c *conn) error {
+		if full {
+			if _, err := c.one("PRAGMA page_count", nil, &most); err != nil {
+				return err
+			}
+			most += 20
+		}
+		bound := fmt.Sprintf("max_page_count(%d)", most)
+		// The writer exchanges its connection after some failures.
+		db, err := openDB(strings.TrimSuffix(s.lock.Name(), lockName)+databaseName, 1, bound)
+		if err != nil {
+			return err
+		}
+		s.writer.db, db = db, s.writer.db
+		_, err = c.one("PRAGMA "+bound, nil, &most)
+		return errors.Join(err, db.Close())
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,83 @@
+package storetest
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// listInDueOrder walks in the order of due times where a list is filtered by them, which is the order of the index that polls
+// use.
+type listInDueOrder struct{ broken }
+
+func (b *listInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if q.DueFrom == 0 && q.DueBefore == 0 || q.Status.Finished() {
+		return b.Store.List(ctx, now, q)
+	}
+	var all []timer.Timer
+	whole := q
+	whole.After, whole.Limit = nil, 1000
+	for {
+		page, err := b.Store.List(ctx, now, whole)
+		if err != nil {
+			return page, err
+		}
+		all = append(all, page.Timers...)
+		if whole.After = page.Next; len(page.Next) == 0 {
+			break
+		}
+	}
+	key := func(t *timer.Timer) store.Key { return store.Key{DueAt: t.DueAt, UUID: t.UUID} }
+	slices.SortFunc(all, func(a, b timer.Timer) int { return key(&a).Compare(key(&b)) })
+	after := store.MinKey()
+	if len(q.After) == 24 {
+		after = store.Key{DueAt: timer.Millis(binary.BigEndian.Uint64(q.After)), UUID: timer.UUID(q.After[8:])}
+	}
+	all = slices.DeleteFunc(all, func(t timer.Timer) bool { return !key(&t).After(after) })
+	page := store.Page{Timers: all[:min(q.Limit, len(all))]}
+	var bytes store.PageBytes
+	for i := range page.Timers {
+		if !bytes.Fits(&page.Timers[i]) {
+			page.Timers = page.Timers[:i]
+			break
+		}
+	}
+	if n := len(page.Timers); n < len(all) {
+		last := key(&page.Timers[n-1])
+		page.Next = append(binary.BigEndian.AppendUint64(nil, uint64(last.DueAt)), last.UUID[:]...)
+	}
+	return page, nil
+}
+
+func TestSuiteCatchesAWalkInTheOrderOfDueTimes(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &listInDueOrder{broken{Store: s}} },
+		"List/AWalkByDueTimeIsStableWhileTimersMove")
+}
+
+// wholePages fills every page up to the limit, however large the payloads are.
+type wholePages struct{ broken }
+
+func (b *wholePages) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	var out store.Page
+	for limit := q.Limit; ; {
+		q.Limit = limit - len(out.Timers)
+		page, err := b.Store.List(ctx, now, q)
+		if err != nil {
+			return page, err
+		}
+		out.Timers = append(out.Timers, page.Timers...)
+		if out.Next = page.Next; len(page.Next) == 0 || len(out.Timers) == limit {
+			return out, nil
+		}
+		q.After = page.Next
+	}
+}
+
+func TestSuiteCatchesPagesWithoutABoundInBytes(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &wholePages{broken{Store: s}} }, "List/APageIsBoundedInBytes")
+}
