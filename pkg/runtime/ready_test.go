@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
@@ -16,7 +14,7 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		asked := 0
 		failure := errors.New("10.0.0.7 is away")
 		fail := false
-		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+		r := NewReadiness(time.Second, slog.New(slog.DiscardHandler),
 			Question{"the first does not answer", func(context.Context) error { return nil }},
 			Question{"the second does not answer", func(ctx context.Context) error {
 				asked++

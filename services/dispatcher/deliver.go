@@ -45,7 +45,7 @@ func (s *Service) deliver(d *delivery) {
 	if err != nil {
 		result.circuit = errUntried
 	}
-	host, what := s.board.answered(d, result.circuit, s.watch.elapsed())
+	host, what := s.board.answered(d, result.circuit, s.watch.Elapsed())
 	s.tellCircuit(host, d.namespace, what)
 	if err != nil {
 		s.abandon(d, way, err)

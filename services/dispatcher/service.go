@@ -7,6 +7,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // writers is how many workers each batch has: while one call is on its way, another batch gathers.
@@ -17,7 +18,7 @@ type Service struct {
 	config  Config
 	metrics *metrics
 	board   *board
-	watch   stopwatch
+	watch   timer.Stopwatch
 
 	profiles *profiles
 
@@ -54,7 +55,7 @@ func New(config Config) (*Service, error) {
 // Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, and
 // returns nil; it returns an error if the bus fails for good. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
-	s.watch = newStopwatch()
+	s.watch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)
 	life, end := context.WithCancel(s.calls)
 	defer end()

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -311,17 +313,28 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("/metrics lacks %s", line)
 		}
 	}
-
-	w.now.Add(2000) // an answer is remembered for a second
-	w.member.Disconnect()
-	got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
-	if reasons, _ := got.field("reasons").([]any); len(reasons) != 1 || reasons[0] != "the bus does not answer" {
-		t.Errorf("readyz answered %s", got.text)
-	}
-	w.member.Connect()
-	w.now.Add(2000)
-	w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
 	w.stop()
 	w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
+}
+
+// An answer is remembered for a second of elapsed time, also when the wall clock is set back meanwhile.
+func TestReadinessFollowsTheBusWhateverTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.stop()
+		synctest.Wait()
+		w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+		w.now.Add(-time.Hour.Milliseconds())
+		w.member.Disconnect()
+		time.Sleep(1001 * time.Millisecond)
+		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
+		if reasons, _ := got.field("reasons").([]any); len(reasons) != 1 || reasons[0] != "the bus does not answer" {
+			t.Errorf("readyz answered %s", got.text)
+		}
+		w.member.Connect()
+		w.now.Add(-time.Hour.Milliseconds())
+		time.Sleep(1001 * time.Millisecond)
+		w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+	})
 }
