@@ -460,11 +460,14 @@ type NamespaceSettings struct {
 	// HistoryRetention Example: 30s
 	HistoryRetention Duration `json:"historyRetention"`
 
+	// DeadRetention Example: 30s
+	DeadRetention Duration `json:"deadRetention"`
+
 	// Headers Absent if there are none.
 	Headers Headers `json:"headers,omitempty,omitzero"`
 
-	// RetryStatuses The 4xx answers after which callbacks are tried again; absent if only the protocol's are.
-	RetryStatuses []int `json:"retryStatuses,omitempty,omitzero"`
+	// FinalStatuses The 4xx answers after which a timer is dead at once, beside 410; absent if there are none.
+	FinalStatuses []int `json:"finalStatuses,omitempty,omitzero"`
 
 	// Secrets Which signing secrets are live, the newest first; absent if callbacks are not signed. The secrets
 	// themselves are never answered.
@@ -485,9 +488,21 @@ type NamespaceSettingsInput struct {
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
 
+	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h". It holds for timers that
+	// die from now on.
+	DeadRetention Change[string] `json:"deadRetention,omitempty,omitzero"`
+
 	// EventTopics All of them, in place of those that are there; null removes them, and timers may then use the
 	// common topic only.
 	EventTopics Change[[]string] `json:"eventTopics,omitempty,omitzero"`
+
+	// FinalStatuses After which 4xx answers a timer is dead at once. All others are failed attempts, which the retry
+	// policy repeats; only 410, which is how a receiver says never again, is always final. null means no
+	// others.
+	//
+	//
+	// Example: [400,422]
+	FinalStatuses Change[[]int] `json:"finalStatuses,omitempty,omitzero"`
 
 	// Headers All of them, in place of those that are there; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
@@ -497,13 +512,6 @@ type NamespaceSettingsInput struct {
 
 	// RetryPolicy By default 4 attempts, "30s" apart at first, doubling, at most "1h".
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
-
-	// RetryStatuses After which 4xx answers a callback is tried again, beside 408, 425 and 429. Not 410, which is how a
-	// receiver says never again. null means no others.
-	//
-	//
-	// Example: [404,409]
-	RetryStatuses Change[[]int] `json:"retryStatuses,omitempty,omitzero"`
 
 	// Secrets With which secrets callbacks are signed; null removes them all.
 	Secrets Change[SecretsInput] `json:"secrets,omitempty,omitzero"`

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -49,7 +50,7 @@ const (
 )
 
 func sample() *timer.Timer {
-	retry := timer.DefaultRetryPolicy()
+	retry := timer.RetryPolicy{MaxAttempts: 4, InitialInterval: 30 * time.Second, BackoffMultiplier: 2, MaxInterval: time.Hour}
 	return &timer.Timer{
 		Namespace: ns, ID: id, UUID: timer.UUIDOf(ns, id),
 		Spec: timer.Spec{

@@ -22,9 +22,15 @@ type Outcomes interface {
 
 	// Finish writes outcomes, each by compare-and-set with its Guard, those on one timer in their
 	// order. See the kinds for what each does; the row's due_at is max(now, executeAt, NextAt) where
-	// a kind moves it, and where it uses an attempt, executedAt and the last status and error are the
-	// record's. Item answers: nil, ErrConflict (the row is there and does not match: nothing was
-	// written, history neither) or ErrNotFound (no row).
+	// a kind moves it, and where it uses an attempt, plannedAt is that due_at, and executedAt and the
+	// last status and error are the record's. Item answers: nil, ErrConflict (the row is there and does
+	// not match: nothing was written, history neither) or ErrNotFound (no row).
+	//
+	// The end of a life (FinishDone, FinishDead) follows the ends of the timer's lives before it, though
+	// the clock of their writer was ahead: if one of them in history is not expired and has a finishedAt
+	// that is not before the record's, this end's is a millisecond after it. Engines need not look for
+	// ends before a row that was last written more than EndMargin before the record's finishedAt, nor
+	// beyond the 100 newest entries by generation.
 	//
 	// PostgreSQL: ends go as one DELETE … USING unnest by full primary key with the INSERT into history
 	// in the same statement; what is left (missed, or another kind) locks its rows by (shard, uuid), is
@@ -86,10 +92,10 @@ const (
 	// 0; history "failed".
 	FinishRetry
 	// FinishLeased moves the row to NextAt while the callback goes on, and counts a start where
-	// asked. Status, last error and mark stay. No history.
+	// asked. Status, plannedAt, last error and mark stay. No history.
 	FinishLeased
-	// FinishPostponed moves the row to NextAt; no attempt is used. Status, starts, last error and
-	// mark stay. No history.
+	// FinishPostponed moves the row to NextAt; no attempt is used. It gives a start back where asked.
+	// Status, plannedAt, last error and mark stay. No history.
 	FinishPostponed
 	// FinishDead removes the row and writes the whole timer into history as "dead", marked.
 	FinishDead
@@ -125,6 +131,8 @@ type Finish struct {
 	NextAt timer.Millis
 	// CountStart is for FinishLeased: the row's starts grow by one.
 	CountStart bool
+	// ReturnStart is for FinishPostponed: the row's starts shrink by one, if there are any.
+	ReturnStart bool
 	// Record describes the attempt. Of FinishParked's only Error matters; FinishLeased and
 	// FinishPostponed use none of it.
 	Record Record
@@ -140,6 +148,10 @@ type Record struct {
 	// KeepFor is how long history keeps it, from FinishedAt: at FinishedAt + KeepFor it has expired.
 	KeepFor time.Duration
 }
+
+// EndMargin is for how long after the last write of its row the end of a life may lie before the end of an
+// earlier one by the clocks of their writers. It is twice what two clocks may be apart (the clock bound), and more.
+const EndMargin = time.Second
 
 // MaxError is how much of an error text is stored, in bytes.
 const MaxError = 512

@@ -82,7 +82,7 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.retryStatuses, s.config.Clock(), s.random)}
+	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.config.Clock(), s.random)}
 	switch {
 	case answer.Unsent():
 		result.circuit = errUntried

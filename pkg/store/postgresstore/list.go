@@ -41,7 +41,7 @@ const (
 	endAfter = "h.shard_id < @end::bigint AND " + endKey +
 		" > (@from_shard::bigint, @from_uuid::uuid, @from_generation::bigint, @from_attempt::integer)"
 	endUpto   = " AND " + endKey + " <= (@upto_shard::bigint, @upto_uuid::uuid, @upto_generation::bigint, @upto_attempt::integer)"
-	endFilter = " AND h.outcome = @status::text AND h.expires_at > @now::timestamptz" +
+	endFilter = " AND h.outcome = @status::text AND h.expires_at > @now::timestamptz AND (h.dead_until IS NULL OR h.dead_until > @now)" +
 		" AND h.execute_at >= @at_least::timestamptz AND h.execute_at < @before::timestamptz"
 	endOrder = " ORDER BY h.shard_id, h.timer_uuid, h.generation, h.attempt"
 

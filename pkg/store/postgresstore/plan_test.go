@@ -64,6 +64,7 @@ func plans() []plan {
 		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},
 		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
+		{what: "Purge: dead timers", statement: deleteExpiredDead, through: []string{`timer_history_dead_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
 		{what: "List", statement: live.page.statement, through: []string{`Index Cond: .*ROW\(shard_id, timer_uuid\) > ROW`}},
 		{what: "List: bound", statement: live.last.statement, through: []string{`Index Only Scan using timers_\d+_pkey`}},
@@ -75,6 +76,7 @@ func plans() []plan {
 		{what: "List finished by correlation", statement: endSame.page.statement, through: []string{`Index Cond: \(\(correlation_id = `}},
 		{what: "List finished by correlation: bound", statement: endSame.last.statement, through: []string{`Index Only Scan using timer_history_\w+_correlation`}},
 		{what: "List finished by made correlation", statement: endSame.made.statement, through: []string{`generation_\w+ on timer_history_`}},
+		{what: "Count moved", statement: countMoved, through: []string{`timers_\d+_planned_at_due_at_leased_status_idx`}},
 		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_shard_id_idx`}},
 		{
 			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},

@@ -59,6 +59,7 @@ func plans() []plan {
 		{name: "Advance", query: advanceWatermark},
 		{name: "Count pending", query: countPending, through: []string{"INDEX timers_due"}, mayScan: "counts an index; no column is read, so the rows are not looked up"},
 		{name: "Count parked", query: countParked, through: []string{"timers_parked"}, mayScan: "scans an index of parked rows"},
+		{name: "Count moved", query: countMoved, through: []string{"COVERING INDEX timers_moved"}, mayScan: "scans an index of moved rows"},
 		{name: "Count overdue", query: countOverdue, through: []string{"timers_due (shard=? AND due_at<?)", "timers_due (shard>?)"}},
 	}
 	for _, size := range valuesSizes {

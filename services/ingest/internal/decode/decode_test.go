@@ -239,6 +239,7 @@ func TestOtherBodies(t *testing.T) {
 		"namespace both":    {refusal(ReadNamespaceCreate([]byte(`{"name":"a","numShards":16,"preset":"small"}`))), `preset: "small" is not accepted: want only one of numShards and preset`},
 		"namespace preset":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","preset":"tiny"}`))), `preset: "tiny" is not accepted: want "small", "medium", "large" or "xlarge"`},
 		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
+		"dead retention":    {refusal(settingsOf(`{"name":"a","settings":{"deadRetention":"8761h"}}`)), `deadRetention: 8761h0m0s is not accepted: want "1m" to "8760h"`},
 		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards is fixed for life`},
 		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with what to change`},
 		"list namespaces":   {ReadNothing([]byte(`{"a":1}`)), `a: 1 is not accepted: want only an empty object`},
@@ -299,7 +300,7 @@ func FuzzDecodeCreate(f *testing.F) {
 func FuzzDecodeUpdate(f *testing.F) {
 	f.Add([]byte(`{"id":"a","payload":null,"retryPolicy":{"maxAttempts":null},"ifGeneration":"7"}`))
 	f.Add([]byte(`{"name":"a","preset":"small","settings":{"retryPolicy":null}}`))
-	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"retryStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
+	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"finalStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
 	f.Add([]byte(`{"id":"a","headers":{"X-A":"1","x-a":"2"}}`))
 	f.Add([]byte(`{"id":"a","executeIn":"1s","topic":"orders.timeouts","key":"\u00e4"}`))
 	f.Add([]byte(`{"name":"a","settings":{"eventTopics":["orders.*","b","b"]}}`))
