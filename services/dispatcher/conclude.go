@@ -120,15 +120,26 @@ func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) err
 	return nil
 }
 
-// abandon gives a delivery up without an outcome: its message is not acknowledged, or its row's lease
-// ends, and it comes again.
+// abandon ends a delivery that the stop of the service has cut off. The row is due again at once, without the start
+// that was counted for it: the stop says nothing about the timer, and five deployments must not park it (I13). If the
+// row cannot be written in time, the message comes again or the lease ends, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	if l := s.board.conclude(d); l != nil {
 		l.end()
 	}
-	s.board.settle(d)
+	ctx, cancel := context.WithTimeout(s.calls, returnTimeout)
+	defer cancel()
+	f := store.Finish{
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(), ReturnStart: d.counted,
+	}
+	fate := s.put(ctx, d, &f)
+	messages := s.board.settle(d)
+	if fate != abandoned {
+		s.ack(messages)
+	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
-	s.config.Logger.Info("delivery abandoned", "namespace", d.row.Namespace, "timer", d.row.ID, "cause", cause)
+	s.config.Logger.Info("delivery cut off by the stop", "namespace", d.row.Namespace, "timer", d.row.ID,
+		"due_again", fate == applied, "cause", cause)
 }
 
 // park sets a timer aside that was begun ParkAfter times without ever giving a result.

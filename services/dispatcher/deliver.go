@@ -39,7 +39,7 @@ func (s *Service) deliver(d *delivery) {
 		s.ack(s.board.leased(d, 0))
 	}
 	d.startedAt = s.config.Clock()
-	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
+	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
 	way := d.row.Way()
 	result, err := s.attempt(d, way)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -52,8 +53,11 @@ func New(config Config) (*Service, error) {
 	return s, nil
 }
 
-// Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, and
-// returns nil; it returns an error if the bus fails for good. A Service runs once.
+// returnTimeout bounds how long a stopping service tries to make the timers due again whose deliveries it cut off.
+const returnTimeout = time.Second
+
+// Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, makes the rest due
+// again, and returns nil; it returns an error if the bus fails for good. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	s.watch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)
@@ -73,7 +77,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() {
 		<-intake.Done()
 		if sleep(drained, s.config.Drain) {
-			s.config.Logger.Warn("drain deadline passed, deliveries abandoned", "deliveries", s.board.running())
+			s.config.Logger.Warn("drain deadline passed, deliveries are cut off", "deliveries", s.board.running())
 			end()
 		}
 	})
