@@ -389,7 +389,7 @@ type ListTimersRequest struct {
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
 	// Status Without it, live timers are listed (scheduled, retrying, parked). Done and dead ones come
-	// from history, one for each finished generation, for the history retention.
+	// from history, one for each finished generation, for the history retention (dead retention).
 	Status Status `json:"status,omitempty,omitzero"`
 }
 
@@ -510,7 +510,7 @@ type NamespaceSettingsInput struct {
 	// HistoryRetention How long outcomes stay in history; "1m" to "8760h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
 
-	// RetryPolicy By default 4 attempts, "30s" apart at first, doubling, at most "1h".
+	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 
 	// Secrets With which secrets callbacks are signed; null removes them all.
@@ -612,7 +612,7 @@ type RetryMatchingRequest struct {
 type RetryPolicy struct {
 	// MaxAttempts Counts the first delivery too.
 	//
-	// Example: 4
+	// Example: 20
 	MaxAttempts int `json:"maxAttempts"`
 
 	// MaxAttemptsDuration Counted from `executeAt`; an attempt that would start later is not made. "0s" means no such end.
@@ -626,7 +626,7 @@ type RetryPolicy struct {
 	// BackoffMultiplier Example: 2
 	BackoffMultiplier float64 `json:"backoffMultiplier"`
 
-	// MaxInterval Example: 1h
+	// MaxInterval Example: 2h
 	MaxInterval Duration `json:"maxInterval"`
 }
 

@@ -128,6 +128,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
 		"dead":               must(event.NoticeOf(source, dead, at+20)),
 		"dead-topic":         must(event.NoticeOf(source, topic, at+20)),
+		"dead-large":         must(event.NoticeWithoutPayload(source, dead, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
 		"applied":            traced(must(event.AnswerOf(source, &applied, "trace-1", at+1))),
 		"applied-earlier":    must(event.AnswerOf(source, &replayed, "trace-1", at+1)),

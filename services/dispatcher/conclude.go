@@ -15,6 +15,16 @@ import (
 
 // conclude tells the result, writes the outcome, and acknowledges: in this order (I14, I10).
 func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
+	if r.fired != nil {
+		// The bus did not take it at first.
+		switch err := s.sendSurely(s.fired, *r.fired); {
+		case errors.Is(err, bus.ErrTooLarge):
+			r.refuseEvent(err)
+		case err != nil:
+			s.abandon(d, way, err)
+			return
+		}
+	}
 	f := s.finishOf(d, r)
 	if !r.postpone {
 		if err := s.tellResult(d, r, &f); err != nil {
@@ -90,13 +100,8 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	return f
 }
 
-// tellResult publishes the result, and before it the fired event that the bus did not take at first.
+// tellResult publishes the result.
 func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) error {
-	if r.fired != nil {
-		if err := s.sendSurely(s.fired, *r.fired); err != nil && !errors.Is(err, bus.ErrTooLarge) {
-			return err
-		}
-	}
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
 		Attempt: f.Record.Attempt, CorrelationID: d.row.Correlation(), Outcome: outcomeName(r),
