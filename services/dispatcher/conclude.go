@@ -69,7 +69,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		NextAt: r.NextAt,
 		Record: store.Record{
 			Attempt: d.row.Attempts + 1, StartedAt: d.startedAt, FinishedAt: r.finishedAt,
-			StatusCode: r.Status, Error: r.Reason, KeepFor: s.keepFor(d.row.Namespace),
+			StatusCode: r.Status, Error: r.Reason,
 		},
 	}
 	generation := store.Guard{Generation: d.row.Generation}
@@ -96,6 +96,9 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	}
 	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
 		f.Next = s.config.Revisions.Next()
+	}
+	if !r.postpone {
+		f.Record.KeepFor = s.keepFor(d.row.Namespace, f.Kind)
 	}
 	return f
 }
@@ -189,16 +192,19 @@ func outcomeName(r *attemptResult) string {
 	}
 }
 
-// keepFor is the history retention of a namespace. One that cannot be read now must not hold up an
-// outcome: the default is what most have.
-func (s *Service) keepFor(namespace string) time.Duration {
+// keepFor is how long history keeps an outcome. A namespace that cannot be read now must not delay the outcome: then
+// it is the default, which most namespaces have.
+func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
-	ns, err := s.config.Directory.Lookup(ctx, namespace)
-	if err != nil || ns.Settings.HistoryRetention <= 0 {
-		return store.DefaultHistoryRetention
+	settings := store.DefaultSettings()
+	if ns, err := s.config.Directory.Lookup(ctx, namespace); err == nil {
+		settings = ns.Settings
 	}
-	return ns.Settings.HistoryRetention
+	if kind == store.FinishDead {
+		return settings.DeadRetention
+	}
+	return settings.HistoryRetention
 }
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
