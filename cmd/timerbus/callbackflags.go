@@ -27,7 +27,7 @@ const headerUsage = "extra header of callbacks, 'Name: value'; may be repeated"
 
 func (f *callbackFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
-	c.Flags().IntSliceVar(&f.finalStatuses, "final-status", nil, "4xx answers after which a timer is dead at once, such as 400,422 (410 always is)")
+	c.Flags().IntSliceVar(&f.finalStatuses, "final-status", nil, "4xx answers that end a timer, besides 410, such as 400,422")
 	c.Flags().StringVar(&f.secret, "secret", "", "sign callbacks with this secret, whsec_…; @file reads a file, - the input")
 	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the certificates that callbacks trust, in place of the machine's")
 	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the certificate that callbacks show")

@@ -466,7 +466,7 @@ type NamespaceSettings struct {
 	// Headers Absent if there are none.
 	Headers Headers `json:"headers,omitempty,omitzero"`
 
-	// FinalStatuses The 4xx answers after which a timer is dead at once, beside 410; absent if there are none.
+	// FinalStatuses The 4xx answers, besides 410, that end a timer as dead; absent if there are none.
 	FinalStatuses []int `json:"finalStatuses,omitempty,omitzero"`
 
 	// Secrets Which signing secrets are live, the newest first; absent if callbacks are not signed. The secrets
@@ -496,9 +496,8 @@ type NamespaceSettingsInput struct {
 	// common topic only.
 	EventTopics Change[[]string] `json:"eventTopics,omitempty,omitzero"`
 
-	// FinalStatuses After which 4xx answers a timer is dead at once. All others are failed attempts, which the retry
-	// policy repeats; only 410, which is how a receiver says never again, is always final. null means no
-	// others.
+	// FinalStatuses The 4xx answers that end a timer as dead. All others are failed attempts, which the retry policy
+	// repeats. 410 is always final. null means an empty list.
 	//
 	//
 	// Example: [400,422]

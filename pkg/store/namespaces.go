@@ -44,7 +44,7 @@ type Settings struct {
 	DeadRetention time.Duration
 	// Headers go with every callback, under those of the timer.
 	Headers timer.Headers
-	// FinalStatuses are the 4xx answers after which a timer is dead at once, as it always is after 410.
+	// FinalStatuses are the 4xx answers that end a timer as dead, in addition to 410.
 	FinalStatuses timer.StatusCodes
 	// Secrets sign callbacks.
 	Secrets Secrets

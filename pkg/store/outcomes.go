@@ -26,11 +26,11 @@ type Outcomes interface {
 	// last status and error are the record's. Item answers: nil, ErrConflict (the row is there and does
 	// not match: nothing was written, history neither) or ErrNotFound (no row).
 	//
-	// The end of a life (FinishDone, FinishDead) follows the ends of the timer's lives before it, though
-	// the clock of their writer was ahead: if one of them in history is not expired and has a finishedAt
-	// that is not before the record's, this end's is a millisecond after it. Engines need not look for
-	// ends before a row that was last written more than EndMargin before the record's finishedAt, nor
-	// beyond the 100 newest entries by generation.
+	// The end of a life (FinishDone, FinishDead) follows the ends of earlier lives of the timer, even if
+	// the clock of their writer was ahead: if history has an unexpired end whose finishedAt is not before
+	// the record's, this end's finishedAt is a millisecond after it. Engines compare only if the row was
+	// last written less than EndMargin before the record's finishedAt, and only with the 100 newest entries
+	// by generation.
 	//
 	// PostgreSQL: ends go as one DELETE … USING unnest by full primary key with the INSERT into history
 	// in the same statement; what is left (missed, or another kind) locks its rows by (shard, uuid), is
@@ -149,8 +149,8 @@ type Record struct {
 	KeepFor time.Duration
 }
 
-// EndMargin is for how long after the last write of its row the end of a life may lie before the end of an
-// earlier one by the clocks of their writers. It is twice what two clocks may be apart (the clock bound), and more.
+// EndMargin bounds how long after the last write of its row a life can end before the end of an earlier life by the
+// clocks of the writers. It is more than twice the clock bound.
 const EndMargin = time.Second
 
 // MaxError is how much of an error text is stored, in bytes.

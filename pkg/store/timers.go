@@ -84,10 +84,10 @@ type Update struct {
 	IfGeneration timer.Generation // 0: any
 }
 
-// Times returns due_at and plannedAt after the update of a row, whose executeAt is now the given one. If the patch
-// sets executeAt, both are max(now, executeAt). Else due_at stays, but not before now, and so does plannedAt, but
-// for a parked row, which nobody waited for.
-func (u *Update) Times(now timer.Millis, prior *timer.Timer, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
+// Times returns due_at and plannedAt after the update of a row; executeAt is the one after the update. If the patch
+// sets executeAt, both are max(now, executeAt). Otherwise due_at is max(now, the present one), and plannedAt is kept,
+// except that of a parked row, which becomes due_at.
+func (u Update) Times(now timer.Millis, prior *timer.Timer, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
 	dueAt = max(now, executeAt)
 	if u.Patch.ExecuteAt != nil {
 		return dueAt, dueAt

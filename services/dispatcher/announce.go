@@ -29,8 +29,8 @@ func (s *Service) announceParked(d *delivery, f *store.Finish) {
 	})
 }
 
-// announce tries once, and once more without the payload if the bus does not take so large an event. The owner of the
-// shard announces what stays marked, after 5 s.
+// announce publishes once, and a second time without the payload if the event is too large for the bus. The owner of the
+// shard announces timers that are still marked after 5 s.
 func (s *Service) announce(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
 	err := s.publishNotice(t, ref, at, event.NoticeOf)
 	if errors.Is(err, bus.ErrTooLarge) {

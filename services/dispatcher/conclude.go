@@ -128,9 +128,9 @@ func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) err
 	return nil
 }
 
-// abandon ends a delivery that the stop of the service has cut off. The row is due again at once, without the start
-// that was counted for it: the stop says nothing about the timer, and five deployments must not park it (I13). If the
-// row cannot be written in time, the message comes again or the lease ends, as after a crash.
+// abandon ends a delivery that the stop of the service interrupted. It makes the row due immediately and takes back the
+// start counted for this delivery: a stop is no evidence against the timer, and five deployments must not park it
+// (I13). If the write fails, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	if l := s.board.conclude(d); l != nil {
 		l.end()

@@ -41,7 +41,7 @@ func (w *world) metered(change ...func(*dispatcher.Config)) (*node, func(name st
 	}
 }
 
-// Whoever waits for a timer waits since its executeAt, whatever was postponed meanwhile.
+// A postponement does not reset the lateness of a timer.
 func TestLatenessIsMeasuredFromThePlannedTime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n, metric := w.metered()

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// A deployment ends callbacks that take longer than the drain. Five of them are no reason to park a timer, and
-// whoever comes next takes it at once.
+// A deployment interrupts callbacks that take longer than the drain. Five deployments must not park a timer, and the
+// next process delivers it immediately.
 func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		after, drain time.Duration
@@ -54,7 +54,7 @@ func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 	}
 }
 
-// What an orderly stop gives back is its own start, not those of processes that died.
+// An orderly stop takes back one start, and keeps the starts of killed processes.
 func TestI13_AnOrderlyStopLeavesTheCountsOfKills(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
@@ -77,7 +77,7 @@ func TestI13_AnOrderlyStopLeavesTheCountsOfKills(t *testing.T) {
 	})
 }
 
-// Without a store nothing can be given back: the lease ends by itself, as after a kill, and the stop is not held up.
+// Without a store the lease expires, as after a kill, and the stop is not delayed.
 func TestAnOrderlyStopWithoutAStoreEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }

@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// Dead timers can be retried for longer than outcomes that nobody has to look at are kept.
+// Dead timers are kept for longer than other outcomes, because they can be retried.
 func TestDeadTimersAreKeptForTheirOwnRetention(t *testing.T) {
 	for name, c := range map[string]struct {
 		change        func(*store.Settings)

@@ -56,8 +56,8 @@ func New(config Config) (*Service, error) {
 // returnTimeout bounds how long a stopping service tries to make the timers due again whose deliveries it cut off.
 const returnTimeout = time.Second
 
-// Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, makes the rest due
-// again, and returns nil; it returns an error if the bus fails for good. A Service runs once.
+// Run delivers until ctx ends, then waits up to Drain for running deliveries, makes the timers of the others due again,
+// and returns nil. It returns an error if the bus fails permanently. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	s.watch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)

@@ -30,7 +30,7 @@ const largePayload = `{"large":true}`
 
 func bothLarge(s *timer.Spec) { s.Deliver, s.Payload = timer.DeliverBoth, []byte(largePayload) }
 
-// An event that no repetition can get out must not end as done: nobody would ever hear of it.
+// A timer whose event can never be published must not end as done.
 func TestAnEventTooLargeForTheBusIsNotDone(t *testing.T) {
 	for name, answer := range map[string]dispatcher.Answer{
 		"done":        {Status: 200},
@@ -57,7 +57,7 @@ func TestAnEventTooLargeForTheBusIsNotDone(t *testing.T) {
 	}
 }
 
-// Of two failures the callback's counts: its receiver still gets what it is to get.
+// Of two failures the callback's decides, so that the receiver still gets its callback.
 func TestAFailedCallbackIsRetriedWhateverItsEvent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(_ context.Context, c call) dispatcher.Answer {

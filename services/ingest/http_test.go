@@ -318,7 +318,7 @@ func TestHealthAndMetrics(t *testing.T) {
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
 }
 
-// An answer is remembered for a second of elapsed time, also when the wall clock is set back meanwhile.
+// An answer is cached for a second of elapsed time, also if the wall clock is set back.
 func TestReadinessFollowsTheBusWhateverTheWallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -12,20 +12,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The dead and parked timers of history and rows that are marked are an outbox (I14): the dispatcher announces them,
-// and the owner of their shard what a dispatcher did not live to announce.
+// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher announces them first; the
+// owner of the shard announces those that stay marked.
 
 const (
-	// announcePage is how many entries are announced at once.
+	// announcePage bounds the entries of one read.
 	announcePage = 100
-	// maxRefused is how many refused entries are read beside a page of others. With more, the oldest ones of a
-	// partition would fill every page.
+	// maxRefused bounds the refused entries that are read in addition to a page. With more of them, the oldest ones
+	// of a partition would fill every page.
 	maxRefused = 100
 )
 
-// announced is what became of a page.
+// announced is the result of one page.
 type announced struct {
-	// refused are the entries that the bus did not take this time.
+	// refused are the entries that the bus did not accept.
 	refused map[store.Mark]bool
 	// more: there may be further entries.
 	more bool
@@ -51,9 +51,9 @@ func (o *session) announce(now timer.Millis) {
 	})
 }
 
-// announcePage announces what is marked: what the bus took last time together, and each refused entry by itself. If
-// the bus refuses the others together, each of them is published by itself, too, so that a bad entry delays no other.
-// An error says that nothing was announced.
+// announcePage publishes the marked entries in one batch, without those that were refused before, which are published
+// one by one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no
+// others. It returns an error if no entry was announced.
 func (o *session) announcePage(
 	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.Mark]bool,
 ) (announced, error) {

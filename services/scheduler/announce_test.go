@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// dies makes a timer and writes it into history as dead, marked, as a dispatcher does that does not live to tell.
-func (w *world) dies(id string, payload string) {
+// dies makes a timer and writes it into history as dead and marked, like a dispatcher that crashes before it announces.
+func (w *world) dies(id, payload string) {
 	w.t.Helper()
 	t := w.put("n", id, time.Hour, false)
 	ref := store.Ref{Shard: w.shardOf(id), UUID: t.UUID}
@@ -46,7 +46,7 @@ func (w *world) oneShard(prefix string, n int) (ids []string) {
 	return ids
 }
 
-// marked lists the timers that nobody was told of.
+// marked lists the unannounced timers.
 func (w *world) marked() (ids []string) {
 	w.t.Helper()
 	ns, _ := w.directory.Lookup(w.t.Context(), "n")
@@ -77,8 +77,8 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 		refused string // in the event
 		err     error
 		bad     int
-		gone    bool // what is refused is told without its payload, or given up
-		told    int  // of what is refused
+		gone    bool // refused entries are announced without their payload, or dropped
+		told    int  // events of the first refused entry
 	}{
 		"too large":                 {`"large"`, bus.ErrTooLarge, 1, true, 1},
 		"too large without payload": {`n/bad`, bus.ErrTooLarge, 1, true, 0},

@@ -154,11 +154,11 @@ func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, li
 	return out[:min(limit, len(out))], nil
 }
 
-// endsSeen is how many of a timer's items of history are looked at for the end of the life before.
+// endsSeen bounds the history items of a timer that are searched for the end of the previous life.
 const endsSeen = 100
 
-// finishedAt is when history says that an attempt ended: the end of a life comes after that of the life before, also
-// if the clock of the writer of that one was ahead. History is asked only where that can be, which is seldom.
+// finishedAt returns the finishedAt of an attempt in history. The end of a life follows the end of the previous life,
+// also if the clock of that one's writer was ahead. Only an end soon after a write of the row needs a query.
 func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Timer, f *store.Finish) (timer.Millis, error) {
 	at := f.Record.FinishedAt
 	if f.Kind != store.FinishDone && f.Kind != store.FinishDead || was.UpdatedAt <= at.Add(-store.EndMargin) {

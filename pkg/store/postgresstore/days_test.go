@@ -114,7 +114,7 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 	})
 }
 
-// TestDeadTimersAreKeptApart: their retention makes no days, holds up none, and ends row by row.
+// TestDeadTimersAreKeptApart: their retention adds no partitions and delays no drop, and they are deleted row by row.
 func TestDeadTimersAreKeptApart(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)

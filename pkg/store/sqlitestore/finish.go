@@ -33,8 +33,8 @@ WHERE outcome = 'failed'`
 
 	deleteRow = "DELETE FROM timers" + guarded
 
-	// finishedAt is after the end of the life before, for the end of a life that may be before it by the clock of its
-	// writer: that of a row written since the second bound.
+	// finishedAt is the parameter, or a millisecond after the end of the previous life if that is later. Only the end
+	// of a life whose row was written after the second parameter is compared.
 	finishedAt = `max(?, iif(updated_at > ?, ifnull((
 	SELECT max(h.finished_at) + 1 FROM history h WHERE h.shard = timers.shard AND h.uuid = timers.uuid
 		AND h.outcome IN ('done', 'dead') AND h.expires_at > ? AND h.generation >= ifnull((
@@ -139,7 +139,7 @@ func (c *conn) record(now timer.Millis, f *store.Finish) error {
 	default:
 	}
 	r := &f.Record
-	since := timer.Never // the others are not ends
+	since := timer.Never // only the end of a life is ordered
 	if outcome == store.OutcomeDone || outcome == store.OutcomeDead {
 		since = r.FinishedAt.Add(-store.EndMargin)
 	}

@@ -31,7 +31,7 @@ func TestSuiteCatchesAPostponementThatResetsThePlannedTime(t *testing.T) {
 
 // --- an update that makes an overdue timer look punctual
 
-// punctualUpdate plans a timer anew with every update.
+// punctualUpdate resets the planned time with every update.
 type punctualUpdate struct{ broken }
 
 func (b *punctualUpdate) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {

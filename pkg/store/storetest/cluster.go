@@ -260,8 +260,7 @@ func censusCounts(w *world) {
 	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first + minute})
 }
 
-// censusPostponed: whoever looks for timers that are late must see those of a receiver that is away, and not those that
-// are being delivered.
+// censusPostponed: the overdue gauges count the timers of a receiver that is down, and no timers in delivery.
 func censusPostponed(w *world) {
 	c, ok := store.As[store.Census](w.store)
 	w.need(AnyCensus, ok)

@@ -99,10 +99,10 @@ func getLastOutcome(w *world) {
 	}
 }
 
-// getLastLife: the writer of a life's end may have a clock that is behind that of the writer before.
+// getLastLife: the clock of the dispatcher that ends a life may be behind that of the previous one.
 func getLastLife(w *world) {
 	ref := w.ref("a")
-	// How far behind the end of the life before the end of each one is by its writer's clock.
+	// How far each end lies before the end of the previous life, by the clocks of the writers.
 	for i, behind := range []timer.Millis{0, 250, 100, 0, 1, 999} {
 		t := w.put("a", w.now)
 		if i == 4 { // also when the end is found by its row, and not where it was seen
@@ -130,7 +130,7 @@ func getLastLife(w *world) {
 			w.t.Fatalf("life %d: history begins with %+v, want its end at %s", i, all[0], want)
 		}
 	}
-	// What has expired is not there any more, and does not move an end.
+	// Expired ends do not count.
 	w.now += millis(retention) + minute
 	t := w.put("a", w.now)
 	f := w.end(&t, store.FinishDone)

@@ -24,7 +24,7 @@ const (
 	Rescheduled
 	// Retry: the attempt failed; the policy allows another at NextAt.
 	Retry
-	// Dead: the receiver, or the egress policy, refused the timer for good.
+	// Dead: the receiver or the egress policy refused the timer permanently.
 	Dead
 	// Exhausted: the attempt failed and the policy allows no other.
 	Exhausted
