@@ -251,7 +251,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			200, strings.Replace(aNamespace, `"retryPolicy"`, `"secrets":[{"id":"0a1b2c3d","createdAt":"2020-01-01T00:00:00.000Z"}],
 				"headers":{"X-Env":"test"},"finalStatuses":[404,409],"tls":{"ca":"-----BEGIN CERTIFICATE-----","certificate":"x"},"retryPolicy"`, 1),
 			"namespaces/create",
-			`{"name":"n","preset":"small","settings":{"headers":{"X-Env":"test"},"finalStatuses":[404,409],"secrets":{"set":"\"from stdin\""},"tls":{"ca":"{\"from\":\"file\"}"}}}`,
+			`{"name":"n","preset":"small","settings":{"finalStatuses":[404,409],"headers":{"X-Env":"test"},"secrets":{"set":"\"from stdin\""},"tls":{"ca":"{\"from\":\"file\"}"}}}`,
 			[]string{"0a1b2c3d, since 2020-01-01T00:00:00.000Z", "X-Env: test", "404 409", "1 certificates", "client certificate"},
 			"",
 		},
@@ -272,7 +272,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		"namespace back to the defaults": {
 			[]string{"namespace", "update", "n", "--clear", "secret,header,final-status,client-cert"},
 			200, aNamespace, "namespaces/update",
-			`{"name":"n","settings":{"headers":null,"finalStatuses":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
+			`{"name":"n","settings":{"finalStatuses":null,"headers":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
 		},
 		"namespace seals anew": {
 			[]string{"namespace", "update", "n", "--reseal"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{}}`, nil, "",
@@ -288,7 +288,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"namespace", "get", "n", "--json"}, 200, aNamespace, "namespaces/get", `{"name":"n"}`, []string{`"numShards": 16`}, "",
 		},
 		"namespace update": {
-			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"historyRetention":"48h0m0s","deadRetention":"96h0m0s"}}`, nil, "",
+			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s"}}`, nil, "",
 		},
 		"namespace list": {
 			[]string{"namespace", "list"},

@@ -3,6 +3,7 @@ package dispatcher_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -36,6 +37,7 @@ func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 					n := w.start(change)
 					w.pass(c.after)
 					n.end()
+					synctest.Wait()
 					w.wantCalls("a", i+1)
 					row := w.wantStatus("a", timer.StatusScheduled)
 					if row.Starts != 0 || row.Attempts != 0 || row.DueAt > timer.SystemClock() || w.depth() != 0 {

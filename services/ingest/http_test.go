@@ -135,8 +135,8 @@ func TestRefusals(t *testing.T) {
 			`callbackUrl: "" is not accepted: want an http or https URL, because deliver is "callback"`,
 		},
 		"update, policy as it would be": {
-			"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"2h"}}`, 400, "INVALID_INPUT",
-			`retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`,
+			"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"3h"}}`, 400, "INVALID_INPUT",
+			`retryPolicy.maxInterval: 2h0m0s is not accepted: want initialInterval (3h0m0s) to 168h`,
 		},
 		"no timer, get":     {"timers/get", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
 		"no timer, update":  {"timers/update", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
@@ -278,11 +278,11 @@ func TestNamespaces(t *testing.T) {
 	}
 	w.now.Add(1000)
 	changed := w.post("namespaces/update", `{"name":"billing","settings":{"retryPolicy":null,"historyRetention":"168h","deadRetention":"24h"}}`).must(t, 200)
-	if changed.field("settings", "retryPolicy", "maxAttempts") != 4.0 || changed.field("settings", "callbackTimeout") != "10s" ||
+	if changed.field("settings", "retryPolicy", "maxAttempts") != 20.0 || changed.field("settings", "callbackTimeout") != "10s" ||
 		changed.field("settings", "historyRetention") != "168h" || changed.field("settings", "deadRetention") != "24h" || changed.field("createdAt") == changed.field("updatedAt") {
 		t.Errorf("update answered %s", changed.text)
 	}
-	if got := w.post("timers/create", `{"namespace":"billing","id":"b","executeIn":"1h"}`).must(t, 200); got.field("retryPolicy", "maxAttempts") != 4.0 {
+	if got := w.post("timers/create", `{"namespace":"billing","id":"b","executeIn":"1h"}`).must(t, 200); got.field("retryPolicy", "maxAttempts") != 20.0 {
 		t.Errorf("new settings do not count at once: %s", got.text)
 	}
 	if got := w.post("namespaces/get", `{"name":"billing"}`).must(t, 200); got.text != changed.text {

@@ -235,15 +235,21 @@ func clusterReopen(w *world) {
 	}
 }
 
-func censusCounts(w *world) {
+// census returns a check of what is counted now.
+func (w *world) census() func(what string, want store.Counts) {
+	w.t.Helper()
 	c, ok := store.As[store.Census](w.store)
 	w.need(AnyCensus, ok)
-	count := func(what string, want store.Counts) {
+	return func(what string, want store.Counts) {
 		w.t.Helper()
 		got, err := c.Count(w.ctx, w.now)
 		w.check(err, "count")
 		w.equal(what, got, want)
 	}
+}
+
+func censusCounts(w *world) {
+	count := w.census()
 	count("nothing", store.Counts{OldestPlannedAt: timer.Never})
 	w.oneOfEach() // scheduled is due now, retrying in a minute
 	count("one of each", store.Counts{Pending: 2, Parked: 1, OldestPlannedAt: w.now})
@@ -262,14 +268,7 @@ func censusCounts(w *world) {
 
 // censusPostponed: the overdue gauges count the timers of a receiver that is down, and no timers in delivery.
 func censusPostponed(w *world) {
-	c, ok := store.As[store.Census](w.store)
-	w.need(AnyCensus, ok)
-	count := func(what string, want store.Counts) {
-		w.t.Helper()
-		got, err := c.Count(w.ctx, w.now)
-		w.check(err, "count")
-		w.equal(what, got, want)
-	}
+	count := w.census()
 	planned := w.now
 	t := w.put("a", planned)
 	w.now += minute

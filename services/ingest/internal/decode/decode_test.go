@@ -134,7 +134,7 @@ func TestCreateIsRefused(t *testing.T) {
 		"retries differ":     {`{` + at + `,"retryPolicy":{"maxRetries":3,"maxAttempts":3}}`, `retryPolicy.maxRetries: 3 is not accepted: want maxAttempts − 1, or only one of the two`},
 		"below a ms":         {`{` + at + `,"retryPolicy":{"maxAttemptsDuration":"10us"}}`, `retryPolicy.maxAttemptsDuration: "10us" is not accepted: want at least "1ms"`},
 		"multiplier":         {`{` + at + `,"retryPolicy":{"backoffMultiplier":0.5}}`, `retryPolicy.backoffMultiplier: 0.5 is not accepted: want 1 to 100`},
-		"interval":           {`{` + at + `,"retryPolicy":{"initialInterval":"2h"}}`, `retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`},
+		"interval":           {`{` + at + `,"retryPolicy":{"initialInterval":"3h"}}`, `retryPolicy.maxInterval: 2h0m0s is not accepted: want initialInterval (3h0m0s) to 168h`},
 		"onConflict":         {`{` + at + `,"onConflict":"merge"}`, `onConflict: "merge" is not accepted: want "replace", "keep" or "fail"`},
 		"correlation":        {`{` + at + `,"correlationId":"a\tb"}`, `correlationId: "a\tb" is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
 		"payload":            {`{` + at + `,"payload":"` + strings.Repeat("x", timer.MaxPayload-1) + `"}`, `payload: 102401 bytes are not accepted: want at most 102400`},
