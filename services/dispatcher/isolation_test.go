@@ -142,6 +142,38 @@ func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 	})
 }
 
+// Also where each postponement is shorter than the first interval of the policy.
+func TestI11_APatientPolicyEndsTheTimersOfADeadHostToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"away": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Err: context.DeadlineExceeded} },
+		})
+		n := w.start()
+		const timers = 120 // more than are called in four minutes
+		for i := range timers {
+			w.put(fmt.Sprint("away", i), time.Duration(i)*10*time.Millisecond, func(s *timer.Spec) {
+				to("away")(s)
+				s.Retry.MaxAttempts, s.Retry.InitialInterval = 2, 5*time.Minute
+			})
+		}
+		w.pass(4 * time.Minute)
+		waiting := 0
+		for i := range timers {
+			if w.get(fmt.Sprint("away", i)).Attempts == 0 {
+				waiting++
+			}
+		}
+		if waiting < timers/2 {
+			t.Errorf("after 4 minutes, %d timers have used no attempt", waiting)
+		}
+		w.pass(16 * time.Minute)
+		for i := range timers {
+			w.wantStatus(fmt.Sprint("away", i), timer.StatusDead)
+		}
+		n.end()
+	})
+}
+
 func TestI11_ADeadHostsTimersAreDeliveredOnceItAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool

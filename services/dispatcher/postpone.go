@@ -36,9 +36,9 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 // putOff postpones a delivery that was not let in and that the board has taken out of turn. If it was its host that
 // did not take it, metrics and log say so.
 //
-// A host that does not answer is treated like one that fails: a postponement longer than the first interval of the
-// timer's retry policy uses an attempt, so that the policy ends the timers of a host that stays away. A host without
-// room answers, and uses none.
+// A host that does not answer is treated like one that fails: postponements use an attempt as soon as they make it later
+// than the first interval of the timer's retry policy, so that the policy ends the timers of a dead host. A host without
+// free permits answers, and uses none.
 func (s *Service) putOff(d *delivery, e entry) {
 	if e.refused != "" {
 		s.metrics.refused.WithLabelValues(string(e.refused)).Inc()
@@ -47,7 +47,7 @@ func (s *Service) putOff(d *delivery, e entry) {
 		s.config.Logger.Warn("host limiter postpones timers", "host", d.hostName, "reason", string(e.refused),
 			"timers", e.report, "for", e.delay)
 	}
-	if e.refused == refusedOpen && e.delay > d.row.Retry.InitialInterval {
+	if late := s.config.Clock().Add(e.delay).Sub(d.row.PlannedAt); e.refused == refusedOpen && late > d.row.Retry.InitialInterval {
 		s.work.Go(func() { s.failRefused(d) })
 		return
 	}
