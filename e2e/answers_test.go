@@ -64,6 +64,8 @@ func answerTable() []answerCase {
 		{name: "next no time", answers: body(`{"ok":true,"nextExecuteAt":"soon"}`), outcomes: failed, calls: 2, gap: retried, says: "nextExecuteAt"},
 		{name: "next a number", answers: body(`{"ok":true,"nextExecuteAt":1}`), outcomes: failed, calls: 2, gap: retried, says: "nextExecuteAt"},
 
+		{name: "400", answers: status(400), outcomes: failed, calls: 2, gap: retried, says: "400"},
+		{name: "404", answers: status(404), outcomes: failed, calls: 2, gap: retried, says: "404"},
 		{name: "408", answers: status(408), outcomes: failed, calls: 2, gap: retried, says: "408"},
 		{name: "425", answers: status(425), outcomes: failed, calls: 2, gap: retried, says: "425"},
 		{name: "429", answers: status(429), outcomes: failed, calls: 2, gap: retried, says: "429"},
@@ -85,8 +87,6 @@ func answerTable() []answerCase {
 		{name: "Retry-After no time", answers: retryAfter("later"), outcomes: failed, calls: 2, gap: retried},
 
 		{name: "410", answers: status(410), outcomes: dead, calls: 1, says: "gone"},
-		{name: "400", answers: status(400), outcomes: dead, calls: 1, says: "400"},
-		{name: "404", answers: status(404), outcomes: dead, calls: 1, says: "404"},
 		{name: "exhausted", answers: []receiver.Answer{{Status: 500}, {Status: 502}}, outcomes: []string{"failed", "dead"}, calls: 2, gap: retried, says: "500"},
 	}
 }

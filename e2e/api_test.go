@@ -273,7 +273,7 @@ func TestNamespaces(t *testing.T) {
 	other := *w
 	other.namespace += ".2"
 	check(other.post(t, "timers/create", `{"namespace":"NS","id":"same","executeIn":"1h","payload":"theirs"}`), 200, "retryPolicy.maxAttempts", 2.0)
-	check(w.post(t, "timers/create", `{"namespace":"NS","id":"same","executeIn":"1h","payload":"ours"}`), 200, "retryPolicy.maxAttempts", 4.0)
+	check(w.post(t, "timers/create", `{"namespace":"NS","id":"same","executeIn":"1h","payload":"ours"}`), 200, "retryPolicy.maxAttempts", 20.0)
 	check(other.post(t, "timers/delete", `{"namespace":"NS","id":"absent"}`), 404, "error", "TIMER_NOT_FOUND")
 	if r := other.post(t, "timers/delete", `{"namespace":"NS","id":"same"}`); r.status != 204 {
 		t.Errorf("%d %s", r.status, r.body)

@@ -287,10 +287,10 @@ func TestHeadersOfCallbacks(t *testing.T) {
 	}
 }
 
-func TestRetriedStatuses(t *testing.T) {
+func TestFinalStatuses(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
-	w.settings(t, `{"retryStatuses":[404]}`)
+	w.settings(t, `{"finalStatuses":[409]}`)
 	w.receiver.On(w.namespace, "retried", receiver.Answer{Status: 404}, receiver.Answer{})
 	w.receiver.On(w.namespace, "refused", receiver.Answer{Status: 409}, receiver.Answer{})
 	for _, id := range []string{"retried", "refused"} {

@@ -14,7 +14,7 @@ import (
 // callbackFlags are a namespace's settings that say how its callbacks and events go out.
 type callbackFlags struct {
 	headers            []string
-	retryStatuses      []int
+	finalStatuses      []int
 	secret             string
 	rotate, remove     string
 	overlap            time.Duration
@@ -27,7 +27,7 @@ const headerUsage = "extra header of callbacks, 'Name: value'; may be repeated"
 
 func (f *callbackFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
-	c.Flags().IntSliceVar(&f.retryStatuses, "retry-status", nil, "4xx answers after which callbacks are tried again, such as 404,409")
+	c.Flags().IntSliceVar(&f.finalStatuses, "final-status", nil, "4xx answers that end a timer, besides 410, such as 400,422")
 	c.Flags().StringVar(&f.secret, "secret", "", "sign callbacks with this secret, whsec_…; @file reads a file, - the input")
 	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the certificates that callbacks trust, in place of the machine's")
 	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the certificate that callbacks show")
@@ -38,7 +38,7 @@ func (f *callbackFlags) add(c *cobra.Command) {
 
 // clearableSettings are what --clear knows, and the flags they exclude.
 func clearableSettings() []string {
-	return []string{"ca", "client-cert", "event-topics", "header", "retry-status", "secret"}
+	return []string{"ca", "client-cert", "event-topics", "final-status", "header", "secret"}
 }
 
 // addChanges adds the flags that only an update has.
@@ -60,8 +60,8 @@ func (f *callbackFlags) input(c *cobra.Command, p *program, input *client.Namesp
 		}
 		input.Headers, given = client.Set(headers), true
 	}
-	if c.Flags().Changed("retry-status") {
-		input.RetryStatuses, given = client.Set(f.retryStatuses), true
+	if c.Flags().Changed("final-status") {
+		input.FinalStatuses, given = client.Set(f.finalStatuses), true
 	}
 	if c.Flags().Changed("event-topics") {
 		input.EventTopics, given = client.Set(f.topics), true
@@ -156,8 +156,8 @@ func (f *callbackFlags) clear(c *cobra.Command, field string, input *client.Name
 		input.Headers = client.Clear[client.Headers]()
 	case "event-topics":
 		input.EventTopics = client.Clear[[]string]()
-	case "retry-status":
-		input.RetryStatuses = client.Clear[[]int]()
+	case "final-status":
+		input.FinalStatuses = client.Clear[[]int]()
 	case "secret":
 		if err := atMostOne(c, "clear", "rotate-secret", "remove-secret"); err != nil {
 			return err

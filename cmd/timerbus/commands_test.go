@@ -37,7 +37,7 @@ const (
 		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h","maxAttemptsDuration":"0s"},
 		"correlationId":"c","createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z",
 		"executedAt":"2020-01-01T00:00:00.000Z","lastStatusCode":503,"lastError":"503\nService Unavailable"}`
-	aNamespace = `{"name":"n","numShards":16,"settings":{"callbackTimeout":"30s","historyRetention":"24h",
+	aNamespace = `{"name":"n","numShards":16,"settings":{"callbackTimeout":"30s","historyRetention":"24h","deadRetention":"720h",
 		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h"}},
 		"createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z"}`
 )
@@ -247,11 +247,11 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			200, aNamespace, "namespaces/update", `{"name":"n","settings":{"eventTopics":null}}`, nil, "",
 		},
 		"namespace with a secret": {
-			[]string{"namespace", "create", "n", "--preset", "small", "--secret", "-", "--header", "X-Env: test", "--retry-status", "404,409", "--ca", file},
+			[]string{"namespace", "create", "n", "--preset", "small", "--secret", "-", "--header", "X-Env: test", "--final-status", "404,409", "--ca", file},
 			200, strings.Replace(aNamespace, `"retryPolicy"`, `"secrets":[{"id":"0a1b2c3d","createdAt":"2020-01-01T00:00:00.000Z"}],
-				"headers":{"X-Env":"test"},"retryStatuses":[404,409],"tls":{"ca":"-----BEGIN CERTIFICATE-----","certificate":"x"},"retryPolicy"`, 1),
+				"headers":{"X-Env":"test"},"finalStatuses":[404,409],"tls":{"ca":"-----BEGIN CERTIFICATE-----","certificate":"x"},"retryPolicy"`, 1),
 			"namespaces/create",
-			`{"name":"n","preset":"small","settings":{"headers":{"X-Env":"test"},"retryStatuses":[404,409],"secrets":{"set":"\"from stdin\""},"tls":{"ca":"{\"from\":\"file\"}"}}}`,
+			`{"name":"n","preset":"small","settings":{"finalStatuses":[404,409],"headers":{"X-Env":"test"},"secrets":{"set":"\"from stdin\""},"tls":{"ca":"{\"from\":\"file\"}"}}}`,
 			[]string{"0a1b2c3d, since 2020-01-01T00:00:00.000Z", "X-Env: test", "404 409", "1 certificates", "client certificate"},
 			"",
 		},
@@ -270,9 +270,9 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			`{"name":"n","settings":{"tls":{"ca":null,"certificate":"{\"from\":\"file\"}","key":"{\"from\":\"file\"}"}}}`, nil, "",
 		},
 		"namespace back to the defaults": {
-			[]string{"namespace", "update", "n", "--clear", "secret,header,retry-status,client-cert"},
+			[]string{"namespace", "update", "n", "--clear", "secret,header,final-status,client-cert"},
 			200, aNamespace, "namespaces/update",
-			`{"name":"n","settings":{"headers":null,"retryStatuses":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
+			`{"name":"n","settings":{"finalStatuses":null,"headers":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
 		},
 		"namespace seals anew": {
 			[]string{"namespace", "update", "n", "--reseal"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{}}`, nil, "",
@@ -288,7 +288,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"namespace", "get", "n", "--json"}, 200, aNamespace, "namespaces/get", `{"name":"n"}`, []string{`"numShards": 16`}, "",
 		},
 		"namespace update": {
-			[]string{"namespace", "update", "n", "--history-retention", "48h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"historyRetention":"48h0m0s"}}`, nil, "",
+			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s"}}`, nil, "",
 		},
 		"namespace list": {
 			[]string{"namespace", "list"},

@@ -28,14 +28,15 @@ func (p *program) namespaceCommand() *cobra.Command {
 
 // settingsFlags are a namespace's defaults for its timers.
 type settingsFlags struct {
-	timeout, retention time.Duration
-	retry              retryFlags
-	callbacks          callbackFlags
+	timeout, retention, deadRetention time.Duration
+	retry                             retryFlags
+	callbacks                         callbackFlags
 }
 
 func (f *settingsFlags) add(c *cobra.Command) {
 	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
 	c.Flags().DurationVar(&f.retention, "history-retention", 0, "how long outcomes are kept, 1m to 8760h")
+	c.Flags().DurationVar(&f.deadRetention, "dead-retention", 0, "how long dead timers are kept, 1m to 8760h")
 	f.retry.add(c)
 	f.callbacks.add(c)
 }
@@ -47,6 +48,9 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 	}
 	if c.Flags().Changed("history-retention") {
 		input.HistoryRetention, given = client.Set(f.retention.String()), true
+	}
+	if c.Flags().Changed("dead-retention") {
+		input.DeadRetention, given = client.Set(f.deadRetention.String()), true
 	}
 	if policy, some := f.retry.input(c); some {
 		input.RetryPolicy, given = client.Set(policy), true
@@ -167,6 +171,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		{"shards", strconv.Itoa(ns.NumShards)},
 		{"callback timeout", ns.Settings.CallbackTimeout},
 		{"history retention", ns.Settings.HistoryRetention},
+		{"dead retention", ns.Settings.DeadRetention},
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
@@ -177,8 +182,8 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 // describeCallbacks lists what is set of how callbacks and events go out.
 func describeCallbacks(s *client.NamespaceSettings) [][]string {
 	var rows [][]string
-	if len(s.RetryStatuses) > 0 {
-		rows = append(rows, []string{"retried statuses", strings.Trim(fmt.Sprint(s.RetryStatuses), "[]")})
+	if len(s.FinalStatuses) > 0 {
+		rows = append(rows, []string{"final statuses", strings.Trim(fmt.Sprint(s.FinalStatuses), "[]")})
 	}
 	rows = append(rows, describeHeaders(s.Headers)...)
 	for _, secret := range s.Secrets {

@@ -67,7 +67,7 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	case !found:
 		o.broken("lost", "%s is gone, and nobody deleted it (last: op %d)", id, final.op.ID)
 	default:
-		o.checkScript(final, endOf(final, &t, history), history)
+		o.checkScript(final, t.Status, history)
 	}
 }
 
@@ -104,28 +104,6 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 		}
 	}
 	return last, certain
-}
-
-// endOf is how the last life of an operation ended. The timer as Get shows it may be an earlier life, if both
-// ended within the clock bound of each other: history is ordered by the clocks of the nodes that wrote it.
-func endOf(s *opState, t *timer.Timer, history []store.HistoryEntry) timer.Status {
-	if len(s.lives) == 0 {
-		return t.Status
-	}
-	last := s.lives[len(s.lives)-1]
-	for _, h := range history {
-		if h.Generation.String() != last {
-			continue
-		}
-		switch h.Outcome {
-		case store.OutcomeDone:
-			return timer.StatusDone
-		case store.OutcomeDead:
-			return timer.StatusDead
-		case store.OutcomeFailed, store.OutcomeRescheduled:
-		}
-	}
-	return t.Status
 }
 
 // checkScript follows the receiver's script: every attempt up to the last must have been delivered, told and

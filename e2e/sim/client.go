@@ -55,7 +55,7 @@ func (o *Op) space() string {
 
 // makeNamespace asks one ingest after the other until the namespace is there.
 func (w *World) makeNamespace(ctx context.Context, o *Op) {
-	body := fmt.Sprintf(`{"name":%q,"numShards":%d}`, lateNamespace, partitions)
+	body := fmt.Sprintf(`{"name":%q,"numShards":%d,"settings":{"finalStatuses":[%d]}}`, lateNamespace, partitions, finalStatus)
 	for n := o.Node; ctx.Err() == nil; n++ {
 		if l := w.nodes[n%ingests].current(); l != nil {
 			call, cancel := context.WithTimeout(ctx, 15*time.Second)
@@ -110,6 +110,9 @@ func (w *World) body(o *Op) []byte {
 	must(err)
 	return b
 }
+
+// finalStatus is the 4xx answer after which the namespaces want no other attempt.
+const finalStatus = http.StatusUnprocessableEntity
 
 // maxAttempts is every timer's.
 const maxAttempts = 4

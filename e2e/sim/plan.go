@@ -74,7 +74,7 @@ const (
 	AnswerError      Answer = "500"        // a server error
 	AnswerBusy       Answer = "429"        // with Retry-After: 2
 	AnswerGone       Answer = "410"        // dead
-	AnswerBad        Answer = "404"        // dead
+	AnswerBad        Answer = "422"        // dead: the namespaces list it as final
 	AnswerRedirect   Answer = "301"        // failed
 	AnswerHang       Answer = "hang"       // no answer until the timeout
 	AnswerRefuse     Answer = "refuse"     // no connection

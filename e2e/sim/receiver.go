@@ -72,7 +72,7 @@ func (s *Step) answer() dispatcher.Answer {
 	case AnswerGone:
 		return dispatcher.Answer{Status: 410}
 	case AnswerBad:
-		return dispatcher.Answer{Status: 404}
+		return dispatcher.Answer{Status: finalStatus}
 	case AnswerRedirect:
 		return dispatcher.Answer{Status: 301}
 	case AnswerRefuse:

@@ -82,8 +82,13 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	w.oracle = newOracle(w)
 	w.fence = &fence{oracle: w.oracle, newest: map[shard.ID]store.Claim{}}
 	w.outside = w.broker.Join("outside")
+	settings := store.DefaultSettings()
+	var err error
+	if settings.FinalStatuses, err = settings.FinalStatuses.With(finalStatus); err != nil {
+		t.Fatal(err)
+	}
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
-		Name: namespace, Shards: shard.Block{Count: partitions}, Settings: store.DefaultSettings(),
+		Name: namespace, Shards: shard.Block{Count: partitions}, Settings: settings,
 	})
 	if err != nil {
 		t.Fatal(err)

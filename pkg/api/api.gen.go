@@ -389,7 +389,7 @@ type ListTimersRequest struct {
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
 	// Status Without it, live timers are listed (scheduled, retrying, parked). Done and dead ones come
-	// from history, one for each finished generation, for the history retention.
+	// from history, one for each finished generation, for the history retention (dead retention).
 	Status Status `json:"status,omitempty,omitzero"`
 }
 
@@ -460,11 +460,14 @@ type NamespaceSettings struct {
 	// HistoryRetention Example: 30s
 	HistoryRetention Duration `json:"historyRetention"`
 
+	// DeadRetention Example: 30s
+	DeadRetention Duration `json:"deadRetention"`
+
 	// Headers Absent if there are none.
 	Headers Headers `json:"headers,omitempty,omitzero"`
 
-	// RetryStatuses The 4xx answers after which callbacks are tried again; absent if only the protocol's are.
-	RetryStatuses []int `json:"retryStatuses,omitempty,omitzero"`
+	// FinalStatuses The 4xx answers, besides 410, that end a timer as dead; absent if there are none.
+	FinalStatuses []int `json:"finalStatuses,omitempty,omitzero"`
 
 	// Secrets Which signing secrets are live, the newest first; absent if callbacks are not signed. The secrets
 	// themselves are never answered.
@@ -485,9 +488,20 @@ type NamespaceSettingsInput struct {
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
 
+	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h". It holds for timers that
+	// die from now on.
+	DeadRetention Change[string] `json:"deadRetention,omitempty,omitzero"`
+
 	// EventTopics All of them, in place of those that are there; null removes them, and timers may then use the
 	// common topic only.
 	EventTopics Change[[]string] `json:"eventTopics,omitempty,omitzero"`
+
+	// FinalStatuses The 4xx answers that end a timer as dead. All others are failed attempts, which the retry policy
+	// repeats. 410 is always final. null means an empty list.
+	//
+	//
+	// Example: [400,422]
+	FinalStatuses Change[[]int] `json:"finalStatuses,omitempty,omitzero"`
 
 	// Headers All of them, in place of those that are there; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
@@ -495,15 +509,8 @@ type NamespaceSettingsInput struct {
 	// HistoryRetention How long outcomes stay in history; "1m" to "8760h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
 
-	// RetryPolicy By default 4 attempts, "30s" apart at first, doubling, at most "1h".
+	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
-
-	// RetryStatuses After which 4xx answers a callback is tried again, beside 408, 425 and 429. Not 410, which is how a
-	// receiver says never again. null means no others.
-	//
-	//
-	// Example: [404,409]
-	RetryStatuses Change[[]int] `json:"retryStatuses,omitempty,omitzero"`
 
 	// Secrets With which secrets callbacks are signed; null removes them all.
 	Secrets Change[SecretsInput] `json:"secrets,omitempty,omitzero"`
@@ -604,7 +611,7 @@ type RetryMatchingRequest struct {
 type RetryPolicy struct {
 	// MaxAttempts Counts the first delivery too.
 	//
-	// Example: 4
+	// Example: 20
 	MaxAttempts int `json:"maxAttempts"`
 
 	// MaxAttemptsDuration Counted from `executeAt`; an attempt that would start later is not made. "0s" means no such end.
@@ -618,7 +625,7 @@ type RetryPolicy struct {
 	// BackoffMultiplier Example: 2
 	BackoffMultiplier float64 `json:"backoffMultiplier"`
 
-	// MaxInterval Example: 1h
+	// MaxInterval Example: 2h
 	MaxInterval Duration `json:"maxInterval"`
 }
 

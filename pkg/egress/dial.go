@@ -32,5 +32,5 @@ func (p *Policy) control(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return fmt.Errorf("%w: %q is not an address", ErrRefused, address)
 	}
-	return p.refusesAddr(target.Addr())
+	return p.refusesAddr(target.Addr(), ErrRefused)
 }

@@ -16,6 +16,10 @@ import (
 // ErrRefused is in every error that says that a callback may not go where it should.
 var ErrRefused = errors.New("refused by this service's policy")
 
+// ErrRefusedURL wraps ErrRefused. It is in the errors about a URL that itself names the refused address; another
+// DNS answer cannot change that.
+var ErrRefusedURL = fmt.Errorf("%w", ErrRefused)
+
 // Words that a policy's text may have.
 const (
 	// Loopback allows this machine itself.
@@ -149,7 +153,7 @@ func (p *Policy) CheckURL(raw string) error {
 }
 
 // CheckHost says why a host in a URL is refused; nil if it is allowed, or is a name that has to be resolved.
-// The error wraps ErrRefused.
+// The error wraps ErrRefusedURL.
 func (p *Policy) CheckHost(host string) error {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if p.any || p.names(host) {
@@ -157,13 +161,13 @@ func (p *Policy) CheckHost(host string) error {
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		// It resolves to loopback everywhere (RFC 6761).
-		return p.refusesAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		return p.refusesAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}), ErrRefusedURL)
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return nil //nolint:nilerr // a name
 	}
-	return p.refusesAddr(addr)
+	return p.refusesAddr(addr, ErrRefusedURL)
 }
 
 // names reports whether a host name is allowed whatever it resolves to.
@@ -180,16 +184,17 @@ func (p *Policy) names(host string) bool {
 	return false
 }
 
-func (p *Policy) refusesAddr(addr netip.Addr) error {
+// refusesAddr returns an error that wraps sentinel if the address is refused.
+func (p *Policy) refusesAddr(addr netip.Addr, sentinel error) error {
 	addr = addr.Unmap() // what is mapped into IPv6 is reached over IPv4
 	named := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
 	if p.guardian.SafeAddr(addr) != nil || isMetadata(addr) && !slices.ContainsFunc(p.named, named) {
-		return fmt.Errorf("%w: %v is %s", ErrRefused, addr, kind(addr))
+		return fmt.Errorf("%w: %v is %s", sentinel, addr, kind(addr))
 	}
 	if nat64.Contains(addr) {
 		// Who allows translation does not allow everything behind it.
 		bytes := addr.As16()
-		return p.refusesAddr(netip.AddrFrom4([4]byte(bytes[12:])))
+		return p.refusesAddr(netip.AddrFrom4([4]byte(bytes[12:])), sentinel)
 	}
 	return nil
 }

@@ -173,8 +173,8 @@ func TestDialling(t *testing.T) {
 		if reached := err == nil; reached != c.reached {
 			t.Errorf("%q: dialling %s: %v", c.allow, c.host, err)
 		}
-		if err != nil && !errors.Is(err, ErrRefused) {
-			t.Errorf("%q: dialling %s: %v is no refusal", c.allow, c.host, err)
+		if err != nil && (!errors.Is(err, ErrRefused) || errors.Is(err, ErrRefusedURL)) {
+			t.Errorf("%q: dialling %s: %v is no refusal of a resolved address", c.allow, c.host, err)
 		}
 		if got := met(); got != c.reached {
 			t.Errorf("%q: dialling %s reached the server: %t", c.allow, c.host, got)
@@ -208,6 +208,9 @@ func FuzzCheckHost(f *testing.F) {
 		}
 		// What is said of an address at the door is what is said when it is dialled.
 		dialled := p.control("tcp", net.JoinHostPort(addr.Unmap().String(), "80"), nil)
+		if err != nil && !errors.Is(err, ErrRefusedURL) {
+			t.Fatalf("%q: %v is no refusal of a URL", host, err)
+		}
 		if (err == nil) != (dialled == nil) {
 			t.Fatalf("%q: %v at the door, %v when dialled", host, err, dialled)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -49,7 +50,7 @@ const (
 )
 
 func sample() *timer.Timer {
-	retry := timer.DefaultRetryPolicy()
+	retry := timer.RetryPolicy{MaxAttempts: 4, InitialInterval: 30 * time.Second, BackoffMultiplier: 2, MaxInterval: time.Hour}
 	return &timer.Timer{
 		Namespace: ns, ID: id, UUID: timer.UUIDOf(ns, id),
 		Spec: timer.Spec{
@@ -127,6 +128,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
 		"dead":               must(event.NoticeOf(source, dead, at+20)),
 		"dead-topic":         must(event.NoticeOf(source, topic, at+20)),
+		"dead-large":         must(event.NoticeWithoutPayload(source, dead, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
 		"applied":            traced(must(event.AnswerOf(source, &applied, "trace-1", at+1))),
 		"applied-earlier":    must(event.AnswerOf(source, &replayed, "trace-1", at+1)),

@@ -29,10 +29,21 @@ type Notice struct {
 	CallbackTimeout string          `json:"callbackTimeout"`
 	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
 	Payload         json.RawMessage `json:"payload"`
+	// PayloadOmitted: the timer has a payload, and the bus did not take the event with it.
+	PayloadOmitted bool `json:"payloadOmitted,omitempty"`
 }
 
 // NoticeOf builds a dead or parked event from the timer as history or the row has it.
 func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
+	return noticeOf(source, t, at, false)
+}
+
+// NoticeWithoutPayload is NoticeOf for a bus that does not take the event with the payload. Its id is the same.
+func NoticeWithoutPayload(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
+	return noticeOf(source, t, at, t.Payload != nil)
+}
+
+func noticeOf(source string, t *timer.Timer, at timer.Millis, omitted bool) (CloudEvent, error) {
 	eventType, suffix := TypeDead, "_dead"
 	if t.Status == timer.StatusParked {
 		eventType, suffix = TypeParked, "_parked"
@@ -42,7 +53,10 @@ func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
 		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
-		Payload: orNull(t.Payload), Topic: t.Topic, Key: t.EventKey,
+		Payload: orNull(t.Payload), Topic: t.Topic, Key: t.EventKey, PayloadOmitted: omitted,
+	}
+	if omitted {
+		n.Payload = orNull(nil)
 	}
 	return ofTimer(eventType, source, t.WebhookID()+suffix, t, at, n)
 }

@@ -85,8 +85,8 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
-		// The parts before it need some of the time.
-		Drain: max(o.Drain-2*time.Second, o.Drain/2, time.Millisecond),
+		// The parts before it need some of the time, and so do the timers that are made due again after it.
+		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
 	})
 	if err != nil {
 		return nil, err

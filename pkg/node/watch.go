@@ -157,7 +157,7 @@ func (w *watch) count(ctx context.Context) error {
 	w.pending.Set(float64(counts.Pending))
 	w.overdue.Set(float64(counts.Overdue))
 	w.parked.Set(float64(counts.Parked))
-	w.oldest.Set(max(0, now.Sub(min(counts.OldestDueAt, now)).Seconds()))
+	w.oldest.Set(max(0, now.Sub(min(counts.OldestPlannedAt, now)).Seconds()))
 	return nil
 }
 

@@ -77,14 +77,14 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 
 func TestWatchCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, OldestDueAt: timer.SystemClock().Add(watchEvery - 90*time.Second)}}
+		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, OldestPlannedAt: timer.SystemClock().Add(watchEvery - 90*time.Second)}}
 		gauges, _ := looked(t, s)
 		for name, want := range map[string]float64{"timers_pending": 7, "timers_overdue": 3, "timers_parked": 1, "timers_oldest_overdue_seconds": 90} {
 			if gauges[name] != want {
 				t.Errorf("%s = %v, want %v", name, gauges[name], want)
 			}
 		}
-		s = &watched{counts: store.Counts{OldestDueAt: timer.Never}}
+		s = &watched{counts: store.Counts{OldestPlannedAt: timer.Never}}
 		if gauges, _ = looked(t, s); gauges["timers_oldest_overdue_seconds"] != 0 {
 			t.Errorf("nothing overdue, but %v", gauges)
 		}
@@ -121,7 +121,7 @@ func TestWatchComparesClocks(t *testing.T) {
 // never fire.
 func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &watched{counts: store.Counts{Pending: 7, OldestDueAt: timer.Never}}
+		s := &watched{counts: store.Counts{Pending: 7, OldestPlannedAt: timer.Never}}
 		w := startWatch(t, s)
 		synctest.Wait()
 		time.Sleep(10 * time.Second)
@@ -157,7 +157,7 @@ func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 // TestWatchCountsThoughTheClockCannotBeRead: each question has its own time limit.
 func TestWatchCountsThoughTheClockCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &watched{counts: store.Counts{Pending: 7, OldestDueAt: timer.Never}}
+		s := &watched{counts: store.Counts{Pending: 7, OldestPlannedAt: timer.Never}}
 		s.pingHangs.Store(true)
 		w := startWatch(t, s)
 		time.Sleep(watchTimeout)

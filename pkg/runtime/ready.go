@@ -40,32 +40,34 @@ const (
 type Readiness struct {
 	questions []Question
 	timeout   time.Duration
-	clock     timer.Clock
+	watch     timer.Stopwatch
 	logger    *slog.Logger
 
 	turn  chan struct{} // holds one token: one asks at a time
-	until timer.Millis
+	until time.Duration // by watch, so that setting the wall clock does not freeze the answer
 	last  []*UnreadyError
 	began bool // it was ready once
 }
 
 // NewReadiness makes one; timeout bounds each question.
-func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
-	return &Readiness{questions: questions, timeout: timeout, clock: clock, logger: logger, turn: make(chan struct{}, 1)}
+func NewReadiness(timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
+	return &Readiness{
+		questions: questions, timeout: timeout, watch: timer.NewStopwatch(), logger: logger, turn: make(chan struct{}, 1),
+	}
 }
 
 // Ask returns what does not work; nothing if all does.
 func (r *Readiness) Ask() []*UnreadyError {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
-	if r.clock() < r.until {
+	if r.watch.Elapsed() < r.until {
 		return r.last
 	}
 	before := len(r.last)
 	r.last = r.askAll()
-	r.until = r.clock().Add(readyFor)
+	r.until = r.watch.Elapsed() + readyFor
 	if len(r.last) > 0 {
-		r.until = r.clock().Add(unreadyFor)
+		r.until = r.watch.Elapsed() + unreadyFor
 	}
 	switch after := len(r.last); {
 	case after > 0 && before == 0:

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
@@ -17,7 +15,7 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		asked := 0
 		failure := errors.New("10.0.0.7 is away")
 		fail := false
-		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+		r := NewReadiness(time.Second, slog.New(slog.DiscardHandler),
 			Question{"the first does not answer", func(context.Context) error { return nil }},
 			Question{"the second does not answer", func(ctx context.Context) error {
 				asked++
@@ -62,7 +60,7 @@ func (full) Error() string       { return "disk 7 of 10.0.0.7 is full" }
 func (full) ReadyReason() string { return "the disk is full" }
 
 func TestAnErrorMayNameTheReason(t *testing.T) {
-	r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+	r := NewReadiness(time.Second, slog.New(slog.DiscardHandler),
 		Question{"the first does not answer", func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
 		Question{"the second does not answer", func(context.Context) error { return errors.New("away") }})
 	got := r.Ask()

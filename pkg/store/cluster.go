@@ -36,10 +36,12 @@ type Census interface {
 
 // Counts are of live rows.
 type Counts struct {
-	// Pending rows are neither finished nor parked; Overdue ones of them have due_at < now.
+	// Pending rows are neither finished nor parked. Overdue ones of them have due_at < now, or were postponed
+	// with plannedAt < now. A row that is leased is being delivered, and not overdue until its lease ends.
 	Pending, Overdue, Parked int64
-	// OldestDueAt is the earliest due_at of a pending row; Never if there is none.
-	OldestDueAt timer.Millis
+	// OldestPlannedAt is the earliest of what Overdue compares: due_at of a pending row, or plannedAt of one that
+	// is not leased or whose lease has ended (due_at < now). It is Never if there is none.
+	OldestPlannedAt timer.Millis
 }
 
 // As finds a rare power of a store, also behind decorators that have `Unwrap() Store`.

@@ -40,10 +40,12 @@ type Settings struct {
 	CallbackTimeout time.Duration
 	// HistoryRetention is how long outcomes stay in history: 1 minute to 365 days.
 	HistoryRetention time.Duration
+	// DeadRetention is the same for the outcomes of dead timers, which can be retried as long as they are there.
+	DeadRetention time.Duration
 	// Headers go with every callback, under those of the timer.
 	Headers timer.Headers
-	// RetryStatuses are the 4xx answers after which a callback is tried again, beside those of the protocol.
-	RetryStatuses timer.StatusCodes
+	// FinalStatuses are the 4xx answers that end a timer as dead, in addition to 410.
+	FinalStatuses timer.StatusCodes
 	// Secrets sign callbacks.
 	Secrets Secrets
 	// TLS is whom callbacks trust, and as whom they go.
@@ -52,10 +54,12 @@ type Settings struct {
 	EventTopics timer.TopicPatterns
 }
 
-// Limits of Settings.HistoryRetention.
+// Limits of Settings.HistoryRetention and Settings.DeadRetention, and their defaults.
 const (
-	MinHistoryRetention = time.Minute
-	MaxHistoryRetention = 365 * 24 * time.Hour
+	MinHistoryRetention     = time.Minute
+	MaxHistoryRetention     = 365 * 24 * time.Hour
+	DefaultHistoryRetention = 24 * time.Hour
+	DefaultDeadRetention    = 30 * 24 * time.Hour
 )
 
 // DefaultSettings are those of the table in docs/design.md, section 2.
@@ -64,6 +68,7 @@ func DefaultSettings() Settings {
 		Retry:            timer.DefaultRetryPolicy(),
 		CallbackTimeout:  timer.DefaultCallbackTimeout,
 		HistoryRetention: DefaultHistoryRetention,
+		DeadRetention:    DefaultDeadRetention,
 	}
 }
 
@@ -72,8 +77,11 @@ func (s *Settings) Check() error {
 	if s.CallbackTimeout < timer.MinCallbackTimeout || s.CallbackTimeout > timer.MaxCallbackTimeout {
 		return timer.Invalid("callbackTimeout", s.CallbackTimeout, "1 s to 5 min")
 	}
-	if s.HistoryRetention < MinHistoryRetention || s.HistoryRetention > MaxHistoryRetention {
-		return timer.Invalid("historyRetention", s.HistoryRetention, `"1m" to "8760h"`)
+	if err := checkRetention("historyRetention", s.HistoryRetention); err != nil {
+		return err
+	}
+	if err := checkRetention("deadRetention", s.DeadRetention); err != nil {
+		return err
 	}
 	if err := s.Headers.Check(); err != nil {
 		return err
@@ -82,4 +90,11 @@ func (s *Settings) Check() error {
 		return err
 	}
 	return s.Retry.Check()
+}
+
+func checkRetention(field string, d time.Duration) error {
+	if d < MinHistoryRetention || d > MaxHistoryRetention {
+		return timer.Invalid(field, d, `"1m" to "8760h"`)
+	}
+	return nil
 }

@@ -22,9 +22,15 @@ type Outcomes interface {
 
 	// Finish writes outcomes, each by compare-and-set with its Guard, those on one timer in their
 	// order. See the kinds for what each does; the row's due_at is max(now, executeAt, NextAt) where
-	// a kind moves it, and where it uses an attempt, executedAt and the last status and error are the
-	// record's. Item answers: nil, ErrConflict (the row is there and does not match: nothing was
-	// written, history neither) or ErrNotFound (no row).
+	// a kind moves it, and where it uses an attempt, plannedAt is that due_at, and executedAt and the
+	// last status and error are the record's. Item answers: nil, ErrConflict (the row is there and does
+	// not match: nothing was written, history neither) or ErrNotFound (no row).
+	//
+	// The end of a life (FinishDone, FinishDead) follows the ends of earlier lives of the timer, even if
+	// the clock of their writer was ahead: if history has an unexpired end whose finishedAt is not before
+	// the record's, this end's finishedAt is a millisecond after it. Engines compare only if the row was
+	// last written less than EndMargin before the record's finishedAt, and only with the 100 newest entries
+	// by generation.
 	//
 	// PostgreSQL: ends go as one DELETE … USING unnest by full primary key with the INSERT into history
 	// in the same statement; what is left (missed, or another kind) locks its rows by (shard, uuid), is
@@ -89,10 +95,10 @@ const (
 	// 0; history "failed".
 	FinishRetry
 	// FinishLeased moves the row to NextAt while the callback goes on, and counts a start where
-	// asked. Status, last error and mark stay. No history.
+	// asked. Status, plannedAt, last error and mark stay. No history.
 	FinishLeased
-	// FinishPostponed moves the row to NextAt; no attempt is used. Status, starts, last error and
-	// mark stay. No history.
+	// FinishPostponed moves the row to NextAt; no attempt is used. It gives a start back where asked.
+	// Status, plannedAt, last error and mark stay. No history.
 	FinishPostponed
 	// FinishDead removes the row and writes the whole timer into history as "dead", marked.
 	FinishDead
@@ -128,6 +134,8 @@ type Finish struct {
 	NextAt timer.Millis
 	// CountStart is for FinishLeased: the row's starts grow by one.
 	CountStart bool
+	// ReturnStart is for FinishPostponed: the row's starts shrink by one, if there are any.
+	ReturnStart bool
 	// Record describes the attempt. Of FinishParked's only Error matters; FinishLeased and
 	// FinishPostponed use none of it.
 	Record Record
@@ -143,6 +151,10 @@ type Record struct {
 	// KeepFor is how long history keeps it, from FinishedAt: at FinishedAt + KeepFor it has expired.
 	KeepFor time.Duration
 }
+
+// EndMargin bounds how long after the last write of its row a life can end before the end of an earlier life by the
+// clocks of the writers. It is more than twice the clock bound.
+const EndMargin = time.Second
 
 // MaxError is how much of an error text is stored, in bytes.
 const MaxError = 512

@@ -130,6 +130,8 @@ func TestSettingsAtTheirLimits(t *testing.T) {
 		"too short":           {func(s *store.Settings) { s.HistoryRetention = time.Minute - 1 }, "historyRetention"},
 		"longest retention":   {func(s *store.Settings) { s.HistoryRetention = store.MaxHistoryRetention }, ""},
 		"too long":            {func(s *store.Settings) { s.HistoryRetention = store.MaxHistoryRetention + 1 }, "historyRetention"},
+		"dead too short":      {func(s *store.Settings) { s.DeadRetention = time.Minute - 1 }, "deadRetention"},
+		"dead too long":       {func(s *store.Settings) { s.DeadRetention = store.MaxHistoryRetention + 1 }, "deadRetention"},
 		"shortest timeout":    {func(s *store.Settings) { s.CallbackTimeout = timer.MinCallbackTimeout }, ""},
 		"too short a timeout": {func(s *store.Settings) { s.CallbackTimeout = timer.MinCallbackTimeout - 1 }, "callbackTimeout"},
 		"longest timeout":     {func(s *store.Settings) { s.CallbackTimeout = timer.MaxCallbackTimeout }, ""},

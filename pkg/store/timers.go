@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -48,7 +47,7 @@ type Timers interface {
 type Op interface{ op() }
 
 // Put creates a timer, or deals with the one that has its id as OnConflict says. The row becomes:
-// status scheduled, due_at = max(now, Spec.ExecuteAt), revision = generation = Revision, attempts and
+// status scheduled, due_at = plannedAt = max(now, Spec.ExecuteAt), revision = generation = Revision, attempts and
 // starts 0, nothing executed yet; createdAt is now, or the replaced row's. A parked row is replaced
 // like any other, with its mark; a dead row in history keeps its own (I14).
 type Put struct {
@@ -75,8 +74,7 @@ const (
 )
 
 // Update lays a patch over a timer and starts a new generation at attempt 1: status scheduled (a
-// parked one lives again), attempts and starts 0. due_at = max(now, executeAt) if the patch sets
-// executeAt, else it stays, but not before now.
+// parked one lives again), attempts and starts 0. due_at and plannedAt are those of Times.
 // Answers: ErrNotFound, also for finished timers; ErrConflict if IfGeneration is given and another;
 // ErrInvalid if the result is not acceptable. In all three nothing is written. Everything else of the
 // row stays, such as createdAt and what is known of the last attempt.
@@ -85,6 +83,21 @@ type Update struct {
 	Revision     timer.Revision
 	Patch        timer.Patch
 	IfGeneration timer.Generation // 0: any
+}
+
+// Times returns due_at and plannedAt after the update of a row; executeAt is the one after the update. If the patch
+// sets executeAt, both are max(now, executeAt). Otherwise due_at is max(now, the present one), and plannedAt is kept,
+// except that of a parked row, which becomes due_at.
+func (u Update) Times(now timer.Millis, prior *timer.Timer, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
+	dueAt = max(now, executeAt)
+	if u.Patch.ExecuteAt != nil {
+		return dueAt, dueAt
+	}
+	dueAt = max(dueAt, prior.DueAt)
+	if prior.Status == timer.StatusParked {
+		return dueAt, dueAt
+	}
+	return dueAt, prior.PlannedAt
 }
 
 // Delete removes a timer. No history is written.
@@ -229,6 +242,3 @@ type Position struct {
 	Incarnation int64
 	Offset      int64
 }
-
-// DefaultHistoryRetention is how long outcomes stay in history unless the namespace says otherwise.
-const DefaultHistoryRetention = 24 * time.Hour

@@ -268,3 +268,16 @@ func FuzzCheckID(f *testing.F) {
 		}
 	})
 }
+
+// TestTheDefaultRetryPolicySpansADay: a receiver may be away for a night, and nothing of it is lost.
+func TestTheDefaultRetryPolicySpansADay(t *testing.T) {
+	p := timer.DefaultRetryPolicy()
+	var span time.Duration
+	for delay, n := p.InitialInterval, 1; n < p.MaxAttempts; n++ {
+		span += min(delay, p.MaxInterval)
+		delay = time.Duration(float64(delay) * p.BackoffMultiplier)
+	}
+	if span < 24*time.Hour || span > 25*time.Hour {
+		t.Errorf("%d attempts span %v, want about 24 hours", p.MaxAttempts, span)
+	}
+}

@@ -93,7 +93,7 @@ func TestPatchIsCheckedAsAWhole(t *testing.T) {
 		"URL away from a callback":           {both, timer.Patch{CallbackURL: new("")}, "callbackUrl"},
 		"URL away, and an event instead":     {both, timer.Patch{CallbackURL: new(""), Deliver: new(timer.DeliverEvent)}, ""},
 		"a cap below the interval it stays":  {both, timer.Patch{Retry: &timer.RetryPatch{MaxInterval: new(time.Second)}}, "retryPolicy.maxInterval"},
-		"an interval above the cap it stays": {both, timer.Patch{Retry: &timer.RetryPatch{InitialInterval: new(2 * time.Hour)}}, "retryPolicy.maxInterval"},
+		"an interval above the cap it stays": {both, timer.Patch{Retry: &timer.RetryPatch{InitialInterval: new(3 * time.Hour)}}, "retryPolicy.maxInterval"},
 		"callback alone with a topic":        {own, timer.Patch{Deliver: new(timer.DeliverCallback)}, "topic"},
 		"callback by a URL, with a topic":    {own, timer.Patch{Deliver: new(timer.DeliverAuto)}, "topic"},
 		"topic away from its key":            {own, timer.Patch{Topic: new("")}, "key"},

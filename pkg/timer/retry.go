@@ -37,13 +37,14 @@ const (
 // together do not come back together.
 const Jitter = 0.1
 
-// DefaultRetryPolicy is 4 attempts, 30 s apart at first, doubling, at most 1 h.
+// DefaultRetryPolicy is 20 attempts, 30 s apart at first, doubling, at most 2 h: the last one about 24 hours after
+// the first, so that a receiver may be away for a night.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
-		MaxAttempts:       4,
+		MaxAttempts:       20,
 		InitialInterval:   30 * time.Second,
 		BackoffMultiplier: 2,
-		MaxInterval:       time.Hour,
+		MaxInterval:       2 * time.Hour,
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
-	"net/http"
 	"strconv"
 	"strings"
 )
@@ -17,11 +16,8 @@ const firstClientError, lastClientError = 400, 499
 
 // With returns the set with one more status.
 func (s StatusCodes) With(code int) (StatusCodes, error) {
-	switch {
-	case code == http.StatusGone:
-		return s, Invalid("retryStatuses", code, "a status other than 410, which is how a receiver says never again")
-	case code < firstClientError || code > lastClientError:
-		return s, Invalid("retryStatuses", code, fmt.Sprintf("%d to %d", firstClientError, lastClientError))
+	if code < firstClientError || code > lastClientError {
+		return s, Invalid("finalStatuses", code, fmt.Sprintf("%d to %d", firstClientError, lastClientError))
 	}
 	at := code - firstClientError
 	s[at/64] |= 1 << (at % 64)
@@ -62,7 +58,7 @@ func ParseStatusCodes(text string) (StatusCodes, error) {
 	for field := range strings.FieldsSeq(text) {
 		code, err := strconv.Atoi(field)
 		if err != nil {
-			return StatusCodes{}, Invalid("retryStatuses", field, "a status such as 404")
+			return StatusCodes{}, Invalid("finalStatuses", field, "a status such as 404")
 		}
 		if s, err = s.With(code); err != nil {
 			return StatusCodes{}, err

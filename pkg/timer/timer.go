@@ -36,6 +36,10 @@ type Timer struct {
 	Status Status
 	// DueAt is when the row is next due: never before ExecuteAt, nor before the write that set it.
 	DueAt Millis
+	// PlannedAt is when the coming attempt was planned: ExecuteAt, but not before the write that set it, or the
+	// retry's time. Unlike DueAt, leases and postponements leave it alone; lateness is measured from it. That of
+	// a finished timer is its DueAt.
+	PlannedAt Millis
 	// Revision and Generation: see their types.
 	Revision   Revision
 	Generation Generation

@@ -2,7 +2,9 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -27,23 +29,34 @@ func (s *Service) announceParked(d *delivery, f *store.Finish) {
 	})
 }
 
-// announce tries once: what is left marked, the shard's owner announces after 5 s.
+// announce publishes once, and a second time without the payload if the event is too large for the bus. The owner of the
+// shard announces timers that are still marked after 5 s.
 func (s *Service) announce(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
-	e, err := event.NoticeOf(s.config.Source, t, at)
+	err := s.publishNotice(t, ref, at, event.NoticeOf)
+	if errors.Is(err, bus.ErrTooLarge) {
+		err = s.publishNotice(t, ref, at, event.NoticeWithoutPayload)
+	}
+	if err == nil {
+		s.marks.offer(mark)
+	}
+}
+
+func (s *Service) publishNotice(
+	t *timer.Timer, ref store.Ref, at timer.Millis, noticeOf func(string, *timer.Timer, timer.Millis) (event.CloudEvent, error),
+) error {
+	e, err := noticeOf(s.config.Source, t, at)
 	if err != nil {
 		s.failed("announce", err)
-		return
+		return err
 	}
 	m, err := s.message(e, ref.Shard, "")
 	if err != nil {
 		s.failed("announce", err)
-		return
+		return err
 	}
 	job := send(s.dead, m)
 	<-job.done
-	if job.err == nil {
-		s.marks.offer(mark)
-	}
+	return job.err
 }
 
 func (s *Service) flushMarks(marks []store.Mark) {

@@ -76,7 +76,7 @@ func TestI14_WithoutABusNoOutcomeIsWritten(t *testing.T) {
 
 func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 400} }
+		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 410} }
 		n := w.start()
 		w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, _ []bus.Message) (f membus.PublishFault) {
 			if topic == bus.Dead {
@@ -89,7 +89,7 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 		w.wantStatus("a", timer.StatusDead)
 		left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
 		w.must(err)
-		if len(left) != 1 || left[0].Timer.LastStatus != 400 {
+		if len(left) != 1 || left[0].Timer.LastStatus != 410 {
 			t.Fatalf("marked: %+v", left)
 		}
 		if w.depth() != 0 {

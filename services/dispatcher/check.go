@@ -14,7 +14,7 @@ import (
 // it reads.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
-		r := s.board.next(s.config.Clock(), s.watch.elapsed())
+		r := s.board.next(s.config.Clock(), s.watch.Elapsed())
 		for _, o := range r.refused {
 			s.putOff(o.delivery, o.entry)
 		}
@@ -171,7 +171,7 @@ func (s *Service) enter(d *delivery) bool {
 	if d.hostName == "" {
 		return true
 	}
-	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.elapsed())
+	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.Elapsed())
 	switch {
 	case !ok || e.in:
 	case e.refused != "":
@@ -183,7 +183,7 @@ func (s *Service) enter(d *delivery) bool {
 }
 
 func (s *Service) begin(d *delivery) {
-	if s.board.start(d, s.watch.elapsed()) {
+	if s.board.start(d, s.watch.Elapsed()) {
 		s.metrics.inFlight.Inc()
 		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec() })
 	}

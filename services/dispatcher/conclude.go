@@ -15,6 +15,16 @@ import (
 
 // conclude tells the result, writes the outcome, and acknowledges: in this order (I14, I10).
 func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
+	if r.fired != nil {
+		// The bus did not take it at first.
+		switch err := s.sendSurely(s.fired, *r.fired); {
+		case errors.Is(err, bus.ErrTooLarge):
+			r.refuseEvent(err)
+		case err != nil:
+			s.abandon(d, way, err)
+			return
+		}
+	}
 	f := s.finishOf(d, r)
 	if !r.postpone {
 		if err := s.tellResult(d, r, &f); err != nil {
@@ -59,7 +69,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		NextAt: r.NextAt,
 		Record: store.Record{
 			Attempt: d.row.Attempts + 1, StartedAt: d.startedAt, FinishedAt: r.finishedAt,
-			StatusCode: r.Status, Error: r.Reason, KeepFor: s.keepFor(d.row.Namespace),
+			StatusCode: r.Status, Error: r.Reason,
 		},
 	}
 	generation := store.Guard{Generation: d.row.Generation}
@@ -87,16 +97,14 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
 		f.Next = s.config.Revisions.Next()
 	}
+	if !r.postpone {
+		f.Record.KeepFor = s.keepFor(d.row.Namespace, f.Kind)
+	}
 	return f
 }
 
-// tellResult publishes the result, and before it the fired event that the bus did not take at first.
+// tellResult publishes the result.
 func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) error {
-	if r.fired != nil {
-		if err := s.sendSurely(s.fired, *r.fired); err != nil && !errors.Is(err, bus.ErrTooLarge) {
-			return err
-		}
-	}
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
 		Attempt: f.Record.Attempt, CorrelationID: d.row.Correlation(), Outcome: outcomeName(r),
@@ -120,15 +128,26 @@ func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) err
 	return nil
 }
 
-// abandon gives a delivery up without an outcome: its message is not acknowledged, or its row's lease
-// ends, and it comes again.
+// abandon ends a delivery that the stop of the service interrupted. It makes the row due immediately and takes back the
+// start counted for this delivery: a stop is no evidence against the timer, and five deployments must not park it
+// (I13). If the write fails, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	if l := s.board.conclude(d); l != nil {
 		l.end()
 	}
-	s.board.settle(d)
+	ctx, cancel := context.WithTimeout(s.calls, returnTimeout)
+	defer cancel()
+	f := store.Finish{
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(), ReturnStart: d.counted,
+	}
+	fate := s.put(ctx, d, &f)
+	messages := s.board.settle(d)
+	if fate != abandoned {
+		s.ack(messages)
+	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
-	s.config.Logger.Info("delivery abandoned", "namespace", d.row.Namespace, "timer", d.row.ID, "cause", cause)
+	s.config.Logger.Info("delivery cut off by the stop", "namespace", d.row.Namespace, "timer", d.row.ID,
+		"due_again", fate == applied, "cause", cause)
 }
 
 // park sets a timer aside that was begun ParkAfter times without ever giving a result.
@@ -173,16 +192,19 @@ func outcomeName(r *attemptResult) string {
 	}
 }
 
-// keepFor is the history retention of a namespace. One that cannot be read now must not hold up an
-// outcome: the default is what most have.
-func (s *Service) keepFor(namespace string) time.Duration {
+// keepFor is how long history keeps an outcome. A namespace that cannot be read now must not delay the outcome: then
+// it is the default, which most namespaces have.
+func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
-	ns, err := s.config.Directory.Lookup(ctx, namespace)
-	if err != nil || ns.Settings.HistoryRetention <= 0 {
-		return store.DefaultHistoryRetention
+	settings := store.DefaultSettings()
+	if ns, err := s.config.Directory.Lookup(ctx, namespace); err == nil {
+		settings = ns.Settings
 	}
-	return ns.Settings.HistoryRetention
+	if kind == store.FinishDead {
+		return settings.DeadRetention
+	}
+	return settings.HistoryRetention
 }
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }

@@ -117,8 +117,8 @@ type Config struct {
 	ClockBound time.Duration
 	// CallTimeout bounds one call of store or bus: 5 s.
 	CallTimeout time.Duration
-	// Drain is how long Run waits, after its context ended, for what is under way: 20 s. The rest is
-	// abandoned; its rows are due again when their leases end.
+	// Drain is how long Run waits, after its context ended, for what is under way: 20 s. The rest is cut off; its
+	// rows are made due again, which takes a second at most.
 	Drain time.Duration
 	// PurgeEvery and PurgeBatch are for old history: every minute, give or take the jitter, 1,000 rows
 	// at a time.

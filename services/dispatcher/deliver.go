@@ -29,8 +29,8 @@ type attemptResult struct {
 
 // deliver makes one attempt and sees its outcome through.
 //
-// With way "both", event and callback leave at the same time; the callback alone decides the outcome,
-// and the event repeats with every attempt. A topic of a user's own (owntopic.go) decides, too.
+// With way "both", event and callback leave at the same time; the callback decides the outcome, unless the bus can
+// never have the event, and the event repeats with every attempt. A user topic (owntopic.go) decides, too.
 func (s *Service) deliver(d *delivery) {
 	if s.config.Planted.ReadFirst {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
@@ -39,13 +39,13 @@ func (s *Service) deliver(d *delivery) {
 		s.ack(s.board.leased(d, 0))
 	}
 	d.startedAt = s.config.Clock()
-	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.DueAt).Seconds())
+	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
 	way := d.row.Way()
 	result, err := s.attempt(d, way)
 	if err != nil {
 		result.circuit = errUntried
 	}
-	host, what := s.board.answered(d, result.circuit, s.watch.elapsed())
+	host, what := s.board.answered(d, result.circuit, s.watch.Elapsed())
 	s.tellCircuit(host, d.namespace, what)
 	if err != nil {
 		s.abandon(d, way, err)
@@ -82,7 +82,7 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.retryStatuses, s.config.Clock(), s.random)}
+	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.config.Clock(), s.random)}
 	switch {
 	case answer.Unsent():
 		result.circuit = errUntried
@@ -142,10 +142,23 @@ func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
 	job := send(s.fired, m)
 	result, err := s.call(d)
 	<-job.done
-	if job.err != nil && !errors.Is(job.err, bus.ErrTooLarge) {
+	switch {
+	case errors.Is(job.err, bus.ErrTooLarge):
+		result.refuseEvent(job.err)
+	case job.err != nil:
 		result.fired = &m
 	}
 	return result, err
+}
+
+// refuseEvent makes a successful callback's timer dead, because the bus can never have its event. A failed callback
+// goes by the retry policy first, so that its receiver gets what it can.
+func (r *attemptResult) refuseEvent(err error) {
+	if r.Kind == callback.Done || r.Kind == callback.Rescheduled {
+		status := r.Status
+		r.Verdict = undeliverable(err).Verdict
+		r.Status = status
+	}
 }
 
 // undeliverable is for what no repetition can make right.

@@ -62,7 +62,7 @@ type delivery struct {
 	startedAt timer.Millis
 	// How its namespace wants the callback; set before it is made.
 	profile       *callback.Profile
-	retryStatuses timer.StatusCodes
+	finalStatuses timer.StatusCodes
 	// held is the revision last known to be in the row and this delivery's; heldDueAt is where.
 	held      timer.Revision
 	heldDueAt timer.Millis

@@ -25,8 +25,8 @@ type entry struct {
 	refused refusal
 	// delay is how long to postpone what was refused.
 	delay time.Duration
-	// first: it is the first to be refused since the host was last free.
-	first bool
+	// report is how many deliveries of the host were refused since the last report; 0 if it is too early for another.
+	report int
 }
 
 // change is what happened to a host's circuit.
@@ -36,6 +36,9 @@ const (
 	circuitOpened change = "opened"
 	circuitClosed change = "closed"
 )
+
+// reportEvery is the shortest time between two log lines about the same host.
+const reportEvery = time.Minute
 
 // gate keeps receivers apart: it knows the hosts that are called and decides who may call now. It is the
 // board's, under its lock.
@@ -108,8 +111,10 @@ func (g *gate) refuse(h *host, why refusal, age, elapsed time.Duration) entry {
 		e.delay = min(max(age, g.openFor), g.postponeMost)
 	} else {
 		e.delay = h.put(elapsed, g.patience, g.postponeMost)
-		e.first = !h.warned
-		h.warned = true
+	}
+	if h.refused++; elapsed >= h.reportAt {
+		e.report, h.refused = h.refused, 0
+		h.reportAt = elapsed + reportEvery
 	}
 	g.rest(h)
 	return e
@@ -222,9 +227,6 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 		c.down, what = false, circuitClosed
 		h.down--
 		g.open--
-	}
-	if h.calls < g.share(h)/2 {
-		h.warned = false
 	}
 	g.rest(h)
 	return h.name, what

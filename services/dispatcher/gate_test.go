@@ -349,3 +349,20 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 		}
 	})
 }
+
+// An operator sees which host's timers are postponed, and how many, in one line a minute.
+func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
+	g := testGate(100, 1)
+	for range 3 {
+		g.leave(g.want(t, "in", "silent", 0), errNoAnswer, 0)
+	}
+	lines, timers := 0, 0
+	for at := time.Second; at <= 181*time.Second; at += time.Second {
+		if e := g.refuse(g.host("silent"), refusedOpen, 0, at); e.report > 0 {
+			lines, timers = lines+1, timers+e.report
+		}
+	}
+	if lines != 4 || timers != 181 {
+		t.Errorf("%d lines told of %d timers, want 4 of 181", lines, timers)
+	}
+}

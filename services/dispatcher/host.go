@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/sony/gobreaker/v2"
 )
@@ -27,7 +28,8 @@ type host struct {
 	place   *list.Element // in it
 
 	flow
-	warned bool // that it is full, since it last was not
+	refused  int           // deliveries postponed since the last report
+	reportAt time.Duration // when the next report is due
 
 	// circuits has one for each namespace: what one of them calls in vain, perhaps with little patience, says nothing
 	// about the receivers of others behind the same host.

@@ -21,14 +21,14 @@ func (s *Service) keepHouse(ctx context.Context) {
 // purgeAll removes what has expired, a batch at a time. It rests after each for as long as that took, and gives up
 // after half of PurgeEvery: a long-neglected history takes a quarter of the store's time, and no more.
 func (s *Service) purgeAll(ctx context.Context) {
-	began := s.watch.elapsed()
+	began := s.watch.Elapsed()
 	for {
-		before := s.watch.elapsed()
+		before := s.watch.Elapsed()
 		n, err := s.purge(ctx)
 		if err != nil {
 			s.failed("purge history", err)
 		}
-		now := s.watch.elapsed()
+		now := s.watch.Elapsed()
 		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !sleep(ctx, now-before) {
 			return
 		}

@@ -3,6 +3,7 @@ package dispatcher_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,7 +84,97 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-func TestI11_ADeadHostsTimersKeepTheirAttempts(t *testing.T) {
+// A host that is away for a long time ends its timers by their policy, though next to none of them is called: their
+// users hear of it, and nothing waits without end.
+func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var calls atomic.Int64
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"away": func(context.Context) dispatcher.Answer {
+				calls.Add(1)
+				return dispatcher.Answer{Err: context.DeadlineExceeded}
+			},
+		})
+		n, metric := w.metered()
+		const timers = 100
+		for i := range timers {
+			w.put(fmt.Sprint("away", i), time.Duration(i)*10*time.Millisecond, func(s *timer.Spec) {
+				to("away")(s)
+				s.Payload, s.Retry.MaxAttempts = []byte(`{"order":17}`), 4
+			})
+		}
+		used := func() (most timer.Attempt) {
+			for i := range timers {
+				most = max(most, w.get(fmt.Sprint("away", i)).Attempts)
+			}
+			return most
+		}
+		w.pass(25 * time.Second)
+		// A short outage costs an attempt of those that were called.
+		if most, called := used(), calls.Load(); most > 1 || called > 23 {
+			t.Errorf("after 25 s, %d calls were made and %d attempts used", called, most)
+		}
+		w.pass(15 * time.Minute)
+		for i := range timers {
+			id := fmt.Sprint("away", i)
+			dead := w.wantStatus(id, timer.StatusDead)
+			if dead.Attempts != 4 || !strings.Contains(dead.LastError, "away.test") && dead.LastError != "no whole answer within 30s" {
+				t.Fatalf("%s: %d attempts, %q", id, dead.Attempts, dead.LastError)
+			}
+			if got := w.events(id); !slices.Equal(got, []string{"result", "result", "result", "result", "dead"}) {
+				t.Fatalf("%s: events %v", id, got)
+			}
+		}
+		if _, dead := metric("dead_total"); dead != timers {
+			t.Errorf("dead_total is %v", dead)
+		}
+		if called := calls.Load(); called > 20+16*6 {
+			t.Errorf("%d calls to a dead host in 16 minutes", called)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, h := range w.heard {
+			if h.topic == bus.Dead && !strings.Contains(string(h.Data), `{"order":17}`) {
+				t.Fatalf("a dead event without its payload: %s", h.Data)
+			}
+		}
+		n.end()
+	})
+}
+
+// Also where each postponement is shorter than the first interval of the policy.
+func TestI11_APatientPolicyEndsTheTimersOfADeadHostToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"away": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Err: context.DeadlineExceeded} },
+		})
+		n := w.start()
+		const timers = 120 // more than are called in four minutes
+		for i := range timers {
+			w.put(fmt.Sprint("away", i), time.Duration(i)*10*time.Millisecond, func(s *timer.Spec) {
+				to("away")(s)
+				s.Retry.MaxAttempts, s.Retry.InitialInterval = 2, 5*time.Minute
+			})
+		}
+		w.pass(4 * time.Minute)
+		waiting := 0
+		for i := range timers {
+			if w.get(fmt.Sprint("away", i)).Attempts == 0 {
+				waiting++
+			}
+		}
+		if waiting < timers/2 {
+			t.Errorf("after 4 minutes, %d timers have used no attempt", waiting)
+		}
+		w.pass(16 * time.Minute)
+		for i := range timers {
+			w.wantStatus(fmt.Sprint("away", i), timer.StatusDead)
+		}
+		n.end()
+	})
+}
+
+func TestI11_ADeadHostsTimersAreDeliveredOnceItAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool
 		down.Store(true)

@@ -24,7 +24,7 @@ type aged struct {
 // are extended, what has begun gets a row lease, and what cannot begin is postponed (I11).
 func (s *Service) keep(ctx context.Context) {
 	for {
-		old, wait := s.board.aged(s.life, s.watch.elapsed())
+		old, wait := s.board.aged(s.life, s.watch.Elapsed())
 		for _, a := range old {
 			for _, m := range a.extend {
 				m.Extend()

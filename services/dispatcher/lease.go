@@ -37,6 +37,8 @@ func (s *Service) holdLease(l *lease) {
 			d.counted = true
 			s.ack(s.board.leased(d, f.Next))
 		case abandoned:
+			// It may be in the row, and counted with it.
+			d.counted = d.counted || d.maybe == f.Next
 			return
 		case missed, vanished:
 			s.metrics.leases.WithLabelValues("missed").Inc()

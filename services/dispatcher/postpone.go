@@ -1,9 +1,12 @@
 package dispatcher
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // postponeWaiting moves the row of a delivery that could not begin here (I11). The row was not read: the
@@ -31,15 +34,51 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 }
 
 // putOff postpones a delivery that was not let in and that the board has taken out of turn. If it was its host that
-// did not take it, that is told.
+// did not take it, metrics and log say so.
+//
+// A host that does not answer is treated like one that fails: postponements use an attempt as soon as they make it later
+// than the first interval of the timer's retry policy, so that the policy ends the timers of a dead host. A host without
+// free permits answers, and uses none.
 func (s *Service) putOff(d *delivery, e entry) {
 	if e.refused != "" {
 		s.metrics.refused.WithLabelValues(string(e.refused)).Inc()
 	}
-	if e.first {
-		s.config.Logger.Info("host has no room, its timers are postponed", "host", d.hostName, "for", e.delay)
+	if e.report > 0 {
+		s.config.Logger.Warn("host limiter postpones timers", "host", d.hostName, "reason", string(e.refused),
+			"timers", e.report, "for", e.delay)
+	}
+	if late := s.config.Clock().Add(e.delay).Sub(d.row.PlannedAt); e.refused == refusedOpen && late > d.row.Retry.InitialInterval {
+		s.work.Go(func() { s.failRefused(d) })
+		return
 	}
 	s.work.Go(func() { s.postponeRefused(d, s.spread(e.delay)) })
+}
+
+// failRefused uses an attempt of a delivery whose host does not answer, without a call. The row is read again, because
+// one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
+// result (I13): each reset costs an attempt, and those are limited.
+func (s *Service) failRefused(d *delivery) {
+	rows, ok := s.read(s.life, []store.Check{checkOf(d)})
+	switch {
+	case !ok:
+		s.board.settle(d)
+		return
+	case !rows[0].Matches(d.due.Revision) || rows[0].Timer.Status == timer.StatusParked:
+		s.metrics.stale.Inc()
+		s.ack(s.board.settle(d))
+		return
+	}
+	d.row = rows[0].Timer
+	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
+	if d.row.Starts >= s.config.ParkAfter {
+		s.park(d)
+		return
+	}
+	d.startedAt = s.config.Clock()
+	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", d.hostName, s.config.CircuitAfter)
+	s.conclude(d, d.row.Way(), &attemptResult{
+		Verdict: callback.Fail(&d.row, reason, d.startedAt, s.random), finishedAt: d.startedAt, circuit: errUntried,
+	})
 }
 
 // postponeRefused moves the row of a delivery that was not let in. What was redelivered would come

@@ -140,7 +140,7 @@ func (s *Service) dress(d *delivery) (whyNot string) {
 	if err != nil {
 		return err.Error()
 	}
-	d.retryStatuses = ns.Settings.RetryStatuses
+	d.finalStatuses = ns.Settings.FinalStatuses
 	var fresh bool
 	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)
 	if err == nil {

@@ -76,7 +76,7 @@ func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
 		keys := w.keys("k")
 		receiver := &seen{secrets: map[string]string{}, headers: map[string]timer.Headers{}}
 		w.start(func(c *dispatcher.Config) { c.Caller, c.Keys, c.PurgeEvery = receiver, keys, 10*time.Second })
-		w.put("unsigned", time.Second, nil)
+		w.put("unsigned", time.Second, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 })
 		w.pass(2 * time.Second)
 		w.wantStatus("unsigned", timer.StatusDead) // 404
 
@@ -86,12 +86,12 @@ func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
 				w.sealed(keys, "n", firstSecret, 0),
 				w.sealed(keys, "n", secondSecret, timer.SystemClock().Add(time.Minute)),
 			}
-			s.RetryStatuses, _ = s.RetryStatuses.With(404)
+			s.FinalStatuses, _ = s.FinalStatuses.With(404)
 		})
 		w.pass(15 * time.Second)
 		w.put("both", 0, nil)
 		w.pass(time.Second)
-		w.wantStatus("both", timer.StatusRetrying)
+		w.wantStatus("both", timer.StatusDead)
 		w.pass(time.Minute)
 		w.put("first", 0, nil)
 		w.pass(time.Second)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // writers is how many workers each batch has: while one call is on its way, another batch gathers.
@@ -18,7 +20,7 @@ type Service struct {
 	config  Config
 	metrics *metrics
 	board   *board
-	watch   stopwatch
+	watch   timer.Stopwatch
 
 	profiles *profiles
 
@@ -55,10 +57,13 @@ func New(config Config) (*Service, error) {
 	return s, nil
 }
 
-// Run delivers until ctx ends, then lets what is under way come to its end, for Drain at most, and
-// returns nil; it returns an error if the bus fails for good. A Service runs once.
+// returnTimeout bounds how long a stopping service tries to make the timers due again whose deliveries it cut off.
+const returnTimeout = time.Second
+
+// Run delivers until ctx ends, then waits up to Drain for running deliveries, makes the timers of the others due again,
+// and returns nil. It returns an error if the bus fails permanently. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
-	s.watch = newStopwatch()
+	s.watch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)
 	life, end := context.WithCancel(s.calls)
 	defer end()
@@ -76,7 +81,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() {
 		<-intake.Done()
 		if sleep(drained, s.config.Drain) {
-			s.config.Logger.Warn("drain deadline passed, deliveries abandoned", "deliveries", s.board.running())
+			s.config.Logger.Warn("drain deadline passed, deliveries are cut off", "deliveries", s.board.running())
 			end()
 		}
 	})

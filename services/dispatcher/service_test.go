@@ -48,7 +48,7 @@ func TestFailuresAreRetriedByThePolicyUntilDead(t *testing.T) {
 			return dispatcher.Answer{Status: 500, Body: []byte("no luck")}
 		}
 		n := w.start()
-		w.put("a", time.Second, nil)
+		w.put("a", time.Second, func(s *timer.Spec) { s.Retry.MaxAttempts = 4 })
 		w.pass(5 * time.Minute)
 		calls := w.called("a")
 		if len(calls) != 4 {

@@ -55,7 +55,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	if s.config.Planted.ReadFirst {
 		d.dueAt = now
 	}
-	if !s.board.admit(d, m, now, s.watch.elapsed()) {
+	if !s.board.admit(d, m, now, s.watch.Elapsed()) {
 		s.metrics.duplicates.Inc()
 	}
 	return nil

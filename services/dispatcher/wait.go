@@ -28,17 +28,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// stopwatch measures how long things take. A wall clock would not do: it may be set.
-type stopwatch struct{ start time.Time }
-
-func newStopwatch() stopwatch {
-	return stopwatch{start: time.Now()}
-}
-
-func (s stopwatch) elapsed() time.Duration {
-	return time.Since(s.start)
-}
-
 // pauses between tries of one call: from 50 ms, doubling, at most 2 s. Jitter is added by the caller.
 func (s *Service) pauses() *pauses {
 	steps := &backoff.ExponentialBackOff{

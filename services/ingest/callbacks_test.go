@@ -62,7 +62,7 @@ func TestHeadersOfTimers(t *testing.T) {
 func TestNamespacesSayHowCallbacksGoOut(t *testing.T) {
 	tune, keys := withKeys(t)
 	w := newWorld(t, tune)
-	made := w.post("namespaces/create", `{"name":"n","settings":{"headers":{"x-env":"test"},"retryStatuses":[404,409],"secrets":{"set":"`+firstSecret+`"}}}`).must(t, 200)
+	made := w.post("namespaces/create", `{"name":"n","settings":{"headers":{"x-env":"test"},"finalStatuses":[404,409],"secrets":{"set":"`+firstSecret+`"}}}`).must(t, 200)
 	w.now.Add(1000)
 	rotated := w.post("namespaces/update", `{"name":"n","settings":{"secrets":{"rotate":"`+secondSecret+`","overlap":"1h"}}}`).must(t, 200)
 	secrets, _ := rotated.field("settings", "secrets").([]any)
@@ -98,8 +98,8 @@ func TestNamespacesSayHowCallbacksGoOut(t *testing.T) {
 		t.Errorf("what is stored does not open as what was set: %v", err)
 	}
 	w.post("namespaces/update", `{"name":"n","settings":{}}`).must(t, 200)
-	cleared := w.post("namespaces/update", `{"name":"n","settings":{"secrets":null,"headers":null,"retryStatuses":null,"tls":null}}`).must(t, 200)
-	for _, field := range []string{"secrets", "headers", "retryStatuses", "tls"} {
+	cleared := w.post("namespaces/update", `{"name":"n","settings":{"secrets":null,"headers":null,"finalStatuses":null,"tls":null}}`).must(t, 200)
+	for _, field := range []string{"secrets", "headers", "finalStatuses", "tls"} {
 		if cleared.field("settings", field) != nil {
 			t.Errorf("cleared: %s", cleared.text)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/runtime"
@@ -138,8 +140,8 @@ func TestRefusals(t *testing.T) {
 			`callbackUrl: "" is not accepted: want an http or https URL, because deliver is "callback"`,
 		},
 		"update, policy as it would be": {
-			"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"2h"}}`, 400, "INVALID_INPUT",
-			`retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`,
+			"timers/update", `{"id":"taken","retryPolicy":{"initialInterval":"3h"}}`, 400, "INVALID_INPUT",
+			`retryPolicy.maxInterval: 2h0m0s is not accepted: want initialInterval (3h0m0s) to 168h`,
 		},
 		"no timer, get":     {"timers/get", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
 		"no timer, update":  {"timers/update", `{"id":"nobody"}`, 404, "TIMER_NOT_FOUND", `there is no timer "nobody" in namespace "default"`},
@@ -268,7 +270,7 @@ func TestNamespaces(t *testing.T) {
 	w := newWorld(t)
 	made := w.post("namespaces/create", `{"name":"billing","preset":"medium","settings":{"callbackTimeout":"10s","retryPolicy":{"maxAttempts":2}}}`).must(t, 200)
 	if made.field("numShards") != 256.0 || made.field("settings", "callbackTimeout") != "10s" ||
-		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" {
+		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" || made.field("settings", "deadRetention") != "720h" {
 		t.Errorf("create answered %s", made.text)
 	}
 	again := w.post("namespaces/create", `{"name":"billing","numShards":256}`).must(t, 200)
@@ -281,12 +283,12 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("the namespace's defaults are missing: %s", got.text)
 	}
 	w.now.Add(1000)
-	changed := w.post("namespaces/update", `{"name":"billing","settings":{"retryPolicy":null,"historyRetention":"168h"}}`).must(t, 200)
-	if changed.field("settings", "retryPolicy", "maxAttempts") != 4.0 || changed.field("settings", "callbackTimeout") != "10s" ||
-		changed.field("settings", "historyRetention") != "168h" || changed.field("createdAt") == changed.field("updatedAt") {
+	changed := w.post("namespaces/update", `{"name":"billing","settings":{"retryPolicy":null,"historyRetention":"168h","deadRetention":"24h"}}`).must(t, 200)
+	if changed.field("settings", "retryPolicy", "maxAttempts") != 20.0 || changed.field("settings", "callbackTimeout") != "10s" ||
+		changed.field("settings", "historyRetention") != "168h" || changed.field("settings", "deadRetention") != "24h" || changed.field("createdAt") == changed.field("updatedAt") {
 		t.Errorf("update answered %s", changed.text)
 	}
-	if got := w.post("timers/create", `{"namespace":"billing","id":"b","executeIn":"1h"}`).must(t, 200); got.field("retryPolicy", "maxAttempts") != 4.0 {
+	if got := w.post("timers/create", `{"namespace":"billing","id":"b","executeIn":"1h"}`).must(t, 200); got.field("retryPolicy", "maxAttempts") != 20.0 {
 		t.Errorf("new settings do not count at once: %s", got.text)
 	}
 	if got := w.post("namespaces/get", `{"name":"billing"}`).must(t, 200); got.text != changed.text {
@@ -300,22 +302,25 @@ func TestNamespaces(t *testing.T) {
 
 // TestReadinessNamesOtherConsumers: in a process with all services, one whose due events are not consumed is not ready.
 func TestReadinessNamesOtherConsumers(t *testing.T) {
-	var stuck atomic.Bool
-	w := newWorld(t, func(c *ingest.Config) {
-		c.Ready = []runtime.Question{{Reason: "due events are not consumed", Ask: func(context.Context) error {
-			if stuck.Load() {
-				return bus.ErrUnavailable
-			}
-			return nil
-		}}}
+	synctest.Test(t, func(t *testing.T) {
+		var stuck atomic.Bool
+		w := newWorld(t, func(c *ingest.Config) {
+			c.Ready = []runtime.Question{{Reason: "due events are not consumed", Ask: func(context.Context) error {
+				if stuck.Load() {
+					return bus.ErrUnavailable
+				}
+				return nil
+			}}}
+		})
+		defer w.stop()
+		w.awaitReady()
+		stuck.Store(true)
+		time.Sleep(1001 * time.Millisecond) // an answer is cached for a second
+		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
+		if reasons := fmt.Sprint(got.field("reasons")); reasons != "[due events are not consumed]" {
+			t.Errorf("readyz answered %s", got.text)
+		}
 	})
-	w.awaitReady()
-	stuck.Store(true)
-	w.now.Add(2000) // an answer is remembered for a second
-	got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
-	if reasons := fmt.Sprint(got.field("reasons")); reasons != "[due events are not consumed]" {
-		t.Errorf("readyz answered %s", got.text)
-	}
 }
 
 func TestHealthAndMetrics(t *testing.T) {
@@ -338,17 +343,28 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("/metrics lacks %s", line)
 		}
 	}
-
-	w.now.Add(2000) // an answer is remembered for a second
-	w.member.Disconnect()
-	got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
-	if reasons := fmt.Sprint(got.field("reasons")); reasons != "[commands are not consumed the bus does not answer]" {
-		t.Errorf("readyz answered %s", got.text)
-	}
-	w.member.Connect()
-	w.awaitReady()
-	w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
 	w.stop()
 	w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
+}
+
+// An answer is cached for a second of elapsed time, also if the wall clock is set back.
+func TestReadinessFollowsTheBusWhateverTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.stop()
+		w.awaitReady()
+		w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+		w.now.Add(-time.Hour.Milliseconds())
+		w.member.Disconnect()
+		time.Sleep(1001 * time.Millisecond)
+		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
+		if reasons := fmt.Sprint(got.field("reasons")); reasons != "[commands are not consumed the bus does not answer]" {
+			t.Errorf("readyz answered %s", got.text)
+		}
+		w.member.Connect()
+		w.now.Add(-time.Hour.Milliseconds())
+		time.Sleep(1001 * time.Millisecond)
+		w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+	})
 }

@@ -50,14 +50,14 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{
 		cfg:      cfg,
-		commits:  seldom.NewGate(cfg.Clock, 10*time.Second),
+		commits:  seldom.NewGate(10 * time.Second),
 		settings: make(chan struct{}, 1),
 	}
-	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
+	s.readiness = runtime.NewReadiness(cfg.ReadyTimeout, cfg.Logger, s.questions()...)
 	s.backlog.set(math.NaN())
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
-		Bus: cfg.Bus, Clock: cfg.Clock, Log: cfg.Logger,
+		Bus: cfg.Bus, Log: cfg.Logger,
 		Queue: cfg.HintQueue, Batch: cfg.HintBatch, Timeout: cfg.StoreTimeout,
 		Published: s.metrics.hints.WithLabelValues("published"),
 		Failed:    s.metrics.hints.WithLabelValues("failed"),

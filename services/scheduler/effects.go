@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
@@ -16,9 +14,6 @@ import (
 
 // busySweep is the shortest pause between sweeps while the bound on outstanding states is near.
 const busySweep = 250 * time.Millisecond
-
-// announcePage is how many dead or parked timers are announced at once.
-const announcePage = 100
 
 // String names an effect in logs and metrics.
 func (e effect) String() string {
@@ -249,54 +244,4 @@ func (o *session) advance(now timer.Millis) {
 			o.missed(effectAdvance)
 		}
 	})
-}
-
-// announce tells of dead and parked timers whose dispatcher did not live to tell (I14).
-func (o *session) announce(now timer.Millis) {
-	asked, shards, before := now, o.state.Shards(), now.Add(-o.config.AnnounceAfter)
-	o.work(effectAnnounce, func(ctx context.Context) func(timer.Millis) {
-		n, err := o.announcePage(ctx, shards, now, before)
-		return func(now timer.Millis) {
-			switch {
-			case err != nil:
-				o.failed(effectAnnounce, now, err)
-				return
-			case n == announcePage:
-				o.worked(effectAnnounce, now)
-			default:
-				o.worked(effectAnnounce, now.Add(o.config.AnnounceAfter))
-			}
-			o.announcedAt = asked
-		}
-	})
-}
-
-func (o *session) announcePage(ctx context.Context, shards []shard.ID, now, before timer.Millis) (int, error) {
-	notices, err := o.config.Store.Unannounced(ctx, shards, before, announcePage)
-	if err != nil || len(notices) == 0 {
-		return 0, err
-	}
-	messages := make([]bus.Message, len(notices))
-	marks := make([]store.Mark, len(notices))
-	for i := range notices {
-		t := &notices[i].Timer
-		e, err := event.NoticeOf(o.config.Source, t, now)
-		if err != nil {
-			return 0, err
-		}
-		headers, body, err := e.Encode(o.config.Format)
-		if err != nil {
-			return 0, err
-		}
-		messages[i] = bus.Message{Partition: o.partition, Key: e.Subject, Headers: headers, Body: body}
-		marks[i] = notices[i].Mark
-	}
-	if _, err := o.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
-		return 0, fmt.Errorf("announce %d timers: %w", len(messages), err)
-	}
-	if err := o.config.Store.Announced(ctx, marks); err != nil {
-		return 0, err
-	}
-	o.metrics.announced.Add(float64(len(marks)))
-	return len(notices), nil
 }

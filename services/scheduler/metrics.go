@@ -16,9 +16,11 @@ type metrics struct {
 	published   prometheus.Counter
 	sweepFinds  prometheus.Counter
 	announced   prometheus.Counter
-	hints       *prometheus.CounterVec
-	failures    *prometheus.CounterVec
-	lateness    prometheus.Histogram
+	// announceRefused counts entries of the outbox that the bus does not take.
+	announceRefused *prometheus.CounterVec
+	hints           *prometheus.CounterVec
+	failures        *prometheus.CounterVec
+	lateness        prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -43,6 +45,9 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			"Overdue timers that the sweep published because nothing else had.")),
 		announced: prometheus.NewCounter(counter("announced_total",
 			"Dead and parked timers announced because their dispatcher did not live to.")),
+		announceRefused: prometheus.NewCounterVec(counter("announce_refused_total",
+			"Dead and parked timers whose event the bus refused: retried, or dropped as too large without its payload, too."),
+			[]string{"result"}),
 		hints: prometheus.NewCounterVec(counter("hints_total", "Hints received, by what became of them."),
 			[]string{"result"}),
 		failures: prometheus.NewCounterVec(counter("failures_total", "Failed calls of store and bus, by purpose."),
@@ -54,7 +59,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		}),
 	}
 	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.resting, m.claims, m.fenced, m.published,
-		m.sweepFinds, m.announced, m.hints, m.failures, m.lateness)
+		m.sweepFinds, m.announced, m.announceRefused, m.hints, m.failures, m.lateness)
 	return m
 }
 

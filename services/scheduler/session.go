@@ -53,6 +53,8 @@ type session struct {
 	sweptAt timer.Millis
 	// announcedAt is when marks were looked for last.
 	announcedAt timer.Millis
+	// refused are the entries of the outbox that the bus did not take last time.
+	refused map[store.Mark]bool
 	// fencedAt holds when a shard was lost to a newer claim, so that it is not claimed back at once.
 	fencedAt map[shard.ID]timer.Millis
 	// wanted: there may be shards to claim.

@@ -133,11 +133,13 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 		revive(&t, now, f.Next)
 		t.ExecuteAt = f.NextAt
 		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		t.PlannedAt = t.DueAt
 	case store.FinishRetry:
 		tell(&t, &f.Record)
 		t.Status = timer.StatusRetrying
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		t.PlannedAt = t.DueAt
 	default: // the row goes
 	}
 	only := still(was)
@@ -158,7 +160,11 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 	items := []types.TransactWriteItem{moved}
 	if keep {
 		const givesWay = nothingHere + " OR #outcome = :failed"
-		left := s.leaves(now, was, f)
+		finishedAt, err := s.finishedAt(ctx, now, was, f)
+		if err != nil {
+			return nil, err
+		}
+		left := s.leaves(now, was, f, finishedAt)
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &s.options.History, Item: left.item, ConditionExpression: aws.String(givesWay),
 			ExpressionAttributeNames:  names(givesWay),

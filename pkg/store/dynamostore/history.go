@@ -154,6 +154,47 @@ func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, li
 	return out[:min(limit, len(out))], nil
 }
 
+// endsSeen bounds the history items of a timer that are searched for the end of the previous life.
+const endsSeen = 100
+
+// finishedAt returns the finishedAt of an attempt in history. The end of a life follows the end of the previous life,
+// also if the clock of that one's writer was ahead. Only an end soon after a write of the row needs a query.
+func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Timer, f *store.Finish) (timer.Millis, error) {
+	at := f.Record.FinishedAt
+	if f.Kind != store.FinishDone && f.Kind != store.FinishDead || was.UpdatedAt <= at.Add(-store.EndMargin) {
+		return at, nil
+	}
+	// Items are sorted by generation.
+	const key, ended = "#shard_id = :shard AND begins_with(#sk, :timer)", "#outcome IN (:done, :dead) AND #expires > :now"
+	in := dynamodb.QueryInput{
+		TableName: &s.options.History, ScanIndexForward: aws.Bool(false), Limit: aws.Int32(endsSeen),
+		KeyConditionExpression: aws.String(key), FilterExpression: aws.String(ended), ProjectionExpression: aws.String("#finished_at"),
+		ExpressionAttributeNames: names(key, ended, "#finished_at"),
+		ExpressionAttributeValues: item{
+			":shard": number(int64(f.Ref.Shard)), ":timer": text(historyPrefix + f.Ref.UUID.String() + "#"),
+			":done": text(string(store.OutcomeDone)), ":dead": text(string(store.OutcomeDead)), ":now": number(now),
+		},
+	}
+	for seen := int32(0); ; {
+		page, err := s.query(ctx, &in)
+		if err != nil {
+			return 0, fmt.Errorf("end of the life before: %w", err)
+		}
+		for _, it := range page.Items {
+			read := reader{item: it}
+			at = max(at, read.time(attrFinishedAt)+1)
+			if read.err != nil {
+				return 0, read.err
+			}
+		}
+		seen += page.ScannedCount
+		if page.LastEvaluatedKey == nil || seen >= endsSeen {
+			return at, nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
 // left is what a Finish leaves in history.
 type left struct {
 	item item
@@ -161,13 +202,13 @@ type left struct {
 }
 
 // leaves makes it, of the row as it was.
-func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish) left {
+func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finishedAt timer.Millis) left {
 	var it item
 	outcome := store.OutcomeFailed
 	switch f.Kind {
 	case store.FinishDone, store.FinishDead:
 		end := *t
-		end.UpdatedAt = now
+		end.UpdatedAt, end.PlannedAt = now, end.DueAt
 		tell(&end, &f.Record)
 		end.Status, outcome = timer.StatusDone, store.OutcomeDone
 		if f.Kind == store.FinishDead {
@@ -191,7 +232,7 @@ func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish) left {
 		it.time(attrNextAt, f.NextAt)
 	}
 	it.text(attrOutcome, string(outcome))
-	it.time(attrFinishedAt, f.Record.FinishedAt)
+	it.time(attrFinishedAt, finishedAt)
 	expires := f.Record.FinishedAt.Add(f.Record.KeepFor)
 	it[attrExpires] = number(expires)
 	maps.Copy(it, historyKey(f.Ref, t.Generation, f.Record.Attempt))

@@ -21,21 +21,24 @@ func guarded(g store.Guard) condition {
 // time wanted is hardly ever before executeAt, and the row hardly ever parked; the condition says so, and
 // whoever does not hold it is looked at and written accordingly.
 func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
-	count := ""
-	if f.Kind == store.FinishLeased && f.CountStart {
-		count = " ADD #starts :one"
-	}
-	guess := timer.Timer{Status: timer.StatusScheduled, Spec: timer.Spec{ExecuteAt: now}}
+	guess := timer.Timer{Status: timer.StatusScheduled, Spec: timer.Spec{ExecuteAt: now}, Starts: 1}
 	for {
 		at := dueAt(now, guess.ExecuteAt, f.NextAt)
 		only := guarded(f.If)
 		only.holds += " AND #execute_at <= :due_at"
 		only.values[":due_at"], only.values[":rev"], only.values[":updated_at"] = number(at), number(f.Next), number(now)
 		only.values[":parked"] = text(string(timer.StatusParked))
-		if count != "" {
-			only.values[":one"] = number(1)
+		count := ""
+		switch {
+		case f.Kind == store.FinishLeased && f.CountStart:
+			count = " ADD #starts :step"
+			only.values[":step"] = number(1)
+		case f.Kind == store.FinishPostponed && f.ReturnStart && guess.Starts > 0:
+			count = " ADD #starts :step"
+			only.holds += " AND #starts > :none"
+			only.values[":step"], only.values[":none"] = number(-1), number(0)
 		}
-		change := "SET #due_at = :due_at, #rev = :rev, #updated_at = :updated_at"
+		change := "SET #planned_at = if_not_exists(#planned_at, #due_at), #due_at = :due_at, #rev = :rev, #updated_at = :updated_at"
 		if guess.Status == timer.StatusParked {
 			only.holds += " AND #status = :parked"
 		} else {

@@ -1,6 +1,7 @@
 package dynamostore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -21,7 +22,8 @@ const (
 	attrBase        = "base"
 	attrCount       = "count"
 	attrRetention   = "retention_ns"
-	attrStatuses    = "retry_statuses"
+	attrDead        = "dead_retention_ns"
+	attrStatuses    = "final_statuses"
 	attrSecrets     = "secrets"
 	attrCA          = "tls_ca"
 	attrCertificate = "tls_certificate"
@@ -38,8 +40,9 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrRetry, formatPolicy(&set.Retry))
 	it.int(attrTimeout, int64(set.CallbackTimeout))
 	it.int(attrRetention, int64(set.HistoryRetention))
+	it.int(attrDead, int64(set.DeadRetention))
 	it.text(attrHeaders, string(set.Headers))
-	it.text(attrStatuses, set.RetryStatuses.String())
+	it.text(attrStatuses, set.FinalStatuses.String())
 	it.text(attrSecrets, set.Secrets.String())
 	it.text(attrCA, set.TLS.CA)
 	it.text(attrCertificate, set.TLS.Certificate)
@@ -66,6 +69,7 @@ func readNamespace(it item) (store.Namespace, error) {
 		Settings: store.Settings{
 			CallbackTimeout:  read.duration(attrTimeout),
 			HistoryRetention: read.duration(attrRetention),
+			DeadRetention:    cmp.Or(read.duration(attrDead), store.DefaultDeadRetention), // it came later
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
 			TLS: store.TLS{
@@ -80,7 +84,7 @@ func readNamespace(it item) (store.Namespace, error) {
 	if ns.Settings.Retry, err = parsePolicy(read.text(attrRetry)); err != nil {
 		read.failf("%w", err)
 	}
-	if ns.Settings.RetryStatuses, err = timer.ParseStatusCodes(read.text(attrStatuses)); err != nil {
+	if ns.Settings.FinalStatuses, err = timer.ParseStatusCodes(read.text(attrStatuses)); err != nil {
 		read.failf("%w", err)
 	}
 	if ns.Settings.Secrets, err = store.ParseSecrets(read.text(attrSecrets)); err != nil {
@@ -224,7 +228,7 @@ func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
 
 // settingsAttributes are all that an update of a namespace sets, or removes.
 var settingsAttributes = []string{
-	attrRetry, attrTimeout, attrRetention, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
+	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrEventTopics,
 }
 

@@ -134,20 +134,20 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	})
 	t.Run("a newer schema", func(t *testing.T) {
 		o := on.database(t)
-		on.note(t, o.Table, "9", "3")
+		on.note(t, o.Table, "9", "4")
 		_, err := dynamostore.Open(ctx, o)
-		wantLine(t, err, "version 9", "up to 2", "timerbus 9.1.0 or newer")
+		wantLine(t, err, "version 9", "up to 3", "timerbus 9.1.0 or newer")
 		_, _, err = dynamostore.Migrate(ctx, o)
 		wantLine(t, err, "version 9")
-		on.note(t, o.Table, "9", "2") // newer, and still good for this program
+		on.note(t, o.Table, "9", "3") // newer, and still good for this program
 		open(t, o)
 	})
 	t.Run("an older schema", func(t *testing.T) {
 		o := on.database(t)
 		on.note(t, o.Table, "1", "1")
 		_, err := dynamostore.Open(ctx, o)
-		wantLine(t, err, "version 1", "needs 2", "timerbus migrate up")
-		if before, after, err := dynamostore.Migrate(ctx, o); err != nil || before.Version != 1 || after.Version != 2 || after.Oldest != 2 {
+		wantLine(t, err, "version 1", "needs 3", "timerbus migrate up")
+		if before, after, err := dynamostore.Migrate(ctx, o); err != nil || before.Version != 1 || after.Version != 3 || after.Oldest != 3 {
 			t.Errorf("migrate: %+v, %+v, %v", before, after, err)
 		}
 		open(t, o)
@@ -166,11 +166,11 @@ func TestMigrateAgain(t *testing.T) {
 		return pass
 	})
 	status, err := dynamostore.Status(t.Context(), o)
-	if err != nil || status.Version != 0 || status.Known != 2 {
+	if err != nil || status.Version != 0 || status.Known != 3 {
 		t.Fatalf("before: %+v, %v", status, err)
 	}
 	before, after, err := dynamostore.Migrate(t.Context(), o)
-	if err != nil || before.Version != 0 || after.Version != 2 || after.Oldest != 2 {
+	if err != nil || before.Version != 0 || after.Version != 3 || after.Oldest != 3 {
 		t.Fatalf("migrate: %+v, %+v, %v", before, after, err)
 	}
 	before, after, err = dynamostore.Migrate(t.Context(), o)

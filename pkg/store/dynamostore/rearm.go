@@ -80,6 +80,7 @@ func rearmed(t timer.Timer, now timer.Millis, op *store.Rearm) timer.Timer {
 	t.Payload = clonePayload(t.Payload)
 	t.ExecuteAt = op.ExecuteAt
 	t.DueAt = dueAt(now, op.ExecuteAt, now)
+	t.PlannedAt = t.DueAt
 	revive(&t, now, op.Revision)
 	return t
 }

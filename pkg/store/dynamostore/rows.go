@@ -28,6 +28,7 @@ const (
 	attrEventKey   = "event_key"
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
+	attrPlannedAt  = "planned_at" // where a lease or a postponement moved due_at
 	attrRevision   = "rev"
 	attrGeneration = "gen"
 	attrAttempts   = "attempts"
@@ -47,7 +48,7 @@ const (
 // removes.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrTopic, attrEventKey, attrStatus, attrDueAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts,
+	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts,
 	attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
 }
 
@@ -78,6 +79,9 @@ func timerItem(t *timer.Timer) item {
 	it.text(attrEventKey, t.EventKey)
 	it.text(attrStatus, string(t.Status))
 	it.time(attrDueAt, t.DueAt)
+	if t.PlannedAt != t.DueAt {
+		it.time(attrPlannedAt, t.PlannedAt)
+	}
 	it.int(attrRevision, int64(t.Revision))
 	it.int(attrGeneration, int64(t.Generation))
 	it.int(attrAttempts, int64(t.Attempts))
@@ -150,6 +154,9 @@ func (r *reader) timer(prefix string) timer.Timer {
 		r.failf("%w", err)
 	}
 	t.Retry = policy
+	if t.PlannedAt = r.time(attrPlannedAt); t.PlannedAt == 0 {
+		t.PlannedAt = t.DueAt
+	}
 	return t
 }
 

@@ -19,8 +19,10 @@ const (
 	//
 	// 2: timers and namespaces have topics. A program of 1 would publish to the common topic what has one of
 	// its own. No item is written anew.
-	schemaVersion = 2
-	oldestSchema  = 2
+	// 3: timers have planned times, and namespaces final statuses. A program of 2 would lose the former and ignore
+	// the latter. No item is rewritten.
+	schemaVersion = 3
+	oldestSchema  = 3
 	oldestProgram = "0.2"
 
 	attrSchema        = "schema"

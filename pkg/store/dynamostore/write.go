@@ -99,6 +99,7 @@ func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (
 		Spec:       op.Spec,
 		Status:     timer.StatusScheduled,
 		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
+		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
 		Revision:   op.Revision,
 		Generation: timer.Generation(op.Revision),
 		CreatedAt:  now,
@@ -187,11 +188,7 @@ func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Upd
 		}
 		t.Spec = spec
 		t.Payload = clonePayload(t.Payload)
-		wanted := t.DueAt
-		if op.Patch.ExecuteAt != nil {
-			wanted = spec.ExecuteAt
-		}
-		t.DueAt = dueAt(now, spec.ExecuteAt, wanted)
+		t.DueAt, t.PlannedAt = op.Times(now, &old.timer, spec.ExecuteAt)
 		revive(&t, now, op.Revision)
 		var held bool
 		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))

@@ -7,20 +7,29 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Count implements store.Census. It asks the indexes and looks at no row.
+// Count implements store.Census. It asks the indexes, and looks only at rows that were moved.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	if err := s.lock(ctx, "count"); err != nil {
 		return store.Counts{}, err
 	}
 	defer s.db.mu.Unlock()
-	counts := store.Counts{OldestDueAt: timer.Never}
+	counts := store.Counts{OldestPlannedAt: timer.Never}
 	for _, sh := range s.db.shards { // sums and a minimum: the map's order does not show
 		counts.Pending += int64(sh.due.len)
 		counts.Parked += int64(sh.rows.len - sh.due.len)
 		counts.Overdue += int64(sh.due.below(store.Key{DueAt: now}))
 		for key := range sh.due.all() {
-			counts.OldestDueAt = min(counts.OldestDueAt, key.DueAt)
+			counts.OldestPlannedAt = min(counts.OldestPlannedAt, key.DueAt)
 			break
+		}
+		for key, r := range sh.moved.all() {
+			if r.leased && r.timer.DueAt >= now {
+				continue
+			}
+			counts.OldestPlannedAt = min(counts.OldestPlannedAt, key.DueAt)
+			if key.DueAt < now && r.timer.DueAt >= now {
+				counts.Overdue++
+			}
 		}
 	}
 	return counts, nil

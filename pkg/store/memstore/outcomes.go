@@ -64,36 +64,41 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 	switch f.Kind {
 	case store.FinishDone:
 		sh.drop(r)
-		db.recordEnd(now, &t, f, timer.StatusDone)
+		db.recordEnd(now, &was, f, timer.StatusDone)
 	case store.FinishDead:
 		sh.drop(r)
-		db.recordEnd(now, &t, f, timer.StatusDead)
+		db.recordEnd(now, &was, f, timer.StatusDead)
 	case store.FinishRescheduled:
 		tell(&t, &f.Record)
 		revive(&t, now, f.Next)
 		t.ExecuteAt = f.NextAt
 		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
-		sh.put(t, mark{})
+		t.PlannedAt = t.DueAt
+		sh.put(&row{timer: t})
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeRescheduled), expires: expires(f)})
 	case store.FinishRetry:
 		tell(&t, &f.Record)
 		t.Status = timer.StatusRetrying
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
-		sh.put(t, mark{})
+		t.PlannedAt = t.DueAt
+		sh.put(&row{timer: t})
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeFailed), expires: expires(f)})
 	case store.FinishLeased, store.FinishPostponed:
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
-		if f.Kind == store.FinishLeased && f.CountStart {
+		switch {
+		case f.Kind == store.FinishLeased && f.CountStart:
 			t.Starts++
+		case f.Kind == store.FinishPostponed && f.ReturnStart:
+			t.Starts = max(0, t.Starts-1)
 		}
-		sh.put(t, r.mark)
+		sh.put(&row{timer: t, mark: r.mark, leased: f.Kind == store.FinishLeased})
 	case store.FinishParked:
 		t.Status = timer.StatusParked
 		t.Revision = f.Next
 		t.LastError = store.CutError(f.Record.Error)
-		sh.put(t, mark{set: true, at: now})
+		sh.put(&row{timer: t, mark: mark{set: true, at: now}})
 	}
 	return nil
 }
@@ -107,21 +112,33 @@ func tell(t *timer.Timer, r *store.Record) {
 	t.LastError = store.CutError(r.Error)
 }
 
-// recordEnd writes a finished timer into history; t is the row as it was, and gets its last state.
-func (db *Database) recordEnd(now timer.Millis, t *timer.Timer, f *store.Finish, status timer.Status) {
-	h := &historyRow{expires: expires(f)}
+// recordEnd writes a finished timer into history; was is its row.
+func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finish, status timer.Status) {
+	h := &historyRow{timer: *was, expires: expires(f)}
 	if status == timer.StatusDead {
-		h.entry = entryOf(t, f, store.OutcomeDead)
+		h.entry = entryOf(was, f, store.OutcomeDead)
 		h.mark = mark{set: true, at: now}
 	} else {
-		h.entry = entryOf(t, f, store.OutcomeDone)
-		t.Payload = nil // what the contract lets engines leave out
+		h.entry = entryOf(was, f, store.OutcomeDone)
+		h.timer.Payload = nil // what the contract lets engines leave out
 	}
 	h.entry.NextAt = 0
-	tell(t, &f.Record)
-	t.Status = status
-	h.timer = *t
+	h.entry.FinishedAt = db.endAfter(now, was, f)
+	tell(&h.timer, &f.Record)
+	h.timer.Status, h.timer.UpdatedAt, h.timer.PlannedAt = status, now, was.DueAt
 	db.record(h)
+}
+
+// endAfter is when a life ends: after the end of the one before it, also if the clock of that one's writer was ahead.
+func (db *Database) endAfter(now timer.Millis, was *timer.Timer, f *store.Finish) timer.Millis {
+	at := f.Record.FinishedAt
+	if was.UpdatedAt <= at.Add(-store.EndMargin) {
+		return at
+	}
+	if before := db.finished(now, f.Ref); before != nil {
+		at = max(at, before.entry.FinishedAt+1)
+	}
+	return at
 }
 
 func entryOf(t *timer.Timer, f *store.Finish, outcome store.Outcome) store.HistoryEntry {
@@ -186,7 +203,8 @@ func (db *Database) rearm(now timer.Millis, item store.Rearm) store.Written {
 	}
 	t.ExecuteAt = item.ExecuteAt
 	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	t.PlannedAt = t.DueAt
 	revive(&t, now, item.Revision)
-	db.shard(item.Ref.Shard).put(clone(t), mark{})
+	db.shard(item.Ref.Shard).put(&row{timer: clone(t)})
 	return store.Written{Timer: clone(t), Prior: prior}
 }

@@ -11,6 +11,8 @@ import (
 type row struct {
 	timer timer.Timer
 	mark  mark
+	// leased: the last write was a lease.
+	leased bool
 }
 
 // mark says that a parked row or a dead timer of history is to be announced (I14).
@@ -21,20 +23,23 @@ type mark struct {
 
 func (r *row) key() store.Key { return store.Key{DueAt: r.timer.DueAt, UUID: r.timer.UUID} }
 
+func (r *row) plannedKey() store.Key { return store.Key{DueAt: r.timer.PlannedAt, UUID: r.timer.UUID} }
+
 func (r *row) parked() bool { return r.timer.Status == timer.StatusParked }
 
 func (r *row) markKey() markKey { return markKey{at: r.mark.at, uuid: r.timer.UUID} }
 
-// put lays a state down as the row, in place of the one that is there, and keeps the indexes true. A
-// mark goes with the old row.
-func (sh *shardState) put(t timer.Timer, m mark) {
-	if old, ok := sh.rows.get(t.UUID); ok {
+// put replaces the row of a timer, its mark with it, and keeps the indexes true.
+func (sh *shardState) put(r *row) {
+	if old, ok := sh.rows.get(r.timer.UUID); ok {
 		sh.unindex(old)
 	}
-	r := &row{timer: t, mark: m}
-	sh.rows.set(t.UUID, r)
+	sh.rows.set(r.timer.UUID, r)
 	if !r.parked() {
 		sh.due.set(r.key(), r)
+		if r.timer.PlannedAt != r.timer.DueAt {
+			sh.moved.set(r.plannedKey(), r)
+		}
 	}
 	if r.mark.set {
 		sh.marks.set(r.markKey(), markOn{parked: r})
@@ -49,6 +54,7 @@ func (sh *shardState) drop(r *row) {
 
 func (sh *shardState) unindex(r *row) {
 	sh.due.remove(r.key())
+	sh.moved.remove(r.plannedKey())
 	if r.mark.set {
 		sh.marks.remove(r.markKey())
 	}

@@ -15,6 +15,7 @@ type shardState struct {
 
 	rows    sorted[timer.UUID, *row]
 	due     sorted[store.Key, *row] // the rows that are not parked
+	moved   sorted[store.Key, *row] // those of them that a lease or a postponement moved, by plannedAt
 	history sorted[historyKey, *historyRow]
 	// byAttempt finds the history row that an outcome must share its place with.
 	byAttempt map[attemptKey]*historyRow

@@ -69,6 +69,7 @@ func (db *Database) put(now timer.Millis, op store.Put) store.Written {
 		Spec:       op.Spec,
 		Status:     timer.StatusScheduled,
 		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
+		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
 		Revision:   op.Revision,
 		Generation: timer.Generation(op.Revision),
 		CreatedAt:  now,
@@ -79,7 +80,7 @@ func (db *Database) put(now timer.Millis, op store.Put) store.Written {
 		t.CreatedAt = old.timer.CreatedAt
 		prior = cloned(old.timer)
 	}
-	db.shard(op.Ref.Shard).put(clone(t), mark{})
+	db.shard(op.Ref.Shard).put(&row{timer: clone(t)})
 	return store.Written{Timer: clone(t), Prior: prior}
 }
 
@@ -105,14 +106,10 @@ func (db *Database) update(now timer.Millis, op store.Update) store.Written {
 		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}
 	}
 	t.Spec = spec
-	wanted := t.DueAt
-	if op.Patch.ExecuteAt != nil {
-		wanted = spec.ExecuteAt
-	}
-	t.DueAt = dueAt(now, spec.ExecuteAt, wanted)
+	t.DueAt, t.PlannedAt = op.Times(now, &old.timer, spec.ExecuteAt)
 	revive(&t, now, op.Revision)
 	prior := cloned(old.timer)
-	db.shard(op.Ref.Shard).put(clone(t), mark{})
+	db.shard(op.Ref.Shard).put(&row{timer: clone(t)})
 	return store.Written{Timer: clone(t), Prior: prior}
 }
 

@@ -31,13 +31,24 @@ SELECT (SELECT count(*) FROM (SELECT FROM firsts f CROSS JOIN LATERAL (SELECT FR
 		WHERE t.shard_id = f.shard_id AND t.status <> 'parked' AND t.due_at < $1::timestamptz OFFSET 0) o
 	WHERE f.due_at < $1 LIMIT $2::bigint) AS counted),
 	(SELECT min(due_at) FROM firsts)`}
+
+	// countMoved reads the rows that a postponement or a lease moved. Those that are due again are counted above.
+	countMoved = statement{"count_moved", `SELECT
+	count(*) FILTER (WHERE m.planned_at < $1::timestamptz AND m.due_at >= $1 AND NOT m.leased),
+	min(m.planned_at) FILTER (WHERE NOT m.leased OR m.due_at < $1)
+FROM (SELECT t.planned_at, t.due_at, t.leased FROM timers t
+	WHERE t.planned_at IS NOT NULL AND t.status <> 'parked' ORDER BY t.planned_at LIMIT $2::bigint) m`}
 )
 
 // Count implements store.Census. It is good for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
 	err := s.readLong(ctx, "count timers", func(c *conn) error {
-		counts = store.Counts{OldestDueAt: timer.Never}
+		counts = store.Counts{OldestPlannedAt: timer.Never}
+		add := func(r *record) {
+			counts.Overdue += r.int8()
+			counts.OldestPlannedAt = min(counts.OldestPlannedAt, r.due())
+		}
 		var live, estimate int64
 		most := int8Value(int64(s.maxCounted))
 		err := c.exchange(ctx,
@@ -50,8 +61,9 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			call{
 				statement: countOverdue,
 				args:      [][]byte{instantValue(now), most},
-				row:       func(r *record) { counts.Overdue, counts.OldestDueAt = r.int8(), r.due() },
-			})
+				row:       add,
+			},
+			call{statement: countMoved, args: [][]byte{instantValue(now), most}, row: add})
 		if estimate >= int64(s.maxCounted) || live == int64(s.maxCounted) {
 			live = max(live, estimate)
 		}

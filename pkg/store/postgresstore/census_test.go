@@ -28,7 +28,7 @@ func TestCountStopsSomewhere(t *testing.T) {
 		} {
 			s.maxCounted = most
 			got, err := s.Count(t.Context(), now+1000)
-			if err != nil || got.Pending != want.pending || got.Overdue != want.overdue || got.Parked != want.parked || got.OldestDueAt != now {
+			if err != nil || got.Pending != want.pending || got.Overdue != want.overdue || got.Parked != want.parked || got.OldestPlannedAt != now {
 				t.Errorf("up to %d: %+v, %v; want %+v", most, got, err, want)
 			}
 		}

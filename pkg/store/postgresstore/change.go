@@ -100,11 +100,7 @@ func (s *slot) update(now timer.Millis, op *store.Update) store.Written {
 	}
 	t.Spec = spec
 	t.Payload = slices.Clone(t.Payload)
-	wanted := t.DueAt
-	if op.Patch.ExecuteAt != nil {
-		wanted = t.ExecuteAt
-	}
-	t.DueAt = dueAt(now, t.ExecuteAt, wanted)
+	t.DueAt, t.PlannedAt = op.Times(now, &s.is.timer, t.ExecuteAt)
 	revive(&t, now, op.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(row{timer: t}, op.Patch.Payload == nil)

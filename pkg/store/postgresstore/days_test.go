@@ -65,7 +65,9 @@ func count(t *testing.T, address, query string) (n int) {
 
 const (
 	inDefault = "SELECT count(*) FROM timer_history_default"
-	dayTables = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'timer_history'::regclass"
+	inDead    = "SELECT count(*) FROM timer_history_dead"
+	// dayTables are the days and the default partition.
+	dayTables = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'timer_history'::regclass AND inhrelid <> 'timer_history_dead'::regclass"
 )
 
 func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
@@ -77,7 +79,9 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		makeDayOf(t, inside, at+dayMillis)
 		ended(t, s, at, store.FinishDone, "a", "b", "c")
 		ended(t, s, at, store.FinishDead, "dead")
-		if n := count(t, inside, inDefault); n != 0 {
+		// Until schema 5 dead timers lay in the days, too.
+		execute(t, inside, "UPDATE timer_history SET expires_at = dead_until, dead_until = NULL WHERE outcome = 'dead'")
+		if n := count(t, inside, inDefault) + count(t, inside, inDead); n != 0 {
 			t.Errorf("%d rows lie beside the days", n)
 		}
 		days := count(t, inside, dayTables)
@@ -106,6 +110,52 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		ended(t, s, at, store.FinishDone, "d")
 		if entries, err := s.History(t.Context(), at, putOf("d", at).Ref, 10); len(entries) != 1 || err != nil {
 			t.Errorf("history after that: %+v, %v", entries, err)
+		}
+	})
+}
+
+// TestDeadTimersAreKeptApart: their retention adds no partitions and delays no drop, and they are deleted row by row.
+func TestDeadTimersAreKeptApart(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		present := timer.SystemClock()
+		at := present - 3*dayMillis
+		makeDayOf(t, inside, at+dayMillis)
+		ended(t, s, at, store.FinishDone, "done")
+		ended(t, s, at, store.FinishDead, "a", "b", "c") // which expired two days ago
+		ended(t, s, present, store.FinishDead, "kept")
+		if n, rest := count(t, inside, inDead), count(t, inside, inDefault); n != 4 || rest != 0 {
+			t.Errorf("%d dead timers are apart, and %d rows beside the days; want 4 and 0", n, rest)
+		}
+		days := count(t, inside, dayTables)
+		if n, err := s.Purge(t.Context(), present, 10); n != 1 || err != nil || count(t, inside, dayTables) != days-1 {
+			t.Errorf("purge while nobody was told: %d, %v; want the day of the one that is done", n, err)
+		}
+		notices, err := s.Unannounced(t.Context(), block.In(0, 1), present+1, 10)
+		if err != nil || len(notices) != 4 {
+			t.Fatalf("unannounced: %d, %v", len(notices), err)
+		}
+		for _, n := range notices {
+			if err := s.Announced(t.Context(), []store.Mark{n.Mark}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []int{2, 1, 0} {
+			if n, err := s.Purge(t.Context(), present, 2); n != want || err != nil {
+				t.Errorf("purge of at most 2: %d, %v; want %d", n, err, want)
+			}
+		}
+		if got, err := s.Get(t.Context(), present, putOf("kept", present).Ref); err != nil || got.Status != timer.StatusDead {
+			t.Errorf("the one that is kept: %+v, %v", got, err)
+		}
+		settings := store.DefaultSettings()
+		settings.DeadRetention = store.MaxHistoryRetention
+		if _, err := s.CreateNamespace(t.Context(), store.Namespace{Name: "n", Shards: shard.Block{Count: 1}, Settings: settings}); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, inside, dayTables); n != 5 {
+			t.Errorf("%d partitions are there where dead timers are kept for a year, want the default one and four days", n)
 		}
 	})
 }

@@ -25,16 +25,17 @@ var removeTimers = statement{"remove_timers", `WITH gone AS (
 	RETURNING a.place, a.attempt, a.outcome, a.started_at, a.finished_at, a.expires_at, a.status_code, a.error, t.shard_id,
 		t.timer_uuid, t.generation, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url, t.callback_timeout_ms,
 		t.retry_policy, CASE WHEN a.outcome = 'dead' THEN t.payload END AS payload, t.correlation_id, t.due_at, t.revision, t.created_at,
-		t.headers, t.topic, t.event_key
+		t.headers, t.topic, t.event_key, t.updated_at > a.finished_at - ` + endMargin + ` AS recent
 ), kept AS (
 	INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
-		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
-		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
-	SELECT shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
-		expires_at, CASE WHEN outcome = 'dead' THEN $1::timestamptz END, namespace, timer_id, execute_at, deliver,
+		expires_at, dead_until, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms,
+		retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
+	SELECT shard_id, timer_uuid, generation, attempt, outcome, started_at, ` + finishedAt("a.recent", "$1") + `, status_code, error,
+		CASE WHEN outcome = 'dead' THEN 'infinity' ELSE expires_at END, CASE WHEN outcome = 'dead' THEN expires_at END,
+		CASE WHEN outcome = 'dead' THEN $1::timestamptz END, namespace, timer_id, execute_at, deliver,
 		callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, $1, headers,
 		topic, event_key
-	FROM gone
+	FROM gone a
 )
 SELECT place FROM gone`}
 
@@ -174,6 +175,7 @@ func (s *slot) finish(now timer.Millis, f *store.Finish) error {
 			f.Ref.UUID, s.is.timer.Revision, s.is.timer.Generation, store.ErrConflict)
 	}
 	next := *s.is
+	next.leased = f.Kind == store.FinishLeased
 	t := &next.timer
 	t.UpdatedAt = now
 	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
@@ -190,17 +192,22 @@ func (s *slot) finish(now timer.Millis, f *store.Finish) error {
 		revive(t, now, f.Next)
 		t.ExecuteAt = f.NextAt
 		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		t.PlannedAt = t.DueAt
 		next.markedAt = 0
 	case store.FinishRetry:
 		s.record(historyOf(&s.is.timer, now, f))
 		tell(t, &f.Record)
 		t.Status = timer.StatusRetrying
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		t.PlannedAt = t.DueAt
 		next.markedAt = 0
 	case store.FinishLeased, store.FinishPostponed:
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
-		if f.Kind == store.FinishLeased && f.CountStart {
+		switch {
+		case next.leased && f.CountStart:
 			t.Starts++
+		case !next.leased && f.ReturnStart:
+			t.Starts = max(0, t.Starts-1)
 		}
 	case store.FinishParked:
 		t.Status = timer.StatusParked
@@ -244,7 +251,16 @@ func historyOf(t *timer.Timer, now timer.Millis, f *store.Finish) *historyRow {
 		h.entry.NextAt = f.NextAt
 	case store.FinishDead:
 		h.payload, h.markAt = t.Payload, now
+		h.expiresAt, h.deadUntil = timer.Never, h.expiresAt
+		h.recent = endsRecent(t, f)
+	case store.FinishDone:
+		h.recent = endsRecent(t, f)
 	default:
 	}
 	return h
+}
+
+// endsRecent reports whether the end of a life may lie before the end of the one before it.
+func endsRecent(was *timer.Timer, f *store.Finish) bool {
+	return was.UpdatedAt > f.Record.FinishedAt.Add(-store.EndMargin)
 }

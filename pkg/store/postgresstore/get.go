@@ -16,12 +16,12 @@ var (
 	selectEnds = statement{"select_ends", `SELECT e.* FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
 CROSS JOIN LATERAL (
 	SELECT ` + endColumns + ` FROM timer_history h
-	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND h.expires_at > $3
+	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND ` + unexpired("$3") + `
 	ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1) e`}
 
 	selectHistory = statement{"select_history", `SELECT generation, attempt, outcome, execute_at, next_at, started_at,
 	finished_at, status_code, error, correlation_id
-FROM timer_history WHERE shard_id = $1 AND timer_uuid = $2 AND expires_at > $3
+FROM timer_history h WHERE shard_id = $1 AND timer_uuid = $2 AND ` + unexpired("$3") + `
 ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT $4`}
 )
 

@@ -2,6 +2,7 @@ package postgresstore
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,18 +26,41 @@ WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation =
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
 	started_at, finished_at, status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at,
-	headers, topic, event_key)
-SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $6::timestamptz[],
+	headers, topic, event_key, dead_until)
+SELECT a.shard_id, a.timer_uuid, a.generation, a.attempt, a.outcome, a.next_at, a.started_at,
+	` + finishedAt("a.recent", "a.updated_at") + `, a.status_code, a.error, a.expires_at, a.marked_at, a.namespace, a.timer_id,
+	a.execute_at, a.deliver, a.callback_url, a.callback_timeout_ms, a.retry_policy, a.payload, a.correlation_id, a.due_at,
+	a.revision, a.created_at, a.updated_at, a.headers, a.topic, a.event_key, a.dead_until
+FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $6::timestamptz[],
 	$7::timestamptz[], $8::timestamptz[], $9::integer[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::text[],
 	$14::text[], $15::timestamptz[], $16::text[], $17::text[], $18::integer[], $19::text[], $20::bytea[], $21::text[],
 	$22::timestamptz[], $23::bigint[], $24::timestamptz[], $25::timestamptz[], $26::text[], $27::text[],
-	$28::text[])
+	$28::text[], $29::timestamptz[], $30::boolean[])
 	AS a(shard_id, timer_uuid, generation, attempt, outcome, next_at, started_at, finished_at, status_code, error,
 		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
-		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
+		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key, dead_until, recent)
 WHERE NOT EXISTS (SELECT FROM timer_history h
 	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt)`}
 )
+
+// unexpired holds for a history row h that has not expired at the instant. Dead timers are in no day of expires_at.
+func unexpired(instant string) string {
+	return "h.expires_at > " + instant + " AND (h.dead_until IS NULL OR h.dead_until > " + instant + ")"
+}
+
+// endMargin is store.EndMargin as an interval.
+var endMargin = fmt.Sprintf("interval '%d milliseconds'", store.EndMargin.Milliseconds())
+
+// finishedAt is the finished_at of an attempt a: where the condition holds, at least a millisecond after the end of the
+// timer's life before. now is the present in the statement.
+func finishedAt(condition, now string) string {
+	return `CASE WHEN ` + condition + ` THEN greatest(a.finished_at, (
+		SELECT max(h.finished_at) + interval '1 millisecond' FROM timer_history h
+		WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND ` + unexpired(now) + `
+			AND h.generation >= coalesce((SELECT l.generation FROM timer_history l
+				WHERE l.shard_id = a.shard_id AND l.timer_uuid = a.timer_uuid
+				ORDER BY l.generation DESC OFFSET 99 LIMIT 1), 0))) ELSE a.finished_at END`
+}
 
 // attemptKey is what is unique in a timer's history.
 type attemptKey struct {
@@ -50,7 +74,11 @@ type historyRow struct {
 	timer             timer.Timer
 	updatedAt         timer.Millis
 	expiresAt, markAt timer.Millis
-	payload           []byte
+	// deadUntil is when a dead timer expires; expiresAt is Never then.
+	deadUntil timer.Millis
+	// recent: the end of the life before may lie behind this one.
+	recent  bool
+	payload []byte
 }
 
 // record notes an attempt. Of two in one batch, the first final one stays.
@@ -112,6 +140,8 @@ func historyCalls(rows []*historyRow) []call {
 			textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
 			textsOrNull(n, func(i int) string { return at(i).timer.Topic }),
 			textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
+			instantsOrNull(n, func(i int) timer.Millis { return at(i).deadUntil }),
+			bools(n, func(i int) bool { return at(i).recent }),
 		)},
 	}
 }

@@ -27,7 +27,7 @@ const (
 	endFrom = "h.shard_id < @end::bigint AND (" + endKey +
 		") > (@from_shard::bigint, @from_uuid::uuid, @from_generation::bigint, @from_attempt::integer)"
 	endUpto   = " AND (" + endKey + ") <= (@upto_shard::bigint, @upto_uuid::uuid, @upto_generation::bigint, @upto_attempt::integer)"
-	endFilter = "h.outcome = @status::text AND h.expires_at > @now::timestamptz" +
+	endFilter = "h.outcome = @status::text AND h.expires_at > @now::timestamptz AND (h.dead_until IS NULL OR h.dead_until > @now)" +
 		" AND h.execute_at >= @at_least::timestamptz AND h.execute_at < @before::timestamptz"
 
 	ofParked          = "t.status = 'parked' AND "

@@ -12,7 +12,7 @@ import (
 )
 
 const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
-	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
+	dead_retention_ns, headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
 
 var (
 	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
@@ -23,11 +23,11 @@ var (
 	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
 	insertNamespace  = statement{
 		"insert_namespace",
-		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
-	history_retention_ns = $4, headers = $5, retry_statuses = $6, secrets = $7, tls_ca = $8, tls_certificate = $9,
-	tls_key = $10, event_topics = $11, updated_at = $12
+	history_retention_ns = $4, dead_retention_ns = $5, headers = $6, final_statuses = $7, secrets = $8, tls_ca = $9,
+	tls_certificate = $10, tls_key = $11, event_topics = $12, updated_at = $13
 WHERE name = $1 RETURNING ` + namespaceColumns}
 )
 
@@ -114,7 +114,8 @@ func settingsValues(s *store.Settings) [][]byte {
 	var policies policyMemo
 	return [][]byte{
 		textValue(policies.Format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
-		textOrNull(string(s.Headers)), textOrNull(s.RetryStatuses.String()), textOrNull(s.Secrets.String()),
+		int8Value(int64(s.DeadRetention)),
+		textOrNull(string(s.Headers)), textOrNull(s.FinalStatuses.String()), textOrNull(s.Secrets.String()),
 		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey), textOrNull(string(s.EventTopics)),
 	}
 }
@@ -146,9 +147,10 @@ func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call
 		ns.Settings.Retry = policies.read(r)
 		ns.Settings.CallbackTimeout = time.Duration(r.int8())
 		ns.Settings.HistoryRetention = time.Duration(r.int8())
+		ns.Settings.DeadRetention = time.Duration(r.int8())
 		ns.Settings.Headers = timer.Headers(r.text())
 		var err error
-		if ns.Settings.RetryStatuses, err = timer.ParseStatusCodes(r.text()); err != nil {
+		if ns.Settings.FinalStatuses, err = timer.ParseStatusCodes(r.text()); err != nil {
 			r.failf("namespace %q: %w", ns.Name, err)
 		}
 		if ns.Settings.Secrets, err = store.ParseSecrets(r.text()); err != nil {

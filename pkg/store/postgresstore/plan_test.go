@@ -69,6 +69,7 @@ func plans() []plan {
 		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},
 		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
+		{what: "Purge: dead timers", statement: deleteExpiredDead, through: []string{`timer_history_dead_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
 		{what: "List by made correlation", statement: liveMade.statement, through: []string{`_pkey on timers_`}},
 		{what: "List finished by made correlation", statement: endMade.statement, through: []string{`generation_\w+ on timer_history_`}},
@@ -85,6 +86,7 @@ func plans() []plan {
 		},
 		{what: "Ping: look for room", statement: fillRoom},
 		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
+		{what: "Count moved", statement: countMoved, through: []string{`timers_\d+_planned_at_due_at_leased_status_idx`}},
 		{
 			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},
 			mayScan: "reads all namespaces, which are few",

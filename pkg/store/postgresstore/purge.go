@@ -16,19 +16,35 @@ var deleteExpired = statement{"delete_expired", `DELETE FROM timer_history_defau
 	FOR UPDATE SKIP LOCKED) AS old
 WHERE d.ctid = old.row AND d.marked_at IS NULL`}
 
+// deleteExpiredDead does so with dead timers.
+var deleteExpiredDead = statement{"delete_expired_dead", `DELETE FROM timer_history_dead d USING (
+	SELECT dead_until, ctid AS row FROM timer_history_dead
+	WHERE dead_until <= $1::timestamptz AND marked_at IS NULL ORDER BY dead_until LIMIT $2::bigint
+	FOR UPDATE SKIP LOCKED) AS old
+WHERE d.ctid = old.row AND d.marked_at IS NULL`}
+
 // Purge implements store.Outcomes. What lies beside the days goes row by row. Then, now and then, it looks
 // after the days: those that are over are dropped, which costs the same for any number of rows and is not
 // held to the limit, and those to come are made. Trouble with the days is logged: it is nobody's but the
 // administrator's, and must not keep rows from being removed.
 func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
-	var deleted int64
+	var deleted, dead int64
 	err := s.write(ctx, "purge history", latest, func(t *transaction) error {
-		return t.commit(ctx, call{
+		err := t.exchange(ctx, call{
 			statement: deleteExpired,
 			args:      [][]byte{instantValue(now), int8Value(int64(limit))},
 			changed:   &deleted,
 		})
+		if err != nil {
+			return err
+		}
+		return t.commit(ctx, call{
+			statement: deleteExpiredDead,
+			args:      [][]byte{instantValue(now), int8Value(int64(limit) - deleted)},
+			changed:   &dead,
+		})
 	})
+	deleted += dead
 	if err != nil || !s.housekeeping.begin(now) {
 		return int(deleted), err
 	}

@@ -56,6 +56,7 @@ func (s *slot) rearm(now timer.Millis, item *store.Rearm) store.Written {
 	}
 	t.ExecuteAt = item.ExecuteAt
 	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	t.PlannedAt = t.DueAt
 	revive(&t, now, item.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(row{timer: t}, true)

@@ -14,7 +14,7 @@ import (
 const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url,
 	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
 	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
-	t.headers, t.topic, t.event_key`
+	t.headers, t.topic, t.event_key, coalesce(t.planned_at, t.due_at) AS planned_at`
 
 // atKey finds a row t that is not parked by its place in the order of its shard; parked ones have none there.
 // Written as equality, either index would do, and the planner may choose the one by uuid, which spreads the
@@ -28,7 +28,7 @@ const atKey = `t.shard_id = a.shard_id
 const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,
 	h.callback_timeout_ms, h.retry_policy, h.payload, h.correlation_id, h.outcome, h.due_at, h.revision,
 	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error,
-	h.headers, h.topic, h.event_key`
+	h.headers, h.topic, h.event_key, h.due_at AS planned_at`
 
 // scanner reads timers of one answer.
 type scanner struct{ policies policyMemo }
@@ -60,6 +60,7 @@ func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	t.Headers = timer.Headers(r.text())
 	t.Topic = r.text()
 	t.EventKey = r.text()
+	t.PlannedAt, _ = r.instant()
 	return t, id
 }
 
@@ -80,6 +81,16 @@ func statusOf(r *record) timer.Status {
 type row struct {
 	timer    timer.Timer
 	markedAt timer.Millis
+	// leased: the last write was a lease.
+	leased bool
+}
+
+// plannedAt is the column's value: 0, for NULL, unless due_at was moved.
+func (r *row) plannedAt() timer.Millis {
+	if r.timer.PlannedAt == r.timer.DueAt {
+		return 0
+	}
+	return r.timer.PlannedAt
 }
 
 // dueAt keeps rule I6: no due_at lies before the write, nor before what the user asked for.

@@ -175,6 +175,7 @@ func newTimer(now timer.Millis, op *store.Put) timer.Timer {
 		Spec:       op.Spec,
 		Status:     timer.StatusScheduled,
 		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
+		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
 		Revision:   op.Revision,
 		Generation: timer.Generation(op.Revision),
 		CreatedAt:  now,

@@ -26,16 +26,12 @@ func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error)
 	if err != nil {
 		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}, nil
 	}
-	wanted := prior.DueAt
-	if op.Patch.ExecuteAt != nil {
-		wanted = t.ExecuteAt
-	}
 	if op.Patch.Payload != nil {
 		t.Payload = slices.Clone(t.Payload)
 	} else {
 		prior.Payload = nil // the new state has it
 	}
-	t.DueAt = dueAt(now, t.ExecuteAt, wanted)
+	t.DueAt, t.PlannedAt = op.Times(now, &prior, t.ExecuteAt)
 	revive(&t, now, op.Revision)
 	return store.Written{Timer: t, Prior: &prior}, c.replace(op.Ref, &t)
 }

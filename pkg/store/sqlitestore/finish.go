@@ -16,7 +16,7 @@ const (
 	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers,
 	topic, event_key)
-SELECT shard, uuid, generation, ?, ?, ?, ?, ?, ?, ?, ?, ?, namespace, timer_id, execute_at, deliver, callback_url,
+SELECT shard, uuid, generation, ?, ?, ?, ?, ` + finishedAt + `, ?, ?, ?, ?, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, iif(?, payload, NULL), correlation_id, due_at, revision, created_at, ?, headers,
 	topic, event_key
 FROM timers` + guarded + `
@@ -33,13 +33,24 @@ WHERE outcome = 'failed'`
 
 	deleteRow = "DELETE FROM timers" + guarded
 
+	// finishedAt is the parameter, or a millisecond after the end of the previous life if that is later. Only the end
+	// of a life whose row was written after the second parameter is compared.
+	finishedAt = `max(?, iif(updated_at > ?, ifnull((
+	SELECT max(h.finished_at) + 1 FROM history h WHERE h.shard = timers.shard AND h.uuid = timers.uuid
+		AND h.outcome IN ('done', 'dead') AND h.expires_at > ? AND h.generation >= ifnull((
+			SELECT l.generation FROM history l WHERE l.shard = timers.shard AND l.uuid = timers.uuid
+			ORDER BY l.generation DESC LIMIT 1 OFFSET 99), 0)), 0), 0))`
+
 	rescheduleRow = `UPDATE timers SET status = 'scheduled', execute_at = ?, due_at = ?, revision = ?, generation = ?,
-	attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL` + guarded
+	attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL,
+	planned_at = NULL, leased = 0` + guarded
 
 	retryRow = `UPDATE timers SET status = 'retrying', due_at = max(?, execute_at), revision = ?, attempts = ?,
-	starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL` + guarded
+	starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL,
+	planned_at = NULL, leased = 0` + guarded
 
-	moveRow = "UPDATE timers SET due_at = max(?, execute_at), revision = ?, updated_at = ?, starts = starts + ?" + guarded
+	moveRow = `UPDATE timers SET due_at = max(?, execute_at), revision = ?, updated_at = ?, starts = max(0, starts + ?),
+	planned_at = coalesce(planned_at, due_at), leased = ?` + guarded
 
 	parkRow = "UPDATE timers SET status = 'parked', revision = ?, updated_at = ?, last_error = ?, marked_at = ?" + guarded
 
@@ -95,11 +106,14 @@ func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 		}
 		changed, err = c.guarded(f, retryRow, max(now, f.NextAt), f.Next, r.Attempt, now, r.StartedAt, r.StatusCode, text)
 	case store.FinishLeased, store.FinishPostponed:
-		starts := 0
-		if f.Kind == store.FinishLeased && f.CountStart {
+		starts, leased := 0, f.Kind == store.FinishLeased
+		switch {
+		case leased && f.CountStart:
 			starts = 1
+		case !leased && f.ReturnStart:
+			starts = -1
 		}
-		changed, err = c.guarded(f, moveRow, max(now, f.NextAt), f.Next, now, starts)
+		changed, err = c.guarded(f, moveRow, max(now, f.NextAt), f.Next, now, starts, leased)
 	case store.FinishParked:
 		changed, err = c.guarded(f, parkRow, f.Next, now, text, now)
 	default:
@@ -125,7 +139,11 @@ func (c *conn) record(now timer.Millis, f *store.Finish) error {
 	default:
 	}
 	r := &f.Record
-	_, err := c.guarded(f, insertHistory, r.Attempt, string(outcome), nextAt, r.StartedAt, r.FinishedAt, r.StatusCode,
+	since := timer.Never // only the end of a life is ordered
+	if outcome == store.OutcomeDone || outcome == store.OutcomeDead {
+		since = r.FinishedAt.Add(-store.EndMargin)
+	}
+	_, err := c.guarded(f, insertHistory, r.Attempt, string(outcome), nextAt, r.StartedAt, r.FinishedAt, since, now, r.StatusCode,
 		store.CutError(r.Error), r.FinishedAt.Add(r.KeepFor), markedAt, outcome == store.OutcomeDead, now)
 	return err
 }

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
-	headers, retry_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
+	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns,
+	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
 	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
-	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?,
-	headers = ?, retry_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?,
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, dead_retention_ns = ?,
+	headers = ?, final_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?,
 	updated_at = ?
 WHERE name = ?`
 )
@@ -67,8 +67,8 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 // settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
 func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
-		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention),
-		orNull(string(s.Headers)), orNull(s.RetryStatuses.String()), orNull(s.Secrets.String()),
+		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention), int64(s.DeadRetention),
+		orNull(string(s.Headers)), orNull(s.FinalStatuses.String()), orNull(s.Secrets.String()),
 		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey), orNull(string(s.EventTopics)),
 	}
 }
@@ -140,7 +140,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	var headers, statuses, secrets, ca, certificate, key, topics sql.NullString
 	s := &ns.Settings
 	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&s.CallbackTimeout),
-		(*int64)(&s.HistoryRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &topics,
+		(*int64)(&s.HistoryRetention), (*int64)(&s.DeadRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &topics,
 		&ns.CreatedAt, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
@@ -151,7 +151,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	if s.Retry, err = c.policies.Parse(policy); err != nil {
 		return ns, err
 	}
-	if s.RetryStatuses, err = timer.ParseStatusCodes(statuses.String); err != nil {
+	if s.FinalStatuses, err = timer.ParseStatusCodes(statuses.String); err != nil {
 		return ns, fmt.Errorf("namespace %q: %w", ns.Name, err)
 	}
 	if s.Secrets, err = store.ParseSecrets(secrets.String); err != nil {

@@ -24,7 +24,7 @@ ON CONFLICT (shard, uuid) DO NOTHING`
 	replaceLive = `UPDATE timers SET execute_at = ?, deliver = ?, callback_url = ?, callback_timeout_ns = ?,
 	retry_policy = ?, payload = ?, correlation_id = ?, status = 'scheduled', due_at = ?, revision = ?,
 	generation = ?, attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?,
-	last_error = ?, headers = ?, topic = ?, event_key = ?, marked_at = NULL
+	last_error = ?, headers = ?, topic = ?, event_key = ?, marked_at = NULL, planned_at = ?, leased = 0
 WHERE shard = ? AND uuid = ?`
 )
 
@@ -92,6 +92,7 @@ func (c *conn) put(now timer.Millis, op *store.Put) (store.Written, error) {
 		Spec:       op.Spec,
 		Status:     timer.StatusScheduled,
 		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
+		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
 		Revision:   op.Revision,
 		Generation: timer.Generation(op.Revision),
 		CreatedAt:  now,
@@ -124,8 +125,16 @@ func (c *conn) replace(ref store.Ref, t *timer.Timer) error {
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
 		c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision,
 		t.Generation, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
-		orNull(t.Topic), orNull(t.EventKey), ref.Shard, ref.UUID[:])
+		orNull(t.Topic), orNull(t.EventKey), plannedAt(t), ref.Shard, ref.UUID[:])
 	return err
+}
+
+// plannedAt is the column's value: NULL unless due_at was moved.
+func plannedAt(t *timer.Timer) any {
+	if t.PlannedAt == t.DueAt {
+		return nil
+	}
+	return t.PlannedAt
 }
 
 // found is a timer that a Put came upon.

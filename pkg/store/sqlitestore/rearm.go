@@ -51,6 +51,7 @@ func (c *conn) rearm(now timer.Millis, item *store.Rearm) (store.Written, error)
 	}
 	t.ExecuteAt = item.ExecuteAt
 	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	t.PlannedAt = t.DueAt
 	revive(&t, now, item.Revision)
 	if isLive {
 		live.Payload = nil // the new state has it

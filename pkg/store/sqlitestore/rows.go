@@ -12,13 +12,14 @@ import (
 // timer's.
 const timerColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision,
-	generation, attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key`
+	generation, attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key,
+	coalesce(planned_at, due_at)`
 
 // endColumns are the same of a history row: the timer as the attempt left it. They tell the truth about
 // done and dead ones only.
 const endColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, outcome, due_at, revision,
-	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers, topic, event_key`
+	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers, topic, event_key, due_at`
 
 // scanTimer reads timerColumns or endColumns, and before them into dest what else the statement selects.
 func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, error) {
@@ -30,7 +31,7 @@ func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, er
 		&id, (*uuidColumn)(&t.UUID), &t.Namespace, &t.ID, &t.ExecuteAt, (*string)(&t.Deliver), &t.CallbackURL,
 		&timeout, &policy, &t.Payload, &correlation, (*string)(&t.Status), &t.DueAt, &t.Revision,
 		&t.Generation, &attempts, &starts, &t.CreatedAt, &t.UpdatedAt, &t.ExecutedAt, &lastStatus, &t.LastError, &headers,
-		&topic, &key)
+		&topic, &key, &t.PlannedAt)
 	if err := rows.Scan(dest...); err != nil {
 		return timer.Timer{}, 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -32,7 +33,8 @@ func TestWhatTheFirstSchemaHeldIsKept(t *testing.T) {
 	s := openFolder(t, Options{Folder: folder})
 	ns, err := s.GetNamespace(t.Context(), "n")
 	if want := (store.Settings{
-		Retry: timer.DefaultRetryPolicy(), CallbackTimeout: timer.DefaultCallbackTimeout, HistoryRetention: store.DefaultHistoryRetention,
+		Retry:           timer.RetryPolicy{MaxAttempts: 4, InitialInterval: 30 * time.Second, BackoffMultiplier: 2, MaxInterval: time.Hour},
+		CallbackTimeout: timer.DefaultCallbackTimeout, HistoryRetention: store.DefaultHistoryRetention, DeadRetention: store.DefaultDeadRetention,
 	}); err != nil || ns.Settings != want {
 		t.Errorf("the namespace has %+v, %v", ns.Settings, err)
 	}

@@ -32,14 +32,18 @@ func (b *broken) current(ctx context.Context, ref store.Ref) (timer.Timer, bool)
 	return out[0].Timer, out[0].Found
 }
 
-// rowsOf lists a shard's live rows.
-func (b *broken) rowsOf(ctx context.Context, now timer.Millis, id shard.ID) []timer.Timer {
-	q := store.ListQuery{Namespace: store.Namespace{Shards: shard.Block{Base: id, Count: 1}}, Limit: 1000}
-	page, err := b.List(ctx, now, q)
-	if err != nil {
-		return nil
+// rowsOf lists the live rows of shards.
+func (b *broken) rowsOf(ctx context.Context, now timer.Millis, ids ...shard.ID) []timer.Timer {
+	var all []timer.Timer
+	for _, id := range ids {
+		q := store.ListQuery{Namespace: store.Namespace{Shards: shard.Block{Base: id, Count: 1}}, Limit: 1000}
+		page, err := b.List(ctx, now, q)
+		if err != nil {
+			return nil
+		}
+		all = append(all, page.Timers...)
 	}
-	return page.Timers
+	return all
 }
 
 // --- counter revisions

@@ -22,6 +22,7 @@ func clusterTests() []test {
 		{"Cluster/HandlesCloseApart", clusterCloseApart},
 		{"Cluster/EverythingSurvivesReopening", clusterReopen},
 		{"Census/CountsLiveRows", censusCounts},
+		{"Census/PostponedTimersAreOverdueAndLeasedOnesAreNot", censusPostponed},
 	}
 }
 
@@ -261,27 +262,64 @@ func clusterReopen(w *world) {
 	}
 }
 
-func censusCounts(w *world) {
+// census returns a check of what is counted now.
+func (w *world) census() func(what string, want store.Counts) {
+	w.t.Helper()
 	c, ok := store.As[store.Census](w.store)
 	w.need(AnyCensus, ok)
-	count := func(what string, want store.Counts) {
+	return func(what string, want store.Counts) {
 		w.t.Helper()
 		got, err := c.Count(w.ctx, w.now)
 		w.check(err, "count")
 		w.equal(what, got, want)
 	}
-	count("nothing", store.Counts{OldestDueAt: timer.Never})
+}
+
+func censusCounts(w *world) {
+	count := w.census()
+	count("nothing", store.Counts{OldestPlannedAt: timer.Never})
 	w.oneOfEach() // scheduled is due now, retrying in a minute
-	count("one of each", store.Counts{Pending: 2, Parked: 1, OldestDueAt: w.now})
+	count("one of each", store.Counts{Pending: 2, Parked: 1, OldestPlannedAt: w.now})
 	first := w.now
 	w.now++
-	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestDueAt: first})
+	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first})
 	w.now += hour
-	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, OldestDueAt: first})
+	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, OldestPlannedAt: first})
 	other := *w
 	other.ns = w.namespace("other", 2)
 	other.put("x", w.now)
-	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, OldestDueAt: first})
+	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, OldestPlannedAt: first})
 	w.mustWrite(store.Delete{Ref: w.ref("scheduled")})
-	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestDueAt: first + minute})
+	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first + minute})
+}
+
+// censusPostponed: the overdue gauges count the timers of a receiver that is down, and no timers in delivery.
+func censusPostponed(w *world) {
+	count := w.census()
+	planned := w.now
+	t := w.put("a", planned)
+	w.now += minute
+	t = w.move(&t, store.FinishPostponed)
+	count("postponed", store.Counts{Pending: 1, Overdue: 1, OldestPlannedAt: planned})
+	w.now += 2 * minute
+	count("postponed, and due again", store.Counts{Pending: 1, Overdue: 1, OldestPlannedAt: planned})
+	t = w.move(&t, store.FinishLeased)
+	count("leased", store.Counts{Pending: 1, OldestPlannedAt: t.DueAt})
+	w.now = t.DueAt
+	count("leased until now", store.Counts{Pending: 1, OldestPlannedAt: t.DueAt})
+	w.now++
+	count("leased until a millisecond ago", store.Counts{Pending: 1, Overdue: 1, OldestPlannedAt: planned})
+	t = w.move(&t, store.FinishPostponed)
+	count("postponed after the lease", store.Counts{Pending: 1, Overdue: 1, OldestPlannedAt: planned})
+	b := w.put("b", w.now+hour)
+	w.move(&b, store.FinishPostponed) // which keeps to executeAt
+	count("beside one that is not due", store.Counts{Pending: 2, Overdue: 1, OldestPlannedAt: planned})
+	t = w.move(&t, store.FinishRetry)
+	count("to be tried again", store.Counts{Pending: 2, OldestPlannedAt: t.DueAt})
+	t = w.move(&t, store.FinishPostponed)
+	w.move(&t, store.FinishParked)
+	w.now += minute + 1
+	count("parked", store.Counts{Pending: 1, Parked: 1, OldestPlannedAt: b.DueAt})
+	w.mustWrite(store.Delete{Ref: w.ref("b")})
+	count("after a delete", store.Counts{Parked: 1, OldestPlannedAt: timer.Never})
 }

@@ -16,6 +16,8 @@ func finishTests() []test {
 		{"Finish/TheDueTimeIsOnlyAHint", finishStaleHint},
 		{"Finish/ALargeBatch", finishLargeBatch},
 		{"Finish/ADeadTimerKeepsAllOfItself", finishDeadWhole},
+		{"Finish/APostponementGivesAStartBackWhereAsked", finishReturnsStart},
+		{"Finish/LeasesAndPostponementsKeepThePlannedTime", finishKeepsPlanned},
 	}
 	for _, kind := range finishKinds() {
 		tests = append(tests,
@@ -47,6 +49,10 @@ func finishKinds() []finishKind {
 		t.DueAt = max(now, t.ExecuteAt, f.NextAt)
 		return t
 	}
+	planned := func(t timer.Timer) timer.Timer {
+		t.PlannedAt = t.DueAt
+		return t
+	}
 	return []finishKind{
 		{"Done", store.FinishDone, store.OutcomeDone, true, false, func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer {
 			return ended(t, now, timer.StatusDone, &f.Record)
@@ -57,12 +63,12 @@ func finishKinds() []finishKind {
 		{"Rescheduled", store.FinishRescheduled, store.OutcomeRescheduled, false, false, func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer {
 			t = reborn(result(t, f), now, f.Next)
 			t.ExecuteAt, t.DueAt = f.NextAt, max(now, f.NextAt)
-			return t
+			return planned(t)
 		}},
 		{"Retry", store.FinishRetry, store.OutcomeFailed, false, false, func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer {
 			t = moved(result(t, f), now, f)
 			t.Status = timer.StatusRetrying
-			return t
+			return planned(t)
 		}},
 		{"Leased", store.FinishLeased, "", false, false, moved},
 		{"Postponed", store.FinishPostponed, "", false, false, moved},
@@ -74,7 +80,7 @@ func finishKinds() []finishKind {
 }
 
 // rowStates are the states a row can be in when an outcome arrives. The parked one carries a mark.
-var rowStates = []string{"scheduled", "retrying", "parked"}
+var rowStates = []string{"scheduled", "retrying", "postponed", "leased", "parked"}
 
 func (w *world) inState(id, state string) timer.Timer {
 	w.t.Helper()
@@ -83,6 +89,12 @@ func (w *world) inState(id, state string) timer.Timer {
 		return w.put(id, w.now+minute)
 	case "retrying":
 		return w.used(id)
+	case "postponed":
+		t := w.used(id)
+		return w.move(&t, store.FinishPostponed)
+	case "leased":
+		t := w.put(id, w.now)
+		return w.move(&t, store.FinishLeased)
 	default:
 		t := w.used(id)
 		return w.move(&t, store.FinishParked)
@@ -322,4 +334,93 @@ func finishDeadWhole(w *world) {
 		f := w.end(&row, store.FinishDead)
 		w.equal(id, w.mustGet(op.Ref), ended(row, w.now, timer.StatusDead, &f.Record))
 	}
+}
+
+func finishReturnsStart(w *world) {
+	t := w.used("a")
+	for _, want := range []int{1, 0, 0} { // there are two
+		f := w.finishOp(&t, store.FinishPostponed)
+		f.ReturnStart = true
+		w.check(w.finish(f), "postpone")
+		if t, _ = w.row(f.Ref); t.Starts != want {
+			w.t.Fatalf("%d starts after one was given back, want %d", t.Starts, want)
+		}
+	}
+	t = w.used("b")
+	if t = w.move(&t, store.FinishPostponed); t.Starts != 2 {
+		w.t.Errorf("%d starts after a postponement that gives none back, want 2", t.Starts)
+	}
+	f := w.finishOp(&t, store.FinishLeased)
+	f.CountStart = true
+	w.check(w.finish(f), "lease")
+	t, _ = w.row(f.Ref)
+	f = w.finishOp(&t, store.FinishPostponed)
+	f.ReturnStart = true
+	w.check(w.finish(f), "postpone")
+	if t, _ = w.row(f.Ref); t.Starts != 2 {
+		w.t.Errorf("%d starts after a lease that counted one and its return, want 2", t.Starts)
+	}
+}
+
+// finishKeepsPlanned goes through a life, and says after each write when the attempt to come was planned.
+func finishKeepsPlanned(w *world) {
+	ref := w.ref("a")
+	var t timer.Timer
+	want := func(what string, planned timer.Millis) {
+		w.t.Helper()
+		t, _ = w.row(ref)
+		if t.PlannedAt != planned {
+			w.t.Fatalf("%s: planned at %s, want %s (due at %s)", what, t.PlannedAt, planned, t.DueAt)
+		}
+		if got := w.mustGet(ref).PlannedAt; got != planned {
+			w.t.Fatalf("%s: get says planned at %s, want %s", what, got, planned)
+		}
+	}
+	first := w.now + minute
+	w.put("a", first)
+	want("a create", first)
+	for range 2 {
+		for _, kind := range []store.FinishKind{store.FinishPostponed, store.FinishLeased, store.FinishLeased, store.FinishPostponed} {
+			w.now += minute
+			t = w.move(&t, kind)
+			want("postponed or leased", first)
+		}
+	}
+	w.now += hour
+	w.check(w.update(ref, timer.Patch{Payload: new([]byte("1"))}).Err, "update")
+	want("an update of the payload, long overdue", first)
+	t = w.move(&t, store.FinishPostponed)
+	w.move(&t, store.FinishRetry)
+	want("a retry", w.now+minute)
+	t = w.move(&t, store.FinishPostponed)
+	w.move(&t, store.FinishRescheduled)
+	want("a reschedule", w.now+minute)
+	t = w.move(&t, store.FinishPostponed)
+	at := w.now + 5*minute
+	w.check(w.update(ref, timer.Patch{ExecuteAt: &at}).Err, "update")
+	want("an update of executeAt", at)
+	t = w.move(&t, store.FinishPostponed)
+	w.move(&t, store.FinishParked)
+	want("parked", at)
+	w.now += hour
+	w.check(w.update(ref, timer.Patch{}).Err, "update")
+	want("an update of a parked timer", w.now)
+	t = w.move(&t, store.FinishPostponed)
+	w.put("a", w.now-hour)
+	want("a replacement for a time that has passed", w.now)
+	t = w.move(&t, store.FinishPostponed)
+	t = w.move(&t, store.FinishParked)
+	w.now += hour
+	out, err := w.store.Rearm(w.ctx, w.now, []store.Rearm{{Ref: ref, Revision: w.next(), ExecuteAt: w.now + minute}})
+	w.check(err, "rearm")
+	w.check(out[0].Err, "rearm")
+	want("a parked timer that was retried", w.now+minute)
+	t = w.move(&t, store.FinishPostponed)
+	w.end(&t, store.FinishDead)
+	if got := w.mustGet(ref); got.PlannedAt != got.DueAt {
+		w.t.Errorf("dead: planned at %s, due at %s", got.PlannedAt, got.DueAt)
+	}
+	_, err = w.store.Rearm(w.ctx, w.now, []store.Rearm{{Ref: ref, Revision: w.next(), ExecuteAt: w.now + hour}})
+	w.check(err, "rearm")
+	want("a dead timer that was retried", w.now+hour)
 }

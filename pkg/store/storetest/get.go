@@ -12,6 +12,7 @@ func getTests() []test {
 		{"Get/ADoneTimerUntilItExpires", func(w *world) { getFinished(w, store.FinishDone, timer.StatusDone) }},
 		{"Get/ADeadTimerIsWholeUntilItExpires", func(w *world) { getFinished(w, store.FinishDead, timer.StatusDead) }},
 		{"Get/TheLastFinalOutcomeCounts", getLastOutcome},
+		{"Get/TheLastLifeCountsWhateverTheWritersClocks", getLastLife},
 		{"Get/ALiveTimerHidesItsHistory", getHidesHistory},
 		{"Get/FailedAndRescheduledAttemptsAreNotFinished", getAfterDelete},
 	}
@@ -40,6 +41,7 @@ func getUnknown(w *world) {
 // ended is what history tells of a row that ended so.
 func ended(row timer.Timer, now timer.Millis, status timer.Status, r *store.Record) timer.Timer {
 	row.Status = status
+	row.PlannedAt = row.DueAt
 	row.Attempts = r.Attempt
 	row.Starts = 0
 	row.UpdatedAt = now
@@ -95,6 +97,44 @@ func getLastOutcome(w *world) {
 			w.t.Fatalf("life %d ended %s, want %s", i, got.Status, want)
 		}
 	}
+}
+
+// getLastLife: the clock of the dispatcher that ends a life may be behind that of the previous one.
+func getLastLife(w *world) {
+	ref := w.ref("a")
+	// How far each end lies before the end of the previous life, by the clocks of the writers.
+	for i, behind := range []timer.Millis{0, 250, 100, 0, 1, 999} {
+		t := w.put("a", w.now)
+		if i == 4 { // also when the end is found by its row, and not where it was seen
+			t = w.move(&t, store.FinishPostponed)
+			t.DueAt++
+		}
+		var last timer.Millis
+		if all := w.history(ref); len(all) > 0 {
+			last = all[0].FinishedAt
+		}
+		kind := []store.FinishKind{store.FinishDone, store.FinishDead}[i%2]
+		f := w.finishOp(&t, kind)
+		f.Record.FinishedAt = max(last, w.now) - behind
+		w.check(w.finish(f), "finish")
+		if got := w.mustGet(ref); got.Generation != t.Generation {
+			w.t.Fatalf("life %d ended %d ms before the one before it: get shows generation %s, want %s",
+				i, behind, got.Generation, t.Generation)
+		}
+		all := w.history(ref)
+		want := f.Record.FinishedAt
+		if i > 0 {
+			want = max(want, last+1)
+		}
+		if len(all) != i+1 || all[0].Generation != t.Generation || all[0].FinishedAt != want {
+			w.t.Fatalf("life %d: history begins with %+v, want its end at %s", i, all[0], want)
+		}
+	}
+	// Expired ends do not count.
+	w.now += millis(retention) + minute
+	t := w.put("a", w.now)
+	f := w.end(&t, store.FinishDone)
+	w.equal("history", w.history(ref), []store.HistoryEntry{entry(&t, &f, store.OutcomeDone)})
 }
 
 func getHidesHistory(w *world) {

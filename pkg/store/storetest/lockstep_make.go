@@ -171,7 +171,7 @@ func (l *lockstep) anyFinish() store.Finish {
 		Ref: ref, DueAt: row.DueAt,
 		Kind: pick(l, store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishRetry,
 			store.FinishLeased, store.FinishPostponed, store.FinishDead, store.FinishParked),
-		Next: l.revision(ref), NextAt: l.anyTime(), CountStart: l.chance(50),
+		Next: l.revision(ref), NextAt: l.anyTime(), CountStart: l.chance(50), ReturnStart: l.chance(20),
 		Record: l.anyRecord(row.Attempts),
 	}
 	switch {

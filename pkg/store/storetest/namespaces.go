@@ -81,7 +81,7 @@ func namespaceGet(w *world) {
 					MaxAttempts: i + 1, MaxAttemptsDuration: time.Duration(i) * time.Hour,
 					InitialInterval: time.Millisecond, BackoffMultiplier: 1.1, MaxInterval: time.Minute,
 				},
-				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention,
+				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour,
 			},
 			CreatedAt: w.now, UpdatedAt: w.now + 1,
 		}
@@ -105,6 +105,7 @@ func namespaceUpdate(w *world) {
 	other := w.namespace("other", 2)
 	want := w.ns
 	want.Settings.HistoryRetention = store.MinHistoryRetention
+	want.Settings.DeadRetention = store.MaxHistoryRetention
 	want.Settings.CallbackTimeout = 7 * time.Second
 	want.Settings.Retry.MaxAttempts = 9
 	want.UpdatedAt = w.now + hour
@@ -133,7 +134,7 @@ func (w *world) deliverySettings() store.Settings {
 	s.Headers = "Authorization: Bearer x\nX-Team: billing\n"
 	for _, code := range []int{400, 404, 463, 464, 499} {
 		var err error
-		s.RetryStatuses, err = s.RetryStatuses.With(code)
+		s.FinalStatuses, err = s.FinalStatuses.With(code)
 		w.check(err, "status %d", code)
 	}
 	s.Secrets = store.Secrets{

@@ -40,6 +40,7 @@ func putMakesTheRow(w *world) {
 		Spec:       w.spec(w.now + minute),
 		Status:     timer.StatusScheduled,
 		DueAt:      w.now + minute,
+		PlannedAt:  w.now + minute,
 		Revision:   op.Revision,
 		Generation: timer.Generation(op.Revision),
 		CreatedAt:  w.now,
@@ -59,7 +60,7 @@ func putMakesTheRow(w *world) {
 func putInThePast(w *world) {
 	for _, ago := range []timer.Millis{0, 1, 365 * 24 * hour} {
 		got := w.put(ago.String(), w.now-ago)
-		if got.ExecuteAt != w.now-ago || got.DueAt != w.now {
+		if got.ExecuteAt != w.now-ago || got.DueAt != w.now || got.PlannedAt != w.now {
 			w.t.Errorf("asked for %s at %s: executeAt %s, due %s", w.now-ago, w.now, got.ExecuteAt, got.DueAt)
 		}
 	}
@@ -80,7 +81,7 @@ func putReplaces(w *world) {
 	got := w.mustWrite(op).Timer
 	want := timer.Timer{
 		Namespace: w.ns.Name, ID: "a", UUID: op.Ref.UUID, Spec: op.Spec,
-		Status: timer.StatusScheduled, DueAt: w.now + 2*minute,
+		Status: timer.StatusScheduled, DueAt: w.now + 2*minute, PlannedAt: w.now + 2*minute,
 		Revision: op.Revision, Generation: timer.Generation(op.Revision),
 		CreatedAt: created, UpdatedAt: w.now,
 	}

@@ -100,7 +100,7 @@ func updateEachField(w *world) {
 		w.check(err, "the suite's own patch of %s", what)
 		want.Spec = spec
 		if patch.ExecuteAt != nil {
-			want.DueAt = at
+			want.DueAt, want.PlannedAt = at, at
 		}
 		out := w.update(w.ref(what), patch)
 		w.check(out.Err, "update %s", what)

@@ -46,7 +46,8 @@ type Answer struct {
 	greeted bool
 }
 
-// Unsent reports whether the callback was not made, for reasons that say nothing about its host.
+// Unsent reports whether the callback was not made because the policy refuses the address. That says nothing
+// about its host.
 func (a *Answer) Unsent() bool { return errors.Is(a.Err, egress.ErrRefused) }
 
 // Silent reports whether the host gave no answer. One whose certificate is not accepted, or that does not

@@ -64,11 +64,11 @@ var policyStates = []struct {
 func matrix() string {
 	var b strings.Builder
 	b.WriteString("# answer | policy state | verdict | next after | reason\n")
-	line := func(name string, a Answer, also timer.StatusCodes) {
+	line := func(name string, a Answer, final timer.StatusCodes) {
 		for _, state := range policyStates {
 			tm := aTimer()
 			state.change(tm)
-			v := Judge(tm, a, also, now, middle)
+			v := Judge(tm, a, final, now, middle)
 			next := "-"
 			if v.NextAt != 0 {
 				next = v.NextAt.Sub(now).String()
@@ -113,7 +113,12 @@ func matrix() string {
 		line(fmt.Sprintf("%d and cut off", status), Answer{Status: status, Err: cut}, none)
 	}
 	line("200 and too long", Answer{Status: 200, TooLong: true, Body: []byte(`{"ok":false}`)}, none)
-	line("refused by policy", Answer{Err: fmt.Errorf("dial: %w: 10.0.0.1 is a private address", egress.ErrRefused)}, none)
+	line("address refused by policy", Answer{Err: fmt.Errorf("dial: %w: 10.0.0.1 is a private address", egress.ErrRefused)}, none)
+	line("URL refused by policy", Answer{Err: fmt.Errorf("%w: 10.0.0.1 is a private address", egress.ErrRefusedURL)}, none)
+	final := must(timer.ParseStatusCodes("404 429"))
+	for _, status := range []int{400, 404, 410, 429, 500} {
+		line(fmt.Sprintf("%d where 404 and 429 are final", status), Answer{Status: status, RetryAfter: "120"}, final)
+	}
 	return b.String()
 }
 

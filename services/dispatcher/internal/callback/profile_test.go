@@ -82,23 +82,23 @@ func TestHeadersOfTimerAndNamespace(t *testing.T) {
 	}
 }
 
-func TestMore4xxCanBeRetried(t *testing.T) {
-	also, err := timer.ParseStatusCodes("404 409")
+func TestANamespaceListsFinalStatuses(t *testing.T) {
+	final, err := timer.ParseStatusCodes("404 429")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for status, want := range map[int]Kind{404: Retry, 409: Retry, 400: Dead, 410: Dead, 429: Retry, 200: Done, 500: Retry} {
-		if v := Judge(aTimer(), Answer{Status: status}, also, now, middle); v.Kind != want {
+	for status, want := range map[int]Kind{404: Dead, 429: Dead, 400: Retry, 409: Retry, 410: Dead, 200: Done, 500: Retry} {
+		if v := Judge(aTimer(), Answer{Status: status}, final, now, middle); v.Kind != want {
 			t.Errorf("%d is %v, want %v", status, v.Kind, want)
 		}
 	}
-	v := Judge(aTimer(), Answer{Status: 404, RetryAfter: "600"}, also, now, middle)
-	if v.NextAt != now.Add(10*time.Minute) || !strings.Contains(v.Reason, "404") {
+	v := Judge(aTimer(), Answer{Status: 409, RetryAfter: "600"}, final, now, middle)
+	if v.NextAt != now.Add(10*time.Minute) || !strings.Contains(v.Reason, "409") {
 		t.Errorf("asked to wait: %+v", v)
 	}
 	last := aTimer()
 	last.Attempts = timer.Attempt(last.Retry.MaxAttempts - 1)
-	if v := Judge(last, Answer{Status: 404}, also, now, middle); v.Kind != Exhausted {
+	if v := Judge(last, Answer{Status: 409}, final, now, middle); v.Kind != Exhausted {
 		t.Errorf("the last attempt: %+v", v)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -23,7 +24,7 @@ const (
 	Rescheduled
 	// Retry: the attempt failed; the policy allows another at NextAt.
 	Retry
-	// Dead: the receiver refused the timer for good.
+	// Dead: the receiver or the egress policy refused the timer permanently.
 	Dead
 	// Exhausted: the attempt failed and the policy allows no other.
 	Exhausted
@@ -51,21 +52,28 @@ const (
 	pastDelay = time.Second
 )
 
-// Judge applies the answer table of docs/design.md, section 7, to the attempt that the timer stands
-// before (Attempts + 1). now is when the answer was complete; also holds the statuses of class 4xx that the
-// namespace has tried again beside those that always are.
-func Judge(t *timer.Timer, a Answer, also timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
+// Judge applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1).
+// now is when the answer was complete; final holds the 4xx statuses after which the namespace does not retry.
+func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
 	success := a.Status >= 200 && a.Status <= 299
 	switch {
-	case a.Unsent():
+	case errors.Is(a.Err, egress.ErrRefusedURL):
 		v.Kind = Dead
 		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
 		return v
-	case a.Status >= 400 && a.Status <= 499 && !retryable(a.Status) && !also.Has(a.Status):
-		// Even if the body was cut off: the status is the answer.
+	case a.Unsent():
+		// The next DNS answer may be right.
+		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
+		return fail(v, t, "", now, random)
+	case a.Status == http.StatusGone:
+		// Even if the body was cut off: the status is the answer. So it is with final statuses.
 		v.Kind = Dead
 		v.Reason = describeStatus(a.Status)
+		return v
+	case final.Has(a.Status):
+		v.Kind = Dead
+		v.Reason = describeStatus(a.Status) + ", a final status of its namespace"
 		return v
 	case success && a.Err == nil:
 		return judgeReply(v, t, a, now, random)
@@ -76,12 +84,6 @@ func Judge(t *timer.Timer, a Answer, also timer.StatusCodes, now timer.Millis, r
 		v.Reason = describeStatus(a.Status)
 		return fail(v, t, a.RetryAfter, now, random)
 	}
-}
-
-// retryable lists the statuses of class 4xx that say nothing about the timer itself.
-func retryable(status int) bool {
-	return status == http.StatusRequestTimeout || status == http.StatusTooEarly ||
-		status == http.StatusTooManyRequests
 }
 
 func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -44,6 +45,10 @@ func TestAnswerTable(t *testing.T) {
 	)
 	reset := errors.New("connection reset by peer")
 	_, dialled := net.DialTimeout("tcp", "127.0.0.1:1", time.Nanosecond)
+	unresolved := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "a.test", IsNotFound: true}}
+	dialRefused := &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%w: 10.0.0.1 is a private address", egress.ErrRefused)}
+	literal := must(egress.Parse("")).CheckHost("10.0.0.1")
+	final := must(timer.StatusCodes{}.With(422))
 	for _, c := range []struct {
 		name   string
 		answer Answer
@@ -106,20 +111,29 @@ func TestAnswerTable(t *testing.T) {
 		{"Retry-After", Answer{Status: 503, RetryAfter: "120"}, Retry, 2 * minute, ""},
 		{"Retry-After after a redirect", Answer{Status: 302, RetryAfter: "120"}, Retry, 2 * minute, ""},
 		{"Retry-After below the backoff", Answer{Status: 429, RetryAfter: "1"}, Retry, first, ""},
-		{"Retry-After beyond the cap", Answer{Status: 429, RetryAfter: "86400"}, Retry, time.Hour, ""},
+		{"Retry-After beyond the cap", Answer{Status: 429, RetryAfter: "86400"}, Retry, 2 * time.Hour, ""},
 		{"Retry-After as a date", Answer{Status: 429, RetryAfter: "Thu, 31 Jan 2030 09:05:00 GMT"}, Retry, 5 * minute, ""},
 		{"Retry-After in the past", Answer{Status: 429, RetryAfter: "Thu, 31 Jan 2019 09:05:00 GMT"}, Retry, first, ""},
 		{"Retry-After nonsense", Answer{Status: 429, RetryAfter: "soon"}, Retry, first, ""},
 
+		// An ingress answers 404 while its backend is deployed, and 401 while a key is replaced.
+		{"400", Answer{Status: 400}, Retry, first, "400 Bad Request"},
+		{"401", Answer{Status: 401}, Retry, first, "401"},
+		{"404", Answer{Status: 404, RetryAfter: "120"}, Retry, 2 * minute, "404"},
+		{"499", Answer{Status: 499}, Retry, first, "499"},
+		{"404 cut off", Answer{Status: 404, Err: reset}, Retry, first, "404"},
+
 		{"410", Answer{Status: 410}, Dead, 0, "gone"},
-		{"400", Answer{Status: 400}, Dead, 0, "400 Bad Request"},
-		{"401", Answer{Status: 401}, Dead, 0, "401"},
-		{"404", Answer{Status: 404, RetryAfter: "5"}, Dead, 0, "404"},
-		{"499", Answer{Status: 499}, Dead, 0, "499"},
-		{"404 cut off", Answer{Status: 404, Err: reset}, Dead, 0, "404"},
+		{"410 cut off", Answer{Status: 410, Err: reset}, Dead, 0, "gone"},
+		{"listed", Answer{Status: 422}, Dead, 0, "422 Unprocessable Entity, a final status of its namespace"},
+		{"listed, cut off", Answer{Status: 422, Err: reset, RetryAfter: "5"}, Dead, 0, "422"},
+
+		{"a name that does not resolve", Answer{Err: unresolved}, Retry, first, "no such host"},
+		{"a name that resolves to a refused address", Answer{Err: dialRefused}, Retry, first, "10.0.0.1 is a private address"},
+		{"a refused address in the URL", Answer{Err: literal}, Dead, 0, "not called"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(aTimer(), c.answer, timer.StatusCodes{}, now, middle)
+			v := Judge(aTimer(), c.answer, final, now, middle)
 			if v.Kind != c.want {
 				t.Fatalf("kind %d, want %d (%+v)", v.Kind, c.want, v)
 			}
@@ -143,7 +157,7 @@ func TestAnswerTable(t *testing.T) {
 			if want == Retry {
 				want = Exhausted
 			}
-			if v := Judge(last, c.answer, timer.StatusCodes{}, now, middle); v.Kind != want {
+			if v := Judge(last, c.answer, final, now, middle); v.Kind != want {
 				t.Errorf("on the last attempt: kind %d, want %d", v.Kind, want)
 			}
 		})

@@ -216,7 +216,7 @@ func discreet(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"retryStatuses", "headers", "eventTopics":
+		"deadRetention", "finalStatuses", "headers", "eventTopics":
 		return err
 	}
 	out := *invalid
@@ -249,7 +249,7 @@ func readHeaders(field string, v value) (timer.Headers, error) {
 
 // readStatuses reads an array of statuses.
 func readStatuses(field string, v value) (timer.StatusCodes, error) {
-	const want = "an array of statuses from 400 to 499, such as [404, 409]"
+	const want = "an array of statuses from 400 to 499, such as [400, 422]"
 	var set timer.StatusCodes
 	if v[0] != '[' {
 		return set, timer.Invalid(field, raw(v), want)

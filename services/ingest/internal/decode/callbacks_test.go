@@ -246,20 +246,20 @@ func TestHeadersThatAreNotAccepted(t *testing.T) {
 	}
 }
 
-func TestRetryStatuses(t *testing.T) {
+func TestFinalStatuses(t *testing.T) {
 	n := newNamespaceSettings(t)
-	n.must(`{"retryStatuses":[409,404,404.0]}`)
-	if got := n.settings.RetryStatuses.String(); got != "404 409" {
+	n.must(`{"finalStatuses":[422,400,400.0]}`)
+	if got := n.settings.FinalStatuses.String(); got != "400 422" {
 		t.Errorf("statuses %q", got)
 	}
 	n.must(`{"headers":{"x-a":"1"}}`)
-	if n.settings.RetryStatuses == (timer.StatusCodes{}) || n.settings.Headers != "X-A: 1\n" {
+	if n.settings.FinalStatuses == (timer.StatusCodes{}) || n.settings.Headers != "X-A: 1\n" {
 		t.Errorf("another update left %+v", n.settings)
 	}
-	for _, statuses := range []string{`404`, `"404"`, `["404"]`, `[399]`, `[500]`, `[404.5]`, `[410]`, `[null]`, `{}`} {
-		n.wantRefused(`{"retryStatuses":`+statuses+`}`, "retryStatuses", "4")
+	for _, statuses := range []string{`404`, `"404"`, `["404"]`, `[399]`, `[500]`, `[404.5]`, `[null]`, `{}`} {
+		n.wantRefused(`{"finalStatuses":`+statuses+`}`, "finalStatuses", "4")
 	}
-	n.must(`{"retryStatuses":[]}`)
+	n.must(`{"finalStatuses":[]}`)
 	n.must(`{"headers":null}`)
 	if n.settings != store.DefaultSettings() {
 		t.Errorf("cleared: %+v", n.settings)

@@ -134,7 +134,7 @@ func TestCreateIsRefused(t *testing.T) {
 		"retries differ":     {`{` + at + `,"retryPolicy":{"maxRetries":3,"maxAttempts":3}}`, `retryPolicy.maxRetries: 3 is not accepted: want maxAttempts − 1, or only one of the two`},
 		"below a ms":         {`{` + at + `,"retryPolicy":{"maxAttemptsDuration":"10us"}}`, `retryPolicy.maxAttemptsDuration: "10us" is not accepted: want at least "1ms"`},
 		"multiplier":         {`{` + at + `,"retryPolicy":{"backoffMultiplier":0.5}}`, `retryPolicy.backoffMultiplier: 0.5 is not accepted: want 1 to 100`},
-		"interval":           {`{` + at + `,"retryPolicy":{"initialInterval":"2h"}}`, `retryPolicy.maxInterval: 1h0m0s is not accepted: want initialInterval (2h0m0s) to 168h`},
+		"interval":           {`{` + at + `,"retryPolicy":{"initialInterval":"3h"}}`, `retryPolicy.maxInterval: 2h0m0s is not accepted: want initialInterval (3h0m0s) to 168h`},
 		"onConflict":         {`{` + at + `,"onConflict":"merge"}`, `onConflict: "merge" is not accepted: want "replace", "keep" or "fail"`},
 		"correlation":        {`{` + at + `,"correlationId":"a\tb"}`, `correlationId: "a\tb" is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
 		"payload":            {`{` + at + `,"payload":"` + strings.Repeat("x", timer.MaxPayload-1) + `"}`, `payload: 102401 bytes are not accepted: want at most 102400`},
@@ -239,6 +239,7 @@ func TestOtherBodies(t *testing.T) {
 		"namespace both":    {refusal(ReadNamespaceCreate([]byte(`{"name":"a","numShards":16,"preset":"small"}`))), `preset: "small" is not accepted: want only one of numShards and preset`},
 		"namespace preset":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","preset":"tiny"}`))), `preset: "tiny" is not accepted: want "small", "medium", "large" or "xlarge"`},
 		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
+		"dead retention":    {refusal(settingsOf(`{"name":"a","settings":{"deadRetention":"8761h"}}`)), `deadRetention: 8761h0m0s is not accepted: want "1m" to "8760h"`},
 		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards is fixed for life`},
 		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with what to change`},
 		"list namespaces":   {ReadNothing([]byte(`{"a":1}`)), `a: 1 is not accepted: want only an empty object`},
@@ -299,7 +300,7 @@ func FuzzDecodeCreate(f *testing.F) {
 func FuzzDecodeUpdate(f *testing.F) {
 	f.Add([]byte(`{"id":"a","payload":null,"retryPolicy":{"maxAttempts":null},"ifGeneration":"7"}`))
 	f.Add([]byte(`{"name":"a","preset":"small","settings":{"retryPolicy":null}}`))
-	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"retryStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
+	f.Add([]byte(`{"name":"a","settings":{"headers":{"x-a":"1"},"finalStatuses":[404],"secrets":{"set":"` + aSecret + `"},"tls":{"ca":"x"}}}`))
 	f.Add([]byte(`{"id":"a","headers":{"X-A":"1","x-a":"2"}}`))
 	f.Add([]byte(`{"id":"a","executeIn":"1s","topic":"orders.timeouts","key":"\u00e4"}`))
 	f.Add([]byte(`{"name":"a","settings":{"eventTopics":["orders.*","b","b"]}}`))

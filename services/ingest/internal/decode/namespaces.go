@@ -24,14 +24,15 @@ type NamespaceUpdate struct {
 
 // SettingsFields are what a body says of a namespace's settings.
 type SettingsFields struct {
-	retry     retryFields
-	timeout   timeoutField
-	retention optional[time.Duration]
-	headers   optional[timer.Headers]
-	statuses  optional[timer.StatusCodes]
-	secrets   secretFields
-	tls       tlsFields
-	topics    optional[timer.TopicPatterns]
+	retry         retryFields
+	timeout       timeoutField
+	retention     optional[time.Duration]
+	deadRetention optional[time.Duration]
+	headers       optional[timer.Headers]
+	statuses      optional[timer.StatusCodes]
+	secrets       secretFields
+	tls           tlsFields
+	topics        optional[timer.TopicPatterns]
 }
 
 // presets name numbers of shards.
@@ -44,8 +45,8 @@ var (
 	namespaceNames       = []string{"name"}
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
 	settingsNames        = []string{
-		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"headers", "retryStatuses", "secrets", "tls", "eventTopics",
+		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
+		"headers", "finalStatuses", "secrets", "tls", "eventTopics",
 	}
 )
 
@@ -167,9 +168,11 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			err = f.timeout.read(name, v)
 		case "historyRetention":
 			f.retention, err = maybe(name, v, readDuration)
+		case "deadRetention":
+			f.deadRetention, err = maybe(name, v, readDuration)
 		case "headers":
 			f.headers, err = maybe(name, v, readHeaders)
-		case "retryStatuses":
+		case "finalStatuses":
 			f.statuses, err = maybe(name, v, readStatuses)
 		case "secrets":
 			err = f.secrets.read(v)
@@ -224,11 +227,14 @@ func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings,
 	if d := f.retention.to(def.HistoryRetention); d != nil {
 		s.HistoryRetention = *d
 	}
+	if d := f.deadRetention.to(def.DeadRetention); d != nil {
+		s.DeadRetention = *d
+	}
 	if h := f.headers.to(""); h != nil {
 		s.Headers = *h
 	}
 	if codes := f.statuses.to(timer.StatusCodes{}); codes != nil {
-		s.RetryStatuses = *codes
+		s.FinalStatuses = *codes
 	}
 	if topics := f.topics.to(""); topics != nil {
 		s.EventTopics = *topics

@@ -16,15 +16,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/shard"
-	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
 )
 
 // Config is all a Publisher needs; nothing has a default here.
 type Config struct {
-	Bus   bus.Bus
-	Clock timer.Clock
-	Log   *slog.Logger
+	Bus bus.Bus
+	Log *slog.Logger
 	// Queue bounds the hints that wait, Batch those of one publish.
 	Queue, Batch int
 	// Timeout bounds one publish.
@@ -45,7 +43,7 @@ type Publisher struct {
 
 // New returns a Publisher; it takes hints at once and publishes them from Run on.
 func New(cfg Config) *Publisher {
-	return &Publisher{cfg: cfg, gate: seldom.NewGate(cfg.Clock, 10*time.Second), wake: make(chan struct{}, 1)}
+	return &Publisher{cfg: cfg, gate: seldom.NewGate(10 * time.Second), wake: make(chan struct{}, 1)}
 }
 
 // Add takes hints, as many as there is room for.

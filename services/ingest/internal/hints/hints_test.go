@@ -74,7 +74,7 @@ func (c *counter) Add(n float64) { c.n.Add(int64(n)) }
 func newBench() *bench {
 	b := &bench{bus: &slowBus{}, done: make(chan struct{})}
 	b.Publisher = hints.New(hints.Config{
-		Bus: b.bus, Clock: timer.SystemClock, Log: slog.New(slog.DiscardHandler), Queue: 6, Batch: 2,
+		Bus: b.bus, Log: slog.New(slog.DiscardHandler), Queue: 6, Batch: 2,
 		Timeout: time.Minute, Published: &b.published, Failed: &b.failed, Dropped: &b.dropped,
 	})
 	go func() { defer close(b.done); b.Run() }()

@@ -1,7 +1,7 @@
 // Package seldom keeps a log readable while something fails many times a second: it lets one line of
 // many through.
 //
-// It imports pkg/timer only, for the clock, and never logs itself.
+// It imports pkg/timer only, for the stopwatch, and never logs itself.
 package seldom
 
 import (
@@ -13,20 +13,20 @@ import (
 
 // Gate opens at most once in an interval.
 type Gate struct {
-	clock timer.Clock
+	watch timer.Stopwatch
 	every time.Duration
 
 	mu   sync.Mutex
-	next timer.Millis
+	next time.Duration // by watch, so that setting the wall clock does not silence the log
 	held int
 }
 
 // NewGate returns a gate that is open.
-func NewGate(clock timer.Clock, every time.Duration) *Gate { return &Gate{clock: clock, every: every} }
+func NewGate(every time.Duration) *Gate { return &Gate{watch: timer.NewStopwatch(), every: every} }
 
 // Pass reports whether the caller may log, and how often it could not since it last could.
 func (g *Gate) Pass() (held int, ok bool) {
-	now := g.clock()
+	now := g.watch.Elapsed()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now < g.next {
@@ -34,6 +34,6 @@ func (g *Gate) Pass() (held int, ok bool) {
 		return 0, false
 	}
 	held, g.held = g.held, 0
-	g.next = now.Add(g.every)
+	g.next = now + g.every
 	return held, true
 }

@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// --- a postponement that resets the planned time
+
+// replannedRow takes due_at for the planned time.
+type replannedRow struct{ broken }
+
+func (b *replannedRow) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	out, err := b.Store.Current(ctx, checks)
+	for i := range out {
+		out[i].Timer.PlannedAt = out[i].Timer.DueAt
+	}
+	return out, err
+}
+
+func TestSuiteCatchesAPostponementThatResetsThePlannedTime(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &replannedRow{broken{Store: s}} },
+		"Finish/LeasesAndPostponementsKeepThePlannedTime", "Finish/Postponed/WhereTheGuardHolds")
+}
+
+// --- an update that makes an overdue timer look punctual
+
+// punctualUpdate resets the planned time with every update.
+type punctualUpdate struct{ broken }
+
+func (b *punctualUpdate) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		if u, ok := op.(store.Update); ok && u.Patch.ExecuteAt == nil {
+			if row, there := b.current(ctx, u.Ref); there {
+				u.Patch.ExecuteAt = &row.ExecuteAt
+				ops[i] = u
+			}
+		}
+	}
+	return b.Store.Write(ctx, now, ops)
+}
+
+func TestSuiteCatchesAnUpdateThatForgetsHowLateATimerIs(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &punctualUpdate{broken{Store: s}} },
+		"Finish/LeasesAndPostponementsKeepThePlannedTime")
+}
+
+// --- starts that are not given back
+
+// greedy keeps every start that was counted.
+type greedy struct{ broken }
+
+func (b *greedy) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		items[i].ReturnStart = false
+	}
+	return b.Store.Finish(ctx, now, items)
+}
+
+func TestSuiteCatchesAStartThatIsNotGivenBack(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &greedy{broken{Store: s}} },
+		"Finish/APostponementGivesAStartBackWhereAsked")
+}
+
+// --- gauges that do not see postponed timers, or take running ones for late
+
+// wrongCensus counts by another time than the contract says.
+type wrongCensus struct {
+	broken
+
+	by func(t *timer.Timer) timer.Millis
+}
+
+func (b *wrongCensus) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
+	counts, err := b.Store.Count(ctx, now)
+	counts.Overdue, counts.OldestPlannedAt = 0, timer.Never
+	for _, t := range b.rowsOf(ctx, now, 0, 1, 2, 3) {
+		if t.Status == timer.StatusParked {
+			continue
+		}
+		at := b.by(&t)
+		counts.OldestPlannedAt = min(counts.OldestPlannedAt, at)
+		if at < now {
+			counts.Overdue++
+		}
+	}
+	return counts, err
+}
+
+func TestSuiteCatchesACensusByDueTime(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &wrongCensus{broken{Store: s}, func(t *timer.Timer) timer.Millis { return t.DueAt }}
+	}, "Census/PostponedTimersAreOverdueAndLeasedOnesAreNot")
+}
+
+func TestSuiteCatchesACensusThatCountsLeasedTimers(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &wrongCensus{broken{Store: s}, func(t *timer.Timer) timer.Millis { return t.PlannedAt }}
+	}, "Census/PostponedTimersAreOverdueAndLeasedOnesAreNot")
+}
+
+// --- lives in the order of the writers' clocks
+
+// byClock orders the ends of a timer's lives by what their writers' clocks said.
+type byClock struct {
+	broken
+
+	said map[store.Ref]map[timer.Generation]timer.Millis
+}
+
+func (b *byClock) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range items {
+		if b.said[f.Ref] == nil {
+			b.said[f.Ref] = map[timer.Generation]timer.Millis{}
+		}
+		if row, ok := b.current(ctx, f.Ref); ok {
+			b.said[f.Ref][row.Generation] = f.Record.FinishedAt
+		}
+	}
+	return b.Store.Finish(ctx, now, items)
+}
+
+func (b *byClock) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.History(ctx, now, ref, 1000)
+	for i := range out {
+		if at, ok := b.said[ref][out[i].Generation]; ok && out[i].Outcome.Final() {
+			out[i].FinishedAt = at
+		}
+	}
+	slices.SortStableFunc(out, func(a, b store.HistoryEntry) int { return cmp.Compare(b.FinishedAt, a.FinishedAt) })
+	return out[:min(limit, len(out))], err
+}
+
+func TestSuiteCatchesLivesOrderedByTheWritersClocks(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &byClock{broken{Store: s}, map[store.Ref]map[timer.Generation]timer.Millis{}}
+	}, "Get/TheLastLifeCountsWhateverTheWritersClocks")
+}

@@ -1,0 +1,86 @@
+package dispatcher_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+// metered starts a node whose metrics can be read.
+func (w *world) metered(change ...func(*dispatcher.Config)) (*node, func(name string) (count, sum float64)) {
+	w.t.Helper()
+	registry := prometheus.NewRegistry()
+	n := w.start(append(change, func(c *dispatcher.Config) { c.Registerer = registry })...)
+	return n, func(name string) (count, sum float64) {
+		w.t.Helper()
+		families, err := registry.Gather()
+		w.must(err)
+		for _, f := range families {
+			if f.GetName() != "timerbus_dispatcher_"+name {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				if h := m.GetHistogram(); h != nil {
+					count += float64(h.GetSampleCount())
+					sum += h.GetSampleSum()
+				}
+				sum += m.GetCounter().GetValue()
+			}
+			return count, sum
+		}
+		w.t.Fatalf("there is no metric %s", name)
+		return 0, 0
+	}
+}
+
+// A postponement does not reset the lateness of a timer.
+func TestLatenessIsMeasuredFromThePlannedTime(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n, metric := w.metered()
+		var down atomic.Bool
+		down.Store(true)
+		w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, _ []bus.Message) (f membus.PublishFault) {
+			if down.Load() && topic == bus.Fired {
+				f.Err = bus.ErrUnavailable
+			}
+			return f
+		}})
+		w.put("event", time.Second, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverEvent, "" })
+		w.pass(20 * time.Second)
+		down.Store(false)
+		w.pass(10 * time.Second)
+		w.wantStatus("event", timer.StatusDone)
+		before, late := metric("lateness_seconds")
+		// It was tried about every 5 s, later each time: 0 + 5 + 10 + 15 + 20.
+		if before < 4 || late < 40 || late > 70 {
+			t.Errorf("%v attempts were %v s late in all, want about 50 s", before, late)
+		}
+
+		// A retry is on time when it comes at the time that was planned for it.
+		var calls atomic.Int64
+		w.mu.Lock()
+		w.answer = func(context.Context, call) dispatcher.Answer {
+			if calls.Add(1) < 4 {
+				return dispatcher.Answer{Status: 500}
+			}
+			return dispatcher.Answer{Status: 200}
+		}
+		w.mu.Unlock()
+		w.put("callback", time.Second, nil)
+		w.pass(5 * time.Minute)
+		w.wantStatus("callback", timer.StatusDone)
+		after, sum := metric("lateness_seconds")
+		if after-before != 4 || sum-late > 0.1 {
+			t.Errorf("%v attempts, of which 3 were retries, were %v s late in all", after-before, sum-late)
+		}
+		n.end()
+	})
+}

@@ -1,0 +1,163 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher announces them first; the
+// owner of the shard announces those that stay marked.
+
+const (
+	// announcePage bounds the entries of one read.
+	announcePage = 100
+	// maxRefused bounds the refused entries that are read in addition to a page. With more of them, the oldest ones
+	// of a partition would fill every page.
+	maxRefused = 100
+)
+
+// announced is the result of one page.
+type announced struct {
+	// refused are the entries that the bus did not accept.
+	refused map[store.Mark]bool
+	// more: there may be further entries.
+	more bool
+}
+
+func (o *session) announce(now timer.Millis) {
+	asked, shards, before, refused := now, o.state.Shards(), now.Add(-o.config.AnnounceAfter), o.refused
+	o.work(effectAnnounce, func(ctx context.Context) func(timer.Millis) {
+		answer, err := o.announcePage(ctx, shards, now, before, refused)
+		return func(now timer.Millis) {
+			o.refused = answer.refused
+			switch {
+			case err != nil:
+				o.failed(effectAnnounce, now, err)
+				return
+			case answer.more:
+				o.worked(effectAnnounce, now)
+			default:
+				o.worked(effectAnnounce, now.Add(o.config.AnnounceAfter))
+			}
+			o.announcedAt = asked
+		}
+	})
+}
+
+// announcePage publishes the marked entries in one batch, without those that were refused before, which are published
+// one by one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no
+// others. It returns an error if no entry was announced.
+func (o *session) announcePage(
+	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.Mark]bool,
+) (announced, error) {
+	limit := announcePage + min(len(refused), maxRefused)
+	notices, err := o.config.Store.Unannounced(ctx, shards, before, limit)
+	if err != nil || len(notices) == 0 {
+		return announced{refused: refused}, err
+	}
+	var together, apart []*store.Notice
+	for i := range notices {
+		if refused[notices[i].Mark] {
+			apart = append(apart, &notices[i])
+		} else {
+			together = append(together, &notices[i])
+		}
+	}
+	done, failure := 0, error(nil)
+	if len(together) > 0 {
+		if failure = o.announceAll(ctx, now, together); failure == nil {
+			done = len(together)
+		} else {
+			apart = append(together, apart...)
+		}
+	}
+	answer := announced{refused: map[store.Mark]bool{}}
+	for _, n := range apart {
+		err := o.announceOne(ctx, now, n)
+		if err == nil {
+			done++
+			continue
+		}
+		failure = err
+		answer.refused[n.Mark] = true
+		if ctx.Err() != nil || errors.Is(err, bus.ErrClosed) {
+			break
+		}
+	}
+	if done == 0 {
+		return answer, failure
+	}
+	o.metrics.announceRefused.WithLabelValues("retried").Add(float64(len(answer.refused)))
+	if len(answer.refused) > len(refused) {
+		o.log.Warn("bus refuses dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
+	}
+	answer.more = len(notices) == limit
+	return answer, nil
+}
+
+// announceAll publishes entries together and takes their marks off.
+func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*store.Notice) error {
+	if err := o.publishNotices(ctx, event.NoticeOf, now, notices...); err != nil {
+		return err
+	}
+	marks := make([]store.Mark, len(notices))
+	for i, n := range notices {
+		marks[i] = n.Mark
+	}
+	o.metrics.announced.Add(float64(len(marks)))
+	return o.config.Store.Announced(ctx, marks)
+}
+
+// announceOne publishes one entry, without its payload if it is too large for the bus with it, and takes its mark
+// off. One that is too large in any case can never be announced: history and list still have it.
+func (o *session) announceOne(ctx context.Context, now timer.Millis, n *store.Notice) error {
+	// An entry on which the bus hangs leaves time for others.
+	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/4)
+	defer cancel()
+	err := o.publishNotices(publish, event.NoticeOf, now, n)
+	if errors.Is(err, bus.ErrTooLarge) {
+		err = o.publishNotices(publish, event.NoticeWithoutPayload, now, n)
+	}
+	switch {
+	case errors.Is(err, bus.ErrTooLarge):
+		o.metrics.announceRefused.WithLabelValues("dropped").Inc()
+		o.log.Error("dead or parked timer is too large for the bus, not announced",
+			"namespace", n.Timer.Namespace, "timer", n.Timer.ID, "status", string(n.Timer.Status), "error", err)
+	case err != nil:
+		return fmt.Errorf("timer %q of namespace %q: %w", n.Timer.ID, n.Timer.Namespace, err)
+	default:
+		o.metrics.announced.Inc()
+	}
+	return o.config.Store.Announced(ctx, []store.Mark{n.Mark})
+}
+
+// publishNotices publishes the events of entries. Their ids let the bus drop what it took in an attempt whose answer
+// was lost.
+func (o *session) publishNotices(
+	ctx context.Context, eventOf func(source string, t *timer.Timer, at timer.Millis) (event.CloudEvent, error),
+	now timer.Millis, notices ...*store.Notice,
+) error {
+	messages := make([]bus.Message, len(notices))
+	for i, n := range notices {
+		e, err := eventOf(o.config.Source, &n.Timer, now)
+		if err != nil {
+			return err
+		}
+		headers, body, err := e.Encode(o.config.Format)
+		if err != nil {
+			return err
+		}
+		messages[i] = bus.Message{Partition: o.partition, Key: e.Subject, ID: e.ID, Headers: headers, Body: body}
+	}
+	if _, err := o.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
+		return fmt.Errorf("announce %d timers: %w", len(messages), err)
+	}
+	return nil
+}

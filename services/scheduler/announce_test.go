@@ -1,0 +1,134 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// dies makes a timer and writes it into history as dead and marked, like a dispatcher that crashes before it announces.
+func (w *world) dies(id, payload string) {
+	w.t.Helper()
+	t := w.put("n", id, time.Hour, false)
+	ref := store.Ref{Shard: w.shardOf(id), UUID: t.UUID}
+	body := []byte(payload)
+	out, err := w.store.Write(w.t.Context(), timer.SystemClock(), []store.Op{store.Update{
+		Ref: ref, Revision: w.revisions.Next(), Patch: timer.Patch{Payload: &body},
+	}})
+	if err != nil || out[0].Err != nil {
+		w.t.Fatal(err, out)
+	}
+	errs, err := w.store.Finish(w.t.Context(), timer.SystemClock(), []store.Finish{{
+		Ref: ref, DueAt: t.DueAt, Kind: store.FinishDead, If: store.Guard{Generation: out[0].Timer.Generation},
+		Record: store.Record{Attempt: 1, StatusCode: 410, Error: "gone", FinishedAt: timer.SystemClock(), KeepFor: time.Hour},
+	}})
+	if err != nil || errs[0] != nil {
+		w.t.Fatal(err, errs)
+	}
+}
+
+// oneShard gives ids that lie in one shard, and so in one partition.
+func (w *world) oneShard(prefix string, n int) (ids []string) {
+	for i := 0; len(ids) < n; i++ {
+		if id := fmt.Sprint(prefix, i); w.shardOf(id) == w.shardOf("x") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// marked lists the unannounced timers.
+func (w *world) marked() (ids []string) {
+	w.t.Helper()
+	ns, _ := w.directory.Lookup(w.t.Context(), "n")
+	left, err := w.store.Unannounced(w.t.Context(), ns.Shards.In(0, 1), timer.Never, 10_000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, n := range left {
+		ids = append(ids, n.Timer.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// refusing has the bus refuse dead events that hold a text.
+func (w *world) refusing(text string, err error, on *atomic.Bool) {
+	w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, messages []bus.Message) (f membus.PublishFault) {
+		bad := func(m bus.Message) bool { return strings.Contains(string(m.Body), text) }
+		if on.Load() && topic == bus.Dead && slices.ContainsFunc(messages, bad) {
+			f.Err = err
+		}
+		return f
+	}})
+}
+
+func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		refused string // in the event
+		err     error
+		bad     int
+		gone    bool // refused entries are announced without their payload, or dropped
+		told    int  // events of the first refused entry
+	}{
+		"too large":                 {`"large"`, bus.ErrTooLarge, 1, true, 1},
+		"too large without payload": {`n/bad`, bus.ErrTooLarge, 1, true, 0},
+		"refused":                   {`n/bad`, bus.ErrUnavailable, 1, false, 0},
+		"more than a page refused":  {`n/bad`, bus.ErrUnavailable, 150, false, 0},
+		"a page too large":          {`n/bad`, bus.ErrTooLarge, 250, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				bad, good := w.oneShard("bad", c.bad), w.oneShard("good", 5)
+				for _, id := range bad {
+					w.dies(id, `"large"`)
+				}
+				w.pass(time.Second)
+				for _, id := range good {
+					w.dies(id, `"small"`)
+				}
+				dead := w.listen(bus.Dead)
+				var on atomic.Bool
+				on.Store(true)
+				w.refusing(c.refused, c.err, &on)
+				n := w.start("a")
+				w.pass(time.Minute)
+				told := map[string]int{}
+				for _, m := range dead.got {
+					e, err := event.Decode(m.Headers, m.Body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					told[strings.TrimPrefix(e.Subject, "n/")]++
+				}
+				for _, id := range good {
+					if told[id] != 1 {
+						t.Errorf("%s was announced %d times in a minute, want once", id, told[id])
+					}
+				}
+				if told[bad[0]] != c.told {
+					t.Errorf("what the bus refuses was announced %d times, want %d", told[bad[0]], c.told)
+				}
+				left := w.marked()
+				if c.gone && len(left) != 0 || !c.gone && len(left) != c.bad {
+					t.Errorf("%d are marked", len(left))
+				}
+				on.Store(false)
+				w.pass(time.Minute)
+				if left = w.marked(); len(left) != 0 {
+					t.Errorf("once the bus takes all, %d are marked", len(left))
+				}
+				n.end()
+			})
+		})
+	}
+}
