@@ -62,6 +62,20 @@ type Member struct {
 	Break func()
 }
 
+// CrashFactory makes a fresh, empty bus whose server can be crashed. What it starts, it ends in t.Cleanup.
+type CrashFactory func(t T, partitions int) CrashSystem
+
+// CrashSystem is a bus under test, on a server that no other check uses meanwhile.
+type CrashSystem struct {
+	System
+	// Remember notes what the server has stored of the topics now.
+	Remember func()
+	// Crash kills the server without warning and starts it again. The server has forgotten as much of what
+	// came after Remember, messages and acknowledgements, as the bus may forget in a crash. Members live on
+	// and connect again by themselves.
+	Crash func()
+}
+
 // Options says how to run the suite.
 type Options struct {
 	// Bubble runs each check in a testing/synctest bubble, for buses that need no real time.
@@ -89,6 +103,24 @@ func Run(t *testing.T, opts Options, factory Factory) {
 				return
 			}
 			t.Parallel()
+			c.Run(t, factory)
+		})
+	}
+}
+
+// RunCrash runs the checks that crash the bus's server, one after another.
+func RunCrash(t *testing.T, opts Options, factory CrashFactory) {
+	t.Helper()
+	for _, c := range CrashChecks() {
+		t.Run(c.Name, func(t *testing.T) {
+			if why, ok := opts.Exclude[c.Name]; ok {
+				t.Logf("excluded: %s", why)
+				return
+			}
+			if opts.Bubble {
+				synctest.Test(t, func(t *testing.T) { c.Run(t, factory) })
+				return
+			}
 			c.Run(t, factory)
 		})
 	}

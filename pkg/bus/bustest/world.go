@@ -86,7 +86,13 @@ func (w *world) never(what string, cond func() bool) {
 // poll is await for a condition that no event announces, such as a floor.
 func (w *world) poll(what string, cond func() error) {
 	w.Helper()
-	deadline := time.Now().Add(w.sys.Patience)
+	w.pollWithin(0, what, cond)
+}
+
+// pollWithin is poll for what the contract lets take extra time.
+func (w *world) pollWithin(extra time.Duration, what string, cond func() error) {
+	w.Helper()
+	deadline := time.Now().Add(extra + w.sys.Patience)
 	for {
 		err := cond()
 		if err == nil {

@@ -1,9 +1,11 @@
 package membus_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 )
@@ -19,6 +21,32 @@ func TestSuite(t *testing.T) {
 			LeaseTTL: time.Second,
 			Settle:   3 * time.Second,
 			Patience: 3 * time.Second,
+		}
+	})
+}
+
+func TestCrashSuite(t *testing.T) {
+	bustest.RunCrash(t, bustest.Options{Bubble: true}, func(t bustest.T, partitions int) bustest.CrashSystem {
+		b := membus.New(membus.Options{Partitions: partitions})
+		onlooker := b.Join("onlooker")
+		end := func() int64 {
+			floors, err := onlooker.Floor(t.Context(), bus.Due, "")
+			if err != nil {
+				t.Errorf("floor: %v", err)
+				return 0
+			}
+			return floors[0].End.Offset
+		}
+		var remembered int64
+		return bustest.CrashSystem{
+			System: bustest.System{
+				Join:     func(bustest.T) bustest.Member { return member(b) },
+				LeaseTTL: time.Second,
+				Settle:   3 * time.Second,
+				Patience: 3 * time.Second,
+			},
+			Remember: func() { remembered = end() },
+			Crash:    func() { b.CrashQueue(bus.Due, int(end()-remembered), math.MaxInt) },
 		}
 	})
 }

@@ -25,6 +25,12 @@ type record struct {
 	// The committed position; zero in Live mode.
 	Incarnation int64 `json:"incarnation,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
+	// Seen is the sequence delivered last, and Time when the server took it, in nanoseconds (lostend.go).
+	Seen int64 `json:"seen,omitempty"`
+	Time int64 `json:"time,omitempty"`
+	// Before is the epoch of what lies before the sequence Next, where the log lost its end behind Offset.
+	Before int64 `json:"before,omitempty"`
+	Next   int64 `json:"next,omitempty"`
 }
 
 // entry is a record as last seen, with its revision; 0 for none.

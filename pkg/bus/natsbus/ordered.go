@@ -28,8 +28,10 @@ type orderedSource struct {
 	// Of the session's goroutine.
 	link     <-chan struct{}
 	consumer string
-	sequence uint64 // of the consumer: a gap means that a message was lost on the way
-	last     int64  // offset delivered last
+	sequence uint64    // of the consumer: a gap means that a message was lost on the way
+	last     int64     // offset delivered last
+	seen     int64     // largest offset delivered by this session; 0 for none
+	taken    time.Time // when the server took that message
 	commitAt time.Time
 
 	window *window.Window // set by start, before any delivery
@@ -64,16 +66,11 @@ func (o *orderedSource) start(ctx context.Context) error {
 		return err
 	}
 	o.pull.expires = ownExpiresOn(info)
-	incarnation := info.Created.UnixNano()
-	if o.hold.Incarnation != incarnation {
-		o.hold.Incarnation, o.hold.Offset = incarnation, 0 // written with the first commit
-	}
-	if last := int64(info.State.LastSeq); o.hold.Offset > last {
-		// The server lost acknowledged messages (power failure without sync_always). New ones
-		// would take the same sequences and be skipped.
-		o.session.bus.log.Error("the log ends before the committed position", "topic", o.session.spec.Topic,
-			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
-		o.hold.Offset = last
+	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
+		// Written with the first commit.
+		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
+	} else if err := o.noticeLoss(ctx, info); err != nil {
+		return err
 	}
 	o.window = window.New(o.session.spec.MaxInFlight, o.hold.Offset)
 	return o.read(ctx, o.hold.Offset)
@@ -192,10 +189,14 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 		return nil, false, o.reread(ctx, nil)
 	}
 	o.last = int64(meta.Sequence.Stream)
+	if o.last > o.seen {
+		o.seen, o.taken = o.last, meta.Timestamp
+	}
+	o.stream.saw(meta.Sequence.Stream)
 	out := &orderedDelivery{source: o, slot: slot}
 	out.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
-		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.Incarnation, Offset: o.last},
+		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.epoch(o.last), Offset: o.last},
 		Time:     meta.Timestamp,
 		Acker:    out,
 	}
@@ -212,8 +213,13 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	if info.Created.UnixNano() != o.hold.Incarnation {
-		return fmt.Errorf("stream %s was made anew", o.stream.name)
+	if o.hold.Incarnation < info.Created.UnixNano() {
+		return fmt.Errorf("%w: stream %s was made again", bus.ErrLost, o.stream.name)
+	}
+	if why != nil {
+		if err := o.intact(ctx, info); err != nil {
+			return err
+		}
 	}
 	return o.read(ctx, o.last)
 }
@@ -224,7 +230,11 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 	for {
 		link := o.session.bus.link.next()
 		if o.session.bus.nc.IsConnected() {
-			if err := o.reread(ctx, errLinkChanged); err == nil || ctx.Err() != nil {
+			err := o.reread(ctx, errLinkChanged)
+			if errors.Is(err, bus.ErrLost) {
+				return err
+			}
+			if err == nil || ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if !pause(ctx, o.session.bus.opts.RetryPause) {
@@ -279,7 +289,7 @@ func (o *orderedSource) commitDue() time.Time {
 
 func (o *orderedSource) commit(ctx context.Context) error {
 	r := o.hold.record
-	r.Offset = o.window.Committed()
+	r.commit(o.window.Committed(), o.seen, o.taken)
 	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
 	defer cancel()
 	return o.hold.put(ctx, r)
@@ -293,7 +303,7 @@ func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	}
 	if o.window != nil {
 		if committed := o.window.Seal(); commit {
-			o.hold.Offset = committed
+			o.hold.commit(committed, o.seen, o.taken)
 		}
 	}
 	return o.hold.release(ctx)
