@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -237,27 +238,65 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 	return fields[1], fields[3], nil
 }
 
-// TestCrashSuite runs the checks that crash the server: it is killed, and has lost the end of the due queue.
+// TestCrashSuite runs the checks that crash the server: on a server that has lost the end of the due queue, on
+// one that was only killed, and on a cluster of which all servers were killed at once.
 func TestCrashSuite(t *testing.T) {
+	t.Run("loss", func(t *testing.T) {
+		runCrashSuite(t, func(t bustest.T) crashable {
+			root, err := os.MkdirTemp("", "timerbus-crash-")
+			if err != nil {
+				t.Fatalf("make a folder: %v", err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(root) })
+			server, remembered := startMortal(t, filepath.Join(root, "server")), filepath.Join(root, "remembered")
+			return crashable{
+				opts:     natsbus.Options{URL: server.url(), Prefix: "crash"},
+				remember: func() { server.remember("crash-due", remembered) },
+				crash:    func() { server.crash("crash-due", remembered) },
+			}
+		})
+	})
+	for name, nodes := range map[string][]string{"nats": {"nats"}, "nats3": {"nats3-1", "nats3-2", "nats3-3"}} {
+		t.Run(name, func(t *testing.T) {
+			url := servers(t, name)
+			runCrashSuite(t, func(check bustest.T) crashable {
+				opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: len(nodes)}
+				remove(check, url, opts.Prefix)
+				return crashable{opts: opts, remember: func() {}, crash: func() {
+					for _, node := range nodes {
+						control(t, "kill/"+node)
+					}
+					var starting sync.WaitGroup
+					for _, node := range nodes { // none is ready before most are
+						starting.Go(func() { control(t, "start/"+node) })
+					}
+					starting.Wait()
+				}}
+			})
+		})
+	}
+}
+
+// crashable is a server, or a cluster, that a check may crash.
+type crashable struct {
+	opts            natsbus.Options
+	remember, crash func()
+}
+
+func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 	bustest.RunCrash(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.CrashSystem {
-		root, err := os.MkdirTemp("", "timerbus-crash-")
-		if err != nil {
-			t.Fatalf("make a folder: %v", err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(root) })
-		server := startMortal(t, filepath.Join(root, "server"))
-		opts := natsbus.Options{URL: server.url(), Prefix: "crash", Partitions: partitions, Logger: testLog()}
-		remembered := filepath.Join(root, "remembered")
+		server := start(t)
+		server.opts.Partitions, server.opts.Logger = partitions, testLog()
 		return bustest.CrashSystem{
 			System: bustest.System{
-				Join:     func(t bustest.T) bustest.Member { return join(t, opts) },
+				Join:     func(t bustest.T) bustest.Member { return join(t, server.opts) },
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
-				Patience: 10 * time.Second,
+				Patience: patience,
 				Early:    500 * time.Millisecond,
 			},
-			Remember: func() { server.remember("crash-due", remembered) },
-			Crash:    func() { server.crash("crash-due", remembered) },
+			Remember: server.remember,
+			Crash:    server.crash,
 		}
 	})
 }
