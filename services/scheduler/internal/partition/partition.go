@@ -67,6 +67,11 @@ type Partition struct {
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
+	// epochSince is when the floor's epoch was met first.
+	epochSince timer.Millis
+	// liftedAt is when a barrier fell, and forgottenAt when what the bus has forgotten may be published again,
+	// until a sweep has begun since; else Never.
+	liftedAt, forgottenAt timer.Millis
 	// restedAt is when a shard last came to rest.
 	restedAt timer.Millis
 	// Sweeps is the number of the running sweep, or of the last one.
@@ -118,7 +123,10 @@ type publication struct {
 
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
-	return &Partition{limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}}
+	return &Partition{
+		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{},
+		liftedAt: timer.Never, forgottenAt: timer.Never,
+	}
 }
 
 // Claim adds a shard just claimed. now is read after the claim's answer; end is the due queue's end
@@ -198,6 +206,12 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
 	}
+	if f.Floor.Incarnation > p.floor.Floor.Incarnation {
+		p.epochSince = now
+		if p.floor.Floor.Incarnation > 0 {
+			p.forgottenAt = now.Add(bus.AckWait)
+		}
+	}
 	p.floor = f
 	p.passed = 0
 	if p.near() {
@@ -210,6 +224,7 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	for _, s := range p.shards {
 		if s.standing && !f.Floor.Before(s.endAtClaim) {
 			s.lift(now)
+			p.liftedAt = now
 		}
 	}
 }
