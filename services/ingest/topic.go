@@ -43,6 +43,9 @@ var errStopping = errors.New("the session is stopping")
 
 // consume applies topic commands until ctx ends, then waits for the sessions.
 func (s *Service) consume(ctx context.Context) error {
+	if err := s.rewind(ctx); err != nil && ctx.Err() == nil {
+		s.cfg.Logger.Warn("stored positions not compared with the end of the command topic", "error", err)
+	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var sessions sync.WaitGroup
 	defer sessions.Wait()

@@ -87,3 +87,39 @@ func (q *queue) bringBack(n int) {
 		q.repeat(it)
 	}
 }
+
+// TruncateLog loses the newest messages of each partition of a log, so many, as a server that does not sync may
+// when the machine loses its power. Their offsets are given out again in the same incarnation. Sessions of the
+// topic end with ErrLost; groups go on at the end if they had come further.
+func (b *Broker) TruncateLog(topic bus.Topic, lost int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.logOf(topic)
+	if l == nil {
+		return
+	}
+	for p := range l.parts {
+		part := &l.parts[p]
+		part.records = part.records[:max(0, len(part.records)-lost)]
+		for g := range b.groupsOf(topic) {
+			if committed := &g.parts[p].committed; committed.Incarnation == l.incarnation {
+				committed.Offset = min(committed.Offset, part.end()-1)
+			}
+		}
+	}
+	b.loseSessions(topic)
+}
+
+// loseSessions ends the sessions of a log or queue.
+func (b *Broker) loseSessions(topic bus.Topic) {
+	for g := range b.groupsOf(topic) {
+		if g.mode == bus.Live {
+			continue
+		}
+		for _, c := range g.consumers {
+			for _, s := range c.owned() {
+				s.end(bus.ErrLost)
+			}
+		}
+	}
+}

@@ -46,6 +46,25 @@ func (r *record) commit(offset, seen int64, taken time.Time) {
 	}
 }
 
+// leaderPatience is how long a replicated log may seem to end too early before that is believed. Believing it
+// wrongly would have commands applied twice.
+const leaderPatience = 30 * time.Second
+
+// state asks for the log's state. In a cluster a new leader may answer before it has applied all that was
+// committed, so it is asked again while the log seems to end before a sequence that was delivered.
+func (o *orderedSource) state(ctx context.Context, seen int64) (*jetstream.StreamInfo, error) {
+	for deadline := time.Now().Add(leaderPatience); ; {
+		info, err := o.session.bus.info(ctx, o.stream)
+		if err != nil || info.Config.Replicas <= 1 || int64(info.State.LastSeq) >= seen ||
+			o.hold.Incarnation < info.Created.UnixNano() || time.Now().After(deadline) {
+			return info, err
+		}
+		if !pause(ctx, o.session.bus.opts.RetryPause) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // lostEnd reports whether the log has lost the message that was delivered last.
 func (o *orderedSource) lostEnd(ctx context.Context, info *jetstream.StreamInfo, r *record) (bool, error) {
 	if max(r.Seen, r.Offset) > int64(info.State.LastSeq) {

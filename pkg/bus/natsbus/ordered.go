@@ -61,7 +61,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if o.stream, err = o.session.bus.streamOf(ctx, o.session.spec.Topic); err != nil {
 		return err
 	}
-	info, err := o.session.bus.info(ctx, o.stream)
+	info, err := o.state(ctx, max(o.hold.Seen, o.hold.Offset))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
 		pause(ctx, 10*time.Millisecond)
 	}
-	info, err := o.session.bus.info(ctx, o.stream)
+	info, err := o.state(ctx, o.seen)
 	if err != nil {
 		return err
 	}
