@@ -79,12 +79,13 @@ func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 }
 
 // message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
-// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay. A
-// command without a place has no ID: its repetitions cannot be told from replays.
+// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay, nor to
+// another command at a position that the topic had lost. A command without a place has no ID: its repetitions
+// cannot be told from replays.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
-	id := place + "/" + it.fate()
+	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.fate())
 	if !it.placed() {
 		// Applied once more, it is answered once more.
 		place, id = string(bus.Commands)+"/"+d.ID, ""

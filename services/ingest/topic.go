@@ -36,6 +36,8 @@ type session struct {
 	// loop touches it.
 	position store.Position
 	known    bool
+	// truncated is what may have become of the partition before the process started.
+	truncated truncation
 }
 
 // errStopping ends a session's loop in good order.
@@ -43,7 +45,8 @@ var errStopping = errors.New("the session is stopping")
 
 // consume applies topic commands until ctx ends, then waits for the sessions.
 func (s *Service) consume(ctx context.Context) error {
-	if err := s.rewind(ctx); err != nil && ctx.Err() == nil {
+	truncated, err := s.truncations(ctx)
+	if err != nil && ctx.Err() == nil {
 		s.cfg.Logger.Warn("stored positions not compared with the end of the command topic", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -52,7 +55,7 @@ func (s *Service) consume(ctx context.Context) error {
 	defer stop()
 	open := func(_ context.Context, p shard.Partition) (bus.Session, error) {
 		t := &session{
-			Service: s, partition: p,
+			Service: s, partition: p, truncated: truncated[int(p)],
 			stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		}
 		t.work, t.stop = context.WithCancel(work)
