@@ -18,9 +18,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestDataFolderAfterKill starts the service on a data folder as kill -9 may leave it: the queue has brought back
-// messages that its consumer had acknowledged, and the events of overdue timers, whose keys the watermark has
-// passed, are lost. Nothing but a sweep can find these timers, and the messages never go.
+// TestDataFolderAfterKill starts the service on a data folder in a state that kill -9 can leave. The due stream contains
+// messages that its consumer has acknowledged, and the due events of overdue timers at or below the watermark are
+// lost. Only the sweep finds these timers, and it waits for the floor.
 func TestDataFolderAfterKill(t *testing.T) {
 	if onDatabase() {
 		t.Skip("the data folder has no store in it")
@@ -53,8 +53,8 @@ func TestDataFolderAfterKill(t *testing.T) {
 	t.Logf("%d overdue timers delivered, the last %.1f s after the restart", timers, latest.Seconds())
 }
 
-// loseEvents makes a data folder look as if the events of all timers that are due had been published and lost, and
-// the last 20 messages of the queue acknowledged and brought back.
+// loseEvents moves the watermarks past all due timers, as if their events had been published, and leaves 20 acknowledged
+// messages in the due stream.
 func loseEvents(t *testing.T, data string) {
 	t.Helper()
 	b, err := backend.Open(within(t, patience), backend.Options{
@@ -107,7 +107,7 @@ func loseEvents(t *testing.T, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As if everything had been acknowledged.
+	// The ack floor moves to the end of the stream; the messages stay.
 	if _, err := js.ResetConsumerToSequence(t.Context(), "timerbus-due", bus.GroupDispatchers, before.CachedInfo().State.LastSeq+1); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestBrokersAreKilledUnderLoad kills each broker in the middle of a load, then all of them at once, and starts them
-// again. What was answered comes, soon, and the service needs no restart.
+// TestBrokersAreKilledUnderLoad kills each broker under load, and then all brokers, and starts them again. Every
+// acknowledged timer is delivered, and no process of the service needs a restart.
 func TestBrokersAreKilledUnderLoad(t *testing.T) {
 	for _, name := range slices.Concat(clusters, lone) {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 				}
 				pause(t.Context(), 3*time.Second)
 				var starting sync.WaitGroup
-				for _, node := range nodes { // none is ready before most are
+				for _, node := range nodes { // a broker becomes ready only with a quorum
 					starting.Go(func() { control(t, "start/"+node) })
 				}
 				starting.Wait()

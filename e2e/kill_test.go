@@ -14,16 +14,17 @@ import (
 // killGrace is within what time of a restart everything due must have come.
 const killGrace = 35 * time.Second
 
-// campaign is what make kill asks for: seeds, each on a new data folder, and rounds of kills in each.
+// campaign is a number of seeds, each with a new data folder and a number of kills.
 type campaign struct {
 	first         uint64
 	seeds, rounds int
-	// clients write at the same time; full: without pauses.
-	clients int
-	full    bool
+	clients       int
+	// full: clients do not pause between requests.
+	full bool
 }
 
-// killCampaign is TIMERBUS_KILL_SEEDS, _FIRST, _ROUNDS and _CLIENTS, or what everybody has time for.
+// killCampaign reads TIMERBUS_KILL_ROUNDS, _SEEDS, _FIRST and _CLIENTS, which `make kill` sets. Without them the
+// campaign is short and light.
 func killCampaign(t *testing.T) campaign {
 	t.Helper()
 	c := campaign{first: rand.Uint64N(1 << 32), seeds: 1, rounds: 3, clients: 8}
@@ -38,7 +39,7 @@ func killCampaign(t *testing.T) campaign {
 	return c
 }
 
-// number reads a variable.
+// number reads an environment variable.
 func number(t *testing.T, name string, standard int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -71,7 +72,7 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 }
 
-// killUnderLoad plays the rounds of one seed on a new data folder.
+// killUnderLoad runs the rounds of one seed.
 func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest time.Duration) {
 	t.Helper()
 	w := startOwn(t)
@@ -136,7 +137,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	return line, latest
 }
 
-// ramp is how long the load lasts at least before a kill: a full one until timers fire as fast as they are made.
+// ramp is the shortest time under load before a kill. A full load lasts until timers fire at the rate of creates.
 func (c *campaign) ramp() time.Duration {
 	if c.full {
 		return span

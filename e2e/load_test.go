@@ -56,19 +56,20 @@ type load struct {
 	long atomic.Bool
 	// heard is how many fired events the oracle was told of.
 	heard int
-	// mix says how many of 100 timers have which plan, and full that clients make no pauses.
-	mix  mix
+	mix   mix
+	// full: clients do not pause between requests.
 	full bool
 	seed uint64
-	// written counts writes that were answered, delivered callbacks.
+	// written counts answered writes, delivered callbacks.
 	written, delivered atomic.Int64
 }
 
-// mix is how many of 1,000 timers are answered how; the others are done at once, a tenth of them with a large payload.
+// mix is how many of 1,000 timers have each plan. The rest are answered with success immediately, 100 of them with a
+// large payload.
 type mix struct{ long, slow, fail, again, event int }
 
 var (
-	// mixed has much of everything; crowded is for loads at which slow callbacks would wait for each other.
+	// mixed is the default. crowded has fewer slow callbacks, which would use up the concurrency of the host.
 	mixed   = mix{long: 30, slow: 70, fail: 150, again: 150, event: 100}
 	crowded = mix{long: 1, slow: 10, fail: 50, again: 50, event: 100}
 )
@@ -235,12 +236,12 @@ func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delive
 	}, c
 }
 
-// events are the public topics as somebody reads them. What was read once comes first the next time.
+// events reads public topics. Each read starts with the messages of the read before.
 type events interface {
 	ReadAll(ctx context.Context, subject string) ([]tap.Message, error)
 }
 
-// after reads what the topic of fired events holds beyond its first messages.
+// after reads the fired events that follow the first ones.
 func after(ctx context.Context, from events, first int) ([]tap.Message, error) {
 	if from, ok := from.(*tap.Tap); ok {
 		return from.ReadAfter(ctx, tap.Fired, first)
@@ -290,5 +291,5 @@ func (l *load) settle(ctx context.Context, t *testing.T, from events, since time
 	}
 }
 
-// operations counts what clients and receivers have seen done: writes that were answered, and callbacks.
+// operations counts answered writes and callbacks.
 func (l *load) operations() int64 { return l.written.Load() + l.delivered.Load() }

@@ -261,8 +261,7 @@ func lostQueue() hardCase {
 	return c
 }
 
-// crashedQueue crashes the due queue's server twice while it is as full as it may be, so that positions of
-// events are given out again; in the end nothing pushes the queue's end past those that are gone.
+// crashedQueue crashes the due queue's server twice while the outstanding bound is reached.
 func crashedQueue() hardCase {
 	c := crowded()
 	c.name = "a crashed queue with outstanding full"
@@ -271,7 +270,7 @@ func crashedQueue() hardCase {
 	return c
 }
 
-// lostTail crashes the due queue's server when the last events of a life have just been taken.
+// lostTail loses the last events of the plan, so that no new event moves the queue's end past their positions.
 func lostTail() hardCase {
 	c := hardCase{name: "the last events lost in a crash of the queue", deliveries: 20, within: 35 * s}
 	c.all(20, func(i int) sim.Op { return create(i, s, s+time.Duration(i)*10*ms, slow(3*s)) })

@@ -127,8 +127,8 @@ const (
 	// Redeliver and the next strike once, at At.
 	Redeliver FaultKind = "redeliver"  // what dispatchers hold comes again
 	LoseQueue FaultKind = "lose-queue" // the due queue is empty
-	// CrashQueue crashes the server of the due queue: its newest Nth positions are given out again, and the
-	// 8·Count messages acknowledged last before them are delivered again.
+	// CrashQueue crashes the server of the due queue: the newest Nth messages are lost, and the 8·Count messages that
+	// were acknowledged last before them are delivered again.
 	CrashQueue FaultKind = "crash-queue"
 	Revoke     FaultKind = "revoke"  // Partition of the hints is given out anew
 	Lose       FaultKind = "lose"    // as Revoke, and the owner learns of it too late

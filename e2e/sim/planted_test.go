@@ -61,8 +61,8 @@ var planted = []struct {
 		c.Dispatcher.Clock = func() timer.Millis { return right().Add(2 * time.Second) }
 	})},
 	{"commands applied without their position", []string{"twice"}, always(func(c *sim.Configs) { c.Ingest.Positions = nil })},
-	{"positions that the bus forgot taken for queued", []string{"late", "stuck"}, always(func(c *sim.Configs) {
-		c.Scheduler.Bus = &timeless{c.Scheduler.Bus}
+	{"epochs of the due queue ignored", []string{"late", "stuck"}, always(func(c *sim.Configs) {
+		c.Scheduler.Bus = &oneEpoch{c.Scheduler.Bus}
 	})},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
@@ -131,10 +131,10 @@ func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 	return positions, err
 }
 
-// timeless tells positions without the epoch that they lie in.
-type timeless struct{ bus.Bus }
+// oneEpoch hides epochs from positions.
+type oneEpoch struct{ bus.Bus }
 
-func (l *timeless) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+func (l *oneEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	positions, err := l.Bus.Publish(ctx, topic, messages...)
 	for i := range positions {
 		positions[i].Incarnation = 1
@@ -142,7 +142,7 @@ func (l *timeless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 	return positions, err
 }
 
-func (l *timeless) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+func (l *oneEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	floors, err := l.Bus.Floor(ctx, topic, group)
 	for i := range floors {
 		floors[i].Floor.Incarnation, floors[i].End.Incarnation = 1, 1

@@ -79,9 +79,9 @@ func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 }
 
 // message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
-// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay, nor to
-// another command at a position that the topic had lost. A command without a place has no ID: its repetitions
-// cannot be told from replays.
+// that deduplicates drops the repetitions of a publish with unknown outcome. It keeps the answer to a replay, and the
+// answer to another command that got the same position after the topic was truncated. A command without a position
+// has no ID, because its repetitions and its replays look alike.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)

@@ -36,7 +36,7 @@ type session struct {
 	// loop touches it.
 	position store.Position
 	known    bool
-	// truncated is what may have become of the partition before the process started.
+	// truncated is set if the partition may have been truncated before the process started.
 	truncated truncation
 }
 
@@ -47,7 +47,7 @@ var errStopping = errors.New("the session is stopping")
 func (s *Service) consume(ctx context.Context) error {
 	truncated, err := s.truncations(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.cfg.Logger.Warn("stored positions not compared with the end of the command topic", "error", err)
+		s.cfg.Logger.Warn("stored positions not compared with the command topic", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var sessions sync.WaitGroup

@@ -9,27 +9,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// truncation is the suspicion that a partition of the command topic has lost its end. A server that loses its
-// power may forget commands that it did not sync, and gives their positions out again; the commands that get them
-// are new, and must not be dropped as applied before. It is no more than a suspicion, because a new leader of a
-// replicated topic may tell an end before it knows all of the topic.
+// truncation is a stored position that was beyond the end of its partition when the process started. A bus that does
+// not fsync the command topic can lose the end of it in a power failure, and assigns the positions again. The new
+// commands must not be dropped as applied. But a new leader of a replicated topic can also report too early an end,
+// and then the commands up to the stored position are replays. Their timestamps tell the two cases apart.
 type truncation struct {
-	// stored is the position beyond the end.
 	stored store.Position
-	// end is the offset that the topic ended at, and since when: what lies there or later and was taken since is new.
-	end   int64
+	// end is the first offset beyond the topic at start.
+	end int64
+	// since is the time of start: a command from offset end on with a later timestamp is new.
 	since timer.Millis
 }
 
-// covers reports whether a command at or before the position is new all the same.
+// covers reports whether a command is new although its position is not after the stored position.
 func (c *truncation) covers(position store.Position, it *item) bool {
 	at := it.position()
 	return c.end > 0 && position == c.stored && at.Incarnation == c.stored.Incarnation && at.Offset >= c.end &&
 		timer.FromTime(it.delivery.Time) >= c.since
 }
 
-// truncations compares the stored positions with the end of the topic. It is asked when the process starts: while
-// it runs, the bus tells of a loss by a new incarnation.
+// truncations compares the stored positions with the end of the topic, by partition. It runs at start only: in a
+// running process the bus reports a truncation as a new incarnation.
 func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	if s.cfg.Positions == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 		return nil, nil
 	}
 	since := s.cfg.Clock().Add(-s.cfg.ClockBound)
-	// After the positions: until they were read, the topic held all that they cover.
+	// The floors are read after the positions, so a healthy topic ends after every stored position.
 	floors, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 	if err != nil {
 		return nil, fmt.Errorf("end of commands: %w", err)
@@ -59,7 +59,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	for p, at := range stored {
 		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {
 			found[p] = truncation{stored: at, end: end.Offset, since: since}
-			s.cfg.Logger.Error("command topic ends before the stored position: it may have lost commands",
+			s.cfg.Logger.Error("command topic ends before the stored position, it may have lost commands",
 				"partition", p, "stored", at.Offset, "end", end.Offset)
 		}
 	}

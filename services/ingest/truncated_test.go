@@ -13,9 +13,9 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// TestNewCommandsAtLostPositionsAreApplied: the topic has lost its end with the machine's power, and the store
-// remembers positions beyond it. What comes next gets these positions, and nobody has applied it.
-func TestNewCommandsAtLostPositionsAreApplied(t *testing.T) {
+// TestNewCommandsOfATruncatedTopicAreApplied truncates the topic while ingest is stopped. New commands get positions
+// that are not after the stored one.
+func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results := w.listen(bus.Results)
@@ -26,7 +26,7 @@ func TestNewCommandsAtLostPositionsAreApplied(t *testing.T) {
 		w.stop()
 		w.broker.TruncateLog(bus.Commands, 2)
 		w.member = w.broker.Join("ingest")
-		w.build(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus's
+		w.build(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus uses the same clock
 		w.run()
 		time.Sleep(2 * time.Second)
 		for _, id := range []string{"4", "5"} {
@@ -41,9 +41,8 @@ func TestNewCommandsAtLostPositionsAreApplied(t *testing.T) {
 	})
 }
 
-// TestATopicThatSeemsToEndTooEarlyIsReplayed: a new leader of a replicated topic may tell its end before it knows all
-// of it. What comes again then was applied.
-func TestATopicThatSeemsToEndTooEarlyIsReplayed(t *testing.T) {
+// TestReplaysOfATopicWithALaggingLeaderAreNotApplied starts ingest on a topic whose new leader reports too early an end.
+func TestReplaysOfATopicWithALaggingLeaderAreNotApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results := w.listen(bus.Results)
@@ -71,7 +70,7 @@ func TestATopicThatSeemsToEndTooEarlyIsReplayed(t *testing.T) {
 	})
 }
 
-// lagging tells that the topic is empty.
+// lagging reports an empty topic.
 type lagging struct{ bus.Bus }
 
 func (l *lagging) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {

@@ -7,10 +7,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// TestEventsThatTheBusForgotFireSoon crashes the due queue under a scheduler that lives on. Events that are gone,
-// at positions beyond the queue's new end, come again without new timers that would push the end past them, and
-// those that the queue has kept are not repeated by the scheduler.
-func TestEventsThatTheBusForgotFireSoon(t *testing.T) {
+// TestEventsLostInACrashOfTheQueueAreRepeated crashes the due queue while the scheduler keeps running. The scheduler
+// repeats the lost events, without new timers that would move the queue's end past their positions, and does not
+// repeat those that survived.
+func TestEventsLostInACrashOfTheQueueAreRepeated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a")
 		w.set(holding)

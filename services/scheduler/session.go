@@ -209,7 +209,7 @@ func (o *session) dueAt(e effect) timer.Millis {
 	return o.at[e]
 }
 
-// sweepBy is when the partition wants a sweep in spite of the pause; Never if it does not.
+// sweepBy returns when a sweep is due regardless of the pause; Never if none is.
 func (o *session) sweepBy() timer.Millis {
 	if o.state.SweepSoon() {
 		return o.sweptAt

@@ -145,7 +145,7 @@ func (o *Oracle) Killed() {
 	o.down = true
 }
 
-// Restarted is told when the service was started again after a kill.
+// Restarted records when the service was started again after a kill.
 func (o *Oracle) Restarted(at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

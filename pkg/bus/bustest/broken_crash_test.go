@@ -15,16 +15,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// crashes is what members of a broken bus share: how far it had come before its crash.
+// crashes is the state that the members of a broken bus share.
 type crashes struct {
 	mu      sync.Mutex
 	crashed bool
-	end     int64        // where the queue ended
-	back    bus.Position // of a message that the crash brought back although it had been acknowledged
-	taken   bool         // a message came after the crash
+	end     int64        // of the queue before the crash
+	back    bus.Position // of an acknowledged message that the crash restored
+	taken   bool         // a message was published after the crash
 }
 
-// caughtCrashing is caught for the checks that crash the server.
+// caughtCrashing is caught for crash checks.
 func caughtCrashing(t *testing.T, breakIt func(*crashes, *membus.Member) bus.Bus, names ...string) {
 	t.Helper()
 	factory := func(t bustest.T, partitions int) bustest.CrashSystem {
@@ -71,7 +71,7 @@ func caughtCrashing(t *testing.T, breakIt func(*crashes, *membus.Member) bus.Bus
 	}
 }
 
-// stuckFloor keeps the floor at messages that the crash brought back, until it gets new ones.
+// stuckFloor leaves the floor at the messages that the crash restored until a new message is published.
 type stuckFloor struct {
 	*membus.Member
 	*crashes
@@ -97,15 +97,15 @@ func (b *stuckFloor) Floor(ctx context.Context, topic bus.Topic, group string) (
 	return floors, err
 }
 
-func TestSuiteCatchesFloorThatStaysAtWhatACrashBroughtBack(t *testing.T) {
+func TestSuiteCatchesFloorStuckAtRestoredMessages(t *testing.T) {
 	caughtCrashing(t, func(c *crashes, m *membus.Member) bus.Bus { return &stuckFloor{m, c} },
 		"Crash/FloorReachesTheEndWithoutNewMessages", "Crash/FloorReachesTheEndForANewMember")
 }
 
-// timeless gives positions that a crash had taken back out again.
-type timeless struct{ *membus.Member }
+// sameEpoch assigns the positions of lost messages again.
+type sameEpoch struct{ *membus.Member }
 
-func (b *timeless) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+func (b *sameEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	positions, err := b.Member.Publish(ctx, topic, messages...)
 	for i := range positions {
 		positions[i].Incarnation = 1
@@ -113,7 +113,7 @@ func (b *timeless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 	return positions, err
 }
 
-func (b *timeless) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+func (b *sameEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	floors, err := b.Member.Floor(ctx, topic, group)
 	for i := range floors {
 		floors[i].Floor.Incarnation, floors[i].End.Incarnation = 1, 1
@@ -121,12 +121,12 @@ func (b *timeless) Floor(ctx context.Context, topic bus.Topic, group string) (bu
 	return floors, err
 }
 
-func TestSuiteCatchesPositionsGivenOutTwice(t *testing.T) {
-	caughtCrashing(t, func(_ *crashes, m *membus.Member) bus.Bus { return &timeless{m} },
-		"Crash/PositionsAreNotGivenOutTwice")
+func TestSuiteCatchesPositionsAssignedTwice(t *testing.T) {
+	caughtCrashing(t, func(_ *crashes, m *membus.Member) bus.Bus { return &sameEpoch{m} },
+		"Crash/PositionsAreNotAssignedTwice")
 }
 
-// skipping takes for delivered, after a crash, what lies where messages had been delivered before it.
+// skipping does not deliver new messages at offsets that it had delivered before the crash.
 type skipping struct {
 	*membus.Member
 	*crashes
@@ -155,7 +155,7 @@ func (s *skippingSession) Deliver(ctx context.Context, d *bus.Delivery) error {
 	return s.Session.Deliver(ctx, d)
 }
 
-func TestSuiteCatchesPositionsTakenForDelivered(t *testing.T) {
+func TestSuiteCatchesNewMessagesSkippedAfterACrash(t *testing.T) {
 	caughtCrashing(t, func(c *crashes, m *membus.Member) bus.Bus { return &skipping{m, c} },
-		"Crash/WhatIsTakenAfterwardsIsDelivered")
+		"Crash/NewMessagesAreDelivered")
 }

@@ -62,17 +62,16 @@ type Member struct {
 	Break func()
 }
 
-// CrashFactory makes a fresh, empty bus whose server can be crashed. What it starts, it ends in t.Cleanup.
+// CrashFactory creates an empty bus whose server can be crashed. It stops everything it starts in t.Cleanup.
 type CrashFactory func(t T, partitions int) CrashSystem
 
-// CrashSystem is a bus under test, on a server that no other check uses meanwhile.
+// CrashSystem is a bus under test on a server that no other check uses at the same time.
 type CrashSystem struct {
 	System
-	// Remember notes what the server has stored of the topics now.
+	// Remember records what the server has stored.
 	Remember func()
-	// Crash kills the server without warning and starts it again. The server has forgotten as much of what
-	// came after Remember, messages and acknowledgements, as the bus may forget in a crash. Members live on
-	// and connect again by themselves.
+	// Crash kills the server and starts it again. The server then has lost as many of the messages and
+	// acknowledgements since Remember as the engine can lose in a crash. Members keep running and reconnect.
 	Crash func()
 }
 
@@ -108,7 +107,7 @@ func Run(t *testing.T, opts Options, factory Factory) {
 	}
 }
 
-// RunCrash runs the checks that crash the bus's server, one after another.
+// RunCrash runs the checks that crash the server, sequentially.
 func RunCrash(t *testing.T, opts Options, factory CrashFactory) {
 	t.Helper()
 	for _, c := range CrashChecks() {

@@ -32,18 +32,18 @@ func CrashChecks() []CrashCheck {
 		{"Crash/FloorReachesTheEndWithoutNewMessages", 2, crashFloor},
 		{"Crash/FloorReachesTheEndOverAGap", 2, crashFloorOfAGap},
 		{"Crash/FloorReachesTheEndForANewMember", 2, crashFloorOfANewMember},
-		{"Crash/PositionsAreNotGivenOutTwice", 1, crashPositions},
-		{"Crash/WhatIsTakenAfterwardsIsDelivered", 2, crashTaken},
+		{"Crash/PositionsAreNotAssignedTwice", 1, crashPositions},
+		{"Crash/NewMessagesAreDelivered", 2, crashTaken},
 	}
 }
 
-// holding is a consumer that acknowledges nothing until it is told to, and then everything that comes.
-type holding struct {
+// manualConsumer acknowledges deliveries only while acks is true.
+type manualConsumer struct {
 	*consumer
 	acks *atomic.Bool
 }
 
-func (m *member) hold(spec bus.Spec) holding {
+func (m *member) consumeManually(spec bus.Spec) manualConsumer {
 	var acks atomic.Bool
 	c := m.consume(spec, behaviour{deliver: func(_ context.Context, d *bus.Delivery) error {
 		if acks.Load() {
@@ -51,13 +51,13 @@ func (m *member) hold(spec bus.Spec) holding {
 		}
 		return nil
 	}})
-	return holding{c, &acks}
+	return manualConsumer{c, &acks}
 }
 
-// crash leaves a queue in which a crash has brought acknowledged messages back and has lost others: 1 to 4, in
-// partition 0, were taken before what the server remembers and acknowledged after it, all but those that are
-// held; 5 and 6, in partition 1, were taken and acknowledged after it.
-func (w *world) crash(sys *CrashSystem, m *member, c holding, held ...string) {
+// crash crashes the server after it has lost messages and restored acknowledged ones. Messages 1 to 4, in partition 0,
+// were published before Remember and acknowledged after it, except those in held. Messages 5 and 6, in partition 1,
+// were published and acknowledged after Remember.
+func (w *world) crash(sys *CrashSystem, m *member, c manualConsumer, held ...string) {
 	w.Helper()
 	acked := slices.DeleteFunc(numbers(1, 4), func(body string) bool { return slices.Contains(held, body) })
 	m.publish(bus.Due, 0, numbers(1, 4)...)
@@ -80,7 +80,7 @@ func (w *world) crash(sys *CrashSystem, m *member, c holding, held ...string) {
 	sys.Crash()
 }
 
-// settled waits until the floors of a queue that gets no new messages are at its end.
+// settled waits until the floors of a queue without new messages are at its end.
 func (w *world) settled(m *member) {
 	w.Helper()
 	w.pollWithin(bus.AckWait, "the floor reaches the end without new messages", func() error {
@@ -98,7 +98,7 @@ func (w *world) settled(m *member) {
 
 func crashFloor(w *world, sys *CrashSystem) {
 	m := w.join()
-	c := m.hold(queue)
+	c := m.consumeManually(queue)
 	w.crash(sys, m, c)
 	c.acks.Store(true)
 	w.settled(m)
@@ -107,7 +107,7 @@ func crashFloor(w *world, sys *CrashSystem) {
 
 func crashFloorOfAGap(w *world, sys *CrashSystem) {
 	m := w.join()
-	c := m.hold(queue)
+	c := m.consumeManually(queue)
 	w.crash(sys, m, c, "2")
 	c.acks.Store(true)
 	w.settled(m)
@@ -115,7 +115,7 @@ func crashFloorOfAGap(w *world, sys *CrashSystem) {
 
 func crashFloorOfANewMember(w *world, sys *CrashSystem) {
 	m := w.join()
-	w.crash(sys, m, m.hold(queue))
+	w.crash(sys, m, m.consumeManually(queue))
 	m.Crash()
 	heir := w.join()
 	heir.consume(queue, behaviour{ack: true})
@@ -124,7 +124,7 @@ func crashFloorOfANewMember(w *world, sys *CrashSystem) {
 
 func crashPositions(w *world, sys *CrashSystem) {
 	m := w.join()
-	c := m.hold(queue)
+	c := m.consumeManually(queue)
 	w.await("the session opens", func() bool { return len(c.owns()) > 0 })
 	m.publish(bus.Due, 0, "1")
 	c.expect("1")
@@ -135,7 +135,7 @@ func crashPositions(w *world, sys *CrashSystem) {
 	c.acks.Store(true)
 	sys.Crash()
 	w.settled(m)
-	// The floor is at the end. Nothing from before the crash can lie behind it.
+	// The floor is at the end, so all positions from before the crash must be below it.
 	if f := m.floor(bus.Due, queue.Group, 0); !last.Before(f.Floor) || f.Floor.Before(end) {
 		w.Fatalf("the floor is %+v, the last message taken before the crash was at %+v, the end then was %+v", f, last, end)
 	}
@@ -151,14 +151,14 @@ func crashPositions(w *world, sys *CrashSystem) {
 
 func crashTaken(w *world, sys *CrashSystem) {
 	m, other := w.join(), w.join()
-	c := m.hold(queue)
+	c := m.consumeManually(queue)
 	w.crash(sys, m, c, "2")
 	c.acks.Store(true)
-	// As many as were lost and more, so that the positions of those are passed.
+	// More than were lost, so that the end passes their offsets.
 	for _, body := range numbers(11, 20) {
 		other.publishAgain(bus.Due, 0, body)
 	}
-	w.awaitWithin(bus.AckWait, "what was taken after the crash is delivered", func() bool {
+	w.awaitWithin(bus.AckWait, "messages published after the crash are delivered", func() bool {
 		for _, body := range numbers(11, 20) {
 			if c.delivery(body, 1) == nil {
 				return false
@@ -169,11 +169,11 @@ func crashTaken(w *world, sys *CrashSystem) {
 	w.settled(m)
 }
 
-// publishAgain publishes a message as often as it takes until the bus has it.
+// publishAgain publishes a message until the bus accepts it.
 func (m *member) publishAgain(topic bus.Topic, p shard.Partition, body string) bus.Position {
 	m.w.Helper()
 	var at bus.Position
-	m.w.poll("the bus takes a message", func() error {
+	m.w.poll("the bus accepts a message", func() error {
 		positions, err := m.Bus.Publish(m.w.Context(), topic, bus.Message{Partition: p, Key: "key", Body: []byte(body)})
 		if err == nil {
 			at = positions[0]

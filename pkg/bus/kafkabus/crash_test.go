@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
 
-// TestCrashSuite runs the checks that crash the bus's server on a broker that is killed, and on a cluster of which
-// all brokers are killed at once. What a killed broker had acknowledged is in the page cache: nothing is lost.
+// TestCrashSuite runs the crash checks on a single broker and on a cluster whose brokers are all killed. A killed broker
+// loses nothing that it had acknowledged, because it is in the page cache.
 func TestCrashSuite(t *testing.T) {
 	three := []string{"kafka3-1", "kafka3-2", "kafka3-3"}
 	t.Run("kafka", func(t *testing.T) { runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka")}, "kafka") })
@@ -42,7 +42,7 @@ func runCrashSuite(t *testing.T, base kafkabus.Options, nodes ...string) {
 					control(t, "kill/"+node)
 				}
 				var starting sync.WaitGroup
-				for _, node := range nodes { // none is ready before most are
+				for _, node := range nodes { // a broker becomes ready only with a quorum
 					starting.Go(func() { control(t, "start/"+node) })
 				}
 				starting.Wait()

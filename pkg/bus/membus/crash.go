@@ -7,10 +7,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// recentItems bounds how many acknowledged messages a queue keeps for Crash.
+// recentItems is how many acknowledged messages a queue keeps for CrashQueue.
 const recentItems = 256
 
-// recentItem is an acknowledged message. Its item no longer holds it.
+// recentItem is an acknowledged message; its item no longer contains it.
 type recentItem struct {
 	item    *item
 	message bus.Message
@@ -23,11 +23,11 @@ func (q *queue) remember(it *item) {
 	q.recent = append(q.recent, recentItem{item: it, message: it.Message})
 }
 
-// CrashQueue leaves a queue as a crash of its server may: its newest messages are lost, so many positions of
-// them, and so many of the messages acknowledged last before these are delivered again. Members stay, and
-// what they hold of the rest is still theirs to acknowledge. The queue remembers the IDs of the messages that
-// it has left. Positions go on in a new incarnation.
-func (b *Broker) CrashQueue(topic bus.Topic, lost, again int) {
+// CrashQueue simulates a crash of the queue's server. The newest lost messages, acknowledged or not, are removed and
+// their offsets are assigned again in a new epoch. Of the older messages, the last restored acknowledged ones become
+// undelivered again. Sessions continue and can still acknowledge what survived. Only the IDs of messages that are
+// still queued are deduplicated.
+func (b *Broker) CrashQueue(topic bus.Topic, lost, restored int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	q := b.queues[topic]
@@ -36,7 +36,7 @@ func (b *Broker) CrashQueue(topic bus.Topic, lost, again int) {
 	}
 	q.incarnation++
 	q.truncate(max(1, q.end0()-int64(lost)))
-	q.bringBack(again)
+	q.restore(restored)
 	q.recent = nil
 	q.ids = seen{}
 	for _, it := range q.items {
@@ -47,7 +47,7 @@ func (b *Broker) CrashQueue(topic bus.Topic, lost, again int) {
 	q.dispatch(time.Now())
 }
 
-// truncate loses what lies at an offset or after it.
+// truncate removes all messages at or above an offset.
 func (q *queue) truncate(end int64) {
 	for i := range q.items {
 		if it := q.items[i]; it.offset >= end && it.state != acked {
@@ -64,8 +64,8 @@ func (q *queue) truncate(end int64) {
 	}
 }
 
-// bringBack makes the last n acknowledged messages ready again.
-func (q *queue) bringBack(n int) {
+// restore makes the last n acknowledged messages undelivered again.
+func (q *queue) restore(n int) {
 	back := q.recent[max(0, len(q.recent)-n):]
 	lowest := q.first
 	for _, r := range back {
@@ -88,9 +88,9 @@ func (q *queue) bringBack(n int) {
 	}
 }
 
-// TruncateLog loses the newest messages of each partition of a log, so many, as a server that does not sync may
-// when the machine loses its power. Their offsets are given out again in the same incarnation. Sessions of the
-// topic end with ErrLost; groups go on at the end if they had come further.
+// TruncateLog simulates a power failure of a server that does not fsync: it removes the newest lost messages of each
+// partition of a log. Their offsets are assigned again in the same epoch. Sessions of the topic end with ErrLost, and
+// committed positions beyond the end move to the end.
 func (b *Broker) TruncateLog(topic bus.Topic, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,7 @@ type queue struct {
 	items []*item // offsets first, first+1, …; acknowledged ones leave at the front
 	first int64
 	depth int // not acknowledged
-	// recent holds the messages acknowledged last, oldest first, which a crash may bring back.
+	// recent holds the last acknowledged messages, oldest first, for CrashQueue.
 	recent []recentItem
 
 	again []*item // to be repeated; goes before fresh

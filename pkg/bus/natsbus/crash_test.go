@@ -5,13 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,41 +23,39 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// serverDir and serverListen make this test binary a NATS server, so that tests can kill one.
+// With these environment variables set, the test binary runs a NATS server, so that tests can kill one.
 const (
 	serverDir    = "TIMERBUS_TEST_SERVER_DIR"
 	serverListen = "TIMERBUS_TEST_SERVER_LISTEN"
 )
 
-// serve runs a server until the process is killed.
+// serve runs a server until the parent process is gone, which closes stdin.
 func serve(dir string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	s, err := embedded.Start(ctx, embedded.Options{Dir: dir, Listen: os.Getenv(serverListen), Logger: testLog()})
+	s, err := embedded.Start(context.Background(), embedded.Options{Dir: dir, Listen: os.Getenv(serverListen), Logger: testLog()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	<-ctx.Done()
+	_, _ = io.Copy(io.Discard, os.Stdin)
 	s.Close()
 	return 0
 }
 
-// mortal is a NATS server in a process of its own.
-type mortal struct {
+// childServer is a NATS server in a child process.
+type childServer struct {
 	t       bustest.T
 	dir     string
 	address string
 	process *exec.Cmd
 }
 
-func startMortal(t bustest.T, dir string) *mortal {
+func startChild(t bustest.T, dir string) *childServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("find a port: %v", err)
 	}
-	m := &mortal{t: t, dir: dir, address: listener.Addr().String()}
+	m := &childServer{t: t, dir: dir, address: listener.Addr().String()}
 	if err := listener.Close(); err != nil {
 		t.Fatalf("find a port: %v", err)
 	}
@@ -67,19 +64,23 @@ func startMortal(t bustest.T, dir string) *mortal {
 	return m
 }
 
-func (m *mortal) url() string { return "nats://" + m.address }
+func (c *childServer) url() string { return "nats://" + c.address }
 
-// start starts the process and waits until it answers for JetStream.
-func (m *mortal) start() {
-	m.t.Helper()
-	m.process = exec.Command(os.Args[0])
-	m.process.Env = append(os.Environ(), serverDir+"="+m.dir, serverListen+"="+m.address)
-	m.process.Stderr = os.Stderr
-	if err := m.process.Start(); err != nil {
-		m.t.Fatalf("start a server: %v", err)
+// start starts the process and waits until JetStream responds.
+func (c *childServer) start() {
+	c.t.Helper()
+	c.process = exec.Command(os.Args[0])
+	c.process.Env = append(os.Environ(), serverDir+"="+c.dir, serverListen+"="+c.address)
+	c.process.Stderr = os.Stderr
+	_, err := c.process.StdinPipe() // closed when this process ends
+	if err == nil {
+		err = c.process.Start()
 	}
-	eventually(m.t, "the server answers", func() error {
-		nc, err := nats.Connect(m.url())
+	if err != nil {
+		c.t.Fatalf("start a server: %v", err)
+	}
+	eventually(c.t, "the server responds", func() error {
+		nc, err := nats.Connect(c.url())
 		if err != nil {
 			return err
 		}
@@ -88,18 +89,18 @@ func (m *mortal) start() {
 		if err != nil {
 			return err
 		}
-		_, err = js.AccountInfo(m.t.Context())
+		_, err = js.AccountInfo(c.t.Context())
 		return err
 	})
 }
 
 // kill ends the process with SIGKILL.
-func (m *mortal) kill() {
-	_ = m.process.Process.Kill() // fails if it has ended
-	_ = m.process.Wait()         // says that it was killed
+func (c *childServer) kill() {
+	_ = c.process.Process.Kill() // fails if it has exited
+	_ = c.process.Wait()         // returns "signal: killed"
 }
 
-// eventually tries until it succeeds.
+// eventually retries until try succeeds.
 func eventually(t bustest.T, what string, try func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -113,15 +114,15 @@ func eventually(t bustest.T, what string, try func() error) {
 	}
 }
 
-// folder is where a stream lies.
-func (m *mortal) folder(stream string) string {
-	return filepath.Join(m.dir, "jetstream", "$G", "streams", stream)
+// folder returns the directory of a stream.
+func (c *childServer) folder(stream string) string {
+	return filepath.Join(c.dir, "jetstream", "$G", "streams", stream)
 }
 
-// state asks for a stream and, if it has one, for its durable consumer.
-func (m *mortal) state(name string) (stream jetstream.StreamState, consumer *jetstream.ConsumerInfo, err error) {
-	ctx := m.t.Context()
-	nc, err := nats.Connect(m.url())
+// state returns the state of a stream and of its durable consumer, if there is one.
+func (c *childServer) state(name string) (stream jetstream.StreamState, consumer *jetstream.ConsumerInfo, err error) {
+	ctx := c.t.Context()
+	nc, err := nats.Connect(c.url())
 	if err != nil {
 		return stream, nil, err
 	}
@@ -143,60 +144,59 @@ func (m *mortal) state(name string) (stream jetstream.StreamState, consumer *jet
 	return handle.CachedInfo().State, consumer, consumers.Err()
 }
 
-// remember copies what a stream has on the disk, once that is all that it has.
-func (m *mortal) remember(stream, into string) {
-	m.t.Helper()
-	eventually(m.t, "the stream is on the disk", func() error {
-		state, _, err := m.state(stream)
+// remember copies the files of a stream once all its messages are on disk.
+func (c *childServer) remember(stream, into string) {
+	c.t.Helper()
+	eventually(c.t, "the stream is on disk", func() error {
+		state, _, err := c.state(stream)
 		if err != nil {
 			return err
 		}
 		if err := os.RemoveAll(into); err != nil {
 			return err
 		}
-		if err := os.CopyFS(into, os.DirFS(filepath.Join(m.folder(stream), "msgs"))); err != nil {
+		if err := os.CopyFS(into, os.DirFS(filepath.Join(c.folder(stream), "msgs"))); err != nil {
 			return err
 		}
 		last, err := lastStored(into)
 		if err != nil || last != state.LastSeq {
-			return fmt.Errorf("message %d is the last on the disk, want %d: %w", last, state.LastSeq, err)
+			return fmt.Errorf("the last message on disk is %d, want %d: %w", last, state.LastSeq, err)
 		}
 		return nil
 	})
 }
 
-// crash kills the server once the state of the stream's durable consumer is on the disk, puts the stream back to what
-// remember copied, and starts the server again. A crash may leave the same: messages and their removals are
-// written in order, and some time after the consumer's state.
-func (m *mortal) crash(stream, remembered string) {
-	m.t.Helper()
-	eventually(m.t, "the consumer's state is on the disk", func() error {
-		_, consumer, err := m.state(stream)
+// crash kills the server once the state of the stream's durable consumer is on disk, restores the stream's files from
+// remembered, and starts the server. A crash can have the same effect, because the server may write messages and
+// their removals later than the consumer's state.
+func (c *childServer) crash(stream, remembered string) {
+	c.t.Helper()
+	eventually(c.t, "the consumer's state is on disk", func() error {
+		_, consumer, err := c.state(stream)
 		if err != nil || consumer == nil {
 			return err
 		}
-		floor, delivered, err := consumerStored(filepath.Join(m.folder(stream), "obs", consumer.Name, "o.dat"))
+		floor, delivered, err := consumerStored(filepath.Join(c.folder(stream), "obs", consumer.Name, "o.dat"))
 		if err != nil || floor != consumer.AckFloor.Stream || delivered != consumer.Delivered.Stream {
-			return fmt.Errorf("ack floor %d and delivered %d on the disk, want %d and %d: %w",
+			return fmt.Errorf("ack floor %d and delivered %d on disk, want %d and %d: %w",
 				floor, delivered, consumer.AckFloor.Stream, consumer.Delivered.Stream, err)
 		}
 		return nil
 	})
-	m.kill()
-	messages := filepath.Join(m.folder(stream), "msgs")
+	c.kill()
+	messages := filepath.Join(c.folder(stream), "msgs")
 	err := os.RemoveAll(messages)
 	if err == nil {
 		err = os.CopyFS(messages, os.DirFS(remembered))
 	}
 	if err != nil {
-		m.t.Fatalf("put the stream back: %v", err)
+		c.t.Fatalf("restore the stream: %v", err)
 	}
-	m.start()
+	c.start()
 }
 
-// lastStored reads the sequence of the last message in a folder of message blocks. A record is its length, of
-// which one bit says that there are headers, a sequence, a time, the subject's length, and the rest; in the
-// sequence a bit marks removals.
+// lastStored reads the sequence of the last message from the message blocks in dir. A record starts with its length,
+// whose top bit is a flag, and the sequence, whose top bits mark removals.
 func lastStored(dir string) (last uint64, err error) {
 	blocks, err := filepath.Glob(filepath.Join(dir, "*.blk"))
 	if err != nil {
@@ -221,8 +221,8 @@ func lastStored(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// consumerStored reads a consumer's state: two bytes, then the ack floor's and the last delivery's sequence,
-// each in the consumer and in the stream.
+// consumerStored reads a consumer's state file: two bytes, then the consumer and stream sequences of the ack floor and
+// of the last delivery.
 func consumerStored(name string) (floor, delivered uint64, err error) {
 	state, err := os.ReadFile(name)
 	if err != nil || len(state) < 2 {
@@ -238,8 +238,8 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 	return fields[1], fields[3], nil
 }
 
-// TestCrashSuite runs the checks that crash the server: on a server that has lost the end of the due queue, on
-// one that was only killed, and on a cluster of which all servers were killed at once.
+// TestCrashSuite runs the crash checks on a server that loses the end of the due queue, on a server that is only killed,
+// and on a cluster whose servers are all killed.
 func TestCrashSuite(t *testing.T) {
 	t.Run("loss", func(t *testing.T) {
 		runCrashSuite(t, func(t bustest.T) crashable {
@@ -248,7 +248,7 @@ func TestCrashSuite(t *testing.T) {
 				t.Fatalf("make a folder: %v", err)
 			}
 			t.Cleanup(func() { _ = os.RemoveAll(root) })
-			server, remembered := startMortal(t, filepath.Join(root, "server")), filepath.Join(root, "remembered")
+			server, remembered := startChild(t, filepath.Join(root, "server")), filepath.Join(root, "remembered")
 			return crashable{
 				opts:     natsbus.Options{URL: server.url(), Prefix: "crash"},
 				remember: func() { server.remember("crash-due", remembered) },
@@ -267,7 +267,7 @@ func TestCrashSuite(t *testing.T) {
 						control(t, "kill/"+node)
 					}
 					var starting sync.WaitGroup
-					for _, node := range nodes { // none is ready before most are
+					for _, node := range nodes { // a server becomes ready only with a quorum
 						starting.Go(func() { control(t, "start/"+node) })
 					}
 					starting.Wait()
@@ -301,9 +301,9 @@ func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 	})
 }
 
-// TestConsumerBeyondItsStreamIsMadeAgain has a consumer that takes what comes for delivered, as a crash leaves
-// it on servers that do not look for that when they start.
-func TestConsumerBeyondItsStreamIsMadeAgain(t *testing.T) {
+// TestConsumerAheadOfItsStreamIsRecreated uses a consumer that skips new messages. A crash leaves one on servers that do
+// not repair it at startup.
+func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	b := connect(t, server)
 	_, js := raw(t, server)
@@ -339,11 +339,10 @@ func TestConsumerBeyondItsStreamIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestLogThatLostItsEndIsReadOn: a log is written before it is acknowledged, but a machine that loses its power
-// may forget the end of it, unless it syncs. What comes next is delivered to members that live on, and to those
-// that come later, although it takes sequences that were delivered before.
-func TestLogThatLostItsEndIsReadOn(t *testing.T) {
-	server := startMortal(t, filepath.Join(t.TempDir(), "server"))
+// TestNewMessagesOfATruncatedLogAreDelivered truncates a log, as a power failure without fsync does. New messages are
+// delivered, to running and to new members, although their sequences were delivered before.
+func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
+	server := startChild(t, filepath.Join(t.TempDir(), "server"))
 	b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, Logger: testLog()})
 	in := make(inbox, 100)
 	stop := consumeInto(t, b, bus.Commands, bus.Ordered, in)
@@ -351,12 +350,12 @@ func TestLogThatLostItsEndIsReadOn(t *testing.T) {
 	say := func(bodies ...string) {
 		t.Helper()
 		for _, body := range bodies {
-			eventually(t, "the bus takes a command", func() error {
+			eventually(t, "the bus accepts a command", func() error {
 				_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Body: []byte(body)})
 				return err
 			})
 			d := in.next(t)
-			for string(d.Body) != body { // one whose commit was lost with the server may come again
+			for string(d.Body) != body { // one that was not committed may be delivered again
 				d = in.next(t)
 			}
 			if !last.Before(d.Position) {

@@ -7,32 +7,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// epochs turn the sequences of a stream into positions.
+// epochs maps the sequences of a stream to positions.
 //
-// A stream that is deleted and made again starts a new epoch: its time of creation. So does a due queue whose
-// end goes back. Its messages are written to the disk after they are acknowledged to their publisher, so a
-// server that is killed forgets the newest ones and gives their sequences out again. Positions that this
-// process keeps of forgotten messages then lie in an earlier epoch, before everything that comes.
+// A stream that was deleted and created again has a new epoch, its creation time. A due stream also gets a new
+// epoch when its last sequence goes back: the server writes its messages to disk after it has acknowledged them to
+// the publisher, so a killed server loses the newest ones and assigns their sequences again. Positions of lost
+// messages belong to the earlier epoch and order before all new positions.
 //
-// The numbers of epochs after the first one mean nothing to other processes: positions in the due queue are
-// not kept beyond the process. Those of logs are, so logs have one epoch for each creation.
+// Each process numbers the epochs of the due stream by itself, because its positions are only kept in memory. The
+// positions of logs are stored, so a log has one epoch here, and truncation.go handles lost messages.
 type epochs struct {
 	mu sync.Mutex
-	// created is the stream's time of creation in nanoseconds.
+	// created is the stream's creation time in Unix nanoseconds.
 	created int64
-	// begun are the epochs that there are positions of, oldest first.
-	begun []epoch
-	// high is the largest sequence known to be given out in the last epoch.
+	// starts has an entry for each epoch that still has sequences, in order.
+	starts []epoch
+	// high is the largest sequence known to be assigned in the last epoch.
 	high uint64
 }
 
-// epoch begins at a sequence and ends where the next one begins.
+// epoch ends where the next one starts.
 type epoch struct {
 	number int64
 	first  uint64
 }
 
-// mark is what was known of a stream before the server was asked something.
+// mark is the state of epochs before a request to the server.
 type mark struct {
 	number int64
 	high   uint64
@@ -44,40 +44,41 @@ func (e *epochs) mark() mark {
 	return mark{number: e.last(), high: e.high}
 }
 
-// last is the number of the last epoch; e.mu is held.
+// last returns the number of the last epoch; the caller holds e.mu.
 func (e *epochs) last() int64 {
-	if len(e.begun) == 0 {
+	if len(e.starts) == 0 {
 		return 0
 	}
-	return e.begun[len(e.begun)-1].number
+	return e.starts[len(e.starts)-1].number
 }
 
-// at is the epoch in which a sequence lies.
+// at returns the epoch of a sequence.
 func (e *epochs) at(seq uint64) int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i := len(e.begun) - 1; i > 0; i-- {
-		if e.begun[i].first <= seq {
-			return e.begun[i].number
+	for i := len(e.starts) - 1; i > 0; i-- {
+		if e.starts[i].first <= seq {
+			return e.starts[i].number
 		}
 	}
 	return e.created
 }
 
-// saw notes a sequence that was given out.
-func (e *epochs) saw(seq uint64) {
+// assigned records that the server has assigned a sequence.
+func (e *epochs) assigned(seq uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.high = max(e.high, seq)
 }
 
-// learn takes in the stream's state, asked for after the mark, and reports whether its end had gone back.
-func (e *epochs) learn(m mark, created int64, last uint64, cut bool) (back bool) {
+// update records a stream state that was requested after m. It returns true if the last sequence has gone back, and
+// then starts a new epoch if cut is set.
+func (e *epochs) update(m mark, created int64, last uint64, cut bool) (back bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.created != created:
-		e.created, e.begun, e.high = created, []epoch{{number: created, first: 1}}, last
+		e.created, e.starts, e.high = created, []epoch{{number: created, first: 1}}, last
 	case last < m.high && m.number == e.last():
 		if cut {
 			e.cut(last + 1)
@@ -90,9 +91,9 @@ func (e *epochs) learn(m mark, created int64, last uint64, cut bool) (back bool)
 	return false
 }
 
-// reused takes in that a sequence not above the mark was given out after it: the end had gone back, and others
-// have published so much since that learn could not see it.
-func (e *epochs) reused(m mark, seq uint64) {
+// reassigned starts a new epoch because the server has assigned a sequence at or below m.high to a publish that
+// began after m. update cannot detect this if other publishers have moved the last sequence past m.high again.
+func (e *epochs) reassigned(m mark, seq uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if m.number == e.last() {
@@ -100,22 +101,22 @@ func (e *epochs) reused(m mark, seq uint64) {
 	}
 }
 
-// cut begins an epoch at a sequence; e.mu is held.
+// cut starts an epoch at a sequence; the caller holds e.mu.
 func (e *epochs) cut(first uint64) {
 	number := e.last() + 1
-	for len(e.begun) > 1 && e.begun[len(e.begun)-1].first >= first {
-		e.begun = e.begun[:len(e.begun)-1]
+	for len(e.starts) > 1 && e.starts[len(e.starts)-1].first >= first {
+		e.starts = e.starts[:len(e.starts)-1]
 	}
-	e.begun = append(e.begun, epoch{number: number, first: first})
+	e.starts = append(e.starts, epoch{number: number, first: first})
 }
 
-// position is where a message lies that the stream has.
+// position returns the position of a message that is in the stream.
 func (e *epochs) position(p shard.Partition, seq uint64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: e.at(seq), Offset: int64(seq)}
 }
 
-// positionSince is where a message lies that was published after a mark. If an epoch has begun meanwhile, it
-// may be among those forgotten, so it counts to the epoch before.
+// positionSince returns the position of a message whose publish began after m. If a new epoch has started since, the
+// message may be one of those that were lost, so it counts as one of the earlier epoch.
 func (e *epochs) positionSince(m mark, p shard.Partition, seq uint64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: min(m.number, e.at(seq)), Offset: int64(seq)}
 }

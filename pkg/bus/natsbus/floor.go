@@ -40,12 +40,12 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	}
 }
 
-// queueFloor asks for the stream and then for the group's consumer. What the consumer says is left covers
-// everything that the stream had before, so the stream's end is a floor if nothing is left.
+// queueFloor requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
+// stream's state, so if they are zero, everything before the stream's end is acknowledged.
 //
-// In a work queue what is kept is what is not acknowledged, but only as long as the server lives: a server that
-// was killed brings messages back whose removal was not yet on the disk. The consumer's ack floor, which is
-// written by itself, may be past them, and then they are never delivered again (repair removes them).
+// The first message of a work-queue stream is not a floor by itself. A killed server restores messages whose removal
+// was not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair
+// removes them.
 func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	s := b.streams[topic]
 	info, err := b.info(ctx, s)
@@ -66,7 +66,7 @@ func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic, group string) (bu
 	if depth == 0 {
 		first = end
 	}
-	// What came since the stream's state was asked for may be counted in depth.
+	// The depth may include messages that are newer than the stream's state.
 	end = max(end, first+uint64(min(depth, 1)))
 	floors := make(bus.Floors, b.opts.Partitions)
 	for i := range floors {
@@ -76,11 +76,11 @@ func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic, group string) (bu
 	return floors, nil
 }
 
-// consumer asks for the state of a durable consumer.
+// consumer returns the state of a durable consumer.
 func (b *Bus) consumer(ctx context.Context, s *stream, durable string) (*jetstream.ConsumerInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
-	consumer, err := b.js.Consumer(ctx, s.name, durable) // asks the server, so its answer is fresh
+	consumer, err := b.js.Consumer(ctx, s.name, durable) // requests the state from the server
 	if err != nil {
 		return nil, fmt.Errorf("state of consumer %s of stream %s: %w", durable, s.name, err)
 	}
@@ -149,7 +149,7 @@ func (b *Bus) logFloorSince(
 	return floors, nil
 }
 
-// committed reads a partition's record; an empty one where there is none of this stream.
+// committed reads a partition's record. It returns an empty record if there is none for this stream.
 func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (record, error) {
 	none := record{Incarnation: info.Created.UnixNano()}
 	found, err := b.owners.Get(ctx, key)

@@ -25,10 +25,11 @@ type record struct {
 	// The committed position; zero in Live mode.
 	Incarnation int64 `json:"incarnation,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
-	// Seen is the sequence delivered last, and Time when the server took it, in nanoseconds (lostend.go).
+	// Seen is the sequence of the last delivered message, and Time its server timestamp in Unix nanoseconds
+	// (truncation.go).
 	Seen int64 `json:"seen,omitempty"`
 	Time int64 `json:"time,omitempty"`
-	// Before is the epoch of what lies before the sequence Next, where the log lost its end behind Offset.
+	// Before is the epoch of sequences below Next. Both are set only while Offset is below a truncation.
 	Before int64 `json:"before,omitempty"`
 	Next   int64 `json:"next,omitempty"`
 }

@@ -56,7 +56,7 @@ func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) inbox
 	return in
 }
 
-// consumeInto passes a topic's deliveries to a session until it is told to stop.
+// consumeInto consumes a topic with a session until stop is called.
 func consumeInto(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode, into bus.Session) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

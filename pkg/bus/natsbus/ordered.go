@@ -30,8 +30,8 @@ type orderedSource struct {
 	consumer string
 	sequence uint64    // of the consumer: a gap means that a message was lost on the way
 	last     int64     // offset delivered last
-	seen     int64     // largest offset delivered by this session; 0 for none
-	taken    time.Time // when the server took that message
+	seen     int64     // largest offset that this session has delivered; 0 if none
+	seenAt   time.Time // the server's timestamp of that message
 	commitAt time.Time
 
 	window *window.Window // set by start, before any delivery
@@ -69,7 +69,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
 		// Written with the first commit.
 		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
-	} else if err := o.noticeLoss(ctx, info); err != nil {
+	} else if err := o.startEpoch(ctx, info); err != nil {
 		return err
 	}
 	o.window = window.New(o.session.spec.MaxInFlight, o.hold.Offset)
@@ -190,9 +190,9 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 	}
 	o.last = int64(meta.Sequence.Stream)
 	if o.last > o.seen {
-		o.seen, o.taken = o.last, meta.Timestamp
+		o.seen, o.seenAt = o.last, meta.Timestamp
 	}
-	o.stream.saw(meta.Sequence.Stream)
+	o.stream.assigned(meta.Sequence.Stream)
 	out := &orderedDelivery{source: o, slot: slot}
 	out.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
@@ -214,10 +214,10 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 		return err
 	}
 	if o.hold.Incarnation < info.Created.UnixNano() {
-		return fmt.Errorf("%w: stream %s was made again", bus.ErrLost, o.stream.name)
+		return fmt.Errorf("%w: stream %s was created again", bus.ErrLost, o.stream.name)
 	}
 	if why != nil {
-		if err := o.intact(ctx, info); err != nil {
+		if err := o.checkTruncation(ctx, info); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (o *orderedSource) commitDue() time.Time {
 
 func (o *orderedSource) commit(ctx context.Context) error {
 	r := o.hold.record
-	r.commit(o.window.Committed(), o.seen, o.taken)
+	r.commit(o.window.Committed(), o.seen, o.seenAt)
 	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
 	defer cancel()
 	return o.hold.put(ctx, r)
@@ -303,7 +303,7 @@ func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	}
 	if o.window != nil {
 		if committed := o.window.Seal(); commit {
-			o.hold.commit(committed, o.seen, o.taken)
+			o.hold.commit(committed, o.seen, o.seenAt)
 		}
 	}
 	return o.hold.release(ctx)

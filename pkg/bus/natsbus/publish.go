@@ -161,15 +161,15 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 		}
 		p.maybe = true
 		if !ack.Duplicate && ack.Sequence <= before.high {
-			// The stream was made again, or its end went back: the positions are of a newer epoch.
+			// The stream was created again, or its end went back: a new epoch has started.
 			if _, err := b.info(ctx, s); err != nil {
 				p.fail(i, err, true)
 			} else if s.queue {
-				s.reused(before, ack.Sequence)
+				s.reassigned(before, ack.Sequence)
 			}
 			before = mark{number: s.mark().number}
 		}
-		s.saw(ack.Sequence)
+		s.assigned(ack.Sequence)
 		p.positions[i] = s.positionSince(before, p.partition(i), ack.Sequence)
 	}
 	return again

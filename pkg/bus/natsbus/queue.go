@@ -87,7 +87,7 @@ func (q *queueSource) start(ctx context.Context) error {
 	return q.pull.open(q.stream.name, q.durable)
 }
 
-// ensureConsumer makes the group's shared consumer if it is missing.
+// ensureConsumer creates the group's durable consumer if it is missing.
 func (q *queueSource) ensureConsumer(ctx context.Context) error {
 	ctx, cancel := q.session.bus.brief(ctx)
 	defer cancel()
@@ -172,7 +172,7 @@ func (q *queueSource) accept(m *nats.Msg) (*bus.Delivery, error) {
 	if err != nil {
 		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
 	}
-	q.stream.saw(meta.Sequence.Stream)
+	q.stream.assigned(meta.Sequence.Stream)
 	p := partitionOf(m.Subject)
 	d := &queueDelivery{source: q, reply: m.Reply}
 	d.Delivery = bus.Delivery{

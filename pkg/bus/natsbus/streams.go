@@ -24,15 +24,15 @@ type stream struct {
 	name string
 	// subject is a user's own topic's; empty for one of the six, whose stream is ours to make.
 	subject string
-	// queue says that it is the due queue's.
+	// queue is set for the stream of the due queue.
 	queue bool
 	epochs
 }
 
-// info asks for the stream's state and notes its epoch. A stream of ours that is gone is made again.
+// info returns the stream's state and updates its epochs. It recreates one of our streams that is missing.
 //
-// In a cluster a new leader may answer before it has applied all that was committed. So it is asked again
-// while the stream seems to end before what was known, for as long as a question may take.
+// A new leader of a replicated stream may reply before it has applied all committed entries, so info polls, within
+// the time of one request, while the stream ends before the known last sequence.
 func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
@@ -49,8 +49,8 @@ func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error
 	if err != nil {
 		return nil, err
 	}
-	if s.learn(before, info.Created.UnixNano(), info.State.LastSeq, s.queue) {
-		b.log.Warn("stream has lost messages", "stream", s.name, "last", info.State.LastSeq, "was", before.high)
+	if s.update(before, info.Created.UnixNano(), info.State.LastSeq, s.queue) {
+		b.log.Warn("stream lost its newest messages", "stream", s.name, "last", info.State.LastSeq, "before", before.high)
 	}
 	return info, nil
 }

@@ -67,11 +67,11 @@ type Partition struct {
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
-	// epochSince is when the floor's epoch was met first.
+	// epochSince is when the floor entered its epoch.
 	epochSince timer.Millis
-	// liftedAt is when a barrier fell, and forgottenAt when what the bus has forgotten may be published again,
-	// until a sweep has begun since; else Never.
-	liftedAt, forgottenAt timer.Millis
+	// liftedAt is when a barrier fell, and staleAt when publications of earlier epochs may be repeated; Never if a
+	// sweep has started since.
+	liftedAt, staleAt timer.Millis
 	// restedAt is when a shard last came to rest.
 	restedAt timer.Millis
 	// Sweeps is the number of the running sweep, or of the last one.
@@ -125,7 +125,7 @@ type publication struct {
 func New(limits Limits) *Partition {
 	return &Partition{
 		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{},
-		liftedAt: timer.Never, forgottenAt: timer.Never,
+		liftedAt: timer.Never, staleAt: timer.Never,
 	}
 }
 
@@ -209,7 +209,7 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Incarnation > p.floor.Floor.Incarnation {
 		p.epochSince = now
 		if p.floor.Floor.Incarnation > 0 {
-			p.forgottenAt = now.Add(bus.AckWait)
+			p.staleAt = now.Add(bus.AckWait)
 		}
 	}
 	p.floor = f

@@ -33,7 +33,7 @@ type bench struct {
 	rows  []store.DueRow
 	page  int   // rows in a page of a sweep
 	end   int64 // the due queue's end: the next offset
-	// epochs holds at which offsets the due queue's epochs after the first begin.
+	// epochs has the first offsets of the due queue's later epochs.
 	epochs []int64
 }
 

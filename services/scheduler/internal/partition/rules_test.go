@@ -418,6 +418,6 @@ func TestLongSweepsComeLessOften(t *testing.T) {
 	b.page = 1
 	b.sweep(start + 1000)
 	if got := b.p.SweepPause(start+1000, configured); got != configured {
-		t.Errorf("after a sweep that found more than it may publish: %v, want %v", got, configured)
+		t.Errorf("after a sweep that found more than SweepPublish: %v, want %v", got, configured)
 	}
 }

@@ -23,7 +23,7 @@ type sweep struct {
 	// occupied are the shards in which it found rows.
 	occupied map[shard.ID]bool
 	found    []store.DueRow
-	// cut: it found more than it may publish.
+	// cut: it found more than SweepPublish.
 	cut bool
 	// read and queued count rows.
 	read, queued int
@@ -41,13 +41,13 @@ func (p *Partition) SweepSoon() bool {
 	return waiting && p.near() && 2*p.passed >= len(p.out)
 }
 
-// SweepBy is when a sweep is wanted whatever the pause: a barrier has fallen, or the bus has forgotten
-// publications and what was being delivered meanwhile has had time to end. Never if there is no such reason.
-func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.forgottenAt) }
+// SweepBy returns when a sweep is due regardless of the pause: when a handover barrier has fallen, and AckWait after the
+// floor has entered a new epoch. Otherwise Never.
+func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.staleAt) }
 
 // SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
-// five times that, nor longer than configured while the bound keeps timers from being published or after a sweep
-// that found more than it may publish.
+// five times that. It is configured while the bound keeps timers from being published, and after a sweep that found
+// more than SweepPublish.
 func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.Duration {
 	if p.sweep.cut || len(p.out) >= p.limits.Outstanding && p.agenda.NextDue() <= now {
 		return configured
@@ -64,8 +64,8 @@ func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.ticks++
 	p.liftedAt = timer.Never
-	if p.forgottenAt <= now {
-		p.forgottenAt = timer.Never
+	if p.staleAt <= now {
+		p.staleAt = timer.Never
 	}
 	p.sweep = sweep{
 		number: p.sweep.number + 1, start: p.ticks, now: now,
@@ -178,7 +178,7 @@ func (p *Partition) lost(pub *publication) bool {
 	switch {
 	case !pub.acked, pub.repeating:
 		return false
-	case p.forgotten(pub):
+	case p.stale(pub):
 		return p.sweep.now.Sub(p.epochSince) >= bus.AckWait
 	case age < p.limits.RedeliveryBound:
 		return false
@@ -189,10 +189,10 @@ func (p *Partition) lost(pub *publication) bool {
 	}
 }
 
-// forgotten reports whether the bus will not deliver a publication that it had taken: it lies in an epoch before
-// the floor's. Either it was acknowledged, and its row is about to change, or its message was lost in a crash of
-// the bus. A delivery that had begun by then ends, or takes a row lease, within bus.AckWait (I11).
-func (p *Partition) forgotten(pub *publication) bool {
+// stale reports whether a publication is of an earlier epoch than the floor. The bus will not deliver it: it was
+// acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
+// lease within bus.AckWait (I11).
+func (p *Partition) stale(pub *publication) bool {
 	return pub.position != (bus.Position{}) && pub.position.Incarnation < p.floor.Floor.Incarnation
 }
 
