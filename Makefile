@@ -15,7 +15,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make test PKG=./pkg/store/... TESTFLAGS='-run TestDue -v'
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
-#   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50
+#   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50; make kill SEEDS=20 ROUNDS=1 KILLS=5
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
 TESTFLAGS    ?=
@@ -109,8 +109,10 @@ sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST o
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
 .PHONY: kill
-kill: ## Kill the service under load (kill -9), ROUNDS times (20), and count what was lost, early or too late
-	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),20) go test -count=1 -timeout 2h -v -run TestKillUnderLoad .
+kill: ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer came (SEEDS: new data folders, 1; FIRST)
+	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),30) TIMERBUS_KILL_KILLS=$(or $(KILLS),2) \
+		TIMERBUS_KILL_SEEDS=$(if $(filter file,$(origin SEEDS)),1,$(SEEDS)) TIMERBUS_KILL_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
+		go test -count=1 -timeout 4h -v -run TestKillUnderLoad .
 
 .PHONY: testenv
 testenv:

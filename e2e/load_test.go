@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -55,13 +56,36 @@ type load struct {
 	long atomic.Bool
 	// heard is how many fired events the oracle was told of.
 	heard int
+	mix   mix
+	// full: clients do not pause between requests.
+	full bool
+	seed uint64
+	// written counts answered writes, delivered callbacks.
+	written, delivered atomic.Int64
 }
+
+// mix is how many of 1,000 timers have each plan. The rest are answered with success immediately, 100 of them with a
+// large payload.
+type mix struct{ long, slow, fail, again, event int }
+
+var (
+	// mixed is the default. crowded has fewer slow callbacks, which would use up the concurrency of the host.
+	mixed   = mix{long: 30, slow: 70, fail: 150, again: 150, event: 100}
+	crowded = mix{long: 1, slow: 10, fail: 50, again: 50, event: 100}
+)
 
 func newLoad(t *testing.T, w *world) *load {
 	t.Helper()
-	l := &load{Oracle: oracle.New(), api: w.api, namespace: w.namespace}
+	l := &load{Oracle: oracle.New(), namespace: w.namespace, mix: mixed, seed: rand.Uint64()}
+	connections := &http.Transport{MaxIdleConnsPerHost: 1000}
+	t.Cleanup(connections.CloseIdleConnections)
 	var err error
-	if l.receiver, err = receiver.Start(l.answer); err != nil {
+	// One try: the oracle sees every answer.
+	l.api, err = client.New(w.URL(), client.WithRetry(1, 0), client.WithHTTPClient(&http.Client{Transport: connections}))
+	if err == nil {
+		l.receiver, err = receiver.StartForgetting(l.answer)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.receiver.Close() })
@@ -72,8 +96,9 @@ func newLoad(t *testing.T, w *world) *load {
 func (l *load) start(ctx context.Context, clients int) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	for range clients {
-		all.Go(func() { l.run(ctx) })
+	for n := range clients {
+		random := rand.New(rand.NewPCG(l.seed, uint64(l.serial.Add(1))<<32|uint64(n)))
+		all.Go(func() { l.run(ctx, random) })
 	}
 	return func() {
 		cancel()
@@ -82,53 +107,59 @@ func (l *load) start(ctx context.Context, clients int) (stop func()) {
 }
 
 // run is one client. Its timers are its own, so their writes follow one another.
-func (l *load) run(ctx context.Context) {
+func (l *load) run(ctx context.Context, random *rand.Rand) {
 	var mine []string
+	pick := func(ids []string) string { return ids[random.IntN(len(ids))] }
 	for ctx.Err() == nil {
 		var reached bool
-		switch n := rand.IntN(100); {
+		switch n := random.IntN(100); {
 		case n < 60 || len(mine) == 0:
 			id := fmt.Sprintf("load-%d", l.serial.Add(1))
 			mine = append(mine, id)
-			reached = l.set(id, true)
+			reached = l.set(random, id, true)
 		case n < 68: // replace
-			reached = l.set(pick(mine), true)
+			reached = l.set(random, pick(mine), true)
 		case n < 84:
-			reached = l.set(pick(mine), false)
+			reached = l.set(random, pick(mine), false)
 		default:
 			reached = l.remove(pick(mine))
 		}
 		mine = mine[max(0, len(mine)-40):] // older ones have fired
-		if !reached {
+		if reached {
+			l.written.Add(1)
+		} else {
 			pause(ctx, 50*time.Millisecond)
 		}
-		pause(ctx, time.Duration(rand.IntN(20))*time.Millisecond)
+		if !l.full {
+			pause(ctx, time.Duration(random.IntN(20))*time.Millisecond)
+		}
 	}
 }
-
-func pick(ids []string) string { return ids[rand.IntN(len(ids))] }
 
 // patient outlives any answer: every write is seen to its end, whatever becomes of the load.
 const patient = 20 * time.Second
 
 // set creates or updates a timer; reached is false if nobody was there.
-func (l *load) set(id string, create bool) (reached bool) {
+func (l *load) set(random *rand.Rand, id string, create bool) (reached bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
-	at := time.Now().UTC().Add(rand.N(span)).Truncate(time.Millisecond)
+	before := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
+	at := time.Now().UTC().Add(before(span)).Truncate(time.Millisecond)
 	c := cargo{Token: fmt.Sprintf("%s#%d", id, l.serial.Add(1)), Plan: planDone, First: at}
-	switch n := rand.IntN(100); {
-	case n < 3 && l.long.Load():
-		c.Plan, c.Takes = planSlow, 3*time.Second+rand.N(3*time.Second)
-	case n < 10:
-		c.Plan, c.Takes = planSlow, 200*time.Millisecond+rand.N(time.Second)
-	case n < 25:
+	n := random.IntN(1000)
+	is := func(part int) bool { n -= part; return n < 0 }
+	switch {
+	case is(l.mix.long) && l.long.Load():
+		c.Plan, c.Takes = planSlow, 3*time.Second+before(3*time.Second)
+	case is(l.mix.slow):
+		c.Plan, c.Takes = planSlow, 200*time.Millisecond+before(time.Second)
+	case is(l.mix.fail):
 		c.Plan = planFail
-	case n < 40:
+	case is(l.mix.again):
 		c.Plan = planAgain
-	case n < 50:
+	case is(l.mix.event):
 		c.Plan = planEvent
-	case n < 60:
+	case is(100):
 		c.Filler = strings.Repeat("x", 4<<10)
 	}
 	payload, _ := json.Marshal(c)
@@ -183,6 +214,7 @@ func conclude(w *oracle.Write, inTime bool, err error) (reached bool) {
 func (l *load) answer(call receiver.Call) receiver.Answer {
 	d, c := delivered(call.Delivery, call.WebhookID, call.At)
 	l.Delivered(d)
+	l.delivered.Add(1)
 	a := receiver.Answer{Delay: c.Takes}
 	verdict, next := oracle.Done, time.Time{}
 	switch {
@@ -204,18 +236,27 @@ func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delive
 	}, c
 }
 
-// events are the public topics as somebody reads them. What was read once stands first the next time.
+// events reads public topics. Each read starts with the messages of the read before.
 type events interface {
 	ReadAll(ctx context.Context, subject string) ([]tap.Message, error)
 }
 
+// after reads the fired events that follow the first ones.
+func after(ctx context.Context, from events, first int) ([]tap.Message, error) {
+	if from, ok := from.(*tap.Tap); ok {
+		return from.ReadAfter(ctx, tap.Fired, first)
+	}
+	all, err := from.ReadAll(ctx, tap.Fired)
+	return all[min(first, len(all)):], err
+}
+
 // hear tells the oracle of fired events that it does not know yet.
 func (l *load) hear(ctx context.Context, from events) error {
-	all, err := from.ReadAll(ctx, tap.Fired)
+	fresh, err := after(ctx, from, l.heard)
 	if err != nil {
 		return err
 	}
-	for _, m := range all[min(l.heard, len(all)):] {
+	for _, m := range fresh {
 		l.heard++
 		var e event.Delivery
 		if m.Err != nil || json.Unmarshal(m.Event.Data, &e) != nil || e.Namespace != l.namespace {
@@ -249,3 +290,6 @@ func (l *load) settle(ctx context.Context, t *testing.T, from events, since time
 		pause(ctx, 50*time.Millisecond)
 	}
 }
+
+// operations counts answered writes and callbacks.
+func (l *load) operations() int64 { return l.written.Load() + l.delivered.Load() }

@@ -158,6 +158,7 @@ func (r *dice) fault(p *Plan) Fault {
 	kinds := []FaultKind{
 		StoreFails, StoreUnknown, StoreUnknown, StoreUnknown, StoreHangs, StoreLate, StoreLate, BusFails, BusUnknown,
 		BusUnknown, HintsLost, HintsLost, HintsTwice, HintsDelayed, HintsDelayed, Redeliver, Redeliver, LoseQueue,
+		CrashQueue, CrashQueue,
 		Revoke, Lose, Zombie, Zombie, CutOff, Crash, Crash, CrashAtCall, CrashAtCall, CrashAtCall,
 		CrashAtPublish, CrashAtPublish,
 	}

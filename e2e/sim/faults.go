@@ -33,6 +33,8 @@ func (w *World) stroke(f Fault) func(context.Context) {
 		return func(context.Context) { w.broker.Redeliver(bus.Due, nil) }
 	case LoseQueue:
 		return func(context.Context) { w.broker.Purge(bus.Due) }
+	case CrashQueue:
+		return func(context.Context) { w.broker.CrashQueue(bus.Due, f.Nth, 8*f.Count) }
 	case Recreate:
 		return func(context.Context) { w.broker.Recreate(bus.Commands) }
 	case Revoke:

@@ -215,7 +215,7 @@ func hardCases() []hardCase {
 			deliveries: 5, parked: 1,
 		},
 	}
-	return append(cases, crowded(), lostQueue(), swallowed(), innocents(), atRest())
+	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), atRest())
 }
 
 // atRest commits a row behind R when its shard has come to rest: its hint came long before it, and its event
@@ -258,6 +258,23 @@ func lostQueue() hardCase {
 	c := crowded()
 	c.name = "a lost queue with outstanding full"
 	c.faults = append(c.faults, sim.Fault{Kind: sim.LoseQueue, At: 4500 * ms}, sim.Fault{Kind: sim.LoseQueue, At: 9 * s})
+	return c
+}
+
+// crashedQueue crashes the due queue's server twice while the outstanding bound is reached.
+func crashedQueue() hardCase {
+	c := crowded()
+	c.name = "a crashed queue with outstanding full"
+	c.faults = append(c.faults, sim.Fault{Kind: sim.CrashQueue, At: 4500 * ms, Nth: 6, Count: 1},
+		sim.Fault{Kind: sim.CrashQueue, At: 9 * s, Nth: 20, Count: 1})
+	return c
+}
+
+// lostTail loses the last events of the plan, so that no new event moves the queue's end past their positions.
+func lostTail() hardCase {
+	c := hardCase{name: "the last events lost in a crash of the queue", deliveries: 20, within: 35 * s}
+	c.all(20, func(i int) sim.Op { return create(i, s, s+time.Duration(i)*10*ms, slow(3*s)) })
+	c.faults = []sim.Fault{{Kind: sim.CrashQueue, At: 2300 * ms, Nth: 8, Count: 1}}
 	return c
 }
 

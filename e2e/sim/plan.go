@@ -127,11 +127,14 @@ const (
 	// Redeliver and the next strike once, at At.
 	Redeliver FaultKind = "redeliver"  // what dispatchers hold comes again
 	LoseQueue FaultKind = "lose-queue" // the due queue is empty
-	Revoke    FaultKind = "revoke"     // Partition of the hints is given out anew
-	Lose      FaultKind = "lose"       // as Revoke, and the owner learns of it too late
-	Zombie    FaultKind = "zombie"     // Node is cut off for For and does not know
-	CutOff    FaultKind = "cut-off"    // Node loses its connection to the bus for For
-	Crash     FaultKind = "crash"      // Node dies and starts again after For
+	// CrashQueue crashes the server of the due queue: the newest Nth messages are lost, and the 8·Count messages that
+	// were acknowledged last before them are delivered again.
+	CrashQueue FaultKind = "crash-queue"
+	Revoke     FaultKind = "revoke"  // Partition of the hints is given out anew
+	Lose       FaultKind = "lose"    // as Revoke, and the owner learns of it too late
+	Zombie     FaultKind = "zombie"  // Node is cut off for For and does not know
+	CutOff     FaultKind = "cut-off" // Node loses its connection to the bus for For
+	Crash      FaultKind = "crash"   // Node dies and starts again after For
 	// CrashAtCall: the Nth store call of Node kills it, before (Count 0) or after (Count 1) it is applied.
 	CrashAtCall FaultKind = "crash-at-call"
 	// CrashAtPublish is the same for publications.
@@ -161,7 +164,7 @@ func (f Fault) mayRepeat(p *Plan) bool {
 	switch f.Kind {
 	case HintsLost, HintsTwice, HintsDelayed, Recreate, Revoke, BusFails:
 		return false
-	case Redeliver, LoseQueue, Lose:
+	case Redeliver, LoseQueue, CrashQueue, Lose:
 		return true
 	default:
 		return role(p, f.Node) != roleIngest

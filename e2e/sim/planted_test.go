@@ -61,6 +61,9 @@ var planted = []struct {
 		c.Dispatcher.Clock = func() timer.Millis { return right().Add(2 * time.Second) }
 	})},
 	{"commands applied without their position", []string{"twice"}, always(func(c *sim.Configs) { c.Ingest.Positions = nil })},
+	{"epochs of the due queue ignored", []string{"late", "stuck"}, always(func(c *sim.Configs) {
+		c.Scheduler.Bus = &oneEpoch{c.Scheduler.Bus}
+	})},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
 	})},
@@ -126,6 +129,25 @@ func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 		return positions, nil
 	}
 	return positions, err
+}
+
+// oneEpoch hides epochs from positions.
+type oneEpoch struct{ bus.Bus }
+
+func (l *oneEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	positions, err := l.Bus.Publish(ctx, topic, messages...)
+	for i := range positions {
+		positions[i].Incarnation = 1
+	}
+	return positions, err
+}
+
+func (l *oneEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	floors, err := l.Bus.Floor(ctx, topic, group)
+	for i := range floors {
+		floors[i].Floor.Incarnation, floors[i].End.Incarnation = 1, 1
+	}
+	return floors, err
 }
 
 // unchecked says of every row that it is in the state that was asked for.

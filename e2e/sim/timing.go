@@ -49,9 +49,10 @@ const prompt = time.Second
 // write came after its own due time, waits for the redelivery bound besides (I12); shards of a new namespace, whose
 // hints may be lost, for the refresh of the directory, half a hint window, and so does a timer in a shard at rest
 // whose hint was lost; poison holds up what waits behind it,
-// five starts long.
+// five starts long. After a crash of the due queue's server everything must come within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
+		crash           = 35 * time.Second
 		sweep           = 2 * time.Second
 		callback        = 10 * time.Second
 		redeliveryBound = 30 * time.Second
@@ -59,6 +60,9 @@ func (o *oracle) lateLimit() time.Duration {
 		look            = 30 * time.Second
 	)
 	limit := 3*sweep + callback
+	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == CrashQueue }) {
+		limit = crash
+	}
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
 		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
 	}) {

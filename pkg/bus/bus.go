@@ -42,8 +42,9 @@ type Bus interface {
 
 	// Floor returns how far the group has come in each partition of the topic that Consume reads. For a topic where
 	// the group has never consumed, the floor is the oldest message kept. The answer may be from
-	// slightly before the call's end but never from before its start. Not for KindHints, nor for a
-	// topic of a user's own, which may have any number of partitions.
+	// slightly before the call's end but never from before its start. Once every message that the bus
+	// will deliver is acknowledged, the floor is the end. This holds after a crash of the server too,
+	// without new messages. Not for KindHints, nor for user topics, which may have any number of partitions.
 	Floor(ctx context.Context, topic Topic, group string) (Floors, error)
 
 	// Ready returns why this handle's Consume of the topic in the group makes no progress, and nil if it does. The error
@@ -102,9 +103,14 @@ func (m *Message) Size() int {
 
 // Position is where a message lies in its partition. Positions of one partition order by
 // (Incarnation, Offset); positions of different partitions do not compare.
+//
+// A handle never sees the same position for two messages of a queue. If the server loses messages in a crash and
+// assigns their offsets again, the new messages have a larger Incarnation. A floor beyond the position of a lost
+// message therefore means that the message will not be delivered.
 type Position struct {
 	Partition shard.Partition
-	// Incarnation tells a topic from one of the same name made later; larger is newer.
+	// Incarnation is the topic epoch. It grows when a topic is created again under the same name, and when
+	// a queue has lost messages.
 	Incarnation int64
 	// Offset grows within an incarnation; the first is 1, so that the zero Position lies before all. A
 	// delivery with the zero Position says that its bus does not tell places.

@@ -102,12 +102,13 @@ func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 }
 
 // message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
-// that knows repetitions drops those of a publish with unknown outcome, but not the answer to a replay. A
-// command without a place has no ID: its repetitions cannot be told from replays.
+// that deduplicates drops the repetitions of a publish with unknown outcome. It keeps the answer to a replay, and the
+// answer to another command that got the same position after the topic was truncated. A command without a position
+// has no ID, because its repetitions and its replays look alike.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
-	id := place + "/" + it.fate()
+	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.fate())
 	if !it.placed() {
 		// Applied once more, it is answered once more.
 		place, id = string(bus.Commands)+"/"+d.ID, ""

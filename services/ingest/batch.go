@@ -160,7 +160,7 @@ func (t *session) locate() error {
 // larger incarnation, so nothing of it is old, and nothing of an older one is new.
 func (t *session) fresh(items []*item) []*item {
 	for i, it := range items {
-		if after(it.position(), t.position) {
+		if after(it.position(), t.position) || t.truncated.covers(t.position, it) {
 			return items[i:]
 		}
 		it.earlier = true

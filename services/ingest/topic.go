@@ -37,6 +37,8 @@ type session struct {
 	// loop touches it.
 	position store.Position
 	known    bool
+	// truncated is set if the partition may have been truncated before the process started.
+	truncated truncation
 }
 
 // errStopping ends a session's loop in good order.
@@ -44,13 +46,17 @@ var errStopping = errors.New("the session is stopping")
 
 // consume applies topic commands until ctx ends, then waits for the sessions.
 func (s *Service) consume(ctx context.Context) error {
+	truncated, err := s.truncations(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.cfg.Logger.Warn("stored positions not compared with the command topic", "error", err)
+	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var sessions sync.WaitGroup
 	defer sessions.Wait()
 	defer stop()
 	open := func(_ context.Context, p shard.Partition) (bus.Session, error) {
 		t := &session{
-			Service: s, partition: p,
+			Service: s, partition: p, truncated: truncated[int(p)],
 			stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		}
 		t.work, t.stop = context.WithCancel(work)

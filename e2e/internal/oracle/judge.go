@@ -73,6 +73,7 @@ func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 	}
 	if v == Again {
 		w.asked[next.UnixMilli()] = true
+		o.horizon = latest(o.horizon, next)
 		return
 	}
 	if w.done {
@@ -82,7 +83,9 @@ func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 	o.counts.Fired++
 	if !o.restarted.IsZero() && d.ExecuteAt.Before(o.restarted) && d.At.After(o.restarted) {
 		o.counts.Recovered++
-		o.counts.MaxRecovery = max(o.counts.MaxRecovery, d.At.Sub(o.restarted))
+		o.counts.LastRecovered++
+		o.counts.LastRecovery = max(o.counts.LastRecovery, d.At.Sub(o.restarted))
+		o.counts.MaxRecovery = max(o.counts.MaxRecovery, o.counts.LastRecovery)
 	}
 }
 

@@ -14,8 +14,9 @@ const LateGrace = 5 * time.Second
 type Oracle struct {
 	mu        sync.Mutex
 	timers    map[string]*history
-	order     []*history // as first seen
+	open      []*history // those that may still be owed something
 	tokens    map[string]*Write
+	horizon   time.Time
 	down      bool
 	restarted time.Time
 	counts    Report
@@ -25,6 +26,7 @@ type Oracle struct {
 type history struct {
 	id     string
 	writes []*Write
+	open   bool
 }
 
 type state int
@@ -88,11 +90,15 @@ func (o *Oracle) write(id string, w *Write) *Write {
 	if !ok {
 		h = &history{id: id}
 		o.timers[id] = h
-		o.order = append(o.order, h)
+	}
+	if !h.open {
+		h.open = true
+		o.open = append(o.open, h)
 	}
 	w.oracle, w.timer, w.index = o, h, len(h.writes)
 	w.executeAt = w.executeAt.Truncate(time.Millisecond)
 	w.asked = map[int64]bool{}
+	o.horizon = latest(o.horizon, w.executeAt)
 	h.writes = append(h.writes, w)
 	if !w.remove {
 		if _, twice := o.tokens[w.token]; twice {
@@ -139,9 +145,10 @@ func (o *Oracle) Killed() {
 	o.down = true
 }
 
-// Restarted is told when the service is ready again after a kill.
+// Restarted records when the service was started again after a kill.
 func (o *Oracle) Restarted(at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.down, o.restarted = false, at
+	o.counts.LastRecovered, o.counts.LastRecovery = 0, 0
 }

@@ -18,10 +18,10 @@ type Report struct {
 
 	// Duplicates all carry the webhook-id of the delivery they repeat.
 	Duplicates int
-	// Recovered are those fired after the latest restart whose time had come before it, MaxRecovery the
-	// longest that one of them took since.
-	Recovered   int
-	MaxRecovery time.Duration
+	// Recovered are those fired after a restart whose time had come before it, MaxRecovery the longest that one
+	// of them took since. LastRecovered and LastRecovery are those of the latest restart.
+	Recovered, LastRecovered  int
+	MaxRecovery, LastRecovery time.Duration
 	// MaxLateness is that of first attempts whose time came while the service was up, MaxOutage that of all.
 	MaxLateness, MaxOutage time.Duration
 
@@ -58,11 +58,14 @@ func (o *Oracle) Owed() []Debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var debts []Debt
-	for _, h := range o.order {
-		if d, owed := h.debt(); owed {
+	o.open = slices.DeleteFunc(o.open, func(h *history) bool {
+		d, owed := h.debt()
+		if owed {
 			debts = append(debts, d)
 		}
-	}
+		h.open = owed || slices.ContainsFunc(h.writes, func(w *Write) bool { return w.state == perhaps })
+		return !h.open
+	})
 	return debts
 }
 
@@ -106,13 +109,7 @@ func latest(a, b time.Time) time.Time {
 func (o *Oracle) Horizon() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var horizon time.Time
-	for _, h := range o.order {
-		for _, w := range h.writes {
-			horizon = latest(horizon, w.due())
-		}
-	}
-	return horizon
+	return o.horizon
 }
 
 // Report counts. What is owed and was due before overdue counts as lost.

@@ -83,11 +83,16 @@ func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
 
 // ReadAll returns all that the topic with this subject holds now, from its beginning.
 func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
+	return t.ReadAfter(ctx, subject, 0)
+}
+
+// ReadAfter is ReadAll without the first messages.
+func (t *Tap) ReadAfter(ctx context.Context, subject string, first int) ([]Message, error) {
 	if t.Prefix != "" {
 		subject = strings.Replace(subject, "timerbus", t.Prefix, 1)
 	}
 	for {
-		all, err := t.readAll(ctx, subject)
+		all, err := t.readAfter(ctx, subject, first)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
 			return all, err
 		}
@@ -98,7 +103,7 @@ func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
 // the server died is never answered, and is asked again.
 const answerWithin = 3 * time.Second
 
-func (t *Tap) readAll(ctx context.Context, subject string) ([]Message, error) {
+func (t *Tap) readAfter(ctx context.Context, subject string, first int) ([]Message, error) {
 	asking, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	name, err := t.js.StreamNameBySubject(asking, subject)
@@ -110,10 +115,12 @@ func (t *Tap) readAll(ctx context.Context, subject string) ([]Message, error) {
 		return nil, fmt.Errorf("stream of %s: %w", subject, err)
 	}
 	state := stream.CachedInfo().State
-	if state.Msgs == 0 {
+	if state.Msgs <= uint64(first) {
 		return nil, nil
 	}
-	consumer, err := stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{InactiveThreshold: answerWithin})
+	consumer, err := stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(first) + 1, InactiveThreshold: answerWithin,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("consume %s: %w", subject, err)
 	}

@@ -53,14 +53,14 @@ func (v *verdict) Failed() bool {
 }
 
 // judge runs one check in a bubble and returns what it complained of.
-func judge(t *testing.T, c bustest.Check, factory bustest.Factory) []string {
+func judge(t *testing.T, check func(bustest.T)) []string {
 	var v *verdict
 	synctest.Test(t, func(t *testing.T) {
 		v = &verdict{ctx: t.Context()}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			c.Run(v, factory)
+			check(v)
 		}()
 		<-done
 		for _, f := range slices.Backward(v.cleanups) {
@@ -93,7 +93,7 @@ func caught(t *testing.T, breakIt func(*membus.Member, *membus.Broker) bustest.M
 			continue
 		}
 		names = slices.Delete(names, i, i+1)
-		complaints := judge(t, c, factory)
+		complaints := judge(t, func(v bustest.T) { c.Run(v, factory) })
 		if len(complaints) == 0 {
 			t.Errorf("%s passes a broken bus", c.Name)
 		}

@@ -71,6 +71,19 @@ type Member struct {
 	Break func()
 }
 
+// CrashFactory creates an empty bus whose server can be crashed. It stops everything it starts in t.Cleanup.
+type CrashFactory func(t T, partitions int) CrashSystem
+
+// CrashSystem is a bus under test on a server that no other check uses at the same time.
+type CrashSystem struct {
+	System
+	// Remember records what the server has stored.
+	Remember func()
+	// Crash kills the server and starts it again. The server then has lost as many of the messages and
+	// acknowledgements since Remember as the engine can lose in a crash. Members keep running and reconnect.
+	Crash func()
+}
+
 // Options says how to run the suite.
 type Options struct {
 	// Bubble runs each check in a testing/synctest bubble, for buses that need no real time.
@@ -98,6 +111,24 @@ func Run(t *testing.T, opts Options, factory Factory) {
 				return
 			}
 			t.Parallel()
+			c.Run(t, factory)
+		})
+	}
+}
+
+// RunCrash runs the checks that crash the server, sequentially.
+func RunCrash(t *testing.T, opts Options, factory CrashFactory) {
+	t.Helper()
+	for _, c := range CrashChecks() {
+		t.Run(c.Name, func(t *testing.T) {
+			if why, ok := opts.Exclude[c.Name]; ok {
+				t.Logf("excluded: %s", why)
+				return
+			}
+			if opts.Bubble {
+				synctest.Test(t, func(t *testing.T) { c.Run(t, factory) })
+				return
+			}
 			c.Run(t, factory)
 		})
 	}

@@ -7,5 +7,6 @@
 // they do. A check that no broken bus fails deserves suspicion.
 //
 // Read bustest.go first (what an engine gives), then world.go (what a check sees), then the checks:
-// publish.go, ordered.go, bytes.go, gap.go, ownership.go, live.go, queue.go, floor.go, lifecycle.go, ready.go, own.go.
+// publish.go, ordered.go, bytes.go, gap.go, ownership.go, live.go, queue.go, floor.go, lifecycle.go, ready.go, own.go,
+// crash.go.
 package bustest

@@ -305,16 +305,7 @@ func (b *Broker) Recreate(topic bus.Topic) {
 		q.dispatch(time.Now())
 		b.queues[topic] = newQueue(b, topic, q.incarnation+1)
 	}
-	for g := range b.groupsOf(topic) {
-		if g.mode == bus.Live {
-			continue
-		}
-		for _, c := range g.consumers {
-			for _, s := range c.owned() {
-				s.end(bus.ErrLost)
-			}
-		}
-	}
+	b.loseSessions(topic)
 }
 
 func (q *queue) purge() {

@@ -22,6 +22,8 @@ type queue struct {
 	items []*item // offsets first, first+1, …; acknowledged ones leave at the front
 	first int64
 	depth int // not acknowledged
+	// recent holds the last acknowledged messages, oldest first, for CrashQueue.
+	recent []recentItem
 
 	again []*item // to be repeated; goes before fresh
 	fresh []*item
@@ -42,12 +44,13 @@ const (
 
 type item struct {
 	bus.Message
-	offset     int64
-	at         time.Time
-	state      state
-	holder     *feed
-	deliveries int
-	epoch      int // counts changes of state, so that an old deadline or Acker is known as such
+	offset      int64
+	incarnation int64 // of the queue when it took the message
+	at          time.Time
+	state       state
+	holder      *feed
+	deliveries  int
+	epoch       int // counts changes of state, so that an old deadline or Acker is known as such
 }
 
 // feed is one session's end of the queue.
@@ -65,17 +68,22 @@ func newQueue(b *Broker, topic bus.Topic, incarnation int64) *queue {
 
 func (q *queue) end0() int64 { return q.first + int64(len(q.items)) }
 
-func (q *queue) position(p shard.Partition, offset int64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: q.incarnation, Offset: offset}
+// end is the position that the next message will get.
+func (q *queue) end(p shard.Partition) bus.Position {
+	return bus.Position{Partition: p, Incarnation: q.incarnation, Offset: q.end0()}
+}
+
+func (it *item) position(p shard.Partition) bus.Position {
+	return bus.Position{Partition: p, Incarnation: it.incarnation, Offset: it.offset}
 }
 
 func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 	if at, ok := q.ids.position(m.ID, now); ok {
 		return at
 	}
-	at := q.position(m.Partition, q.end0())
+	at := q.end(m.Partition)
 	q.ids.add(m.ID, at, now.Add(q.broker.opts.DedupeWindow))
-	it := &item{Message: m, offset: at.Offset, at: now}
+	it := &item{Message: m, offset: at.Offset, incarnation: at.Incarnation, at: now}
 	q.items = append(q.items, it)
 	q.depth++
 	q.fresh = append(q.fresh, it)
@@ -83,11 +91,11 @@ func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 }
 
 func (q *queue) floor(p shard.Partition) bus.Floor {
-	return bus.Floor{
-		Floor: q.position(p, q.first),
-		End:   q.position(p, q.end0()),
-		Depth: q.depth,
+	f := bus.Floor{Floor: q.end(p), End: q.end(p), Depth: q.depth}
+	if len(q.items) > 0 {
+		f.Floor = q.items[0].position(p)
 	}
+	return f
 }
 
 func (q *queue) attach(s *session) *feed {
@@ -165,7 +173,7 @@ func (q *queue) hand(it *item, f *feed, now time.Time) {
 	d := &queueDelivery{item: it, feed: f, epoch: it.deliveries}
 	d.Delivery = bus.Delivery{
 		Message:    it.Message,
-		Position:   q.position(it.Partition, it.offset),
+		Position:   it.position(it.Partition),
 		Time:       it.at,
 		Deliveries: it.deliveries,
 		Acker:      d,
@@ -204,6 +212,7 @@ func (q *queue) repeat(it *item) {
 func (q *queue) finish(it *item) {
 	it.release()
 	q.move(it, acked, time.Time{})
+	q.remember(it)
 	it.Message = bus.Message{Partition: it.Partition}
 	q.depth--
 	n := 0

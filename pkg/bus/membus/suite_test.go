@@ -1,6 +1,7 @@
 package membus_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -22,6 +23,32 @@ func TestSuite(t *testing.T) {
 			LeaseTTL: time.Second,
 			Settle:   3 * time.Second,
 			Patience: 3 * time.Second,
+		}
+	})
+}
+
+func TestCrashSuite(t *testing.T) {
+	bustest.RunCrash(t, bustest.Options{Bubble: true}, func(t bustest.T, partitions int) bustest.CrashSystem {
+		b := membus.New(membus.Options{Partitions: partitions})
+		onlooker := b.Join("onlooker")
+		end := func() int64 {
+			floors, err := onlooker.Floor(t.Context(), bus.Due, "")
+			if err != nil {
+				t.Errorf("floor: %v", err)
+				return 0
+			}
+			return floors[0].End.Offset
+		}
+		var remembered int64
+		return bustest.CrashSystem{
+			System: bustest.System{
+				Join:     func(bustest.T) bustest.Member { return member(b) },
+				LeaseTTL: time.Second,
+				Settle:   3 * time.Second,
+				Patience: 3 * time.Second,
+			},
+			Remember: func() { remembered = end() },
+			Crash:    func() { b.CrashQueue(bus.Due, int(end()-remembered), math.MaxInt) },
 		}
 	})
 }

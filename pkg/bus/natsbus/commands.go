@@ -116,29 +116,30 @@ func (b *Bus) trimTo(ctx context.Context, info *jetstream.StreamInfo) (uint64, e
 		excess := state.Bytes - uint64(limit)/4
 		return state.FirstSeq + uint64(float64(state.Msgs)*float64(excess)/float64(state.Bytes)), nil
 	case info.TimeStamp.Sub(state.FirstTime) > b.opts.LogMaxAge:
-		return b.firstSince(ctx, info, info.TimeStamp.Add(-b.opts.LogMaxAge))
+		first, err := b.firstSince(ctx, info.Config.Name, info.TimeStamp.Add(-b.opts.LogMaxAge))
+		return uint64(first), err
 	default:
 		return 0, nil
 	}
 }
 
-// firstSince returns the sequence of the first message that the stream stored at or after a time. The server searches
+// firstSince returns the sequence of the first message that a stream stored at or after a time. The server searches
 // for it when a consumer is created.
-func (b *Bus) firstSince(ctx context.Context, info *jetstream.StreamInfo, since time.Time) (uint64, error) {
+func (b *Bus) firstSince(ctx context.Context, stream string, since time.Time) (int64, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
-	made, err := b.js.CreateConsumer(ctx, info.Config.Name, jetstream.ConsumerConfig{
+	made, err := b.js.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since, AckPolicy: jetstream.AckNonePolicy,
 		MemoryStorage: true, Replicas: 1, InactiveThreshold: b.opts.AckTimeout,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("first message of %s since %v: %w", info.Config.Name, since, err)
+		return 0, fmt.Errorf("first message of %s since %v: %w", stream, since, err)
 	}
 	found := made.CachedInfo()
-	if err := b.js.DeleteConsumer(ctx, info.Config.Name, found.Name); err != nil {
-		return 0, fmt.Errorf("first message of %s since %v: %w", info.Config.Name, since, err)
+	if err := b.js.DeleteConsumer(ctx, stream, found.Name); err != nil {
+		return 0, fmt.Errorf("first message of %s since %v: %w", stream, since, err)
 	}
-	return found.Delivered.Stream + 1, nil
+	return int64(found.Delivered.Stream) + 1, nil
 }
 
 // applied returns the sequence before which ingest has acknowledged every command.
@@ -171,11 +172,11 @@ func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uin
 }
 
 // trimmed returns the sequence up to which trim has removed a group's messages.
-func (b *Bus) trimmed(ctx context.Context, group string, incarnation int64) (int64, error) {
+func (b *Bus) trimmed(ctx context.Context, group string, info *jetstream.StreamInfo) (int64, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
 	r, _, err := b.recordOf(ctx, trimmedKey(group))
-	if err != nil || r.Incarnation != incarnation {
+	if err != nil || r.Incarnation != info.Created.UnixNano() {
 		return 0, err
 	}
 	return r.Offset, nil

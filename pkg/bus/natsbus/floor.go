@@ -24,7 +24,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	case own:
 		err = bus.ErrUnsupported
 	case kind == bus.KindQueue:
-		floors, err = b.queueFloor(ctx, topic)
+		floors, err = b.queueFloor(ctx, topic, group)
 	case kind == bus.KindLog:
 		floors, err = b.logFloor(ctx, topic, group)
 	default:
@@ -40,24 +40,51 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	}
 }
 
-// queueFloor needs one question: in a work queue what is kept is what is not acknowledged.
-func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic) (bus.Floors, error) {
+// queueFloor requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
+// stream's state, so if they are zero, everything before the stream's end is acknowledged.
+//
+// The first message of a work-queue stream is not a floor by itself. A killed server restores messages whose removal
+// was not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair
+// removes them.
+func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	s := b.streams[topic]
 	info, err := b.info(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	end := info.State.LastSeq + 1
-	first := end
-	if info.State.Msgs > 0 {
-		first = info.State.FirstSeq
+	first, depth := info.State.FirstSeq, int(info.State.Msgs)
+	consumer, err := b.consumer(ctx, s, durableName(group))
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound): // the group has never consumed
+	case err != nil:
+		return nil, err
+	default:
+		first = max(first, consumer.AckFloor.Stream+1)
+		depth = consumer.NumAckPending + int(consumer.NumPending)
 	}
+	if depth == 0 {
+		first = end
+	}
+	// The depth may include messages that are newer than the stream's state.
+	end = max(end, first+uint64(min(depth, 1)))
 	floors := make(bus.Floors, b.opts.Partitions)
 	for i := range floors {
 		p := shard.Partition(i)
-		floors[i] = bus.Floor{Floor: s.position(p, first), End: s.position(p, end), Depth: int(info.State.Msgs)}
+		floors[i] = bus.Floor{Floor: s.position(p, first), End: s.position(p, end), Depth: depth}
 	}
 	return floors, nil
+}
+
+// consumer returns the state of a durable consumer.
+func (b *Bus) consumer(ctx context.Context, s *stream, durable string) (*jetstream.ConsumerInfo, error) {
+	ctx, cancel := b.brief(ctx)
+	defer cancel()
+	consumer, err := b.js.Consumer(ctx, s.name, durable) // requests the state from the server
+	if err != nil {
+		return nil, fmt.Errorf("state of consumer %s of stream %s: %w", durable, s.name, err)
+	}
+	return consumer.CachedInfo(), nil
 }
 
 // logFloor asks twice for each partition, and more where something is waiting: for health checks and
@@ -96,39 +123,43 @@ func (b *Bus) logFloorSince(
 	floors := make(bus.Floors, b.opts.Partitions)
 	for i := range floors {
 		p := shard.Partition(i)
-		committed, err := b.committed(ctx, recordKey(groupName(topic, group), p), info)
+		r, err := b.committed(ctx, recordKey(groupName(topic, group), p), info)
 		if err != nil {
 			return nil, err
 		}
+		at := func(seq uint64) bus.Position {
+			return bus.Position{Partition: p, Incarnation: r.epoch(int64(seq)), Offset: int64(seq)}
+		}
 		end := info.State.LastSeq + 1
-		floors[i] = bus.Floor{Floor: s.position(p, end), End: s.position(p, end)}
-		if committed >= info.State.LastSeq {
+		floors[i] = bus.Floor{Floor: at(end), End: at(end)}
+		if uint64(r.Offset) >= info.State.LastSeq {
 			continue
 		}
-		first, depth, err := b.remaining(ctx, s, topic, p, committed+1)
+		first, depth, err := b.remaining(ctx, s, topic, p, uint64(r.Offset)+1)
 		if err != nil {
 			return nil, err
 		}
 		if depth > 0 {
 			floors[i].Depth = depth
-			floors[i].Floor = s.position(p, first)
+			floors[i].Floor = at(first)
 			// What came since the stream's state was asked for is counted in depth.
-			floors[i].End = s.position(p, max(end, first+1))
+			floors[i].End = at(max(end, first+1))
 		}
 	}
 	return floors, nil
 }
 
-// committed reads a partition's committed sequence; 0 where there is none of this incarnation.
-func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (uint64, error) {
+// committed reads a partition's record. It returns an empty record if there is none for this stream.
+func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (record, error) {
+	none := record{Incarnation: info.Created.UnixNano()}
 	r, _, err := b.recordOf(ctx, key)
 	if err != nil {
-		return 0, err
+		return none, err
 	}
-	if r.Incarnation != info.Created.UnixNano() {
-		return 0, nil
+	if r.Incarnation < none.Incarnation {
+		return none, nil
 	}
-	return uint64(r.Offset), nil
+	return r, nil
 }
 
 // recordOf reads a record and its revision; the zero ones where there is none.

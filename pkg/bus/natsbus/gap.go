@@ -18,12 +18,6 @@ import (
 //
 // A record without Passed was written by an earlier release. No gap is reported until it has been written once.
 
-// commit sets the committed offset, and Passed if it has grown.
-func (r *record) commit(offset, passed int64) {
-	r.Offset = offset
-	r.Passed = max(r.Passed, passed, offset)
-}
-
 // heartbeat reads the consumer's last sequence and how far it has searched the stream from a heartbeat.
 func (o *orderedSource) heartbeat(m *nats.Msg) {
 	if m.Subject != o.pull.inbox || m.Header.Get("Status") != "100" {
@@ -53,7 +47,7 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 	if known == 0 || first-1 <= known {
 		return nil
 	}
-	trimmed, err := s.bus.trimmed(ctx, groupName(s.spec.Topic, s.spec.Group), o.hold.Incarnation)
+	trimmed, err := s.bus.trimmed(ctx, groupName(s.spec.Topic, s.spec.Group), info)
 	if err != nil {
 		return err
 	}
@@ -73,7 +67,7 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 		return nil
 	}
 	position := func(seq int64) bus.Position {
-		return bus.Position{Partition: s.partition, Incarnation: o.hold.Incarnation, Offset: seq}
+		return bus.Position{Partition: s.partition, Incarnation: o.hold.epoch(seq), Offset: seq}
 	}
 	s.gaps = append(s.gaps, bus.Gap{After: position(known), First: position(first), Messages: share})
 	return nil

@@ -29,6 +29,13 @@ type record struct {
 	// Passed is the sequence up to which the stream has nothing of the partition that is not acknowledged (gap.go). 0:
 	// the record was written by an earlier release.
 	Passed int64 `json:"passed,omitempty"`
+	// Seen is the sequence of the last delivered message, and Time its server timestamp in Unix nanoseconds
+	// (truncation.go).
+	Seen int64 `json:"seen,omitempty"`
+	Time int64 `json:"time,omitempty"`
+	// Before is the epoch of sequences below Next. Both are set only while Offset is below a truncation.
+	Before int64 `json:"before,omitempty"`
+	Next   int64 `json:"next,omitempty"`
 }
 
 // entry is a record as last seen, with its revision; 0 for none.

@@ -52,17 +52,23 @@ func (i inbox) next(t *testing.T) *bus.Delivery {
 func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) inbox {
 	t.Helper()
 	in := make(inbox, 1024)
+	t.Cleanup(consumeInto(t, b, topic, mode, in))
+	return in
+}
+
+// consumeInto consumes a topic with a session until stop is called.
+func consumeInto(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode, into bus.Session) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() {
 		err := b.Consume(ctx, bus.Spec{Topic: topic, Group: "g", Mode: mode},
-			func(context.Context, shard.Partition) (bus.Session, error) { return in, nil })
+			func(context.Context, shard.Partition) (bus.Session, error) { return into, nil })
 		if err != nil {
 			t.Errorf("consume %s: %v", topic, err)
 		}
 	})
-	t.Cleanup(func() { cancel(); done.Wait() })
-	return in
+	return func() { cancel(); done.Wait() }
 }
 
 func raw(t *testing.T, server *embedded.Server) (*nats.Conn, jetstream.JetStream) {

@@ -28,9 +28,11 @@ type orderedSource struct {
 	// Of the session's goroutine.
 	link     <-chan struct{}
 	consumer string
-	sequence uint64 // of the consumer: a gap means that a message was lost on the way
-	last     int64  // offset delivered last
-	passed   int64  // record.Passed as it is to be
+	sequence uint64    // of the consumer: a gap means that a message was lost on the way
+	last     int64     // offset delivered last
+	passed   int64     // the next value of record.Passed
+	seen     int64     // largest offset that this session has delivered; 0 if none
+	seenAt   time.Time // the server's timestamp of that message
 	commitAt time.Time
 	// fullSince is when there was no more room; zero: there is some.
 	fullSince time.Time
@@ -62,21 +64,16 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if o.stream, err = o.session.bus.streamOf(ctx, o.session.spec.Topic); err != nil {
 		return err
 	}
-	info, err := o.session.bus.info(ctx, o.stream)
+	info, err := o.state(ctx, max(o.hold.Seen, o.hold.Offset))
 	if err != nil {
 		return err
 	}
 	o.pull.expires = ownExpiresOn(info)
-	incarnation := info.Created.UnixNano()
-	if o.hold.Incarnation != incarnation {
-		o.hold.Incarnation, o.hold.Offset, o.hold.Passed = incarnation, 0, 0 // written with the first commit
-	}
-	if last := int64(info.State.LastSeq); o.hold.Offset > last {
-		// The server lost acknowledged messages (power failure without sync_always). New ones
-		// would take the same sequences and be skipped.
-		o.session.bus.log.Error("the log ends before the committed position", "topic", o.session.spec.Topic,
-			"partition", int(o.session.partition), "committed", o.hold.Offset, "last", last)
-		o.hold.Offset, o.hold.Passed = last, min(o.hold.Passed, last)
+	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
+		// Written with the first commit.
+		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
+	} else if err := o.startEpoch(ctx, info); err != nil {
+		return err
 	}
 	if err := o.noteGap(ctx, o.hold.Passed, info); err != nil {
 		return err
@@ -212,10 +209,14 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 		return nil, false, o.reread(ctx, nil)
 	}
 	o.last = int64(meta.Sequence.Stream)
+	if o.last > o.seen {
+		o.seen, o.seenAt = o.last, meta.Timestamp
+	}
+	o.stream.assigned(meta.Sequence.Stream)
 	out := &orderedDelivery{source: o, slot: slot}
 	out.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
-		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.Incarnation, Offset: o.last},
+		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.epoch(o.last), Offset: o.last},
 		Time:     meta.Timestamp,
 		Acker:    out,
 	}
@@ -228,12 +229,17 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
 		pause(ctx, 10*time.Millisecond)
 	}
-	info, err := o.session.bus.info(ctx, o.stream)
+	info, err := o.state(ctx, o.seen)
 	if err != nil {
 		return err
 	}
-	if info.Created.UnixNano() != o.hold.Incarnation {
-		return fmt.Errorf("stream %s was made anew", o.stream.name)
+	if o.hold.Incarnation < info.Created.UnixNano() {
+		return fmt.Errorf("%w: stream %s was created again", bus.ErrLost, o.stream.name)
+	}
+	if why != nil {
+		if err := o.checkTruncation(ctx, info); err != nil {
+			return err
+		}
 	}
 	if err := o.noteGap(ctx, max(o.last, o.passed), info); err != nil {
 		return err
@@ -247,7 +253,11 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 	for {
 		link := o.session.bus.link.next()
 		if o.session.bus.nc.IsConnected() {
-			if err := o.reread(ctx, errLinkChanged); err == nil || ctx.Err() != nil {
+			err := o.reread(ctx, errLinkChanged)
+			if errors.Is(err, bus.ErrLost) {
+				return err
+			}
+			if err == nil || ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if !pause(ctx, o.session.bus.opts.RetryPause) {
@@ -302,7 +312,7 @@ func (o *orderedSource) commitDue() time.Time {
 
 func (o *orderedSource) commit(ctx context.Context) error {
 	r := o.hold.record
-	r.commit(o.window.Committed(), o.passed)
+	r.commit(o.window.Committed(), o.passed, o.seen, o.seenAt)
 	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
 	defer cancel()
 	return o.hold.put(ctx, r)
@@ -316,7 +326,7 @@ func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	}
 	if o.window != nil {
 		if committed := o.window.Seal(); commit {
-			o.hold.commit(committed, o.passed)
+			o.hold.commit(committed, o.passed, o.seen, o.seenAt)
 		}
 	}
 	return o.hold.release(ctx)

@@ -138,7 +138,7 @@ func tooLarge(err error) bool {
 // they tell whether nothing was taken. It returns those to send again.
 func (p *publication) send(ctx context.Context, which []int) (again []int) {
 	b, s := p.bus, p.stream
-	before := s.high.Load()
+	before := s.mark()
 	futures := make([]jetstream.PubAckFuture, 0, len(which))
 	for _, i := range which {
 		f, err := b.js.PublishMsgAsync(b.opts.encode(p.topic, &p.messages[i]), jetstream.WithStallWait(b.opts.AckTimeout))
@@ -164,15 +164,17 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 			continue
 		}
 		p.maybe = true
-		if !ack.Duplicate && ack.Sequence <= before {
-			// The stream was made anew behind our back; its positions are of a newer incarnation.
+		if !ack.Duplicate && ack.Sequence <= before.high {
+			// The stream was created again, or its end went back: a new epoch has started.
 			if _, err := b.info(ctx, s); err != nil {
 				p.fail(i, err, true)
+			} else if s.queue {
+				s.reassigned(before, ack.Sequence)
 			}
-			before = 0
+			before = mark{number: s.mark().number}
 		}
-		s.saw(ack.Sequence)
-		p.positions[i] = s.position(p.partition(i), ack.Sequence)
+		s.assigned(ack.Sequence)
+		p.positions[i] = s.positionSince(before, p.partition(i), ack.Sequence)
 	}
 	return again
 }
@@ -202,15 +204,6 @@ func full(err error) bool {
 
 // codeTooLarge is the server's "message size exceeds maximum allowed".
 const codeTooLarge jetstream.ErrorCode = 10054
-
-// saw notes a sequence that was given out.
-func (s *stream) saw(seq uint64) {
-	for high := s.high.Load(); seq > high; high = s.high.Load() {
-		if s.high.CompareAndSwap(high, seq) {
-			return
-		}
-	}
-}
 
 func await(ctx context.Context, f jetstream.PubAckFuture) (*jetstream.PubAck, error) {
 	select {

@@ -82,9 +82,20 @@ func (q *queueSource) start(ctx context.Context) error {
 	if _, err := b.info(ctx, q.stream); err != nil {
 		return err
 	}
-	ctx, cancel := b.brief(ctx)
+	if err := q.ensureConsumer(ctx); err != nil {
+		return err
+	}
+	if err := q.repair(ctx); err != nil {
+		return err
+	}
+	return q.pull.open(q.stream.name, q.durable)
+}
+
+// ensureConsumer creates the group's durable consumer if it is missing.
+func (q *queueSource) ensureConsumer(ctx context.Context) error {
+	ctx, cancel := q.session.bus.brief(ctx)
 	defer cancel()
-	_, err := b.js.CreateOrUpdateConsumer(ctx, q.stream.name, jetstream.ConsumerConfig{
+	_, err := q.session.bus.js.CreateOrUpdateConsumer(ctx, q.stream.name, jetstream.ConsumerConfig{
 		Durable:       q.durable,
 		Description:   "Timerbus group " + q.session.spec.Group,
 		AckPolicy:     jetstream.AckExplicitPolicy,
@@ -100,7 +111,7 @@ func (q *queueSource) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("consumer %s of %s: %w", q.durable, q.stream.name, err)
 	}
-	return q.pull.open(q.stream.name, q.durable)
+	return nil
 }
 
 func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
@@ -165,6 +176,7 @@ func (q *queueSource) accept(m *nats.Msg) (*bus.Delivery, error) {
 	if err != nil {
 		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
 	}
+	q.stream.assigned(meta.Sequence.Stream)
 	p := partitionOf(m.Subject)
 	d := &queueDelivery{source: q, reply: m.Reply, size: m.Size()}
 	d.Delivery = bus.Delivery{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,22 +24,38 @@ type stream struct {
 	name string
 	// subject is a user's own topic's; empty for one of the six, whose stream is ours to make.
 	subject string
-	// incarnation is the stream's time of creation in nanoseconds: a stream made later is newer.
-	incarnation atomic.Int64
-	// high is the largest sequence seen in this incarnation. A publish begun after that which gets
-	// a smaller one has met a new stream.
-	high atomic.Uint64
+	// queue is set for the stream of the due queue.
+	queue bool
+	epochs
 }
 
-func (s *stream) position(p shard.Partition, seq uint64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: s.incarnation.Load(), Offset: int64(seq)}
-}
-
-// info asks for the stream's state and notes its incarnation. A stream of ours that is
-// gone is made again.
+// info returns the stream's state and updates its epochs. It recreates one of our streams that is missing.
+//
+// A new leader of a replicated stream may reply before it has applied all committed entries, so info polls, within
+// the time of one request, while the stream ends before the known last sequence.
 func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
+	before := s.mark()
+	info, err := b.state(ctx, s)
+	for err == nil && info.Config.Replicas > 1 && info.State.LastSeq < before.high && pause(ctx, 50*time.Millisecond) {
+		var again *jetstream.StreamInfo
+		if again, err = b.state(ctx, s); err == nil {
+			info = again
+		} else if ctx.Err() != nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.update(before, info.Created.UnixNano(), info.State.LastSeq, s.queue) {
+		b.log.Warn("stream lost its newest messages", "stream", s.name, "last", info.State.LastSeq, "before", before.high)
+	}
+	return info, nil
+}
+
+func (b *Bus) state(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
 	if errors.Is(err, jetstream.ErrStreamNotFound) && s.subject != "" {
 		b.foreign.forget(s)
@@ -53,11 +68,7 @@ func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error
 	if err != nil {
 		return nil, fmt.Errorf("state of stream %s: %w", s.name, err)
 	}
-	info := handle.CachedInfo()
-	if created := info.Created.UnixNano(); s.incarnation.Swap(created) != created {
-		s.high.Store(info.State.LastSeq)
-	}
-	return info, nil
+	return handle.CachedInfo(), nil
 }
 
 // brief bounds one question to the server. A question that was under way when the connection broke
@@ -161,7 +172,7 @@ func (b *Bus) ensure(ctx context.Context) error {
 		if topic.Kind() == bus.KindHints {
 			continue
 		}
-		s := &stream{name: b.kept(topic).Name}
+		s := &stream{name: b.kept(topic).Name, queue: topic.Kind() == bus.KindQueue}
 		b.streams[topic] = s
 		asking.Go(func() error {
 			return settled(asked, func(ctx context.Context) error {

@@ -25,6 +25,9 @@ import (
 // TestMain lets more checks run at once than there are processors: they wait for leases to run out. Not many
 // more: with leases of a second, members that starve are dead members.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(serverDir); dir != "" {
+		os.Exit(serve(dir))
+	}
 	flag.Parse()
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)

@@ -68,6 +68,11 @@ type Partition struct {
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
+	// epochSince is when the floor entered its epoch.
+	epochSince timer.Millis
+	// liftedAt is when a barrier fell, and staleAt when publications of earlier epochs may be repeated; Never if a
+	// sweep has started since.
+	liftedAt, staleAt timer.Millis
 	// restedAt is when a shard last came to rest.
 	restedAt timer.Millis
 	// misses counts shards that the store could not serve while it served others; missed is why, of the first.
@@ -122,7 +127,10 @@ type publication struct {
 
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
-	return &Partition{limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}}
+	return &Partition{
+		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{},
+		liftedAt: timer.Never, staleAt: timer.Never,
+	}
 }
 
 // isFenced reports whether an answer says that the shard is lost; any other error says that it was not served.
@@ -220,6 +228,12 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
 	}
+	if f.Floor.Incarnation > p.floor.Floor.Incarnation {
+		p.epochSince = now
+		if p.floor.Floor.Incarnation > 0 {
+			p.staleAt = now.Add(bus.AckWait)
+		}
+	}
 	p.floor = f
 	p.passed = 0
 	if p.near() {
@@ -232,6 +246,7 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	for _, s := range p.shards {
 		if s.standing && !f.Floor.Before(s.endAtClaim) {
 			s.lift(now)
+			p.liftedAt = now
 		}
 	}
 }

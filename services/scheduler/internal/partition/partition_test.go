@@ -33,6 +33,8 @@ type bench struct {
 	rows  []store.DueRow
 	page  int   // rows in a page of a sweep
 	end   int64 // the due queue's end: the next offset
+	// epochs has the first offsets of the due queue's later epochs.
+	epochs []int64
 }
 
 func newBench(t *testing.T, l partition.Limits) *bench {
@@ -47,7 +49,13 @@ func (b *bench) open(now timer.Millis, w, published store.Key) {
 }
 
 func (b *bench) position(offset int64) bus.Position {
-	return bus.Position{Incarnation: 1, Offset: offset}
+	at := bus.Position{Incarnation: 1, Offset: offset}
+	for i, first := range b.epochs {
+		if offset >= first {
+			at.Incarnation = int64(i) + 2
+		}
+	}
+	return at
 }
 
 // floor tells how far the dispatchers are: everything below offset is acknowledged.

@@ -408,4 +408,16 @@ func TestLongSweepsComeLessOften(t *testing.T) {
 	if got := b.p.SweepPause(start+100, configured); got != configured {
 		t.Errorf("while the bound holds timers back: %v, want %v", got, configured)
 	}
+	l = limits()
+	l.SweepPublish = 3
+	b = newBench(t, l)
+	for id := byte(1); id <= 10; id++ {
+		b.put(row(id, start-9000, start+300))
+	}
+	b.open(start, store.Key{DueAt: start}, store.MinKey())
+	b.page = 1
+	b.sweep(start + 1000)
+	if got := b.p.SweepPause(start+1000, configured); got != configured {
+		t.Errorf("after a sweep that found more than SweepPublish: %v, want %v", got, configured)
+	}
 }

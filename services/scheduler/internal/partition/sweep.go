@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -22,6 +23,8 @@ type sweep struct {
 	// occupied are the shards in which it found rows.
 	occupied map[shard.ID]bool
 	found    []store.DueRow
+	// cut: it found more than SweepPublish.
+	cut bool
 	// read and queued count rows.
 	read, queued int
 }
@@ -38,10 +41,15 @@ func (p *Partition) SweepSoon() bool {
 	return waiting && p.near() && 2*p.passed >= len(p.out)
 }
 
+// SweepBy returns when a sweep is due regardless of the pause: when a handover barrier has fallen, and AckWait after the
+// floor has entered a new epoch. Otherwise Never.
+func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.staleAt) }
+
 // SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
-// five times that, nor longer than configured while the bound keeps timers from being published.
+// five times that. It is configured while the bound keeps timers from being published, and after a sweep that found
+// more than SweepPublish.
 func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.Duration {
-	if len(p.out) >= p.limits.Outstanding && p.agenda.NextDue() <= now {
+	if p.sweep.cut || len(p.out) >= p.limits.Outstanding && p.agenda.NextDue() <= now {
 		return configured
 	}
 	return min(configured*time.Duration(p.sweep.read+sweepPage)/sweepPage, 5*configured)
@@ -55,6 +63,10 @@ func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.
 // the shard's poll forward. A shard whose poll was cut knows already. Shards at rest are left to their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.ticks++
+	p.liftedAt = timer.Never
+	if p.staleAt <= now {
+		p.staleAt = timer.Never
+	}
 	p.sweep = sweep{
 		number: p.sweep.number + 1, start: p.ticks, now: now,
 		upto:     make(map[shard.ID]store.Key, len(p.shards)),
@@ -170,13 +182,24 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 func (p *Partition) lost(pub *publication) bool {
 	age := p.sweep.now.Sub(pub.at)
 	switch {
-	case !pub.acked, pub.repeating, age < p.limits.RedeliveryBound:
+	case !pub.acked, pub.repeating:
+		return false
+	case p.stale(pub):
+		return p.sweep.now.Sub(p.epochSince) >= bus.AckWait
+	case age < p.limits.RedeliveryBound:
 		return false
 	case age >= p.limits.LongBound:
 		return true
 	default:
 		return pub.position.Before(p.floor.Floor)
 	}
+}
+
+// stale reports whether a publication is of an earlier epoch than the floor. The bus will not deliver it: it was
+// acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
+// lease within bus.AckWait (I11).
+func (p *Partition) stale(pub *publication) bool {
+	return pub.position != (bus.Position{}) && pub.position.Incarnation < p.floor.Floor.Incarnation
 }
 
 // candidate remembers a row to publish; of too many, the oldest are kept.
@@ -189,6 +212,7 @@ func (p *Partition) candidate(row *store.DueRow) {
 
 func (w *sweep) trim(limit int) {
 	slices.SortFunc(w.found, func(a, b store.DueRow) int { return a.Key().Compare(b.Key()) })
+	w.cut = w.cut || len(w.found) > limit
 	w.found = w.found[:min(limit, len(w.found))]
 }
 

@@ -1,0 +1,52 @@
+package kafkabus_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
+	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
+)
+
+// TestCrashSuite runs the crash checks on a single broker and on a cluster whose brokers are all killed. A killed broker
+// loses nothing that it had acknowledged, because it is in the page cache.
+func TestCrashSuite(t *testing.T) {
+	three := []string{"kafka3-1", "kafka3-2", "kafka3-3"}
+	t.Run("kafka", func(t *testing.T) { runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka")}, "kafka") })
+	t.Run("kafka3", func(t *testing.T) {
+		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3}, three...)
+	})
+	t.Run("kafka3 in share groups", func(t *testing.T) {
+		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3, ShareGroups: true}, three...)
+	})
+}
+
+func runCrashSuite(t *testing.T, base kafkabus.Options, nodes ...string) {
+	t.Helper()
+	bustest.RunCrash(t, bustest.Options{}, func(check bustest.T, partitions int) bustest.CrashSystem {
+		opts := base
+		opts.Prefix, opts.Partitions = prefix(), partitions
+		remove(check, opts.Brokers, opts.Prefix)
+		return bustest.CrashSystem{
+			System: bustest.System{
+				Join:             func(t bustest.T) bustest.Member { return join(t, opts) },
+				QueueByPartition: true,
+				LeaseTTL:         2 * session,
+				Settle:           700 * time.Millisecond,
+				Patience:         time.Minute, // brokers take up to 15 s to be ready, and a group its session
+			},
+			Remember: func() {},
+			Crash: func() {
+				for _, node := range nodes {
+					control(t, "kill/"+node)
+				}
+				var starting sync.WaitGroup
+				for _, node := range nodes { // a broker becomes ready only with a quorum
+					starting.Go(func() { control(t, "start/"+node) })
+				}
+				starting.Wait()
+			},
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// truncation is a stored position that was beyond the end of its partition when the process started. A bus that does
+// not fsync the command topic can lose the end of it in a power failure, and assigns the positions again. The new
+// commands must not be dropped as applied. But a new leader of a replicated topic can also report too early an end,
+// and then the commands up to the stored position are replays. Their timestamps tell the two cases apart.
+type truncation struct {
+	stored store.Position
+	// end is the first offset beyond the topic at start.
+	end int64
+	// since is the time of start: a command from offset end on with a later timestamp is new.
+	since timer.Millis
+}
+
+// covers reports whether a command is new although its position is not after the stored position.
+func (c *truncation) covers(position store.Position, it *item) bool {
+	at := it.position()
+	return c.end > 0 && position == c.stored && at.Incarnation == c.stored.Incarnation && at.Offset >= c.end &&
+		timer.FromTime(it.delivery.Time) >= c.since
+}
+
+// truncations compares the stored positions with the end of the topic, by partition. It runs at start only: in a
+// running process the bus reports a truncation as a new incarnation.
+func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
+	if s.cfg.Positions == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.StoreTimeout)
+	defer cancel()
+	stored := make(map[int]store.Position)
+	for p := range s.cfg.Bus.Partitions() {
+		at, err := s.cfg.Positions.Position(ctx, string(bus.Commands), p)
+		if err != nil {
+			return nil, fmt.Errorf("position of commands partition %d: %w", p, err)
+		}
+		if at.Offset > 0 {
+			stored[p] = at
+		}
+	}
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	since := s.cfg.Clock().Add(-s.cfg.ClockBound)
+	// The floors are read after the positions, so a healthy topic ends after every stored position.
+	floors, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
+	if err != nil {
+		return nil, fmt.Errorf("end of commands: %w", err)
+	}
+	found := make(map[int]truncation)
+	for p, at := range stored {
+		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {
+			found[p] = truncation{stored: at, end: end.Offset, since: since}
+			s.cfg.Logger.Error("command topic ends before the stored position, it may have lost commands",
+				"partition", p, "stored", at.Offset, "end", end.Offset)
+		}
+	}
+	return found, nil
+}

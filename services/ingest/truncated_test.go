@@ -1,0 +1,82 @@
+package ingest_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest"
+)
+
+// TestNewCommandsOfATruncatedTopicAreApplied truncates the topic while ingest is stopped. New commands get positions
+// that are not after the stored one.
+func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		results := w.listen(bus.Results)
+		for _, id := range []string{"1", "2", "3"} {
+			w.command(id, event.TypeCreate, `{"id":"a`+id+`","executeIn":"1h"}`)
+			results.next(t)
+		}
+		w.stop()
+		w.broker.TruncateLog(bus.Commands, 2)
+		w.member = w.broker.Join("ingest")
+		w.build(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus uses the same clock
+		w.run()
+		time.Sleep(2 * time.Second)
+		for _, id := range []string{"4", "5"} {
+			w.command(id, event.TypeCreate, `{"id":"a`+id+`","executeIn":"1h"}`)
+			if a := results.next(t); a.CommandID != id || a.Earlier {
+				t.Errorf("want %s applied, got %s", id, a.event.Data)
+			}
+		}
+		if n := w.pending(); n != 0 {
+			t.Errorf("%d commands not acknowledged", n)
+		}
+	})
+}
+
+// TestReplaysOfATopicWithALaggingLeaderAreNotApplied starts ingest on a topic whose new leader reports too early an end.
+func TestReplaysOfATopicWithALaggingLeaderAreNotApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		results := w.listen(bus.Results)
+		killed := w.member
+		w.doomed = true
+		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+			written, err := do()
+			killed.Crash()
+			return written, err
+		})
+		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
+		synctest.Wait()
+		w.store.set(nil)
+		time.Sleep(2 * time.Second)
+		w.member = w.broker.Join("ingest")
+		w.build(func(c *ingest.Config) { c.Bus, c.Clock = &lagging{Bus: w.member}, timer.SystemClock })
+		w.run()
+		if a := results.next(t); a.CommandID != "1" || !a.Earlier {
+			t.Errorf("the replay answered %s", a.event.Data)
+		}
+		w.command("2", event.TypeUpdate, `{"id":"a","payload":1}`)
+		if a := results.next(t); a.CommandID != "2" || a.Earlier {
+			t.Errorf("the command behind it answered %s", a.event.Data)
+		}
+	})
+}
+
+// lagging reports an empty topic.
+type lagging struct{ bus.Bus }
+
+func (l *lagging) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	floors, err := l.Bus.Floor(ctx, topic, group)
+	for p := range floors {
+		floors[p].End.Offset, floors[p].Floor.Offset = 1, 1
+	}
+	return floors, err
+}

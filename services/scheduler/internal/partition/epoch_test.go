@@ -1,0 +1,118 @@
+package partition_test
+
+import (
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// lose loses all messages from an offset on and starts a new epoch there.
+func (b *bench) lose(offset int64) {
+	b.epochs = append(b.epochs, offset)
+	b.end = offset
+}
+
+func TestI12_APublicationLostInACrashIsRepeatedAfterAckWait(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10), row(2, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1", "2") // positions 1 and 2
+	b.lose(2)
+	b.floor(start+3000, 1) // 1 survived and is not acknowledged
+	b.sweep(start + 3000)
+	b.wantReleased(start + 3000)
+	b.remove(1)
+	b.floor(start+4000, 2) // 1 is acknowledged; 2 will not be delivered
+	b.sweep(start + 8999)
+	b.wantReleased(start + 8999) // a delivery that started before the crash may still finish
+	b.sweep(start + 9000)
+	b.wantReleased(start+9000, "2!")
+	b.sweep(start + 30_000)
+	b.wantReleased(start + 30_000)
+}
+
+// An old publication may have been delivered only just before the crash.
+func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1")
+	b.lose(1)
+	b.floor(start+60_000, 1)
+	b.sweep(start + 60_000)
+	b.wantReleased(start + 60_000)
+	b.sweep(start + 65_000)
+	b.wantReleased(start+65_000, "1!")
+}
+
+func TestI12_AnUnknownPositionHasNoEpoch(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.p.Published(start, b.p.Release(start, 10), []bus.Position{{}})
+	b.floor(start, 5)
+	b.sweep(start + 29_999)
+	b.wantReleased(start + 29_999)
+	b.sweep(start + 30_000)
+	b.wantReleased(start+30_000, "1!")
+}
+
+// The position of the barrier is lost as well.
+func TestI12_TheBarrierFallsWhenTheFloorEntersANewEpoch(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(row(1, start-5000, start-9000))
+	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b.lose(4)
+	b.floor(start+1000, 3) // a message from before the claim survived
+	b.sweep(start + 1000)
+	b.wantReleased(start + 1000)
+	b.floor(start+2000, 4)
+	b.sweep(start + 2000)
+	b.wantReleased(start+2000, "1!")
+}
+
+func TestASweepIsDueWhenABarrierFalls(t *testing.T) {
+	b := newBench(t, limits())
+	b.end = 10
+	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b.floor(start+1000, 9)
+	if at := b.p.SweepBy(); at != timer.Never {
+		t.Fatalf("a sweep is due at %d before the barrier has fallen", at)
+	}
+	b.floor(start+2000, 10)
+	if at := b.p.SweepBy(); at != start+2000 {
+		t.Fatalf("a sweep is due at %d, want %d: the barrier has fallen", at, start+2000)
+	}
+	b.sweep(start + 2000)
+	if at := b.p.SweepBy(); at != timer.Never {
+		t.Fatalf("a sweep is due at %d after one has started", at)
+	}
+}
+
+func TestASweepIsDueAckWaitAfterANewEpoch(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.sweep(start)
+	b.lose(1)
+	b.floor(start+1000, 1)
+	if at := b.p.SweepBy(); at != start+6000 {
+		t.Fatalf("a sweep is due at %d, want %d", at, start+6000)
+	}
+	b.sweep(start + 2000)
+	if at := b.p.SweepBy(); at != start+6000 {
+		t.Fatalf("an early sweep must not count: due at %d", at)
+	}
+	b.sweep(start + 6000)
+	if at := b.p.SweepBy(); at != timer.Never {
+		t.Fatalf("a sweep is due at %d after one has started", at)
+	}
+}
