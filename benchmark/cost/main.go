@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 func main() {
@@ -40,7 +42,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.StringVar(&o.store, "store", "", "the store's URL (default: new tables on the DynamoDB Local at $"+addressVariable+")")
 	f.IntVar(&o.timers, "timers", 1000, "how many timers are due within five seconds")
 	f.IntVar(&o.alone, "alone", 12, "how many timers come alone, five seconds apart")
-	f.DurationVar(&o.window, "window", time.Minute, "how long to look at shards in which nothing happens; half minutes")
+	o.window = time.Minute
+	f.Func("window", "how long to look at shards in which nothing happens; half minutes (default 1m)", func(s string) (err error) {
+		o.window, err = timer.ParseDuration(s)
+		return err
+	})
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0

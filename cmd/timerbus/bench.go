@@ -84,12 +84,12 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
 	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
 	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
-	f.DurationVar(&into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
+	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
 	f.Float64Var(&into.Rate, "rate", d.Rate, "timers a second that are due while lateness is measured")
-	f.DurationVar(&into.Span, "for", d.Span, "how long they are")
+	durationFlag(c, &into.Span, "for", d.Span, "how long they are")
 	f.Float64Var(&into.Beside, "beside", d.Beside, "creates a second beside, in the phase busy")
-	f.DurationVar(&into.Watch, "watch", d.Watch, "how long the service is watched idle")
-	f.DurationVar(&into.Patience, "patience", d.Patience, "how long a due timer may fail to come")
+	durationFlag(c, &into.Watch, "watch", d.Watch, "how long the service is watched idle")
+	durationFlag(c, &into.Patience, "patience", d.Patience, "how long a due timer may fail to come")
 }
 
 // plan is the default one with what the flags say.

@@ -44,7 +44,7 @@ func clearableSettings() []string {
 // addChanges adds the flags that only an update has.
 func (f *callbackFlags) addChanges(c *cobra.Command) {
 	c.Flags().StringVar(&f.rotate, "rotate-secret", "", "sign with this secret, and with the present one beside it; @file, - like --secret")
-	c.Flags().DurationVar(&f.overlap, "overlap", 0, "how long the earlier secret goes on signing (default: until it is removed)")
+	durationFlag(c, &f.overlap, "overlap", 0, "how long the earlier secret goes on signing (default: until it is removed)")
 	c.Flags().StringVar(&f.remove, "remove-secret", "", "id of a secret that shall not sign any more")
 	c.Flags().Bool("reseal", false, "change nothing, and seal the secrets with the newest key of the service")
 	c.Flags().StringSliceVar(&f.cleared, "clear", nil, "set back to the default: "+strings.Join(clearableSettings(), ", "))

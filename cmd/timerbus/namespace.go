@@ -34,9 +34,9 @@ type settingsFlags struct {
 }
 
 func (f *settingsFlags) add(c *cobra.Command) {
-	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
-	c.Flags().DurationVar(&f.retention, "history-retention", 0, "how long outcomes are kept, 1m to 8760h")
-	c.Flags().DurationVar(&f.deadRetention, "dead-retention", 0, "how long dead timers are kept, 1m to 8760h")
+	durationFlag(c, &f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
+	durationFlag(c, &f.retention, "history-retention", 0, "how long outcomes are kept, such as 7d (1m to 365d)")
+	durationFlag(c, &f.deadRetention, "dead-retention", 0, "how long dead timers are kept, such as 30d (1m to 365d)")
 	f.retry.add(c)
 	f.callbacks.add(c)
 }

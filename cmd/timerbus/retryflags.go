@@ -17,10 +17,10 @@ type retryFlags struct {
 
 func (f *retryFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.maxAttempts, "max-attempts", 0, "deliveries at most, the first one included (1 to 1000)")
-	c.Flags().DurationVar(&f.duration, "max-attempts-duration", 0, "no attempt starts later than this after its time")
-	c.Flags().DurationVar(&f.initial, "initial-interval", 0, "pause after the first failed attempt")
+	durationFlag(c, &f.duration, "max-attempts-duration", 0, "no attempt starts later than this after its time")
+	durationFlag(c, &f.initial, "initial-interval", 0, "pause after the first failed attempt")
 	c.Flags().Float64Var(&f.multiplier, "backoff-multiplier", 0, "growth of the pause (1 to 100)")
-	c.Flags().DurationVar(&f.maxAmount, "max-interval", 0, "longest pause")
+	durationFlag(c, &f.maxAmount, "max-interval", 0, "longest pause")
 }
 
 // input returns the given fields; given is false if there are none.

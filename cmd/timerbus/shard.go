@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // shardCommands are the commands about shards.
@@ -56,7 +57,7 @@ shard's scheduler, the bus, or every dispatcher is stuck.`,
 			return table(s.stdout, shardRows(shards, time.Now()))
 		},
 	}
-	c.Flags().DurationVar(&overdue, "overdue", 0, "only shards with a timer overdue for at least this long")
+	durationFlag(c, &overdue, "overdue", 0, "only shards with a timer overdue for at least this long")
 	return c
 }
 
@@ -64,7 +65,7 @@ func overdueShards(all []client.Shard, least time.Duration) []client.Shard {
 	late := []client.Shard{}
 	for i := range all {
 		// The service writes durations that Go reads.
-		if lateBy, err := time.ParseDuration(all[i].OverdueFor); err == nil && lateBy >= least {
+		if lateBy, err := timer.ParseDuration(all[i].OverdueFor); err == nil && lateBy >= least {
 			late = append(late, all[i])
 		}
 	}

@@ -65,7 +65,7 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 	c.Flags().StringVar(&w.prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	c.Flags().StringVar(&w.id, "id", "", "the timer's id, instead of the argument")
 	c.Flags().StringVar(&w.outcome, "outcome", "", "only results that are "+strings.Join(outcomes(), ", "))
-	c.Flags().DurationVar(&w.since, "since", 0, "begin with the results of this last time, such as 10m (default: now)")
+	durationFlag(c, &w.since, "since", 0, "begin with the results of this last time, such as 10m or 1d (default: now)")
 	c.Flags().BoolVar(&w.all, "all-namespaces", false, "timers of all namespaces")
 	c.Flags().IntVar(&w.count, "count", 0, "end after so many results (default: Ctrl-C ends it)")
 	completeWith(c, "outcome", outcomes()...)

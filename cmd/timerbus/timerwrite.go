@@ -30,7 +30,7 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.payload, "payload", "", "JSON to deliver; @file reads a file, - reads the input")
 	c.Flags().StringVar(&f.deliver, "deliver", "", "callback, event or both (default: callback if there is a URL, else event)")
 	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
-	c.Flags().DurationVar(&f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
+	durationFlag(c, &f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
 	c.Flags().StringVar(&f.topic, "topic", "", "topic of the event, one that the namespace allows (default: the common topic)")
 	c.Flags().StringVar(&f.key, "key", "", "key of the event on that topic (default: namespace/id)")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -79,7 +78,7 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 		}
 		o.NoCreate = !create
 	case "session":
-		if o.Session, err = time.ParseDuration(value); err != nil || o.Session <= 0 {
+		if o.Session, err = timer.ParseDuration(value); err != nil || o.Session <= 0 {
 			return invalid(`a duration such as "6s"`)
 		}
 	case "instance":

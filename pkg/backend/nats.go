@@ -65,7 +65,7 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 			return invalid("1, 3 or 5")
 		}
 	case "lease":
-		if o.LeaseTTL, err = time.ParseDuration(value); err != nil || o.LeaseTTL < time.Second {
+		if o.LeaseTTL, err = timer.ParseDuration(value); err != nil || o.LeaseTTL < time.Second {
 			return invalid(`a duration from 1s, such as "2s"`)
 		}
 	case "tls", "ca":

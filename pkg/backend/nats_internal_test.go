@@ -15,6 +15,7 @@ func TestNATSURLs(t *testing.T) {
 		"nats://a":                              {URL: "nats://a"},
 		"nats://[::1]":                          {URL: "nats://[::1]"},
 		"nats://a:4222,b,[::1]:4223?replicas=3": {URL: "nats://a:4222,nats://b,nats://[::1]:4223", Replicas: 3},
+		"nats://a:1?lease=1d":                   {URL: "nats://a:1", LeaseTTL: 24 * time.Hour},
 		"nats://a:1?lease=2s&prefix=p":          {URL: "nats://a:1", LeaseTTL: 2 * time.Second, Prefix: "p"},
 		"nats://t%40ken@a:1,b:2":                {URL: "nats://a:1,nats://b:2", Token: "t@ken"},
 		"nats://a:1?commands-size=1GiB&due-size=256MiB&events-size=100000000": {

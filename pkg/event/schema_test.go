@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/schemas"
 )
 
@@ -151,6 +153,18 @@ func TestSchemasRefuse(t *testing.T) {
 			if c.schema(t, name).Validate(parse(t, []byte(doc))) == nil {
 				t.Errorf("%s accepts %s", name, doc)
 			}
+		}
+	}
+}
+
+// The pattern of durations follows timer.ParseDuration.
+func TestDurationPatternFollowsTheParser(t *testing.T) {
+	s := newCompiler(t).schema(t, "create")
+	for _, text := range []string{"1d", "1d12h", "1.5d", "2d3h4m5.5s", "200ms", "1h30m", "", "d", "1h1d", "1dd", "1 d", "1d-1h", "soon", "1"} {
+		_, err := timer.ParseDuration(text)
+		invalid := s.Validate(parse(t, fmt.Appendf(nil, `{"namespace":"a","id":"b","executeIn":%q}`, text)))
+		if (err == nil) != (invalid == nil) {
+			t.Errorf("%q: the parser says %v, the schema %v", text, err, invalid)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // EnvPrefix begins the names of environment variables that are settings.
@@ -218,5 +220,5 @@ func duration(_, to reflect.Type, value any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%v has no unit", value)
 	}
-	return time.ParseDuration(text)
+	return timer.ParseDuration(text)
 }

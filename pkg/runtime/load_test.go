@@ -45,6 +45,19 @@ func TestLoadTurnsNATSOff(t *testing.T) {
 	}
 }
 
+// Durations have days wherever they come from.
+func TestLoadReadsDays(t *testing.T) {
+	for name, from := range map[string]Sources{
+		"flag":        {Flags: map[string]string{"drain-timeout": "0.005d"}},
+		"environment": {Environ: []string{"TIMERBUS_DRAIN_TIMEOUT=0.005d"}},
+		"file":        {File: file(t, "drain-timeout: 0.005d\n")},
+	} {
+		if got, err := Load(from); err != nil || got.DrainTimeout != 7*time.Minute+12*time.Second {
+			t.Errorf("%s: Load = %v, %v, want 7m12s", name, got.DrainTimeout, err)
+		}
+	}
+}
+
 func TestLoadReadsJSON(t *testing.T) {
 	got, err := Load(Sources{File: file(t, `{"partitions": 3, "insecure": true}`)})
 	if err != nil || got.Partitions != 3 || !got.Insecure {

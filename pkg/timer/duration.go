@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -15,4 +16,38 @@ func FormatDuration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// ParseDuration reads a duration as users type it: as time.ParseDuration does, with days ("1d", "1d12h", "-1.5d"). Days come
+// first, and one of them is 24 hours. Every duration that is typed is read here: flags, settings, URLs and requests.
+func ParseDuration(s string) (time.Duration, error) {
+	d, ok := parseDuration(s)
+	if !ok {
+		return 0, fmt.Errorf(`%q is not a duration such as "200ms", "30s", "1h30m" or "1d12h"`, cut(s))
+	}
+	return d, nil
+}
+
+func parseDuration(s string) (d time.Duration, ok bool) {
+	unsigned := strings.TrimLeft(s, "+-")
+	sign := s[:len(s)-len(unsigned)]
+	days, below, some := strings.Cut(unsigned, "d")
+	if !some {
+		d, err := time.ParseDuration(s)
+		return d, err == nil
+	}
+	if strings.Trim(days, "0123456789.") != "" || strings.HasPrefix(below, "+") || strings.HasPrefix(below, "-") {
+		return 0, false // the number of days has other units or a sign in it
+	}
+	hours, err := time.ParseDuration(sign + days + "h")
+	if err != nil || hours*24/24 != hours {
+		return 0, false
+	}
+	if below == "" {
+		return hours * 24, true
+	}
+	rest, err := time.ParseDuration(sign + below)
+	d = hours*24 + rest
+	overflow := (d < hours*24) != (rest < 0)
+	return d, err == nil && !overflow
 }

@@ -65,6 +65,7 @@ func TestDelayMetadata(t *testing.T) {
 	}{
 		"none":        {},
 		"for":         {message.Metadata{delay.DelayedForKey: "1.5s"}, noon + 1501, ""},
+		"for days":    {message.Metadata{delay.DelayedForKey: "1d"}, noon.Add(24*time.Hour) + 1, ""},
 		"until":       {message.Metadata{delay.DelayedUntilKey: "2030-03-17T17:46:50Z"}, noon + 10_000, ""},
 		"both":        {message.Metadata{delay.DelayedForKey: "1.5s", delay.DelayedUntilKey: second.Add(time.Second).Format(time.RFC3339)}, noon + 1501, ""},
 		"long ago":    {message.Metadata{delay.DelayedForKey: "1h", delay.DelayedUntilKey: second.Add(time.Minute).Format(time.RFC3339)}, noon + 61_000, ""},

@@ -17,7 +17,7 @@ func when(m *message.Message, now timer.Millis) (at timer.Millis, delayed bool, 
 	until, hasUntil := m.Metadata[delay.DelayedUntilKey]
 	wait, hasWait := m.Metadata[delay.DelayedForKey]
 	if hasWait {
-		d, err := time.ParseDuration(wait)
+		d, err := timer.ParseDuration(wait)
 		if err != nil {
 			return 0, false, fmt.Errorf("metadata %s: %q is not a duration such as 1m30s", delay.DelayedForKey, wait)
 		}

@@ -35,6 +35,7 @@ func TestWhen(t *testing.T) {
 		`"executeIn":"2s"`:                   now + 2000,
 		`"executeAt":"1970-01-01T00:00:07Z"`: 7000,
 		`"shiftBy":"-500ms"`:                 old - 500,
+		`"shiftBy":"-1d"`:                    old - timer.Millis(24*time.Hour/time.Millisecond),
 		`"shiftBy":"1m"`:                     old + timer.Millis(time.Minute/time.Millisecond),
 	} {
 		m, err := ReadRescheduleMatching([]byte(`{"namespace":"n","correlationId":"c",` + body + `}`))

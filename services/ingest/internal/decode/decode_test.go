@@ -40,6 +40,7 @@ func TestCreateIsRead(t *testing.T) {
 		"white space":      {" {\n\t" + at + "\r\n} ", func(*timer.Spec) {}},
 		"nulls are absent": {`{` + at + `,"namespace":null,"executeIn":null,"deliver":null,"callbackUrl":null,"callbackTimeout":null,"callbackTimeoutSeconds":null,"retryPolicy":null,"payload":null,"correlationId":null,"onConflict":null}`, func(*timer.Spec) {}},
 		"executeIn":        {`{"timerId":"a","executeIn":"1h30m"}`, func(s *timer.Spec) { s.ExecuteAt = received + 5_400_000 }},
+		"executeIn days":   {`{"timerId":"a","executeIn":"1d12h"}`, func(s *timer.Spec) { s.ExecuteAt = received + 36*3_600_000 }},
 		"executeIn fine":   {`{"timerId":"a","executeIn":"2.0009s"}`, func(s *timer.Spec) { s.ExecuteAt = received + 2000 }},
 		"executeIn 0":      {`{"timerId":"a","executeIn":"0s"}`, func(s *timer.Spec) { s.ExecuteAt = received }},
 		"offset, fraction": {`{"id":"a","executeAt":"2030-01-31T10:00:00.0009+01:00"}`, func(*timer.Spec) {}},
@@ -50,7 +51,7 @@ func TestCreateIsRead(t *testing.T) {
 		"payload as it is": {`{` + at + `,"payload": {"a" : [1, "}\"", {"b":{}}]} }`, func(s *timer.Spec) { s.Payload = []byte(`{"a" : [1, "}\"", {"b":{}}]}`) }},
 		"payload false":    {`{` + at + `,"payload":false}`, func(s *timer.Spec) { s.Payload = []byte(`false`) }},
 		"payload repeats keys, which are not ours": {`{` + at + `,"payload":{"a":1,"a":2}}`, func(s *timer.Spec) { s.Payload = []byte(`{"a":1,"a":2}`) }},
-		"policy": {`{` + at + `,"retryPolicy":{"maxAttempts":7,"maxAttemptsDuration":"24h","initialInterval":"200ms","backoffMultiplier":1.5,"maxInterval":"1m"}}`, func(s *timer.Spec) {
+		"policy": {`{` + at + `,"retryPolicy":{"maxAttempts":7,"maxAttemptsDuration":"1d","initialInterval":"200ms","backoffMultiplier":1.5,"maxInterval":"1m"}}`, func(s *timer.Spec) {
 			s.Retry = timer.RetryPolicy{MaxAttempts: 7, MaxAttemptsDuration: 24 * time.Hour, InitialInterval: 200 * time.Millisecond, BackoffMultiplier: 1.5, MaxInterval: time.Minute}
 		}},
 		"part of a policy":  {`{` + at + `,"retryPolicy":{"initialInterval":"1s","maxInterval":null}}`, func(s *timer.Spec) { s.Retry.InitialInterval = time.Second }},
@@ -112,9 +113,9 @@ func TestCreateIsRefused(t *testing.T) {
 		"bad time":           {`{"id":"a","executeAt":"tomorrow"}`, `executeAt: "tomorrow" is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		"time number":        {`{"id":"a","executeAt":1896080400}`, `executeAt: 1896080400 is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		"two times":          {`{` + at + `,"executeIn":"3s"}`, `executeIn: 3s is not accepted: want only one of executeAt and executeIn`},
-		"executeIn negative": {`{"id":"a","executeIn":"-3s"}`, `executeIn: "-3s" is not accepted: want a duration such as "200ms", "30s" or "1h", not negative`},
-		"executeIn number":   {`{"id":"a","executeIn":3}`, `executeIn: 3 is not accepted: want a duration such as "200ms", "30s" or "1h", not negative`},
-		"executeIn overflow": {`{"id":"a","executeIn":"99999999h"}`, `executeIn: "99999999h" is not accepted: want a duration such as "200ms", "30s" or "1h", not negative`},
+		"executeIn negative": {`{"id":"a","executeIn":"-3s"}`, `executeIn: "-3s" is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
+		"executeIn number":   {`{"id":"a","executeIn":3}`, `executeIn: 3 is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
+		"executeIn overflow": {`{"id":"a","executeIn":"99999999h"}`, `executeIn: "99999999h" is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
 		"scheme":             {`{` + at + `,"callbackUrl":"ftp://h"}`, `callbackUrl: "ftp://h" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`},
 		"url empty":          {`{` + at + `,"callbackUrl":""}`, `callbackUrl: "" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`},
 		"url long":           {`{` + at + `,"callbackUrl":"http://h/` + strings.Repeat("x", 2048) + `"}`, `callbackUrl: "http://h/` + strings.Repeat("x", 71) + `…" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`},

@@ -191,12 +191,12 @@ func readEventKey(field string, v value) (string, error) {
 
 // parseDuration reads a duration as given, finer than a millisecond too.
 func parseDuration(field string, v value) (time.Duration, error) {
-	const want = `a duration such as "200ms", "30s" or "1h", not negative`
+	const want = `a duration such as "200ms", "30s", "1h" or "1d12h", not negative`
 	s, err := v.string(field, want)
 	if err != nil {
 		return 0, err
 	}
-	d, err := time.ParseDuration(s)
+	d, err := timer.ParseDuration(s)
 	if err != nil || d < 0 {
 		return 0, timer.Invalid(field, s, want)
 	}

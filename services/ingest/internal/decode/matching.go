@@ -163,7 +163,7 @@ func parseShift(field string, v value) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	d, err := time.ParseDuration(s)
+	d, err := timer.ParseDuration(s)
 	if err != nil {
 		return 0, timer.Invalid(field, s, want)
 	}
