@@ -9,16 +9,26 @@ import (
 	"sync"
 
 	"github.com/mattn/go-isatty"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // NewLogger writes to w: lines for people if the format is text, or auto and w is a terminal; else
-// JSON, one object a line.
+// JSON, one object a line. Durations are written as "1m30s" in both.
 func NewLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readableDuration}
 	if format == "text" || format == "auto" && IsTerminal(w) {
 		return slog.New(newReadable(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// readableDuration writes "1m30s" where slog's JSON has nanoseconds.
+func readableDuration(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(timer.FormatDuration(a.Value.Duration()))
+	}
+	return a
 }
 
 // IsTerminal reports whether somebody is reading along.
@@ -53,7 +63,7 @@ func withoutBuiltins(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
 		return slog.Attr{}
 	}
-	return a
+	return readableDuration(groups, a)
 }
 
 func (h *readable) Enabled(ctx context.Context, level slog.Level) bool {

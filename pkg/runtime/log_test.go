@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestReadableLog(t *testing.T) {
@@ -24,6 +26,23 @@ func TestReadableLog(t *testing.T) {
 $`)
 	if !want.Match(b.Bytes()) {
 		t.Errorf("got:\n%swant:\n%s", b.String(), want)
+	}
+}
+
+func TestLoggedDurationsAreReadable(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var b bytes.Buffer
+		NewLogger(&b, format, slog.LevelInfo).With("every", time.Minute).WithGroup("g").
+			Info("waiting", "for", 90*time.Second, "took", 1500*time.Microsecond, slog.Group("h", "grace", 2*time.Hour))
+		want := []string{"every=1m", "g.for=1m30s", "g.took=1.5ms", "g.h.grace=2h"}
+		if format == "json" {
+			want = []string{`"every":"1m"`, `"for":"1m30s"`, `"took":"1.5ms"`, `"grace":"2h"`}
+		}
+		for _, attribute := range want {
+			if !slices.Contains(strings.FieldsFunc(b.String(), func(r rune) bool { return strings.ContainsRune(" ,{}\n", r) }), attribute) {
+				t.Errorf("%s: no %s in %s", format, attribute, b.String())
+			}
+		}
 	}
 }
 
