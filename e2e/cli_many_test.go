@@ -182,7 +182,7 @@ func TestBatchCreateOverAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = command.Wait()
-	if command.ProcessState.ExitCode() != 1 || report.LastLine != 500 || report.Succeeded != 500 || report.Failed != 0 ||
+	if command.ProcessState.ExitCode() != 6 || report.LastLine != 500 || report.Succeeded != 500 || report.Failed != 0 ||
 		!strings.Contains(stderr.String(), "go on with --from-line 501") {
 		t.Fatalf("%v, %+v\n%s", err, report, &stderr)
 	}
@@ -217,12 +217,12 @@ func TestRetryByTheCommandLine(t *testing.T) {
 	}
 
 	kill("a")
-	w.cli(t, 1, "timer", "retry", "unknown", "-n", ns)
+	w.cli(t, 3, "timer", "retry", "unknown", "-n", ns)
 	if armed := cliJSON[client.Timer](t, w, "timer", "retry", "a", "-n", ns, "--in", "1h"); armed.Status != "scheduled" || armed.Attempts != 0 {
 		t.Errorf("armed %+v", armed)
 	}
 	got = w.feed(t, "", "timer", "retry", "a", "-n", ns)
-	got.expect(t, 1, "", "(TIMER_EXISTS)")
+	got.expect(t, 4, "", "(TIMER_EXISTS)")
 }
 
 // TestWatchByTheCommandLine follows results while they come, and reads those of before.
@@ -254,7 +254,7 @@ func TestWatchByTheCommandLine(t *testing.T) {
 	got = watch("next", "--count", "1")
 	got.expect(t, 0, "next                 attempt 1  done")
 	got = watch("--nats", "nats://127.0.0.1:1")
-	got.expect(t, 1, "", "connect to NATS at nats://127.0.0.1:1")
+	got.expect(t, 6, "", "connect to NATS at nats://127.0.0.1:1")
 }
 
 func TestShardsByTheCommandLine(t *testing.T) {
@@ -278,7 +278,7 @@ func TestShardsByTheCommandLine(t *testing.T) {
 	if shown := w.cli(t, 0, "shard", "list", "-n", w.namespace, "--overdue", "1h"); strings.Count(shown, "\n") != 1 {
 		t.Errorf("shard list --overdue 1h prints\n%s", shown)
 	}
-	w.cli(t, 1, "shard", "list", "-n", "no-such-namespace")
+	w.cli(t, 3, "shard", "list", "-n", "no-such-namespace")
 }
 
 // TestCompletionScripts lets the shells read what is made for them.

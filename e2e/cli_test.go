@@ -84,7 +84,7 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("list prints\n%s", shown)
 	}
 	w.cli(t, 0, "timer", "delete", "other", "-n", ns)
-	w.cli(t, 1, "timer", "get", "other", "-n", ns)
+	w.cli(t, 3, "timer", "get", "other", "-n", ns)
 	w.cli(t, 2, "timer", "create", "neither", "-n", ns)
 	if shown := w.cli(t, 0, "namespace", "list"); !strings.Contains(shown, ns) || !strings.Contains(shown, "default") {
 		t.Errorf("namespace list prints\n%s", shown)

@@ -242,7 +242,7 @@ func TestWithoutASecretKey(t *testing.T) {
 	if r.status != http.StatusBadRequest || !strings.Contains(r.body, "TIMERBUS_SECRET_KEY") || strings.Contains(r.body, secret[6:]) {
 		t.Errorf("answered %d: %s", r.status, r.body)
 	}
-	output := w.cli(t, 1, "namespace", "update", w.namespace, "--secret", secret)
+	output := w.cli(t, 5, "namespace", "update", w.namespace, "--secret", secret)
 	if !strings.Contains(output, "TIMERBUS_SECRET_KEY") || strings.Contains(output, secret[6:]) {
 		t.Errorf("the command says %s", output)
 	}

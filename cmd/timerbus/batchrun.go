@@ -71,7 +71,7 @@ type answered[T any] struct {
 }
 
 func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
-	b.line = newProgress(b.stderr, time.Now())
+	b.line = b.progress(b.json)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	lines, chunks := make(chan line), make(chan chunk[T])
@@ -194,8 +194,8 @@ func (b *batchRun[T]) tell(report *batchReport, err error) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w\nevery line up to %d was answered, later ones perhaps; go on with --from-line %d",
-			err, report.LastLine, report.LastLine+1)
+		return hintedError{err, fmt.Sprintf("every line up to %d was answered, later ones perhaps; go on with --from-line %d",
+			report.LastLine, report.LastLine+1)}
 	case report.Failed > 0:
 		return fmt.Errorf("%s of %s failed", thousands(report.Failed), counted(report.Failed+report.Succeeded, "line"))
 	default:

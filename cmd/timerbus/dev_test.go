@@ -144,7 +144,7 @@ func TestTokenGuardsTheAPI(t *testing.T) {
 	if got := command(t, "namespace", "list", "--url", api); got.code != exitOK {
 		t.Errorf("with the token: %s", got.stderr)
 	}
-	if got := command(t, "namespace", "list", "--url", api, "--token", "wrong"); got.code != exitFailure || !strings.Contains(got.stderr, "UNAUTHORIZED") {
+	if got := command(t, "namespace", "list", "--url", api, "--token", "wrong"); got.code != exitRefused || !strings.Contains(got.stderr, "UNAUTHORIZED") {
 		t.Errorf("with a wrong one: %d %s", got.code, got.stderr)
 	}
 }

@@ -18,8 +18,8 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 		"migrate up --store sqlite:x":                                    {0, "nothing to do"},
 		"migrate status --store memory:":                                 {0, "nothing to do"},
 		"migrate up --store postgres://u:secret@h:port/db":               {1, "cannot be read"},
-		"migrate up --store postgres://u:secret@127.0.0.1:1/db":          {1, "does not answer"},
-		"migrate status --store postgres://u:secret@127.0.0.1:1/db":      {1, "does not answer"},
+		"migrate up --store postgres://u:secret@127.0.0.1:1/db":          {exitUnreachable, "does not answer"},
+		"migrate status --store postgres://u:secret@127.0.0.1:1/db":      {exitUnreachable, "does not answer"},
 		"migrate up --store postgres://u:secret@127.0.0.1:1/db sideways": {exitUsage, "wants no argument"},
 		"migrate sideways": {exitUsage, "sideways"},
 	} {
@@ -36,7 +36,7 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 func TestMigrateReadsItsStoreFromTheEnvironment(t *testing.T) {
 	hermetic(t)
 	t.Setenv("TIMERBUS_STORE", "postgres://u:secret@127.0.0.1:1/fromenv")
-	if got := command(t, "migrate", "status"); got.code != 1 || !strings.Contains(got.stderr, "127.0.0.1:1/fromenv") {
+	if got := command(t, "migrate", "status"); got.code != exitUnreachable || !strings.Contains(got.stderr, "127.0.0.1:1/fromenv") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 	if got := command(t, "migrate", "up", "--help"); strings.Contains(got.stdout, "secret") {

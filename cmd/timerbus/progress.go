@@ -20,6 +20,14 @@ type progress struct {
 	standing bool // a line stands on the terminal without an end
 }
 
+// progress goes to the error output. With --json a program may read that, and expects only an error.
+func (p *program) progress(json bool) *progress {
+	if json && !runtime.IsTerminal(p.stderr) {
+		return newProgress(io.Discard, time.Now())
+	}
+	return newProgress(p.stderr, time.Now())
+}
+
 func newProgress(to io.Writer, now time.Time) *progress {
 	p := &progress{to: to, terminal: runtime.IsTerminal(to), every: 5 * time.Second, begun: now, shown: now}
 	if p.terminal {

@@ -2,32 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
-
-// Exit codes.
-const (
-	exitOK          = 0
-	exitFailure     = 1
-	exitUsage       = 2   // flags, arguments or settings are not acceptable; nothing was tried
-	exitInterrupted = 130 // a second Ctrl-C, while draining
-)
-
-// usageError is one that a look at --help would have avoided.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, values ...any) error {
-	return usageError{fmt.Errorf(format, values...)}
-}
 
 // program is what all commands share.
 type program struct {
@@ -46,16 +26,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(stderr, "timerbus: %v\n", err)
-	if _, usage := errors.AsType[usageError](err); p.entered && !usage {
-		// Of the service's HTTP API; a database or a bus says its own.
-		if _, request := errors.AsType[*url.Error](err); request && errors.Is(err, syscall.ECONNREFUSED) {
-			fmt.Fprintln(stderr, "Nobody listens there: start `timerbus dev`, or name the service with --url or TIMERBUS_URL.")
-		}
-		return exitFailure
-	}
-	fmt.Fprintf(stderr, "`%s --help` tells what is accepted.\n", command.CommandPath())
-	return exitUsage
+	return p.report(err, command, args)
 }
 
 func (p *program) root() *cobra.Command {
@@ -65,8 +36,9 @@ func (p *program) root() *cobra.Command {
 	root := group("timerbus", "Durable timers on a message bus", commands...)
 	root.Long = `Durable timers on a message bus: call this URL, or publish this event, at that time.
 
-Exit codes: 0 done, 1 failed, 2 the command line or a setting is not acceptable.`
-	root.SilenceErrors, root.SilenceUsage = true, true // run says it, once
+"timerbus help exit-codes" lists the exit codes.`
+	root.AddCommand(exitCodesTopic())
+	root.SilenceErrors, root.SilenceUsage = true, true // report prints the error, once
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)

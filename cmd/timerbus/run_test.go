@@ -139,7 +139,7 @@ func TestHelpAndVersion(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	hermetic(t)
 	got := command(t, "timer", "get", "a", "--url", "http://127.0.0.1:1")
-	if got.code != exitFailure || !strings.Contains(got.stderr, "Nobody listens there: start `timerbus dev`") {
+	if got.code != exitUnreachable || !strings.Contains(got.stderr, "Nobody listens there: start `timerbus dev`") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

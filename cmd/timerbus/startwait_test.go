@@ -26,7 +26,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		waits := slices.ContainsFunc(lines, func(line string) bool {
 			return strings.Contains(line, "not started yet") && strings.Contains(line, says)
 		})
-		if last := lines[len(lines)-1]; got.code != 1 || !waits || !strings.HasPrefix(last, "timerbus: ") || strings.Contains(got.stderr, "secret") {
+		if last := lines[len(lines)-1]; got.code != exitUnreachable || !waits || !strings.HasPrefix(last, "timerbus: ") || strings.Contains(got.stderr, "secret") {
 			t.Errorf("exit code %d:\n%s", got.code, got.stderr)
 		}
 	}

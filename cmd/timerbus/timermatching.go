@@ -113,7 +113,7 @@ type change struct {
 }
 
 func (m *change) run(ctx context.Context, api *client.Client) error {
-	line := newProgress(m.stderr, time.Now())
+	line := m.progress(m.json)
 	if m.filter.dryRun {
 		return m.dryRun(ctx, api, line)
 	}
@@ -132,7 +132,7 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 		return errors.Join(err, e)
 	}
 	if err != nil && total.Cursor != "" {
-		return fmt.Errorf("%w\ngo on with --cursor %s", err, total.Cursor)
+		return hintedError{err, "go on with --cursor " + total.Cursor}
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 	if !ok || !runtime.IsTerminal(f) {
 		return usagef("nobody can be asked whether all timers %s are to be %s: say --yes, or --dry-run to count them", m.filter, m.done)
 	}
-	n, err := m.filter.count(ctx, api, askBelow, newProgress(m.stderr, time.Now()))
+	n, err := m.filter.count(ctx, api, askBelow, m.progress(m.json))
 	if err != nil {
 		return err
 	}

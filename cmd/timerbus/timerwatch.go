@@ -35,7 +35,7 @@ func (t *timerCommands) watch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [ID]", Short: "Follow what becomes of timers, as it happens",
 		Long: `Follow the results of a namespace's timers, or of one timer: a line for each attempt, and for each timer that
-is set aside. They come from the bus, not from the HTTP API: --bus names it.
+is set aside. They come from the bus, not from the HTTP API: --bus names it, or TIMERBUS_BUS.
 
 A result tells what an attempt did, and may repeat; "timer get" and "timer history" say what became of a timer.`,
 		Example: `  timerbus timer watch -n billing
@@ -56,9 +56,11 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 			return w.run(c.Context())
 		},
 	}
-	const bus, about = "nats://127.0.0.1:4222", "URL of the service's bus: nats://HOST:PORT,… or kafka://HOST:PORT,…"
-	c.Flags().StringVar(&w.bus, "bus", bus, about)
-	c.Flags().StringVar(&w.bus, "nats", bus, about)
+	// Not as the flag's default, which --help shows: there may be a password in the variable.
+	const about = "URL of the service's bus: nats://HOST:PORT,… or kafka://HOST:PORT,… " +
+		"(default $" + busVariable + ", else " + defaultBus + ")"
+	c.Flags().StringVar(&w.bus, "bus", "", about)
+	c.Flags().StringVar(&w.bus, "nats", "", about)
 	if err := c.Flags().MarkHidden("nats"); err != nil { // its name while there was NATS only
 		panic(err)
 	}
@@ -71,6 +73,12 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 	completeWith(c, "outcome", outcomes()...)
 	return c
 }
+
+const (
+	busVariable = runtime.EnvPrefix + "BUS"
+	// defaultBus is where the NATS server of `timerbus dev` listens by default.
+	defaultBus = "nats://127.0.0.1:4222"
+)
 
 func outcomes() []string { return []string{"done", "rescheduled", "failed", "dead", "parked"} }
 
@@ -90,15 +98,25 @@ func (w *watcher) run(ctx context.Context) error {
 	case w.count < 0:
 		return usagef("--count: %d is not accepted: want 0 or more", w.count)
 	}
+	named := "--bus"
+	if w.bus == "" {
+		named, w.bus = busVariable, cmp.Or(os.Getenv(busVariable), defaultBus)
+	}
+	format := "text"
+	if w.json {
+		format = "json"
+	}
 	o := backend.FollowOptions{
 		BusURL: w.bus, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
 		Topics: []bus.Topic{bus.Results, bus.Dead},
-		Logger: runtime.NewLogger(w.stderr, "text", slog.LevelWarn),
+		Logger: runtime.NewLogger(w.stderr, format, slog.LevelWarn),
 	}
 	if w.since > 0 {
 		o.Since = time.Now().Add(-w.since)
 	}
-	fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", backend.Redacted(w.bus))
+	if !w.json {
+		fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", backend.Redacted(w.bus))
+	}
 	seen := 0
 	err := backend.Follow(ctx, o, func(_ bus.Topic, m *bus.Message) error {
 		shown, err := w.show(m)
@@ -113,7 +131,7 @@ func (w *watcher) run(ctx context.Context) error {
 	case errors.Is(err, errCounted):
 		return nil
 	case errors.Is(err, backend.ErrURL):
-		return usagef("--bus: %w", err)
+		return usagef("%s: %w", named, err)
 	default:
 		return err
 	}

@@ -68,6 +68,9 @@ func (o *Options) followable(ctx context.Context, client *kgo.Client, names []st
 	ctx, cancel := context.WithTimeout(ctx, o.AckTimeout)
 	defer cancel()
 	if err := client.Ping(ctx); err != nil {
+		if unreachable(err) {
+			err = fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+		}
 		return fmt.Errorf("connect to Kafka at %s: %w", o.address(), err)
 	}
 	details, err := kadm.NewClient(client).ListTopics(ctx, names...)

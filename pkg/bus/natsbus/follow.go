@@ -29,7 +29,7 @@ func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Top
 	}
 	nc, err := nats.Connect(opts.URL, opts.onlooker()...)
 	if err != nil {
-		return fmt.Errorf("connect to NATS at %s: %w", opts.address(), err)
+		return fmt.Errorf("connect to NATS at %s: %w", opts.address(), unreachable(err))
 	}
 	defer nc.Close()
 	js, err := jetstream.New(nc)
