@@ -99,9 +99,9 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 {"id":"worse","executeIn":"1h","callback":"x"}
 {"id":"t1","executeIn":"1h","onConflict":"fail"}
 `, "timer", "batch-create", "-n", ns, "--json")
-	got.expect(t, 1, `{"line":2,"field":"executeIn","error":"INVALID_INPUT"`)
+	got.expect(t, 1, `{"line":2,"timerId":"bad","field":"executeIn","error":"INVALID_INPUT"`)
 	got.expect(t, 1, `{"line":3,"error":"INVALID_INPUT","message":"not accepted: json: unknown field \"callback\""}`)
-	got.expect(t, 1, `{"line":4,"error":"TIMER_EXISTS"`)
+	got.expect(t, 1, `{"line":4,"timerId":"t1","error":"TIMER_EXISTS"`)
 	got.expect(t, 1, `{"succeeded":1,"failed":3,"late":0,"lastLine":4`, "3 of 4 lines failed")
 
 	byFilter := func(args ...string) []string {

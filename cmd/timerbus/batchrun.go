@@ -45,6 +45,7 @@ type batchRun[T any] struct {
 	json  bool
 	verb  string // done to timers: "created"
 	parse func([]byte) (T, error)
+	id    func(*T) string
 	send  func(context.Context, []T) ([]client.BatchResult, error)
 
 	line *progress
@@ -156,6 +157,7 @@ func (b *batchRun[T]) count(report *batchReport, a *answered[T]) {
 		r := &a.results[i]
 		if r.Err != nil {
 			f := refusedBy(a.numbers[i], i, r.Err)
+			f.TimerID = b.id(&a.items[i])
 			b.failed(report, &f)
 			continue
 		}

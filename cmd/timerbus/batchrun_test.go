@@ -113,7 +113,7 @@ func TestBatchCreate(t *testing.T) {
 
 	got = command(t, "timer", "batch-create", file, "--json")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if len(lines) != 3 || !strings.Contains(got.stdout, `{"line":7,"field":"id","error":"INVALID_INPUT","message":"id: not this one"}`) ||
+	if len(lines) != 3 || !strings.Contains(got.stdout, `{"line":7,"timerId":"bad","field":"id","error":"INVALID_INPUT","message":"id: not this one"}`) ||
 		!strings.Contains(lines[2], `{"succeeded":23,"failed":2,"late":1,"lastLine":26,"seconds":`) {
 		t.Errorf("as JSON:\n%s", got.stdout)
 	}

@@ -137,7 +137,9 @@ func gatherOne[T any](ctx context.Context, lines <-chan line, size int, parse fu
 
 // failure is one line that was refused, here or by the service.
 type failure struct {
-	Line    int         `json:"line"`
+	Line int `json:"line"`
+	// TimerID is empty if the line could not be read.
+	TimerID string      `json:"timerId,omitempty"`
 	Field   string      `json:"field,omitempty"`
 	Code    client.Code `json:"error"`
 	Message string      `json:"message"`

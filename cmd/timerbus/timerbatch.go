@@ -25,7 +25,7 @@ order. A line that is refused does not hinder the others: it is named with its f
 code is 1. When the service cannot be reached any more, the last line is named up to which all were answered;
 --from-line goes on behind it, and with --on-conflict keep nothing fires twice that was created before.
 
-With --json each refused line is printed as an object of its own, and the last line is the report.`,
+With --json each refused line is printed as an object with the line and its timerId, and the last line is the report.`,
 		Example: `  timerbus timer batch-create timers.jsonl --on-conflict keep
   timerbus timer batch-create timers.jsonl --from-line 40001
   seq 1000 | sed 's/.*/{"id":"t&","executeIn":"1h"}/' | timerbus timer batch-create -n billing`,
@@ -45,6 +45,7 @@ With --json each refused line is printed as an object of its own, and the last l
 			defer closeInput()
 			run := batchRun[client.CreateTimerRequest]{
 				program: t.program, flags: flags, json: t.json, verb: "created", send: api.BatchCreateTimers,
+				id: func(r *client.CreateTimerRequest) string { return or(r.ID, r.TimerID) },
 				parse: func(text []byte) (r client.CreateTimerRequest, err error) {
 					err = parseStrictly(text, &r)
 					r.Namespace = or(r.Namespace, t.namespace)
@@ -88,6 +89,7 @@ A timer that is not there (any more) is a failure of its line; else as batch-cre
 			defer closeInput()
 			run := batchRun[client.DeleteTimerRequest]{
 				program: t.program, flags: flags, json: t.json, verb: "deleted", send: api.BatchDeleteTimers,
+				id: func(r *client.DeleteTimerRequest) string { return or(r.TimerID, r.ID) },
 				parse: func(text []byte) (r client.DeleteTimerRequest, err error) {
 					if text[0] == '{' {
 						err = parseStrictly(text, &r)

@@ -129,7 +129,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 		if a.Details, err = encode(f.details); err != nil {
 			return bus.Message{}, fmt.Errorf("encode details of %s: %w", place, err)
 		}
-		if c.id == "" {
+		if c.id == "" || it.unread {
 			a.Command = string(d.Body[:min(len(d.Body), shownCommand)])
 		}
 	default:
@@ -152,7 +152,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 		return bus.Message{}, err
 	}
 	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: id, Headers: headers, Body: body}
-	if c.id != "" {
+	if c.id != "" && c.namespace.Name != "" {
 		m.Key = event.Subject(c.namespace.Name, c.id)
 	}
 	return m, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
 // item is one delivered command on its way to an answer.
@@ -20,6 +21,8 @@ type item struct {
 	command  command
 	// refusal, once set, is the answer.
 	refusal *refusal
+	// unread: the data could not be read as a command; command has at most the namespace and the id of its timer.
+	unread bool
 	// earlier: the store had applied (or refused) it before; outcome.timer is then the present state.
 	earlier bool
 	outcome outcome
@@ -74,7 +77,7 @@ func (t *session) read(it *item) error {
 	var err error
 	it.event, err = event.ParseCommand(d.Headers, d.Body)
 	if err != nil {
-		it.refusal = refuse(err)
+		it.refuseUnread(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
 	from.correlationID, from.trace = it.event.CorrelationID, it.event.Trace
@@ -86,10 +89,19 @@ func (t *session) read(it *item) error {
 		}
 		if f := refuse(err); f.status < 500 {
 			it.refusal = f
+			if it.command.id == "" {
+				it.refuseUnread(f)
+			}
 			return nil
 		}
 		return err
 	})
+}
+
+// refuseUnread refuses a command that could not be read, and finds out whose timer it was about.
+func (it *item) refuseUnread(f *refusal) {
+	it.refusal, it.unread = f, true
+	it.command.namespace.Name, it.command.id = decode.TimerOf(it.event.Data)
 }
 
 // placed reports whether the command's place on its topic is known. The zero position lies before all, so it

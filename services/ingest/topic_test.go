@@ -203,6 +203,46 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 	})
 }
 
+// A refusal names the command's timer also if the rest of the command could not be read.
+func TestRefusedCommandsNameTheirTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		dead := w.listen(bus.Dead)
+		for _, c := range []struct {
+			eventType, data, namespace, id string
+			key                            string // of the refusal; empty: the command's own
+		}{
+			{event.TypeCreate, `{"id":"x","executeIn":"1s","callbackUrl":7}`, "default", "x", "default/x"},
+			{event.TypeCreate, `{"callbackUrl":"ftp://h","executeIn":"1s","namespace":"default","timerId":"x"}`, "default", "x", "default/x"},
+			{event.TypeCreate, `{"id":"x"}`, "default", "x", "default/x"},
+			{event.TypeCreate, `{"namespace":"no such","id":"x","executeIn":"1s"}`, "", "x", ""},
+			{event.TypeCreate, `{"namespace":"n","id":"x","executeIn":"1s"}`, "n", "x", "n/x"},
+			{event.TypeUpdate, `{"colour":"red","id":"x","namespace":"n"}`, "n", "x", "n/x"},
+			{event.TypeUpdate, `{"id":"x","id":"y"}`, "default", "x", "default/x"},
+			{event.TypeDelete, `{"id":"x","timerId":"y"}`, "default", "x", "default/x"},
+			{event.TypeDelete, `{"timerId":"x","ifGeneration":7}`, "default", "x", "default/x"},
+			{event.TypeDelete, `{"timerId":"\u0007"}`, "", "", ""},
+			{event.TypeDelete, `{"timerId":7}`, "", "", ""},
+			{"timer.make", `{"id":"x"}`, "default", "x", "default/x"},
+			{event.TypeDelete, `["x"]`, "", "", ""},
+		} {
+			w.command("1", c.eventType, c.data)
+			a := dead.next(t)
+			if a.Error == "" || a.Namespace != c.namespace || a.TimerID != c.id {
+				t.Errorf("%s: refused for %q in namespace %q, want %q in %q: %s", c.data, a.TimerID, a.Namespace, c.id, c.namespace, a.Message)
+			}
+			if c.key != "" && (a.on.Key != c.key || a.event.Subject != c.key) {
+				t.Errorf("%s: key %q, subject %q, want %q", c.data, a.on.Key, a.event.Subject, c.key)
+			}
+			// The data is shown if it could not be read as a whole.
+			read := a.Error != "INVALID_INPUT" || strings.Contains(c.data, "ftp:")
+			if (a.Command == "") != read {
+				t.Errorf("%s: %s, and the command is shown as %q", c.data, a.Error, a.Command)
+			}
+		}
+	})
+}
+
 // TestBatchKeepsOrder gathers commands on one timer while the store is busy, a refused one among them.
 func TestBatchKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -281,6 +281,7 @@ func FuzzDecodeCreate(f *testing.F) {
 	f.Add([]byte(`{"timerId":"\ud83d\ude00","executeIn":"3s","retryPolicy":{"maxRetries":2},"callbackUrl":"http://h"}`))
 	f.Add([]byte("{\"id\":\"\xff\"}"))
 	f.Add([]byte(`{"id":"\\","\u0069d":1}`))
+	f.Add([]byte(`{"timerId":"a","id":7,"namespace":"a b","namespace":"n"}`))
 	defaults := store.DefaultSettings()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := ReadCreate(body)
@@ -294,6 +295,14 @@ func FuzzDecodeCreate(f *testing.F) {
 			}
 		}
 		explained(t, body, err)
+		// Without an error the body names the timer that was read; with one, at most one that could be.
+		namespace, id := TimerOf(body)
+		switch {
+		case err == nil && (namespace != c.Namespace || id != c.ID):
+			t.Fatalf("%q is about %q in %q, and TimerOf says %q in %q", body, c.ID, c.Namespace, id, namespace)
+		case namespace != "" && timer.CheckNamespace(namespace) != nil, id != "" && timer.CheckID(id) != nil:
+			t.Fatalf("%q: TimerOf says %q in %q", body, id, namespace)
+		}
 	})
 }
 

@@ -248,6 +248,41 @@ func (s *Selection) complete() error {
 	return nil
 }
 
+// TimerOf returns the namespace and the id of the timer that a refused body is about, the id empty if the body has none that
+// would be accepted, the namespace also without an id. The rest of the body may be anything; of repeated fields the first one
+// counts.
+func TimerOf(body []byte) (namespace, id string) {
+	v, err := document(body)
+	if err != nil {
+		return "", ""
+	}
+	namespace = DefaultNamespace
+	seen := map[string]bool{}
+	_ = v.pairs(func(key, member value) error { // visit returns no error
+		at := find(selectionNames, key)
+		if at < 0 || seen[selectionNames[at]] {
+			return nil
+		}
+		name := selectionNames[at]
+		seen[name] = true
+		switch {
+		case name == "namespace" && !member.isNull():
+			if namespace, err = readNamespace(name, member); err != nil {
+				namespace = ""
+			}
+		case name == "id" || name == "timerId" && id == "":
+			if read, err := readID(name, member); err == nil && read != "" {
+				id = read
+			}
+		}
+		return nil
+	})
+	if id == "" {
+		return "", ""
+	}
+	return namespace, id
+}
+
 // missing is shown as the value of a field that was left out.
 type missing struct{}
 
