@@ -43,7 +43,7 @@ func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch id {
 		case "stop":
 			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = io.WriteString(w, `{"error":"INTERNAL","message":"it broke"}`)
+			_, _ = io.WriteString(w, `{"error":"INTERNAL_ERROR","message":"it broke"}`)
 			return
 		case "bad":
 			results[i] = fmt.Sprintf(`{"status":400,"error":{"error":"INVALID_INPUT","message":"timers[%d].id: not this one","details":{"field":"timers[%d].id"}}}`, i, i)
@@ -144,7 +144,7 @@ func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 	got := commandWith(t, in.String(), "timer", "batch-create", "--batch-size", "10", "--in-flight", "1")
 	// A batch that was ready when the other failed may still go out.
 	if got.code != exitFailure || !regexp.MustCompile(`^[23]0 timers created, 0 failed`).MatchString(got.stdout) ||
-		!strings.Contains(got.stderr, "it broke (INTERNAL)\nevery line up to 20 was answered, later ones perhaps; go on with --from-line 21\n") {
+		!strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\nevery line up to 20 was answered, later ones perhaps; go on with --from-line 21\n") {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	rest := strings.Replace(in.String(), `"stop"`, `"t25"`, 1)

@@ -375,14 +375,14 @@ func TestChangesByFilterGoOnWhereTheyStopped(t *testing.T) {
 		}
 		if request.Cursor != "" {
 			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = io.WriteString(w, `{"error":"INTERNAL","message":"it broke"}`)
+			_, _ = io.WriteString(w, `{"error":"INTERNAL_ERROR","message":"it broke"}`)
 			return
 		}
 		_, _ = io.WriteString(w, `{"matched":5,"applied":5,"late":0,"skipped":0,"nextCursor":"second"}`)
 	}))
 	defer server.Close()
 	got := command(t, "timer", "delete", "--matching", "--status", "parked", "--yes", "--url", server.URL)
-	if got.code != exitFailure || got.stdout != "5 timers deleted\n" || !strings.Contains(got.stderr, "it broke (INTERNAL)\ngo on with --cursor second\n") {
+	if got.code != exitFailure || got.stdout != "5 timers deleted\n" || !strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\ngo on with --cursor second\n") {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 }

@@ -121,7 +121,7 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		rows = append(rows, []string{"topic", t.Topic}, []string{"key", printable(or(t.Key, "-"))})
 	}
 	rows = append(rows, [][]string{
-		{"payload", short(string(t.Payload), 200)},
+		{"payload", or(short(string(t.Payload), 200), "-")},
 		{"attempts", fmt.Sprintf("%d of %d", t.Attempts, t.RetryPolicy.MaxAttempts)},
 		{"generation", t.Generation},
 		{"correlation id", t.CorrelationID},

@@ -29,7 +29,7 @@ const (
 const (
 	ErrorCodeForbidden          ErrorCode = "FORBIDDEN"
 	ErrorCodeGenerationConflict ErrorCode = "GENERATION_CONFLICT"
-	ErrorCodeInternal           ErrorCode = "INTERNAL"
+	ErrorCodeInternalError      ErrorCode = "INTERNAL_ERROR"
 	ErrorCodeInvalidInput       ErrorCode = "INVALID_INPUT"
 	ErrorCodeMethodNotAllowed   ErrorCode = "METHOD_NOT_ALLOWED"
 	ErrorCodeNamespaceExists    ErrorCode = "NAMESPACE_EXISTS"
@@ -140,9 +140,11 @@ type CreateNamespaceRequest struct {
 	Name NamespaceName `json:"name"`
 
 	// NumShards Fixed for life.
-	NumShards int                    `json:"numShards,omitempty,omitzero"`
-	Preset    Preset                 `json:"preset,omitempty,omitzero"`
-	Settings  NamespaceSettingsInput `json:"settings,omitempty,omitzero"`
+	NumShards int `json:"numShards,omitempty,omitzero"`
+
+	// Preset By default `small`.
+	Preset   Preset                 `json:"preset,omitempty,omitzero"`
+	Settings NamespaceSettingsInput `json:"settings,omitempty,omitzero"`
 }
 
 // CreateTimerRequest One of `id` and `timerId` is required (if both are given they must be equal), and exactly one of
@@ -179,11 +181,13 @@ type CreateTimerRequest struct {
 	ID        TimerID `json:"id,omitempty,omitzero"`
 
 	// Key The event's key on `topic`, which it needs. By default namespace/id.
-	Key       EventKey      `json:"key,omitempty,omitzero"`
+	Key EventKey `json:"key,omitempty,omitzero"`
+
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
-	// OnConflict When the id is taken: `replace` makes the timer anew; `keep` leaves it as it is and answers
-	// it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
+	// OnConflict When the id is taken: `replace`, the default, replaces the timer; `keep` leaves it as it is and
+	// answers it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
 	// retention, so that a create sent twice does not fire twice.
 	OnConflict CreateTimerRequestOnConflict `json:"onConflict,omitempty,omitzero"`
 
@@ -197,8 +201,8 @@ type CreateTimerRequest struct {
 	Topic Topic `json:"topic,omitempty,omitzero"`
 }
 
-// CreateTimerRequestOnConflict When the id is taken: `replace` makes the timer anew; `keep` leaves it as it is and answers
-// it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
+// CreateTimerRequestOnConflict When the id is taken: `replace`, the default, replaces the timer; `keep` leaves it as it is and
+// answers it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
 // retention, so that a create sent twice does not fire twice.
 type CreateTimerRequestOnConflict string
 
@@ -216,7 +220,7 @@ type DeleteMatchingRequest struct {
 	// DueFrom Selects `dueAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at.
+	// Limit How many timers one request looks at; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -229,9 +233,11 @@ type DeleteTimerRequest struct {
 	ID TimerID `json:"id,omitempty,omitzero"`
 
 	// IfGeneration Delete the timer only if it still has this generation; else 409.
-	IfGeneration Generation    `json:"ifGeneration,omitempty,omitzero"`
-	Namespace    NamespaceName `json:"namespace,omitempty,omitzero"`
-	TimerID      TimerID       `json:"timerId,omitempty,omitzero"`
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
 // Deliver `callback` calls `callbackUrl`, `event` publishes to the topic `timerbus.fired` or to the timer's own,
@@ -370,6 +376,7 @@ type ListNamespacesRequest = map[string]interface{}
 
 // ListShardsRequest defines model for ListShardsRequest.
 type ListShardsRequest struct {
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
 
@@ -384,8 +391,12 @@ type ListTimersRequest struct {
 	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
 
 	// DueFrom Selects `dueAt` (for finished timers `executeAt`) from this instant on.
-	DueFrom   Instant       `json:"dueFrom,omitempty,omitzero"`
-	Limit     int           `json:"limit,omitempty,omitzero"`
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Limit By default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
 	// Status Without it, live timers are listed (scheduled, retrying, parked). Done and dead ones come
@@ -457,6 +468,11 @@ type NamespaceSettings struct {
 	// CallbackTimeout Example: 30s
 	CallbackTimeout Duration `json:"callbackTimeout"`
 
+	// CallbackTimeoutSeconds The same in seconds.
+	//
+	// Example: 30
+	CallbackTimeoutSeconds float64 `json:"callbackTimeoutSeconds"`
+
 	// HistoryRetention Example: 30s
 	HistoryRetention Duration `json:"historyRetention"`
 
@@ -482,14 +498,14 @@ type NamespaceSettings struct {
 
 // NamespaceSettingsInput What a create leaves out or null has the service's default.
 type NamespaceSettingsInput struct {
-	// CallbackTimeout "1s" to "5m".
+	// CallbackTimeout "1s" to "5m"; by default "30s".
 	CallbackTimeout Change[string] `json:"callbackTimeout,omitempty,omitzero"`
 
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
 
-	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h". It holds for timers that
-	// die from now on.
+	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h", by default "720h". It holds
+	// for timers that die from now on.
 	DeadRetention Change[string] `json:"deadRetention,omitempty,omitzero"`
 
 	// EventTopics All of them, in place of those that are there; null removes them, and timers may then use the
@@ -506,7 +522,7 @@ type NamespaceSettingsInput struct {
 	// Headers All of them, in place of those that are there; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
 
-	// HistoryRetention How long outcomes stay in history; "1m" to "8760h".
+	// HistoryRetention How long outcomes stay in history; "1m" to "8760h", by default "24h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
 
 	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
@@ -537,7 +553,7 @@ type NamespaceTLSInput struct {
 	Key Change[string] `json:"key,omitempty,omitzero"`
 }
 
-// PageLimit How many timers one request looks at.
+// PageLimit How many timers one request looks at; by default 100.
 type PageLimit = int
 
 // Preset A name for a number of shards: small 16 (below 10,000 timers), medium 256 (below 1,000,000),
@@ -565,7 +581,7 @@ type RescheduleMatchingRequest struct {
 	// Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at.
+	// Limit How many timers one request looks at; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -598,7 +614,7 @@ type RetryMatchingRequest struct {
 	// Example: 10m
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at.
+	// Limit How many timers one request looks at; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -668,9 +684,11 @@ type RetryTimerRequest struct {
 	ID        TimerID `json:"id,omitempty,omitzero"`
 
 	// IfGeneration Arm the timer only if it still has this generation; else 409.
-	IfGeneration Generation    `json:"ifGeneration,omitempty,omitzero"`
-	Namespace    NamespaceName `json:"namespace,omitempty,omitzero"`
-	TimerID      TimerID       `json:"timerId,omitempty,omitzero"`
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
 // SecretsInput One command: `set` puts a secret in place of all; `rotate` puts a new one before the present one, which
@@ -798,12 +816,18 @@ type Timer struct {
 	// CallbackTimeout Example: 30s
 	CallbackTimeout Duration `json:"callbackTimeout"`
 
+	// CallbackTimeoutSeconds The same in seconds.
+	//
+	// Example: 30
+	CallbackTimeoutSeconds float64 `json:"callbackTimeoutSeconds"`
+
 	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
 	// take 10 %.
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
 
-	// Payload The same JSON as given; null if there is none.
-	Payload       json.RawMessage `json:"payload"`
+	// Payload The same JSON as given, not null. Absent if there is none, and always for a timer that is `done`:
+	// its history does not keep it. The history of a `dead` timer keeps it, for `timers/retry`.
+	Payload       json.RawMessage `json:"payload,omitempty,omitzero"`
 	CorrelationID string          `json:"correlationId"`
 
 	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
@@ -859,8 +883,12 @@ type TimerHistory struct {
 
 // TimerHistoryRequest One of `id` and `timerId` is required; if both are given they must be equal.
 type TimerHistoryRequest struct {
-	ID        TimerID       `json:"id,omitempty,omitzero"`
-	Limit     int           `json:"limit,omitempty,omitzero"`
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// Limit By default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
@@ -880,7 +908,9 @@ type TimerPage struct {
 
 // TimerSelection One of `id` and `timerId` is required; if both are given they must be equal.
 type TimerSelection struct {
-	ID        TimerID       `json:"id,omitempty,omitzero"`
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
@@ -928,8 +958,10 @@ type UpdateTimerRequest struct {
 	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
 
 	// Key null means namespace/id.
-	Key       Change[string] `json:"key,omitempty,omitzero"`
-	Namespace NamespaceName  `json:"namespace,omitempty,omitzero"`
+	Key Change[string] `json:"key,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
 	// Payload Any JSON, at most 102400 bytes as sent; null removes it.
 	Payload     json.RawMessage          `json:"payload,omitempty,omitzero"`

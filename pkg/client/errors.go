@@ -29,7 +29,7 @@ const (
 	CodeGenerationConflict = api.ErrorCodeGenerationConflict
 	CodePayloadTooLarge    = api.ErrorCodePayloadTooLarge
 	CodeRateLimited        = api.ErrorCodeRateLimited
-	CodeInternal           = api.ErrorCodeInternal
+	CodeInternal           = api.ErrorCodeInternalError
 	// CodeUnavailable: nothing was applied.
 	CodeUnavailable = api.ErrorCodeUnavailable
 	// CodeOutcomeUnknown: the call may be applied, now or later.

@@ -206,6 +206,38 @@ func TestCommandsAreTheRequestsOfTheHTTPAPI(t *testing.T) {
 	}
 }
 
+// TestSchemasOfRequestsHaveNoDefaults: openapi-typescript makes a field with a default required. Defaults are in the
+// descriptions.
+func TestSchemasOfRequestsHaveNoDefaults(t *testing.T) {
+	raw, err := fs.ReadFile(schemas.FS, "openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+	}
+	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Components.Schemas) < 30 {
+		t.Fatalf("%d schemas, %v", len(doc.Components.Schemas), err)
+	}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if value, ok := v["default"]; ok && !strings.HasSuffix(path, "/properties") {
+				t.Errorf("%s has the default %v", path, value)
+			}
+			for name, member := range v {
+				walk(path+"/"+name, member)
+			}
+		case []any:
+			for _, element := range v {
+				walk(path, element)
+			}
+		}
+	}
+	walk("#/components/schemas", doc.Components.Schemas)
+}
+
 // TestAsyncAPI checks that every reference leads somewhere, that every operation and channel says what
 // it exchanges, and that the document names exactly the types there are.
 func TestAsyncAPI(t *testing.T) {

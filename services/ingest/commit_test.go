@@ -154,7 +154,7 @@ func TestStoreFailures(t *testing.T) {
 		}, http.StatusGatewayTimeout, "OUTCOME_UNKNOWN", 1},
 		"a fault": {func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
 			return nil, errors.New("nobody expected this")
-		}, http.StatusInternalServerError, "INTERNAL", 0},
+		}, http.StatusInternalServerError, "INTERNAL_ERROR", 0},
 		"too few answers": {func(context.Context, []store.Op, func() ([]store.Written, error)) ([]store.Written, error) {
 			return nil, nil
 		}, http.StatusGatewayTimeout, "OUTCOME_UNKNOWN", 1},

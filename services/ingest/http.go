@@ -234,7 +234,7 @@ func (h *handler) fail(w http.ResponseWriter, err error) {
 		w.Header().Set("Retry-After", "1")
 	case api.ErrorCodeUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="timerbus"`)
-	case api.ErrorCodeInternal:
+	case api.ErrorCodeInternalError:
 		h.cfg.Logger.Error("request failed", "error", f.cause)
 	default:
 	}

@@ -19,6 +19,40 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
+// Answers leave out what is absent: a generated client tells "absent" from "null". world_test.go checks every answer.
+func TestAnswersOmitWhatIsAbsent(t *testing.T) {
+	w := newWorld(t)
+	without := w.post("timers/create", `{"id":"a","executeIn":"1h","callbackTimeout":"1.5s"}`).must(t, http.StatusOK)
+	if strings.Contains(without.text, "payload") || without.field("callbackTimeoutSeconds") != 1.5 {
+		t.Errorf("create answered %s", without.text)
+	}
+	w.post("timers/create", `{"id":"b","executeIn":"1h","payload":{"a":null}}`).must(t, http.StatusOK)
+	without = w.post("timers/update", `{"id":"b","payload":null}`).must(t, http.StatusOK)
+	if strings.Contains(without.text, "payload") {
+		t.Errorf("update answered %s", without.text)
+	}
+	got := w.post("namespaces/get", `{"name":"default"}`).must(t, http.StatusOK)
+	if got.field("settings", "callbackTimeoutSeconds") != 30.0 {
+		t.Errorf("namespaces/get answered %s", got.text)
+	}
+}
+
+// The history of a timer that is done does not keep the payload; that of a dead one does, for timers/retry.
+func TestFinishedTimersAndTheirPayloads(t *testing.T) {
+	w := newWorld(t)
+	w.finished("done", store.FinishDone)
+	w.finished("dead", store.FinishDead)
+	for id, want := range map[string]any{"done": nil, "dead": 7.0} {
+		if got := w.post("timers/get", `{"id":"`+id+`"}`).must(t, http.StatusOK); got.field("status") != id || got.field("payload") != want {
+			t.Errorf("%s answered %s, want payload %v", id, got.text, want)
+		}
+		list := w.post("timers/list", `{"status":"`+id+`"}`).must(t, http.StatusOK)
+		if strings.Contains(list.text, `"payload"`) != (want != nil) {
+			t.Errorf("%s listed as %s, want payload %v", id, list.text, want)
+		}
+	}
+}
+
 func TestTimersOverHTTP(t *testing.T) {
 	w := newWorld(t)
 	server := httptest.NewServer(w.handler)
@@ -28,7 +62,7 @@ func TestTimersOverHTTP(t *testing.T) {
 		"retryPolicy":{"maxRetries":1},"callbackTimeoutSeconds":5,"correlationId":"c-1"}`).must(t, http.StatusOK)
 	for path, want := range map[string]any{
 		"namespace": "default", "id": "a", "timerId": "a", "status": "scheduled", "deliver": "callback",
-		"executeAt": "2030-03-17T18:46:40.000Z", "dueAt": "2030-03-17T18:46:40.000Z", "callbackTimeout": "5s",
+		"executeAt": "2030-03-17T18:46:40.000Z", "dueAt": "2030-03-17T18:46:40.000Z", "callbackTimeout": "5s", "callbackTimeoutSeconds": 5.0,
 		"callbackUrl": "http://h/x", "correlationId": "c-1", "attempts": 0.0,
 		"createdAt": "2030-03-17T17:46:40.000Z", "updatedAt": "2030-03-17T17:46:40.000Z", "executedAt": nil,
 	} {

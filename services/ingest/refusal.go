@@ -83,7 +83,7 @@ func refuse(err error) *refusal {
 		}
 	default:
 		return &refusal{
-			status: http.StatusInternalServerError, code: api.ErrorCodeInternal, details: details{}, cause: err,
+			status: http.StatusInternalServerError, code: api.ErrorCodeInternalError, details: details{}, cause: err,
 			message: "the service failed; its log tells more",
 		}
 	}

@@ -13,16 +13,17 @@ import (
 
 func renderTimer(t *timer.Timer) api.Timer {
 	payload := json.RawMessage(t.Payload)
-	if payload == nil {
-		payload = json.RawMessage("null")
+	if t.Status == timer.StatusDone {
+		payload = nil // the store may have it or not
 	}
 	return api.Timer{
 		Namespace: t.Namespace, ID: t.ID, TimerID: t.ID, UUID: t.UUID.String(),
 		Status:    api.Status(t.Status),
 		ExecuteAt: instant(t.ExecuteAt), DueAt: instant(t.DueAt), ExecutedAt: optionalInstant(t.ExecutedAt),
 		Deliver: api.Deliver(t.Way()), CallbackURL: t.CallbackURL,
-		CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: renderRetry(&t.Retry),
-		Payload: payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
+		CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), CallbackTimeoutSeconds: t.CallbackTimeout.Seconds(),
+		RetryPolicy: renderRetry(&t.Retry),
+		Payload:     payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
 		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
 		Topic: t.Topic, Key: t.EventKey,
@@ -55,15 +56,16 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 	return api.Namespace{
 		Name: ns.Name, NumShards: ns.Shards.Count,
 		Settings: api.NamespaceSettings{
-			RetryPolicy:      renderRetry(&s.Retry),
-			CallbackTimeout:  timer.FormatDuration(s.CallbackTimeout),
-			HistoryRetention: timer.FormatDuration(s.HistoryRetention),
-			DeadRetention:    timer.FormatDuration(s.DeadRetention),
-			Headers:          s.Headers.Map(),
-			FinalStatuses:    slices.Collect(s.FinalStatuses.All()),
-			Secrets:          renderSecrets(s.Secrets.Live(now)),
-			TLS:              renderTLS(&s.TLS),
-			EventTopics:      s.EventTopics.List(),
+			RetryPolicy:            renderRetry(&s.Retry),
+			CallbackTimeout:        timer.FormatDuration(s.CallbackTimeout),
+			CallbackTimeoutSeconds: s.CallbackTimeout.Seconds(),
+			HistoryRetention:       timer.FormatDuration(s.HistoryRetention),
+			DeadRetention:          timer.FormatDuration(s.DeadRetention),
+			Headers:                s.Headers.Map(),
+			FinalStatuses:          slices.Collect(s.FinalStatuses.All()),
+			Secrets:                renderSecrets(s.Secrets.Live(now)),
+			TLS:                    renderTLS(&s.TLS),
+			EventTopics:            s.EventTopics.List(),
 		},
 		CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}

@@ -284,6 +284,30 @@ func (d *openAPI) check(tb testing.TB, r *http.Request, body string, got *reply)
 	if err := openapi3filter.ValidateResponse(tb.Context(), out); err != nil {
 		tb.Errorf("the document does not allow the answer %d of %s: %v\n%s", got.status, r.URL.Path, err, got.text)
 	}
+	if at := nullIn(got.json); at != "" {
+		tb.Errorf("the answer %d of %s has null at %s, which should be absent: %s", got.status, r.URL.Path, at, got.text)
+	}
+}
+
+// nullIn returns the path of a null in an answer, outside payloads; empty if there is none.
+func nullIn(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "."
+	case []any:
+		for _, element := range v {
+			if at := nullIn(element); at != "" {
+				return "[]" + at
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if at := nullIn(member); at != "" && (name != "payload" || member == nil) {
+				return "." + name + at
+			}
+		}
+	}
+	return ""
 }
 
 // testWriter sends logs to the test.
