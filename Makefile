@@ -135,7 +135,7 @@ soak: testenv ## Kill and freeze the roles and the database under load for MINUT
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api check-signatures test ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures test ## Everything a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -174,6 +174,11 @@ check-generated: $(TOOLS) ## Fail if `make generate` changes anything
 check-api: build ## Hold the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)
 	@$(say) 'API'
 	@tools/schemathesis/run $(API_SECONDS)
+
+.PHONY: check-clients
+check-clients: build ## Generate clients from schemas/openapi.yaml with three generators, check their types, use them
+	@$(say) clients
+	@tools/clients/run
 
 .PHONY: check-signatures
 check-signatures: build ## Hold signed callbacks against the Standard Webhooks libraries of Go, Python and JavaScript

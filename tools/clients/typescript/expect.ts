@@ -1,0 +1,25 @@
+// What both programs need and no generator makes.
+import assert from "node:assert/strict";
+
+export { assert };
+
+export function environment(): { baseUrl: string; token: string } {
+  const { TIMERBUS_URL: baseUrl, TIMERBUS_TOKEN: token } = process.env;
+  assert.ok(baseUrl && token, "TIMERBUS_URL and TIMERBUS_TOKEN are not set");
+  return { baseUrl, token };
+}
+
+// found returns the data of an answer that must have some.
+export function found<T>(answer: { data?: T; error?: unknown }): T {
+  assert.ok(answer.data !== undefined, `the service refuses: ${JSON.stringify(answer.error)}`);
+  return answer.data;
+}
+
+// eventually asks until the answer is there, for 20 s at most.
+export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((again) => setTimeout(again, 100))) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+  }
+  throw new Error("nothing within 20 s");
+}
