@@ -56,7 +56,7 @@ With --json an error is one line of JSON on the error output:
 
   {"error":{"code":"TIMER_NOT_FOUND","message":"…","status":404,"details":{…},"exitCode":3}}
 
-code is the API's; USAGE, UNREACHABLE and FAILED are the command's own. A hint, if there is one, says what to do.`)
+code is the API's; USAGE, UNREACHABLE and FAILED come from the command itself. A hint, if there is one, says what to do.`)
 	return &cobra.Command{Use: "exit-codes", Short: "Exit codes, and errors as JSON", Long: text.String()}
 }
 
@@ -145,7 +145,7 @@ func (p *problem) answered(e *client.Error) {
 	}
 }
 
-// report tells the user of an error, and returns the exit code.
+// report prints an error, and returns the exit code.
 func (p *program) report(err error, c *cobra.Command, args []string) int {
 	told := problemOf(err, c, !p.entered)
 	if asksForJSON(c, args) && printLine(p.stderr, map[string]problem{"error": told}) == nil {

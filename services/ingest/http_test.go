@@ -19,7 +19,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// Answers leave out what is absent: a generated client tells "absent" from "null". world_test.go checks every answer.
+// Answers leave out absent fields: to a generated client, absent and null are two things. world_test.go checks every answer.
 func TestAnswersOmitWhatIsAbsent(t *testing.T) {
 	w := newWorld(t)
 	without := w.post("timers/create", `{"id":"a","executeIn":"1h","callbackTimeout":"1.5s"}`).must(t, http.StatusOK)
