@@ -159,16 +159,20 @@ func (b *Bus) applied(ctx context.Context) (uint64, error) {
 // gap. Watchers of owner records ignore the key.
 func trimmedKey(group string) string { return group + ".trimmed" }
 
-// noteTrim records that everything up to a sequence was acknowledged and will be removed.
+// noteTrim records that everything up to a sequence was acknowledged and will be removed. Other processes may do the
+// same at the same time; the largest sequence is kept.
 func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uint64) error {
 	key := trimmedKey(groupName(bus.Commands, bus.GroupIngest))
-	r, revision, err := b.recordOf(ctx, key)
 	want := record{Incarnation: info.Created.UnixNano(), Offset: int64(last)}
-	if err != nil || r.Incarnation == want.Incarnation && r.Offset >= want.Offset {
-		return err
+	for {
+		r, revision, err := b.recordOf(ctx, key)
+		if err != nil || r.Incarnation == want.Incarnation && r.Offset >= want.Offset {
+			return err
+		}
+		if _, err = b.write(ctx, key, want, revision); !conflict(err) {
+			return err
+		}
 	}
-	_, err = b.write(ctx, key, want, revision)
-	return err
 }
 
 // trimmed returns the sequence up to which trim has removed a group's messages.
