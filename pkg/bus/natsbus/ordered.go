@@ -31,8 +31,8 @@ type orderedSource struct {
 	sequence uint64    // of the consumer: a gap means that a message was lost on the way
 	last     int64     // offset delivered last
 	passed   int64     // the next value of record.Passed
-	seen     int64     // largest offset that this session has delivered; 0 if none
-	seenAt   time.Time // the server's timestamp of that message
+	seen     int64     // the next value of record.Seen
+	seenAt   time.Time // the next value of record.Time
 	commitAt time.Time
 	// fullSince is when there was no more room; zero: there is some.
 	fullSince time.Time
@@ -75,7 +75,8 @@ func (o *orderedSource) start(ctx context.Context) error {
 	} else if err := o.startEpoch(ctx, info); err != nil {
 		return err
 	}
-	if err := o.noteGap(ctx, o.hold.Passed, info); err != nil {
+	o.passed, o.seen, o.seenAt = o.hold.Passed, o.hold.Seen, time.Unix(0, o.hold.Time)
+	if err := o.noteGap(ctx, o.passed, info); err != nil {
 		return err
 	}
 	after := max(o.hold.Offset, firstKept(info)-1)
@@ -229,7 +230,7 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
 		pause(ctx, 10*time.Millisecond)
 	}
-	info, err := o.state(ctx, o.seen)
+	info, err := o.state(ctx, max(o.seen, o.hold.Offset))
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,18 @@
 package natsbus
 
 import (
+	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // connectEmbedded returns a bus on an embedded server of the test.
@@ -50,5 +56,92 @@ func TestProcessesNoteRemovedCommandsTogether(t *testing.T) {
 		if want := int64((round + 1) * processes); err != nil || last != want {
 			t.Fatalf("removed up to %d, %v; want %d", last, err, want)
 		}
+	}
+}
+
+// gapNoter acknowledges everything and passes on gaps and deliveries.
+type gapNoter struct {
+	partition shard.Partition
+	gaps      chan<- bus.Gap
+	delivered chan<- shard.Partition
+}
+
+func (n *gapNoter) Deliver(_ context.Context, d *bus.Delivery) error {
+	d.Ack()
+	n.delivered <- n.partition
+	return nil
+}
+
+func (n *gapNoter) Missed(_ context.Context, gap bus.Gap) { n.gaps <- gap }
+
+func (n *gapNoter) Close(context.Context, error) error { return nil }
+
+// TestASessionKnowsWhatEarlierOnesHaveSearched: the record of an idle partition says that an earlier session has searched
+// the messages of the other partition. Their removal is no gap of a session that has had no heartbeat yet.
+func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
+	t.Parallel()
+	b := connectEmbedded(t, Options{Partitions: 2})
+	s := b.streams[bus.Commands]
+	info, err := b.info(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const messages = 11
+	if _, err := b.Publish(t.Context(), bus.Commands, slices.Repeat([]bus.Message{{Partition: 1}}, messages)...); err != nil {
+		t.Fatal(err)
+	}
+	for p, r := range []record{{Offset: 1, Passed: messages}, {Offset: messages, Passed: messages}} {
+		r.Incarnation = info.Created.UnixNano()
+		if _, err := b.write(t.Context(), recordKey(groupName(bus.Commands, "g"), shard.Partition(p)), r, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gaps, delivered, opened := make(chan bus.Gap, 10), make(chan shard.Partition, 10), make(chan shard.Partition, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	var consuming sync.WaitGroup
+	consuming.Go(func() {
+		err := b.Consume(ctx, bus.Spec{Topic: bus.Commands, Group: "g", Mode: bus.Ordered},
+			func(_ context.Context, p shard.Partition) (bus.Session, error) {
+				opened <- p
+				return &gapNoter{partition: p, gaps: gaps, delivered: delivered}, nil
+			})
+		if err != nil {
+			t.Errorf("consume: %v", err)
+		}
+	})
+	defer consuming.Wait()
+	defer cancel()
+	<-opened
+	<-opened
+
+	handle, err := b.js.Stream(t.Context(), s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumers := func() (names []string) {
+		for name := range handle.ConsumerNames(t.Context()).Name() {
+			names = append(names, name)
+		}
+		return names
+	}
+	before := consumers()
+	if err := handle.Purge(t.Context(), jetstream.WithPurgeSequence(messages)); err != nil {
+		t.Fatal(err)
+	}
+	b.link.change() // sessions read again with new consumers
+	for slices.ContainsFunc(consumers(), func(name string) bool { return slices.Contains(before, name) }) {
+		if !pause(t.Context(), 10*time.Millisecond) {
+			t.Fatal("the consumers were not replaced")
+		}
+	}
+	if _, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 0}, bus.Message{Partition: 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-delivered
+	<-delivered
+	select {
+	case gap := <-gaps:
+		t.Errorf("a gap was reported: %+v", gap)
+	default:
 	}
 }
