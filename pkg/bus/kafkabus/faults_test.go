@@ -188,10 +188,13 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 	}
 }
 
-// TestRetentionOvertakesTheGroup goes on at the first message that is left, and says so.
+// TestRetentionOvertakesTheGroup continues at the first message that is left, and says so. A group that is new to the
+// topic has missed nothing.
 func TestRetentionOvertakesTheGroup(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
+	var log logged
+	o.Logger = log.logger()
 	b := connect(t, o)
 	publish(t, b, bus.Commands, "1", "2", "3", "4")
 	c := consume(t, b, ordered)
@@ -202,6 +205,18 @@ func TestRetentionOvertakesTheGroup(t *testing.T) {
 	}
 	if d := consume(t, b, ordered).next(t); string(d.Body) != "4" {
 		t.Fatalf("delivered %q, want 4", d.Body)
+	}
+	const missed = "messages were removed before the group had read them"
+	if lines := log.lines(missed); len(lines) != 1 || !strings.Contains(lines[0], "messages=2") {
+		t.Errorf("want one line about 2 messages: %q", lines)
+	}
+	other := ordered
+	other.Group = "new"
+	if d := consume(t, b, other).next(t); string(d.Body) != "4" {
+		t.Fatalf("delivered %q, want 4", d.Body)
+	}
+	if lines := log.lines(missed, "group="+o.Prefix+".commands.new"); len(lines) > 0 {
+		t.Errorf("a new group has missed messages: %q", lines)
 	}
 }
 
