@@ -52,8 +52,9 @@ const (
 	trimAgain = 10 * time.Second
 )
 
-// trim removes applied commands until ctx ends: those older than LogMaxAge, and, if the stream is more than half full,
-// the oldest until it is a quarter full. Every process that applies commands runs it.
+// trim removes applied commands until ctx ends: those older than LogMaxAge, as soon as one is a sixteenth older, and, if
+// the stream is more than half full, the oldest until it is a quarter full. A removal takes several requests for each
+// partition, so it must remove many commands. Every process that applies commands runs trim.
 func (b *Bus) trim(ctx context.Context) {
 	wait, failing := trimEvery, false
 	for pause(ctx, wait) {
@@ -115,7 +116,7 @@ func (b *Bus) trimTo(ctx context.Context, info *jetstream.StreamInfo) (uint64, e
 	case limit > 0 && state.Bytes > uint64(limit)/2:
 		excess := state.Bytes - uint64(limit)/4
 		return state.FirstSeq + uint64(float64(state.Msgs)*float64(excess)/float64(state.Bytes)), nil
-	case info.TimeStamp.Sub(state.FirstTime) > b.opts.LogMaxAge:
+	case info.TimeStamp.Sub(state.FirstTime) > b.opts.LogMaxAge+b.opts.LogMaxAge/16:
 		first, err := b.firstSince(ctx, info.Config.Name, info.TimeStamp.Add(-b.opts.LogMaxAge))
 		return uint64(first), err
 	default:

@@ -145,3 +145,27 @@ func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 	default:
 	}
 }
+
+// TestCommandsAreRemovedByAgeInPortions: under a steady load some command is always older than LogMaxAge. Every removal
+// asks for the position of each partition.
+func TestCommandsAreRemovedByAgeInPortions(t *testing.T) {
+	t.Parallel()
+	b := connectEmbedded(t, Options{Partitions: 1, LogMaxAge: 16 * time.Hour})
+	if _, err := b.Publish(t.Context(), bus.Commands, make([]bus.Message, 3)...); err != nil {
+		t.Fatal(err)
+	}
+	info, err := b.info(t.Context(), b.streams[bus.Commands])
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := info.State.FirstTime
+	for _, c := range []struct {
+		after time.Duration
+		want  uint64
+	}{{15 * time.Hour, 0}, {17*time.Hour - time.Second, 0}, {17*time.Hour + time.Minute, 4}} {
+		info.TimeStamp = published.Add(c.after)
+		if got, err := b.trimTo(t.Context(), info); err != nil || got != c.want {
+			t.Errorf("%v after the commands the first sequence to keep is %d, %v; want %d", c.after, got, err, c.want)
+		}
+	}
+}
