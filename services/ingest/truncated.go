@@ -28,8 +28,9 @@ func (c *truncation) covers(position store.Position, it *item) bool {
 		timer.FromTime(it.delivery.Time) >= c.since
 }
 
-// truncations compares the stored positions with the end of the topic, by partition. It runs at start only: in a
-// running process the bus reports a truncation as a new incarnation.
+// truncations compares the stored positions with the end of the topic, by partition. It runs at start only: sessions of
+// natsbus detect a truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
+// incarnation: until ingest starts again, commands that get positions of lost ones count as applied.
 func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	if s.cfg.Positions == nil {
 		return nil, nil
