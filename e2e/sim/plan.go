@@ -130,7 +130,7 @@ const (
 	// CrashQueue crashes the server of the due queue: the newest Nth messages are lost, and the 8·Count messages that
 	// were acknowledged last before them are delivered again.
 	CrashQueue FaultKind = "crash-queue"
-	Revoke     FaultKind = "revoke"  // Partition of the hints is given out anew
+	Revoke     FaultKind = "revoke"  // Partition of the hints gets a new owner
 	Lose       FaultKind = "lose"    // as Revoke, and the owner learns of it too late
 	Zombie     FaultKind = "zombie"  // Node is cut off for For and does not know
 	CutOff     FaultKind = "cut-off" // Node loses its connection to the bus for For

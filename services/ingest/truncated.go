@@ -12,7 +12,7 @@ import (
 // truncation is a stored position that was beyond the end of its partition when the process started. A bus that does
 // not fsync the command topic can lose the end of it in a power failure, and assigns the positions again. The new
 // commands must not be dropped as applied. But a new leader of a replicated topic can also report too early an end,
-// and then the commands up to the stored position are replays. Their timestamps tell the two cases apart.
+// and then the commands up to the stored position are replays. Timestamps distinguish the two cases.
 type truncation struct {
 	stored store.Position
 	// end is the first offset beyond the topic at start.

@@ -13,6 +13,6 @@
 // floor.go (the verbs), extra.go (partitions that operators add), then the consumer side: group.go (who
 // owns what), session.go (one assignment), reader.go, progress.go and committer.go (how far a group is),
 // and one file per mode: ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go
-// is for topics of users' own, together.go shares floors, follow.go is for onlookers, clientlog.go
+// is for user topics, together.go shares floors, follow.go is for onlookers, clientlog.go
 // summarizes the client library's log, metrics.go has the metrics.
 package kafkabus

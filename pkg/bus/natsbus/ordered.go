@@ -291,7 +291,7 @@ func (o *orderedSource) tick(ctx context.Context) error {
 			if errors.Is(err, bus.ErrLost) {
 				return err
 			}
-			o.session.bus.log.Debug("commit put off", "record", o.hold.key, "error", err)
+			o.session.bus.log.Debug("commit failed, retrying", "record", o.hold.key, "error", err)
 		}
 	}
 	if silent := o.pull.silent(); !silent.IsZero() && now.After(silent) {
