@@ -147,7 +147,7 @@ func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 }
 
 // TestCommandsAreRemovedByAgeInPortions: under a steady load some command is always older than LogMaxAge. Every removal
-// asks for the position of each partition.
+// takes several requests for each partition.
 func TestCommandsAreRemovedByAgeInPortions(t *testing.T) {
 	t.Parallel()
 	b := connectEmbedded(t, Options{Partitions: 1, LogMaxAge: 16 * time.Hour})

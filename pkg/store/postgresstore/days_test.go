@@ -79,7 +79,7 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		makeDayOf(t, inside, at+dayMillis)
 		ended(t, s, at, store.FinishDone, "a", "b", "c")
 		ended(t, s, at, store.FinishDead, "dead")
-		// Until schema 5 dead timers lay in the days, too.
+		// Until schema 6 dead timers lay in the days, too.
 		execute(t, inside, "UPDATE timer_history SET expires_at = dead_until, dead_until = NULL WHERE outcome = 'dead'")
 		if n := count(t, inside, inDefault) + count(t, inside, inDead); n != 0 {
 			t.Errorf("%d rows lie beside the days", n)
