@@ -32,8 +32,9 @@ func (c *truncation) covers(position store.Position, it *item) bool {
 // natsbus detect a truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
 // incarnation: until ingest starts again, commands that get positions of lost ones count as applied.
 func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
+	found := make(map[int]truncation)
 	if s.cfg.Positions == nil {
-		return nil, nil
+		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.StoreTimeout)
 	defer cancel()
@@ -48,7 +49,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 		}
 	}
 	if len(stored) == 0 {
-		return nil, nil
+		return found, nil
 	}
 	since := s.cfg.Clock().Add(-s.cfg.ClockBound)
 	// The floors are read after the positions, so a healthy topic ends after every stored position.
@@ -56,7 +57,6 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("end of commands: %w", err)
 	}
-	found := make(map[int]truncation)
 	for p, at := range stored {
 		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {
 			found[p] = truncation{stored: at, end: end.Offset, since: since}

@@ -212,8 +212,9 @@ func (s *session) reportGaps(handler bus.Session) {
 			told.Missed(s.ctx, gap)
 		case gap.After == (bus.Position{}): // the group is new to the topic
 		default:
-			s.bus.log.Error("messages were removed before the group had read them", "topic", s.membership.topic, "group", s.membership.groupID,
-				"partition", int(s.partition), "after", gap.After.Offset, "first", gap.First.Offset, "messages", gap.Messages)
+			s.bus.log.Error("messages were removed before the group had read them",
+				"topic", s.membership.topic, "group", s.membership.groupID, "partition", int(s.partition),
+				"after", gap.After.Offset, "first", gap.First.Offset, "messages", gap.Messages)
 		}
 	}
 }

@@ -242,13 +242,9 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 // and on a cluster whose servers are all killed.
 func TestCrashSuite(t *testing.T) {
 	t.Run("loss", func(t *testing.T) {
-		runCrashSuite(t, func(t bustest.T) crashable {
-			root, err := os.MkdirTemp("", "timerbus-crash-")
-			if err != nil {
-				t.Fatalf("make a folder: %v", err)
-			}
-			t.Cleanup(func() { _ = os.RemoveAll(root) })
-			server, remembered := startChild(t, filepath.Join(root, "server")), filepath.Join(root, "remembered")
+		runCrashSuite(t, func(check bustest.T) crashable {
+			root := t.TempDir()
+			server, remembered := startChild(check, filepath.Join(root, "server")), filepath.Join(root, "remembered")
 			return crashable{
 				opts:     natsbus.Options{URL: server.url(), Prefix: "crash"},
 				remember: func() { server.remember("crash-due", remembered) },
