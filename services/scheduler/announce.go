@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,11 @@ func (o *session) announcePage(
 	}
 	done, failure := 0, error(nil)
 	if len(together) > 0 {
-		if failure = o.announceAll(ctx, now, together); failure == nil {
+		// If the bus hangs on an entry, the other half of the time is for publishing one by one.
+		publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
+		failure = o.announceAll(publish, now, together)
+		cancel()
+		if failure == nil {
 			done = len(together)
 		} else {
 			apart = append(together, apart...)
@@ -80,15 +85,17 @@ func (o *session) announcePage(
 	}
 	answer := announced{refused: map[store.Mark]bool{}}
 	for _, n := range apart {
-		err := o.announceOne(ctx, now, n)
+		err := ctx.Err()
+		if err == nil {
+			err = o.announceOne(ctx, now, n)
+		}
 		if err == nil {
 			done++
 			continue
 		}
-		failure = err
-		answer.refused[n.Mark] = true
-		if ctx.Err() != nil || errors.Is(err, bus.ErrClosed) {
-			break
+		failure = cmp.Or(failure, err)
+		if ctx.Err() == nil || refused[n.Mark] { // if no time was left, the entry may be a good one
+			answer.refused[n.Mark] = true
 		}
 	}
 	if done == 0 {

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler"
 )
 
 // dies makes a timer and writes it into history as dead and marked, like a dispatcher that crashes before it announces.
@@ -126,6 +128,50 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 				w.pass(time.Minute)
 				if left = w.marked(); len(left) != 0 {
 					t.Errorf("once the bus takes all, %d are marked", len(left))
+				}
+				n.end()
+			})
+		})
+	}
+}
+
+// hanging is a bus that answers no Publish of certain messages.
+type hanging struct {
+	bus.Bus
+	on func(bus.Message) bool
+}
+
+func (h *hanging) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if topic == bus.Dead && slices.ContainsFunc(messages, h.on) {
+		<-ctx.Done()
+		return nil, fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, ctx.Err())
+	}
+	return h.Bus.Publish(ctx, topic, messages...)
+}
+
+// TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther: the bus does not refuse the entry, so that every publish with it takes
+// all the time that it has.
+func TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther(t *testing.T) {
+	for name, bad := range map[string][]string{"one": {"3"}, "three": {"1", "3", "5"}} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				entries := w.oneShard("entry", 6)
+				badIDs := make([]string, len(bad))
+				for i, at := range bad {
+					badIDs[i] = entries[at[0]-'0']
+				}
+				for _, id := range entries {
+					w.dies(id, `"x"`)
+					w.pass(time.Second)
+				}
+				n := w.start("a", func(c *scheduler.Config) {
+					c.Bus = &hanging{Bus: c.Bus, on: func(m bus.Message) bool {
+						return slices.ContainsFunc(badIDs, func(id string) bool { return m.Key == "n/"+id })
+					}}
+				})
+				w.pass(2 * time.Minute)
+				if left := w.marked(); !slices.Equal(left, slices.Sorted(slices.Values(badIDs))) {
+					t.Errorf("%q are marked after two minutes, want %q", left, badIDs)
 				}
 				n.end()
 			})
