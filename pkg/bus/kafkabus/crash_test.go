@@ -10,10 +10,14 @@ import (
 )
 
 // TestCrashSuite runs the crash checks on a single broker and on a cluster whose brokers are all killed. A killed broker
-// loses nothing that it had acknowledged, because it is in the page cache.
+// loses nothing that it had acknowledged, because it is in the page cache. Only `make test-clusters` starts a cluster, and
+// only there no tests of other packages use the single broker at the same time.
 func TestCrashSuite(t *testing.T) {
 	three := []string{"kafka3-1", "kafka3-2", "kafka3-3"}
-	t.Run("kafka", func(t *testing.T) { runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka")}, "kafka") })
+	t.Run("kafka", func(t *testing.T) {
+		brokers(t, "kafka3")
+		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka")}, "kafka")
+	})
 	t.Run("kafka3", func(t *testing.T) {
 		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3}, three...)
 	})

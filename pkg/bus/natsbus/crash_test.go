@@ -239,7 +239,8 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 }
 
 // TestCrashSuite runs the crash checks on a server that loses the end of the due queue, on a server that is only killed,
-// and on a cluster whose servers are all killed.
+// and on a cluster whose servers are all killed. The single servers are child processes, because tests of other packages
+// use the server of the test environment at the same time. Only `make test-clusters` starts a cluster.
 func TestCrashSuite(t *testing.T) {
 	t.Run("loss", func(t *testing.T) {
 		runCrashSuite(t, func(check bustest.T) crashable {
@@ -252,25 +253,33 @@ func TestCrashSuite(t *testing.T) {
 			}
 		})
 	})
-	for name, nodes := range map[string][]string{"nats": {"nats"}, "nats3": {"nats3-1", "nats3-2", "nats3-3"}} {
-		t.Run(name, func(t *testing.T) {
-			url := servers(t, name)
-			runCrashSuite(t, func(check bustest.T) crashable {
-				opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: len(nodes)}
-				remove(check, url, opts.Prefix)
-				return crashable{opts: opts, remember: func() {}, crash: func() {
-					for _, node := range nodes {
-						control(t, "kill/"+node)
-					}
-					var starting sync.WaitGroup
-					for _, node := range nodes { // a server becomes ready only with a quorum
-						starting.Go(func() { control(t, "start/"+node) })
-					}
-					starting.Wait()
-				}}
-			})
+	t.Run("kill", func(t *testing.T) {
+		runCrashSuite(t, func(check bustest.T) crashable {
+			server := startChild(check, t.TempDir())
+			return crashable{opts: natsbus.Options{URL: server.url()}, remember: func() {}, crash: func() {
+				server.kill()
+				server.start()
+			}}
 		})
-	}
+	})
+	t.Run("nats3", func(t *testing.T) {
+		url := servers(t, "nats3")
+		runCrashSuite(t, func(check bustest.T) crashable {
+			opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3}
+			remove(check, url, opts.Prefix)
+			return crashable{opts: opts, remember: func() {}, crash: func() {
+				nodes := []string{"nats3-1", "nats3-2", "nats3-3"}
+				for _, node := range nodes {
+					control(t, "kill/"+node)
+				}
+				var starting sync.WaitGroup
+				for _, node := range nodes { // a server becomes ready only with a quorum
+					starting.Go(func() { control(t, "start/"+node) })
+				}
+				starting.Wait()
+			}}
+		})
+	})
 }
 
 // crashable is a server, or a cluster, that a check may crash.
