@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // The stream of commands refuses new messages when it is full (DiscardNew) and has no age limit, so that the server
@@ -82,7 +83,7 @@ func (b *Bus) trimOnce(ctx context.Context) (reached bool, err error) {
 	if err != nil || wanted <= first {
 		return err == nil, err
 	}
-	applied, err := b.applied(ctx)
+	applied, err := b.applied(ctx, info)
 	if err != nil {
 		return false, err
 	}
@@ -144,16 +145,31 @@ func (b *Bus) firstSince(ctx context.Context, stream string, since time.Time) (i
 }
 
 // applied returns the sequence before which ingest has acknowledged every command.
-func (b *Bus) applied(ctx context.Context) (uint64, error) {
+//
+// On a cluster it uses the owner records only. Around an election a server that is not the leader any more, or not yet,
+// may answer that a partition has no messages, and unapplied commands would be purged. The records of idle partitions
+// follow the end of the stream, because sessions on clusters get a heartbeat every 2 s.
+func (b *Bus) applied(ctx context.Context, info *jetstream.StreamInfo) (before uint64, err error) {
+	if info.Config.Replicas > 1 {
+		before = info.State.LastSeq + 1
+		for p := range b.opts.Partitions {
+			r, err := b.committed(ctx, recordKey(groupName(bus.Commands, bus.GroupIngest), shard.Partition(p)), info)
+			if err != nil {
+				return 0, err
+			}
+			before = min(before, uint64(max(r.Offset, r.Passed))+1)
+		}
+		return before, nil
+	}
 	floors, err := b.Floor(ctx, bus.Commands, bus.GroupIngest)
 	if err != nil {
 		return 0, err
 	}
-	before := floors[0].Floor.Offset
+	before = uint64(floors[0].Floor.Offset)
 	for _, f := range floors {
-		before = min(before, f.Floor.Offset)
+		before = min(before, uint64(f.Floor.Offset))
 	}
-	return uint64(before), nil
+	return before, nil
 }
 
 // trimmedKey is the key of the sequence up to which trim has removed messages. Without it they would be reported as a

@@ -89,12 +89,25 @@ func until(t *testing.T, what string, wait time.Duration, cond func() error) {
 	}
 }
 
-// TestAppliedCommandsMakeRoom publishes ten times the size of the topic, all to one of 16 partitions. Removed commands
-// are no gap for the idle partitions either.
+// TestAppliedCommandsMakeRoom publishes many times the size of the topic, all to one of 16 partitions. Removed commands
+// are no gap for the idle partitions either. Only `make test-clusters` starts a cluster.
 func TestAppliedCommandsMakeRoom(t *testing.T) {
 	t.Parallel()
-	server := startServer(t, embedded.Options{NoSync: true})
-	opts := natsbus.Options{InProcess: server, CommandsMaxBytes: 256 << 10}
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		applyAndMakeRoom(t, natsbus.Options{InProcess: startServer(t, embedded.Options{NoSync: true})}, 250)
+	})
+	t.Run("nats3", func(t *testing.T) {
+		t.Parallel()
+		opts := natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, Prefix: prefix()}
+		remove(t, opts.URL, opts.Prefix)
+		applyAndMakeRoom(t, opts, 75)
+	})
+}
+
+func applyAndMakeRoom(t *testing.T, opts natsbus.Options, commands int) {
+	t.Helper()
+	opts.CommandsMaxBytes = 256 << 10
 	b, err := natsbus.Connect(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +119,6 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const commands = 250
 	for n := range commands {
 		until(t, fmt.Sprintf("command %d is taken", n), patience, func() error {
 			_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Partition: 3, Body: make([]byte, 10<<10)})

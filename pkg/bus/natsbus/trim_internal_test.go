@@ -169,3 +169,46 @@ func TestCommandsAreRemovedByAgeInPortions(t *testing.T) {
 		}
 	}
 }
+
+// TestOnAClusterRecordsSayWhatIsApplied: around an election a server that is not the leader any more, or not yet, may
+// answer that a partition has no messages. On a cluster that is no proof that its commands are applied.
+func TestOnAClusterRecordsSayWhatIsApplied(t *testing.T) {
+	t.Parallel()
+	b := connectEmbedded(t, Options{Partitions: 2})
+	if _, err := b.Publish(t.Context(), bus.Commands, make([]bus.Message, 5)...); err != nil {
+		t.Fatal(err)
+	}
+	info, err := b.info(t.Context(), b.streams[bus.Commands])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(what string, replicas int, want uint64) {
+		t.Helper()
+		info.Config.Replicas = replicas
+		if got, err := b.applied(t.Context(), info); err != nil || got != want {
+			t.Errorf("%s, %d replicas: applied before %d, %v; want %d", what, replicas, got, err, want)
+		}
+	}
+	write := func(p shard.Partition, r record) {
+		t.Helper()
+		key := recordKey(groupName(bus.Commands, bus.GroupIngest), p)
+		_, revision, err := b.recordOf(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Incarnation = info.Created.UnixNano()
+		if _, err := b.write(t.Context(), key, r, revision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("no records", 1, 1)
+	want("no records", 3, 1)
+	write(0, record{Offset: 5, Passed: 5})
+	want("a partition without a record", 1, 6)
+	want("a partition without a record", 3, 1)
+	write(1, record{Passed: 2})
+	want("a partition that is searched up to 2", 1, 6)
+	want("a partition that is searched up to 2", 3, 3)
+	write(1, record{Passed: 9})
+	want("a partition that is searched beyond the end", 3, 6)
+}
