@@ -161,18 +161,20 @@ func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	}
 }
 
-// requestEnded subtracts the messages and bytes that a request will not deliver.
+// requestEnded subtracts the messages and bytes that a request will not deliver. On a cluster messages that it has
+// delivered may arrive later than its end.
 func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	share := p.askedBytes * min(pending, p.asked) / max(p.asked, 1)
+	left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Bytes"))
+	if err != nil {
+		left = share
+	}
 	p.asked = max(0, p.asked-pending)
-	p.askedBytes -= share
+	p.askedBytes -= min(share, left)
 	if p.asked == 0 {
 		p.askedBytes = 0
 	}
 	if m.Header.Get("Description") == "Message Size Exceeds MaxBytes" {
-		if left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Bytes")); err == nil {
-			share = left
-		}
-		p.refused = max(share, 1)
+		p.refused = max(left, 1)
 	}
 }
