@@ -1,11 +1,13 @@
 package kafkabus_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -43,6 +45,14 @@ func foreign(t *testing.T, opts kafkabus.Options, topic bus.Topic, partition int
 	}
 	defer client.Close()
 	record := &kgo.Record{Topic: opts.Prefix + "." + string(topic), Partition: partition, Value: []byte(body)}
+	// A broker learns of added partitions some time after the controller has added them.
+	retry(t, "find added partition", func(ctx context.Context) error {
+		details, err := kadm.NewClient(client).ListTopics(ctx, record.Topic)
+		if n := len(details[record.Topic].Partitions); err == nil && n <= int(partition) {
+			err = fmt.Errorf("%s has %d partitions, want more than %d", record.Topic, n, partition)
+		}
+		return err
+	})
 	if err := client.ProduceSync(t.Context(), record).FirstErr(); err != nil {
 		t.Fatal(err)
 	}

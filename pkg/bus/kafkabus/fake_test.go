@@ -44,10 +44,13 @@ func fakeOptions(cluster *kfake.Cluster) kafkabus.Options {
 
 func connect(tb testing.TB, opts kafkabus.Options) *kafkabus.Bus {
 	tb.Helper()
-	b, err := kafkabus.Connect(tb.Context(), opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	var b *kafkabus.Bus
+	retry(tb, "connect", func(ctx context.Context) (err error) {
+		if b, err = kafkabus.Connect(ctx, opts); err != nil && !errors.Is(err, bus.ErrUnavailable) {
+			tb.Fatal(err)
+		}
+		return err
+	})
 	tb.Cleanup(func() { b.Close() })
 	return b
 }
@@ -68,7 +71,7 @@ func TestSuiteOnFake(t *testing.T) {
 				QueueByPartition: true,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,
-				Patience:         10 * time.Second,
+				Patience:         30 * time.Second,
 			}
 		})
 	})
@@ -88,7 +91,30 @@ func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
 
 func (i inbox) Close(context.Context, error) error { return nil }
 
-const patience = 20 * time.Second
+// patience bounds a wait for something that must happen; it is long because tests run on loaded machines.
+const patience = time.Minute
+
+// setupLimit bounds one step of a test's setup on a loaded machine.
+const setupLimit = 2 * time.Minute
+
+// retry repeats a step of a test's setup until it succeeds, at most for setupLimit. Brokers answer late, or not at all, while
+// they are loaded, and they learn of each other's changes one after another.
+func retry(tb testing.TB, what string, step func(context.Context) error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), setupLimit)
+	defer cancel()
+	for {
+		err := step(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			tb.Fatalf("%s: %v", what, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
 
 func (i inbox) next(t *testing.T) *bus.Delivery {
 	t.Helper()

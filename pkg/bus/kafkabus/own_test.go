@@ -1,6 +1,7 @@
 package kafkabus_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,9 +17,7 @@ import (
 
 func ownTopic(t *testing.T, b *kafkabus.Bus, name string) bus.Spec {
 	t.Helper()
-	if err := b.MakeTopic(t.Context(), bus.Own(name)); err != nil {
-		t.Fatal(err)
-	}
+	retry(t, "make topic "+name, func(ctx context.Context) error { return b.MakeTopic(ctx, bus.Own(name)) })
 	return bus.Spec{Topic: bus.Own(name), Group: "g", Mode: bus.Ordered}
 }
 

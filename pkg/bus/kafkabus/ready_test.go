@@ -3,6 +3,7 @@ package kafkabus_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -42,7 +43,27 @@ func (r *rights) deny(t *testing.T, operation kadm.ACLOperation, resource func(*
 				t.Fatal(m.Err)
 			}
 		}
+		r.await(t, acl, 1)
 	}
+}
+
+// await waits until the broker that answers the user has n such ACLs. Brokers apply changes some time after the controller
+// has accepted them.
+func (r *rights) await(t *testing.T, acl *kadm.ACLBuilder, n int) {
+	t.Helper()
+	retry(t, "describe ACLs", func(ctx context.Context) error {
+		described, err := r.admin.DescribeACLs(ctx, acl)
+		switch {
+		case err != nil:
+			return err
+		case len(described) != 1 || described[0].Err != nil:
+			return fmt.Errorf("described %+v", described)
+		case len(described[0].Described) != n:
+			return fmt.Errorf("the broker has %d of %d ACLs", len(described[0].Described), n)
+		default:
+			return nil
+		}
+	})
 }
 
 func (r *rights) restore(t *testing.T, operation kadm.ACLOperation, resource func(*kadm.ACLBuilder) *kadm.ACLBuilder) {
@@ -52,6 +73,7 @@ func (r *rights) restore(t *testing.T, operation kadm.ACLOperation, resource fun
 	if err != nil || len(gone) != 1 || len(gone[0].Deleted) != 1 {
 		t.Fatalf("restore: %v, %+v", err, gone)
 	}
+	r.await(t, acl, 0)
 }
 
 // onBrokersWithACLs runs a test as a user who may do everything, until the test denies it.
@@ -83,13 +105,7 @@ func onBrokersWithACLs(t *testing.T, run func(t *testing.T, opts kafkabus.Option
 		opts := kafkabus.Options{Brokers: []string{address}, Prefix: prefix(), Partitions: 1, Logger: testLog()}
 		remove(t, plain, opts.Prefix)
 		r := &rights{user: "user-" + opts.Prefix, admin: realAdmin(t, plain)}
-		opts.SASL = kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: r.user, Password: password}
-		altered, err := r.admin.AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{
-			{User: r.user, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: password},
-		})
-		if err != nil || altered.Error() != nil {
-			t.Fatalf("make a user: %v, %v", err, altered.Error())
-		}
+		opts.SASL = scramUser(t, r.admin, address, r.user, password)
 		run(t, opts, r)
 	})
 }

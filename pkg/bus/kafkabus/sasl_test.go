@@ -1,16 +1,38 @@
 package kafkabus_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
+
+// scramUser creates a user and returns its credentials once the broker accepts them. A broker learns of a new user some time
+// after the controller has acknowledged it, and refuses the user until then.
+func scramUser(t *testing.T, admin *kadm.Client, address, user, password string) kafkabus.Credentials {
+	t.Helper()
+	retry(t, "create user "+user, func(ctx context.Context) error {
+		altered, err := admin.AlterUserSCRAMs(ctx, nil, []kadm.UpsertSCRAM{
+			{User: user, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: password},
+		})
+		return errors.Join(err, altered.Error())
+	})
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	retry(t, "authenticate user "+user, client.Ping)
+	return kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: user, Password: password}
+}
 
 // TestCredentialsOnRealBrokers: who may come in comes in and can do everything; who may not is told so at once, in
 // one line without the password.
@@ -22,24 +44,15 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 		t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
 	}
 	user, password, _ := strings.Cut(credentials, ":")
-	client, err := kgo.NewClient(kgo.SeedBrokers(plain...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	scram := kadm.UpsertSCRAM{User: "scram-" + user, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: password}
-	altered, err := kadm.NewClient(client).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{scram})
-	if err != nil || altered.Error() != nil {
-		t.Fatalf("make a user: %v, %v", err, altered.Error())
-	}
+	known := scramUser(t, realAdmin(t, plain), address, "scram-"+user, password)
 	for name, c := range map[string]struct {
 		kafkabus.Credentials
 		refused string // empty: comes in
 	}{
 		"PLAIN":                  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: password}, ""},
 		"PLAIN, wrong password":  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
-		"SCRAM":                  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: scram.User, Password: password}, ""},
-		"SCRAM, wrong password":  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: scram.User, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
+		"SCRAM":                  {known, ""},
+		"SCRAM, wrong password":  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: known.User, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
 		"SCRAM, nobody":          {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: "nobody", Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
 		"a mechanism it has not": {kafkabus.Credentials{Mechanism: "SCRAM-SHA-512", User: user, Password: "hunter2"}, "UNSUPPORTED_SASL_MECHANISM"},
 		"no credentials":         {kafkabus.Credentials{}, "SASL"},

@@ -83,7 +83,7 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 				QueueByPartition: true,
 				LeaseTTL:         2 * session, // the session, and what the client takes to notice
 				Settle:           700 * time.Millisecond,
-				Patience:         15 * time.Second,
+				Patience:         time.Minute,
 			}
 		})
 	})
@@ -99,7 +99,7 @@ func remove(t bustest.T, brokers []string, prefixes ...string) {
 		}
 		defer client.Close()
 		admin := kadm.NewClient(client)
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), setupLimit)
 		defer cancel()
 		topics, err := admin.ListTopics(ctx)
 		if err != nil {
