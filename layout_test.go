@@ -19,6 +19,8 @@ var rules = []rule{
 	{unit: "pkg/timer/...", std: true, why: "the domain stands on the standard library alone"},
 	{unit: "pkg/shard/...", std: true, may: "pkg/timer", why: "placement is arithmetic over timer ids"},
 
+	{unit: "pkg/outage/...", std: true, why: "every component logs its outages with it"},
+
 	// The contracts do not know each other: a store that knew the bus could not be exchanged alone.
 	{unit: "pkg/store", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
 	{unit: "pkg/bus", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
@@ -30,11 +32,11 @@ var rules = []rule{
 	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "this is what engines share, so it knows none"},
 	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite judges every engine, so it knows none"},
 	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine knows its contract only, so that it can be exchanged alone"},
-	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus", why: "this is what engines share, so it knows none"},
+	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus pkg/outage", why: "this is what engines share, so it knows none"},
 	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite judges every engine, so it knows none"},
 	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it presents any bus, so it knows none; Watermill's suite judges it on each"},
 	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and knows no engine"},
-	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "an engine knows its contract only, so that it can be exchanged alone"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "an engine knows its contract only, so that it can be exchanged alone"},
 	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
 
 	// Callbacks: how secrets are kept, what is signed with them, and where callbacks may go.
@@ -51,10 +53,10 @@ var rules = []rule{
 	{unit: "pkg/runtime/...", may: domain + " pkg/seal pkg/egress", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services meet on the bus and in the store, never by import.
-	{unit: "services/*/...", may: contracts + " pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
+	{unit: "services/*/...", may: contracts + " pkg/outage pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
 
 	// One process of the service, for programs and for the tests of users (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
+	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -17,8 +18,6 @@ const (
 	watchEvery = 15 * time.Second
 	// watchTimeout bounds each question to the store.
 	watchTimeout = 5 * time.Second
-	// watchRepeat is how often a question that keeps failing is logged.
-	watchRepeat = time.Minute
 	// clockBound is how far two clocks of a cluster may be apart (rule I8 of docs/design.md).
 	clockBound = 250 * time.Millisecond
 )
@@ -29,20 +28,13 @@ type watch struct {
 	census store.Census // nil if the engine cannot count cheaply, or others do
 	clock  timer.Clock
 	logger *slog.Logger
+	outage *outage.Log
 
 	pending, overdue, parked, oldest, offset prometheus.Gauge
 
-	// clocks and timers are the two questions. Only run touches them, except for readAt.
-	clocks, timers question
-}
-
-// question is one read of the store that sets gauges.
-type question struct {
-	// readAt is when it was last answered, by the monotonic clock; at first when the process started.
-	readAt atomic.Pointer[time.Time]
-	// failures counts the failures since then; loggedAt is when the last of them was logged.
-	failures int
-	loggedAt time.Time
+	// clockReadAt and timersReadAt are when the gauges were last read, by the monotonic clock; at first when the process
+	// started.
+	clockReadAt, timersReadAt atomic.Pointer[time.Time]
 }
 
 // newWatch makes one that counts only if told: the processes of one role are enough.
@@ -52,13 +44,15 @@ func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger
 		registerer.MustRegister(g)
 		return g
 	}
+	logger = logger.With("component", "watch")
 	w := &watch{
-		store: s, clock: clock, logger: logger.With("component", "watch"),
+		store: s, clock: clock, logger: logger,
+		outage: outage.New(logger, "store gauges", "operation"),
 		offset: gauge("clock_offset_seconds", "The store's clock minus this machine's."),
 	}
 	started := time.Now()
-	w.clocks.readAt.Store(&started)
-	w.timers.readAt.Store(&started)
+	w.clockReadAt.Store(&started)
+	w.timersReadAt.Store(&started)
 	registerer.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "timerbus", Name: "gauges_age_seconds",
 		Help: "Time since the gauges that are read from the store (clock offset, timers) were last read; each keeps its last value.",
@@ -90,60 +84,33 @@ func (w *watch) run(ctx context.Context) error {
 }
 
 func (w *watch) look(ctx context.Context) {
-	switch failing, err := w.clocks.ask(ctx, w.compareClocks); {
-	case err != nil:
-		w.logger.Warn("clock of the store not read", "error", err, "failures", failing.count)
-	case failing.ended:
-		w.logger.Info("clock of the store read again", "failures", failing.count, "after", failing.lasted)
-	}
-	if w.census == nil {
-		return
-	}
-	switch failing, err := w.timers.ask(ctx, w.count); {
-	case err != nil:
-		w.logger.Warn("timers not counted", "error", err, "failures", failing.count)
-	case failing.ended:
-		w.logger.Info("timers counted again", "failures", failing.count, "after", failing.lasted)
+	w.read(ctx, "read the store's clock", &w.clockReadAt, w.compareClocks)
+	if w.census != nil {
+		w.read(ctx, "count timers", &w.timersReadAt, w.count)
 	}
 }
 
-// outage is what a question's answer adds to a run of failures.
-type outage struct {
-	count int
-	// ended: the question was answered after count failures; lasted is how long it was not.
-	ended  bool
-	lasted time.Duration
-}
-
-// ask asks one question. It returns an error for the first failure of an outage and for one a minute while it lasts. A
-// question that takes longer than watchTimeout has failed, too.
-func (q *question) ask(ctx context.Context, read func(context.Context) error) (outage, error) {
+// read sets gauges from the store and notes when. A read that takes longer than watchTimeout has failed, too.
+func (w *watch) read(ctx context.Context, operation string, readAt *atomic.Pointer[time.Time], read func(context.Context) error) {
 	limited, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	err := read(limited)
-	now := time.Now()
-	if ctx.Err() != nil {
-		return outage{}, nil
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		w.outage.Failed(operation, err)
+	default:
+		now := time.Now()
+		readAt.Store(&now)
+		w.outage.Worked(operation)
 	}
-	if err == nil {
-		over := outage{count: q.failures, ended: q.failures > 0, lasted: now.Sub(*q.readAt.Load()).Round(time.Second)}
-		q.readAt.Store(&now)
-		q.failures = 0
-		return over, nil
-	}
-	q.failures++
-	if q.failures > 1 && now.Sub(q.loggedAt) < watchRepeat {
-		return outage{}, nil
-	}
-	q.loggedAt = now
-	return outage{count: q.failures}, err
 }
 
 // age is how long ago the oldest of the gauges was read.
 func (w *watch) age() float64 {
-	age := time.Since(*w.clocks.readAt.Load())
+	age := time.Since(*w.clockReadAt.Load())
 	if w.census != nil {
-		age = max(age, time.Since(*w.timers.readAt.Load()))
+		age = max(age, time.Since(*w.timersReadAt.Load()))
 	}
 	return age.Seconds()
 }

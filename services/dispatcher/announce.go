@@ -62,7 +62,5 @@ func (s *Service) publishNotice(
 func (s *Service) flushMarks(marks []store.Mark) {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	if err := s.config.Store.Announced(ctx, marks); err != nil {
-		s.failed("take marks off", err)
-	}
+	s.ended("take marks off", s.config.Store.Announced(ctx, marks))
 }

@@ -199,10 +199,10 @@ func (s *Service) read(ctx context.Context, checks []store.Check) ([]store.Check
 		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 		rows, err := s.config.Store.Current(call, checks)
 		cancel()
+		s.ended("check rows", err)
 		if err == nil {
 			return rows, true
 		}
-		s.failed("check rows", err)
 		if !errors.Is(err, store.ErrUnavailable) {
 			for i := range checks {
 				checks[i].CountStart = false

@@ -11,9 +11,7 @@ import (
 // at its own moment.
 func (s *Service) keepHouse(ctx context.Context) {
 	for sleep(ctx, s.jitter(s.config.PurgeEvery)) {
-		if err := s.config.Directory.Refresh(ctx); err != nil {
-			s.failed("read namespaces", err)
-		}
+		s.ended("read namespaces", s.config.Directory.Refresh(ctx))
 		s.purgeAll(ctx)
 	}
 }
@@ -25,9 +23,7 @@ func (s *Service) purgeAll(ctx context.Context) {
 	for {
 		before := s.watch.Elapsed()
 		n, err := s.purge(ctx)
-		if err != nil {
-			s.failed("purge history", err)
-		}
+		s.ended("purge history", err)
 		now := s.watch.Elapsed()
 		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !sleep(ctx, now-before) {
 			return

@@ -42,9 +42,13 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 
 func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 	err := s.hand(topic, messages)
-	if err != nil {
-		s.failed("publish to "+string(topic), err)
+	operation := "publish to " + string(topic)
+	if errors.Is(err, bus.ErrTooLarge) { // the bus works
+		s.metrics.failures.WithLabelValues(operation).Inc()
+		s.outage.Worked(operation)
+		return err
 	}
+	s.ended(operation, err)
 	return err
 }
 

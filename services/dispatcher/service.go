@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -19,6 +20,7 @@ const writers = 2
 type Service struct {
 	config  Config
 	metrics *metrics
+	outage  *outage.Log
 	board   *board
 	watch   timer.Stopwatch
 
@@ -47,7 +49,10 @@ func New(config Config) (*Service, error) {
 		return nil, err
 	}
 	config.Logger = config.Logger.With("component", "dispatcher")
-	s := &Service{config: config, board: newBoard(&config), profiles: newProfiles(config.Keys)}
+	s := &Service{
+		config: config, board: newBoard(&config), profiles: newProfiles(config.Keys),
+		outage: outage.New(config.Logger, "dispatcher", "operation"),
+	}
 	s.metrics = newMetrics(config.Registerer, s.board.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
@@ -139,9 +144,17 @@ func (s *Service) random() uint64 {
 	return s.config.Random()
 }
 
-// failed counts and logs a failed call that will be repeated or made up for: one line a call, however
-// many deliveries it was for.
+// failed records a failed call that will be repeated or made up for.
 func (s *Service) failed(operation string, err error) {
 	s.metrics.failures.WithLabelValues(operation).Inc()
-	s.config.Logger.Warn("call failed", "operation", operation, "error", err)
+	s.outage.Failed(operation, err)
+}
+
+// ended records how a call ended.
+func (s *Service) ended(operation string, err error) {
+	if err != nil {
+		s.failed(operation, err)
+	} else {
+		s.outage.Worked(operation)
+	}
 }

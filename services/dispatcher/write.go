@@ -145,9 +145,7 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	defer cancel()
 	now := s.config.Clock()
 	answers, err := s.config.Store.Finish(ctx, now, items)
-	if err != nil {
-		s.failed("finish", err)
-	}
+	s.ended("finish", err)
 	for i, job := range jobs {
 		job.now = now
 		if job.err = err; err == nil {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync/atomic"
 	"time"
@@ -81,9 +82,12 @@ func (s *Service) readBacklog(ctx context.Context) {
 	floors, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 	if err != nil {
 		s.backlog.set(math.NaN())
-		s.cfg.Logger.Debug("backlog of commands not read", "error", err) // readiness asks the same, and says so
+		if !errors.Is(err, context.Canceled) {
+			s.outage.Failed("read backlog of commands", err)
+		}
 		return
 	}
+	s.outage.Worked("read backlog of commands")
 	waiting := 0
 	for _, f := range floors {
 		waiting += f.Depth

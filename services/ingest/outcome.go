@@ -40,8 +40,8 @@ func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
 	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }
 
-// committed follows every write of requests: failures are logged now and then (each client is told of
-// its own), and schedulers get their hints.
+// committed follows every write of requests: failures are recorded (each client gets its own), and schedulers get their
+// hints.
 func (s *Service) committed(b commit.Batch) {
 	failed := 0
 	var why error
@@ -51,11 +51,7 @@ func (s *Service) committed(b commit.Batch) {
 			why = err
 		}
 	}
-	if failed > 0 {
-		if held, ok := s.commits.Pass(); ok {
-			s.cfg.Logger.Warn("requests not committed", "operations", failed, "error", why, "held_back", held)
-		}
-	}
+	s.ended("commit requests", why, "requests", failed)
 	s.hint(b)
 }
 

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
-	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
 )
 
 // Group is the consumer group of the command topic.
@@ -26,7 +26,7 @@ type Service struct {
 	metrics   *metrics
 	committer *commit.Committer
 	hints     *hints.Publisher
-	commits   *seldom.Gate // log lines of failed commits
+	outage    *outage.Log
 	state     atomic.Int32
 	readiness *runtime.Readiness
 	readings  readings
@@ -50,14 +50,14 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{
 		cfg:      cfg,
-		commits:  seldom.NewGate(10 * time.Second),
+		outage:   outage.New(cfg.Logger, "ingest", "operation"),
 		settings: make(chan struct{}, 1),
 	}
 	s.readiness = runtime.NewReadiness(cfg.ReadyTimeout, cfg.Logger, s.questions()...)
 	s.backlog.set(math.NaN())
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
-		Bus: cfg.Bus, Log: cfg.Logger,
+		Bus: cfg.Bus, Outage: s.outage,
 		Queue: cfg.HintQueue, Batch: cfg.HintBatch, Timeout: cfg.StoreTimeout,
 		Published: s.metrics.hints.WithLabelValues("published"),
 		Failed:    s.metrics.hints.WithLabelValues("failed"),
@@ -118,7 +118,16 @@ func (s *Service) refreshOnce(ctx context.Context) {
 	defer cancel()
 	// An unknown namespace is looked up when a request names it, so a failure costs nothing but
 	// settings that are a little older.
-	if err := s.cfg.Directory.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		s.cfg.Logger.Warn("namespaces not refreshed", "error", err)
+	if err := s.cfg.Directory.Refresh(ctx); !errors.Is(err, context.Canceled) {
+		s.ended("read namespaces", err)
+	}
+}
+
+// ended records how an operation ended that is repeated if it failed, or that others make up for.
+func (s *Service) ended(operation string, err error, attrs ...any) {
+	if err != nil {
+		s.outage.Failed(operation, err, attrs...)
+	} else {
+		s.outage.Worked(operation)
 	}
 }

@@ -189,10 +189,12 @@ func (t *session) persist(what string, try func(ctx context.Context) error) erro
 		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
 		backoff.WithRandomizationFactor(0), // one partition has one owner: nobody to keep out of step with
 	)
+	operation := fmt.Sprintf("apply commands of partition %d (%s)", t.partition, what)
 	for {
 		err := t.once(try)
 		switch {
 		case err == nil:
+			t.outage.Worked(operation)
 			return nil
 		case t.work.Err() != nil:
 			return errStopping
@@ -200,7 +202,7 @@ func (t *session) persist(what string, try func(ctx context.Context) error) erro
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		wait := pause.NextBackOff()
-		t.cfg.Logger.Warn("commands wait", "partition", t.partition, "for", what, "error", err, "again_in", wait)
+		t.outage.Failed(operation, err)
 		again := time.NewTimer(wait)
 		select {
 		case <-again.C:

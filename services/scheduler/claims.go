@@ -46,11 +46,8 @@ func (o *session) take(c claims) {
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
 	o.metrics.claims.Add(float64(taken))
-	if missed != nil {
-		o.wanted = true // claimMissing asks again
-		o.metrics.failures.WithLabelValues(effectClaim.String()).Inc()
-		o.log.Warn("shards not claimed", "shards", len(c.claimed)-taken, "error", missed)
-	}
+	o.wanted = o.wanted || missed != nil // claimMissing asks again
+	o.missedShards(effectClaim, len(c.claimed)-taken, missed)
 }
 
 // missing lists the partition's shards that are not claimed and were not lost lately.

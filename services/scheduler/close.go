@@ -8,6 +8,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
+// consuming names the Consume, which owns the partitions, in the log.
+const consuming = "consume hints"
+
 // Close ends the session. After a revoke it flushes what is on its way to the bus, advances the
 // watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a
 // loss it stops at once: somebody else may own the shards already, and the fence keeps late writes out.
@@ -29,10 +32,9 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	o.metrics.hide(&o.shown)
 	o.metrics.partitions.Dec()
 	if errors.Is(cause, bus.ErrLost) {
-		o.log.Warn("partition lost", "cause", cause)
-	} else {
-		o.log.Debug("partition closed", "cause", cause)
+		o.outage.Failed(consuming, cause, "partition", int(o.partition))
 	}
+	o.log.Debug("partition closed", "cause", cause)
 	return err
 }
 

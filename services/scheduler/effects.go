@@ -62,15 +62,20 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	})
 }
 
-// failed logs the first of a run of failures and returns when to try again.
+// operation names an effect on the session's partition in the log.
+func (o *session) operation(e effect) string {
+	return fmt.Sprintf("%s in partition %d", e, o.partition)
+}
+
+// failed records a failure and returns when to try again.
 func (o *session) failed(e effect, now timer.Millis, err error) timer.Millis {
 	if o.io.Err() != nil {
 		return timer.Never
 	}
 	if o.pauses[e] == nil {
 		o.pauses[e] = newBackoff()
-		o.log.Warn("scheduler is held up", "effect", e.String(), "error", err)
 	}
+	o.outage.Failed(o.operation(e), err)
 	o.metrics.failures.WithLabelValues(e.String()).Inc()
 	o.at[e] = now.Add(o.pauses[e].NextBackOff())
 	return o.at[e]
@@ -78,24 +83,27 @@ func (o *session) failed(e effect, now timer.Millis, err error) timer.Millis {
 
 // worked ends a run of failures and sets when the effect may run next.
 func (o *session) worked(e effect, next timer.Millis) {
-	if o.pauses[e] != nil {
-		o.pauses[e] = nil
-		o.log.Info("scheduler goes on", "effect", e.String())
-	}
+	o.pauses[e] = nil
+	o.outage.Worked(o.operation(e))
 	o.at[e] = next
 }
 
-// missed counts an effect that the store did not do for some shards while it did for others, and logs it once a minute.
+// missed records that the store did an effect for some shards only.
 func (o *session) missed(e effect) {
 	n, err := o.state.Missed()
-	if n == 0 || o.io.Err() != nil {
+	if o.io.Err() == nil {
+		o.missedShards(e, n, err)
+	}
+}
+
+func (o *session) missedShards(e effect, n int, err error) {
+	operation := o.operation(e) + " for some shards"
+	if n == 0 {
+		o.outage.Worked(operation)
 		return
 	}
 	o.metrics.failures.WithLabelValues(e.String()).Inc()
-	if now := o.config.Clock(); now.Sub(o.missedAt[e]) >= time.Minute {
-		o.missedAt[e] = now
-		o.log.Warn("scheduler operation failing for some shards", "effect", e.String(), "shards", n, "error", err)
-	}
+	o.outage.Failed(operation, err, "shards", n)
 }
 
 // publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
@@ -136,7 +144,7 @@ func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]b
 			return nil, err
 		}
 		o.metrics.failures.WithLabelValues(effectPublish.String()).Inc()
-		o.log.Warn("due events not published, trying again", "events", len(messages), "error", err)
+		o.outage.Failed(o.operation(effectPublish), err, "events", len(messages))
 		if !sleep(ctx, pause.NextBackOff()) {
 			return nil, err
 		}

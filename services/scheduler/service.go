@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -18,6 +19,7 @@ import (
 type Service struct {
 	config  Config
 	metrics *metrics
+	outage  *outage.Log
 }
 
 // New checks the configuration and registers the metrics.
@@ -26,7 +28,9 @@ func New(config Config) (*Service, error) {
 		return nil, err
 	}
 	config.Logger = config.Logger.With("component", "scheduler")
-	return &Service{config: config, metrics: newMetrics(config.Registerer)}, nil
+	return &Service{
+		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
+	}, nil
 }
 
 // Run owns partitions until ctx ends, hands them back in good order and returns nil; it returns an error
@@ -55,12 +59,13 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 	for {
 		err := s.readNamespaces(ctx)
 		if err == nil {
+			s.outage.Worked("read namespaces")
 			return nil
 		}
 		if ctx.Err() == nil && !store.IsTransient(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("read namespaces: %w", err)
 		}
-		s.config.Logger.Warn("namespaces not read", "error", err)
+		s.outage.Failed("read namespaces", err)
 		if !sleep(ctx, pause.NextBackOff()) {
 			return nil
 		}
@@ -71,9 +76,19 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 // every hint for them was lost.
 func (s *Service) refresh(ctx context.Context) {
 	for sleep(ctx, s.config.HintWindow/2) {
-		if err := s.readNamespaces(ctx); err != nil && ctx.Err() == nil {
-			s.config.Logger.Warn("namespaces not read", "error", err)
-		}
+		s.ended(ctx, "read namespaces", s.readNamespaces(ctx))
+		// Sessions lost in an outage of the bus report nothing more.
+		s.ended(ctx, consuming, s.config.Bus.Ready(bus.Shards, bus.GroupSchedulers))
+	}
+}
+
+// ended records how an operation ended that is repeated, unless the service ends.
+func (s *Service) ended(ctx context.Context, operation string, err error) {
+	switch {
+	case err == nil:
+		s.outage.Worked(operation)
+	case ctx.Err() == nil:
+		s.outage.Failed(operation, err)
 	}
 }
 

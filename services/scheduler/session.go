@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -38,6 +39,7 @@ type session struct {
 	config    *Config
 	metrics   *metrics
 	log       *slog.Logger
+	outage    *outage.Log
 	partition shard.Partition
 	owner     store.Owner
 
@@ -47,8 +49,6 @@ type session struct {
 	at      [effects]timer.Millis
 	running [effects]bool
 	pauses  [effects]*backoff.ExponentialBackOff
-	// missedAt is when shards that an effect missed were last logged.
-	missedAt [effects]timer.Millis
 	// sweptAt is when the last sweep ended.
 	sweptAt timer.Millis
 	// announcedAt is when marks were looked for last.
@@ -81,6 +81,7 @@ func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation 
 	o := &session{
 		config: &s.config, metrics: s.metrics, partition: p,
 		log:      s.config.Logger.With("partition", int(p)),
+		outage:   s.outage,
 		owner:    store.Owner{Incarnation: incarnation, Node: s.config.Node},
 		state:    partition.New(s.config.limits()),
 		fencedAt: map[shard.ID]timer.Millis{},

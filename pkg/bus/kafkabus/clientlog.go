@@ -7,31 +7,29 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/outage"
 )
 
-const (
-	// clientQuiet is how long the client library must log no warning until an outage counts as over. While brokers are
-	// away its retries are a few seconds apart.
-	clientQuiet = 30 * time.Second
-	// clientRemind is how often a lasting outage is logged.
-	clientRemind = time.Minute
-)
+// clientQuiet is how long the client library must log no warning until an outage counts as over. While brokers are away its
+// retries are a few seconds apart.
+const clientQuiet = 30 * time.Second
 
-// clientLog is the logger of all clients of one handle. In an outage every client of the library logs every retry. Of
-// these lines it logs the first, one a minute, and a summary at the end; all of them at level debug.
+// clientLog is the logger of all clients of one handle. In an outage every client of the library logs every retry. These
+// warnings are logged as an outage, and all of them at level debug.
 type clientLog struct {
-	log *slog.Logger
+	log    *slog.Logger
+	outage *outage.Log
 
 	mu     sync.Mutex
-	silent bool // until Connect succeeds: the error that it returns says more
-	lines  int  // of this outage; 0: none
-	began  time.Time
-	last   time.Time
-	logged time.Time
+	silent bool      // until Connect succeeds: the error that it returns says more
+	last   time.Time // the last warning
 	end    *time.Timer
 }
 
-func newClientLog(log *slog.Logger) *clientLog { return &clientLog{log: log, silent: true} }
+func newClientLog(log *slog.Logger) *clientLog {
+	return &clientLog{log: log, silent: true, outage: outage.New(log, "kafka client", "message")}
+}
 
 // Level implements kgo.Logger.
 func (l *clientLog) Level() kgo.LogLevel {
@@ -47,8 +45,7 @@ func (l *clientLog) Level() kgo.LogLevel {
 
 // Log implements kgo.Logger.
 func (l *clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
-	attrs := append([]any{"message", msg}, keyvals...)
-	l.log.Debug("kafka client", attrs...)
+	l.log.Debug("kafka client", append([]any{"message", msg}, keyvals...)...)
 	if level != kgo.LogLevelError && level != kgo.LogLevelWarn {
 		return
 	}
@@ -57,17 +54,10 @@ func (l *clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 	if l.silent {
 		return
 	}
-	now := time.Now()
-	l.lines++
-	l.last = now
-	switch {
-	case l.lines == 1:
-		l.began, l.logged = now, now
+	l.last = time.Now()
+	l.outage.Failed(msg, nil, keyvals...)
+	if l.end == nil {
 		l.end = time.AfterFunc(clientQuiet, l.over)
-		l.log.Warn("kafka client failing, retrying", attrs...)
-	case now.Sub(l.logged) >= clientRemind:
-		l.logged = now
-		l.log.Warn("kafka client still failing", append(attrs, "warnings", l.lines, "since", l.began)...)
 	}
 }
 
@@ -75,17 +65,15 @@ func (l *clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 func (l *clientLog) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.silent {
+	if l.silent || l.end == nil {
 		return
 	}
 	if left := clientQuiet - time.Since(l.last); left > 0 {
 		l.end.Reset(left)
 		return
 	}
-	if l.lines > 1 { // nothing was left out otherwise
-		l.log.Info("kafka client recovered", "warnings", l.lines, "after", l.last.Sub(l.began).Round(time.Millisecond))
-	}
-	l.lines = 0
+	l.end = nil
+	l.outage.Recovered(l.last)
 }
 
 // start begins to log warnings, stop ends it.
@@ -95,8 +83,10 @@ func (l *clientLog) stop()  { l.set(true) }
 func (l *clientLog) set(silent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.silent, l.lines = silent, 0
+	l.silent = silent
+	l.outage.Stop()
 	if l.end != nil {
 		l.end.Stop()
+		l.end = nil
 	}
 }

@@ -31,16 +31,17 @@ func TestClientLogSummarizesAnOutage(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 		}
 		time.Sleep(clientQuiet)
-		l.Log(kgo.LogLevelError, "something else") // one line needs no summary
+		l.Log(kgo.LogLevelError, "something else")
 		time.Sleep(2 * clientQuiet)
 		l.Log(kgo.LogLevelWarn, "the next")
 		synctest.Wait()
 		const refused = `message="unable to open connection to broker" broker=1 err=refused`
 		want := `level=WARN msg="kafka client failing, retrying" ` + refused + `
-level=WARN msg="kafka client still failing" ` + refused + ` warnings=121
-level=WARN msg="kafka client still failing" ` + refused + ` warnings=241
-level=INFO msg="kafka client recovered" warnings=360 after=2m59.5s
+level=WARN msg="kafka client still failing" ` + refused + ` failures=121 failing=1
+level=WARN msg="kafka client still failing" ` + refused + ` failures=241 failing=1
+level=INFO msg="kafka client recovered" failures=360 after=2m59.5s
 level=WARN msg="kafka client failing, retrying" message="something else"
+level=INFO msg="kafka client recovered" failures=1 after=0s
 level=WARN msg="kafka client failing, retrying" message="the next"
 `
 		if got := text.String(); got != want {

@@ -3,13 +3,13 @@ package health
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // Part is a part of a Consume that can fail by itself, by its name in logs and errors.
@@ -31,8 +31,6 @@ const (
 	provenAfter = 3 * time.Second
 	// openWithin is how long a session may take to open before its Consume is not ready.
 	openWithin = 10 * time.Second
-	// remindEvery is how often a lasting failure is logged.
-	remindEvery = time.Minute
 	// maxPause bounds Backoff.
 	maxPause = 2 * time.Second
 )
@@ -47,13 +45,12 @@ type Consumer struct {
 	registry *Registry
 	topic    bus.Topic
 	group    string
-	log      *slog.Logger
+	outage   *outage.Log
 
 	mu     sync.Mutex
 	ended  bool
 	worked bool // there was a time without faults
 	faults map[Part]*fault
-	outage outage
 }
 
 // fault is why a part does not work.
@@ -62,12 +59,6 @@ type fault struct {
 	from     time.Time // Ready reports it from then on
 	failures int       // in a row; 0: it has not failed, it does not work yet
 	proof    *time.Timer
-}
-
-// outage is the time in which some part fails, for the log.
-type outage struct {
-	began, logged time.Time // zero: no outage
-	failures      int
 }
 
 // Waiting says that a part does not work, without being a failure: it has to join, or its connection was lost, which is
@@ -97,26 +88,15 @@ func (c *Consumer) Failed(p Part, err error) int {
 	if c.ended {
 		return 1
 	}
-	now := time.Now()
 	f := c.faults[p]
 	if f == nil {
 		f = &fault{}
 		c.faults[p] = f
 	}
 	f.stop()
-	f.err, f.from = err, now
+	f.err, f.from = err, time.Now()
 	f.failures++
-	o := &c.outage
-	o.failures++
-	switch {
-	case o.began.IsZero():
-		o.began, o.logged = now, now
-		c.log.Warn("consumer failing, retrying", "part", string(p), "error", err)
-	case now.Sub(o.logged) >= remindEvery:
-		o.logged = now
-		c.log.Warn("consumer still failing", "part", string(p), "error", err, "failures", o.failures, "failing_parts", c.failing(),
-			"since", o.began)
-	}
+	c.outage.Failed(string(p), err)
 	return f.failures
 }
 
@@ -161,20 +141,7 @@ func (c *Consumer) clear(p Part) {
 		delete(c.faults, p)
 	}
 	c.worked = c.worked || len(c.faults) == 0
-	if o := &c.outage; !o.began.IsZero() && c.failing() == 0 {
-		c.log.Info("consumer recovered", "failures", o.failures, "after", time.Since(o.began).Round(time.Millisecond))
-		*o = outage{}
-	}
-}
-
-// failing counts the parts that have failed; mu is held.
-func (c *Consumer) failing() (n int) {
-	for _, f := range c.faults {
-		if f.failures > 0 {
-			n++
-		}
-	}
-	return n
+	c.outage.Worked(string(p))
 }
 
 func (f *fault) stop() {
@@ -194,6 +161,7 @@ func (c *Consumer) End() {
 		f.stop()
 	}
 	clear(c.faults)
+	c.outage.Stop()
 }
 
 // err is the fault of the first part that has one.

@@ -56,9 +56,9 @@ func TestAnOutageIsOneLineAMinute(t *testing.T) {
 		}
 		sleep(10 * time.Second)
 		want := `level=WARN msg="consumer failing, retrying" topic=due group=g part="partition 0" error=denied
-level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=481 failing_parts=16
-level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=961 failing_parts=16
-level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=1441 failing_parts=16
+level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=481 failing=16
+level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=961 failing=16
+level=WARN msg="consumer still failing" topic=due group=g part="partition 0" error=denied failures=1441 failing=16
 level=INFO msg="consumer recovered" topic=due group=g failures=1680 after=3m33s
 `
 		if got := log.String(); got != want {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // Registry holds the Consume calls that run on one handle. The zero value is ready to use.
@@ -20,7 +21,7 @@ type Registry struct {
 func (r *Registry) Begin(spec bus.Spec, log *slog.Logger) *Consumer {
 	c := &Consumer{
 		registry: r, topic: spec.Topic, group: spec.Group,
-		log:    log.With("topic", string(spec.Topic), "group", spec.Group),
+		outage: outage.New(log.With("topic", string(spec.Topic), "group", spec.Group), "consumer", "part"),
 		faults: make(map[Part]*fault),
 	}
 	c.Waiting(Member, errNotJoined)

@@ -1,13 +1,12 @@
 // Package hints tells the schedulers which timers have changed and are due soon.
 //
-// It imports pkg/bus, pkg/event, pkg/shard and pkg/timer. It never makes anybody wait: a hint that finds
+// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. It never makes anybody wait: a hint that finds
 // no room is dropped, and a failed publish is counted and forgotten, because the schedulers read the
 // store anyway (rule I1).
 package hints
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -15,14 +14,14 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/shard"
-	"github.com/timerbus/timerbus/services/ingest/internal/seldom"
 )
 
 // Config is all a Publisher needs; nothing has a default here.
 type Config struct {
-	Bus bus.Bus
-	Log *slog.Logger
+	Bus    bus.Bus
+	Outage *outage.Log
 	// Queue bounds the hints that wait, Batch those of one publish.
 	Queue, Batch int
 	// Timeout bounds one publish.
@@ -33,7 +32,6 @@ type Config struct {
 // Publisher publishes in the background, in batches of what gathered meanwhile.
 type Publisher struct {
 	cfg  Config
-	gate *seldom.Gate
 	wake chan struct{} // holds at most one token: "look again"
 
 	mu     sync.Mutex
@@ -43,7 +41,7 @@ type Publisher struct {
 
 // New returns a Publisher; it takes hints at once and publishes them from Run on.
 func New(cfg Config) *Publisher {
-	return &Publisher{cfg: cfg, gate: seldom.NewGate(10 * time.Second), wake: make(chan struct{}, 1)}
+	return &Publisher{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
 // Add takes hints, as many as there is room for.
@@ -113,6 +111,9 @@ func (p *Publisher) give() {
 	p.queue = nil
 }
 
+// operation names publishing in the log.
+const operation = "publish hints"
+
 func (p *Publisher) publish(batch []event.Hint) error {
 	messages := make([]bus.Message, len(batch))
 	for i, h := range batch {
@@ -126,12 +127,10 @@ func (p *Publisher) publish(batch []event.Hint) error {
 	defer cancel()
 	if _, err := p.cfg.Bus.Publish(ctx, bus.Shards, messages...); err != nil {
 		p.cfg.Failed.Add(float64(len(batch)))
-		if held, ok := p.gate.Pass(); ok {
-			p.cfg.Log.Warn("hints not published; their timers are found by polling",
-				"hints", len(batch), "error", err, "held_back", held)
-		}
+		p.cfg.Outage.Failed(operation, err, "hints", len(batch)) // polling finds their timers
 		return err
 	}
+	p.cfg.Outage.Worked(operation)
 	p.cfg.Published.Add(float64(len(batch)))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 )
@@ -74,7 +75,7 @@ func (c *counter) Add(n float64) { c.n.Add(int64(n)) }
 func newBench() *bench {
 	b := &bench{bus: &slowBus{}, done: make(chan struct{})}
 	b.Publisher = hints.New(hints.Config{
-		Bus: b.bus, Log: slog.New(slog.DiscardHandler), Queue: 6, Batch: 2,
+		Bus: b.bus, Outage: outage.New(slog.New(slog.DiscardHandler), "ingest", "operation"), Queue: 6, Batch: 2,
 		Timeout: time.Minute, Published: &b.published, Failed: &b.failed, Dropped: &b.dropped,
 	})
 	go func() { defer close(b.done); b.Run() }()

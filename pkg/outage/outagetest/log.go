@@ -1,0 +1,70 @@
+// Package outagetest checks what a component logs in an outage.
+package outagetest
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Log collects log lines. The zero value is ready to use.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// Logger writes into the log from level info on.
+func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// Take returns the lines and removes them.
+func (l *Log) Take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := strings.TrimRight(l.text.String(), "\n")
+	l.text.Reset()
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// Want checks that all lines are those of one outage of a component: its begin with an error that contains cause, a line a
+// minute, and its end with the number of failures and a duration. It removes them.
+func (l *Log) Want(tb testing.TB, component, cause string, lasted time.Duration) {
+	tb.Helper()
+	lines := l.Take()
+	minutes := int(lasted / time.Minute)
+	if n := len(lines); n < minutes+1 || n > minutes+2 {
+		tb.Fatalf("%d lines in an outage of %v, want %d or %d:\n%s", n, lasted, minutes+1, minutes+2, strings.Join(first(lines, 30), "\n"))
+	}
+	for i, line := range lines {
+		want := []string{"level=WARN", `msg="` + component + ` still failing"`, "error=", "failures=", "failing=", "since="}
+		switch i {
+		case 0:
+			want = []string{"level=WARN", `msg="` + component + ` failing, retrying"`, "error=", cause}
+		case len(lines) - 1:
+			want = []string{"level=INFO", `msg="` + component + ` recovered"`, "failures=", "after="}
+		}
+		for _, w := range want {
+			if !strings.Contains(line, w) {
+				tb.Errorf("line %d of %d has no %s:\n%s", i+1, len(lines), w, line)
+			}
+		}
+	}
+	_, after, _ := strings.Cut(lines[len(lines)-1], "after=")
+	if d, err := time.ParseDuration(after); err != nil || d < lasted-time.Minute || d > lasted+time.Minute {
+		tb.Errorf("it lasted %s, %v; want %v", after, err, lasted)
+	}
+}
+
+func first(lines []string, n int) []string { return lines[:min(n, len(lines))] }
