@@ -71,6 +71,7 @@ func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger
 
 // run looks at once and then every watchEvery, until ctx ends.
 func (w *watch) run(ctx context.Context) error {
+	defer w.outage.Stop()
 	t := time.NewTicker(watchEvery)
 	defer t.Stop()
 	for {

@@ -68,6 +68,7 @@ const returnTimeout = time.Second
 // Run delivers until ctx ends, then waits up to Drain for running deliveries, makes the timers of the others due again,
 // and returns nil. It returns an error if the bus fails permanently. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
+	defer s.outage.Stop()
 	s.watch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)
 	life, end := context.WithCancel(s.calls)

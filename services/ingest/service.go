@@ -81,6 +81,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if !s.state.CompareAndSwap(idle, running) {
 		return errors.New("ingest: Run was called before")
 	}
+	defer s.outage.Stop()
 	var commits, publishing sync.WaitGroup
 	commits.Go(s.committer.Run)
 	publishing.Go(s.hints.Run)

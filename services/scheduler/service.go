@@ -36,6 +36,7 @@ func New(config Config) (*Service, error) {
 // Run owns partitions until ctx ends, hands them back in good order and returns nil; it returns an error
 // if the bus fails for good.
 func (s *Service) Run(ctx context.Context) error {
+	defer s.outage.Stop()
 	if err := s.firstRefresh(ctx); err != nil {
 		return err
 	}

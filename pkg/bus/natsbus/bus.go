@@ -14,6 +14,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
+	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // Bus is one process's handle on the bus.
@@ -40,6 +41,7 @@ type Bus struct {
 	running   sync.WaitGroup  // Consume calls
 
 	health health.Registry
+	outage *outage.Log // of the connection and of what this handle does by itself
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -53,6 +55,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	b := &Bus{
 		opts:      opts,
 		log:       opts.Logger,
+		outage:    outage.New(opts.Logger, "nats", "operation"),
 		streams:   make(map[bus.Topic]*stream),
 		foreign:   foreign{by: make(map[bus.Topic]*stream)},
 		link:      newLink(),
@@ -96,6 +99,18 @@ func (o *Options) address() string {
 	return o.URL
 }
 
+// connecting names the connection's life in the log.
+const connecting = "connect"
+
+// plain replaces the error that the client library returns for every call without a connection: with a buffer of size 0 it
+// is "outbound buffer limit exceeded".
+func (b *Bus) plain(err error) error {
+	if !errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return err
+	}
+	return fmt.Errorf("not connected to NATS at %s", b.opts.address())
+}
+
 func (b *Bus) connection() []nats.Option {
 	options := []nats.Option{
 		nats.Name(b.opts.Name),
@@ -109,22 +124,23 @@ func (b *Bus) connection() []nats.Option {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			b.link.change()
 			if err != nil {
-				b.log.Warn("connection lost", "error", err)
+				b.outage.Failed(connecting, err)
 			}
 		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.outage.Failed(connecting, err) }),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			b.link.change()
-			b.log.Info("connected again")
+			b.outage.Worked(connecting)
 		}),
 		// A token that the server does not know yet, as while it starts, is no reason to give up.
 		nats.IgnoreAuthErrorAbort(),
 		nats.ClosedHandler(b.connectionClosed),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			subject := ""
 			if sub != nil {
-				subject = sub.Subject
+				b.outage.Failed("subscription", err, "subject", sub.Subject)
+			} else {
+				b.outage.Failed(connecting, err)
 			}
-			b.log.Warn("connection error", "subject", subject, "error", err)
 		}),
 	}
 	if b.opts.InProcess != nil {
@@ -235,6 +251,7 @@ func (b *Bus) Close() error {
 		return nil
 	}
 	b.lease.stop()
+	defer b.outage.Stop()
 	defer b.nc.Close()
 	if !b.nc.IsConnected() {
 		return nil

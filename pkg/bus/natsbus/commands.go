@@ -57,17 +57,20 @@ const (
 // the stream is more than half full, the oldest until it is a quarter full. A removal takes several requests for each
 // partition, so it must remove many commands. Every process that applies commands runs trim.
 func (b *Bus) trim(ctx context.Context) {
-	wait, failing := trimEvery, false
+	const operation = "remove applied commands"
+	wait := trimEvery
 	for pause(ctx, wait) {
 		reached, err := b.trimOnce(ctx)
 		wait = trimEvery
 		if !reached {
 			wait = trimAgain
 		}
-		if err != nil && !failing && ctx.Err() == nil {
-			b.log.Warn("applied commands not removed, trying again", "error", err)
+		switch {
+		case err == nil:
+			b.outage.Worked(operation)
+		case ctx.Err() == nil:
+			b.outage.Failed(operation, b.plain(err))
 		}
-		failing = err != nil
 	}
 }
 

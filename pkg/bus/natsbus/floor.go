@@ -36,7 +36,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	case errors.Is(err, bus.ErrUnsupported):
 		return nil, fmt.Errorf("floor of %q: %w", topic, err)
 	default:
-		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, err)
+		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, b.plain(err))
 	}
 }
 

@@ -157,16 +157,22 @@ func (l *lease) view(group string) (t *term, members []string, holders map[strin
 	return l.term, members, holders, l.changed
 }
 
+// leasing names the lease in the log.
+const leasing = "hold lease"
+
 // live holds one term after the other.
 func (l *lease) live(ctx context.Context) {
 	for ctx.Err() == nil {
 		t, revision, err := l.acquire(ctx)
 		if err != nil {
-			l.bus.log.Warn("no lease", "error", err)
+			if ctx.Err() == nil {
+				l.bus.outage.Failed(leasing, l.bus.plain(err))
+			}
 			l.bus.restoreBucket(ctx, membersBucket)
 			pause(ctx, l.bus.opts.LeaseTTL/4)
 			continue
 		}
+		l.bus.outage.Worked(leasing)
 		l.mu.Lock()
 		l.term = t
 		l.notify()
@@ -181,7 +187,7 @@ func (l *lease) live(ctx context.Context) {
 		l.notify()
 		l.mu.Unlock()
 		if ctx.Err() == nil {
-			l.bus.log.Warn("lease lost", "member", t.id, "error", err)
+			l.bus.outage.Failed(leasing, fmt.Errorf("lease lost: %w", err), "member", t.id)
 		}
 	}
 }
@@ -239,6 +245,7 @@ func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 		switch {
 		case err == nil && next != revision:
 			revision = next
+			l.bus.outage.Worked(leasing)
 			t.until.Store(int64(sent.Sub(t.born) + ttl))
 			wait.Reset(ttl / 3)
 		case errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted):

@@ -124,3 +124,10 @@ func (p *proxy) close() {
 	_ = p.listener.Close()
 	p.done.Wait()
 }
+
+// revive lets the client connect again.
+func (p *proxy) revive() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuse = false
+}

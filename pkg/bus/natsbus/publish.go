@@ -41,7 +41,7 @@ func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mess
 func (b *Bus) publishHints(topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
 	for i := range messages {
 		if err := b.nc.PublishMsg(b.opts.encode(topic, &messages[i])); err != nil {
-			return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+			return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, b.plain(err))
 		}
 	}
 	return make([]bus.Position, len(messages)), nil
@@ -53,7 +53,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 		return nil, fmt.Errorf("publish to %s: %w", topic, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, b.plain(err))
 	}
 	p := &publication{bus: b, stream: s, topic: topic, messages: messages, positions: make([]bus.Position, len(messages))}
 	which := make([]int, len(messages))
@@ -143,7 +143,7 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 	for _, i := range which {
 		f, err := b.js.PublishMsgAsync(b.opts.encode(p.topic, &p.messages[i]), jetstream.WithStallWait(b.opts.AckTimeout))
 		if err != nil {
-			p.fail(i, fmt.Errorf("send: %w", err), false)
+			p.fail(i, fmt.Errorf("send: %w", b.plain(err)), false)
 			break
 		}
 		futures = append(futures, f)

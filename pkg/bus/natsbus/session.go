@@ -85,10 +85,10 @@ func (s *session) fail(what string, err error) {
 		s.health.Waiting(s.part(), err)
 		s.failures = 1
 	default:
-		s.failures = s.health.Failed(s.part(), fmt.Errorf("%s: %w", what, err))
+		s.failures = s.health.Failed(s.part(), fmt.Errorf("%s: %w", what, s.bus.plain(err)))
 	}
 	s.mu.Unlock()
-	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, err))
+	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, s.bus.plain(err)))
 	if errors.Is(err, bus.ErrNoTopic) && s.giveUp != nil {
 		s.giveUp(err) // a user's topic is gone, and not ours to make again
 	}
