@@ -44,7 +44,7 @@ func New(log *slog.Logger, component, key string) *Log {
 	}
 }
 
-// Failed records that an operation failed and will be tried again, or made up for. err may be nil. The attributes describe
+// Failed records that an operation failed and will be retried or compensated for. err may be nil. The attributes describe
 // this failure; they are logged if it is.
 func (l *Log) Failed(operation string, err error, attrs ...any) {
 	now := time.Now()

@@ -145,7 +145,7 @@ func (s *Service) random() uint64 {
 	return s.config.Random()
 }
 
-// failed records a failed call that will be repeated or made up for.
+// failed records a failed call that will be retried or compensated for.
 func (s *Service) failed(operation string, err error) {
 	s.metrics.failures.WithLabelValues(operation).Inc()
 	s.outage.Failed(operation, err)

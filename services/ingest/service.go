@@ -124,7 +124,7 @@ func (s *Service) refreshOnce(ctx context.Context) {
 	}
 }
 
-// ended records how an operation ended that is repeated if it failed, or that others make up for.
+// ended records the result of an operation that is retried or compensated for if it fails.
 func (s *Service) ended(operation string, err error, attrs ...any) {
 	if err != nil {
 		s.outage.Failed(operation, err, attrs...)

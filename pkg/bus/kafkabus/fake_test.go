@@ -98,7 +98,7 @@ const patience = time.Minute
 const setupLimit = 2 * time.Minute
 
 // retry repeats a step of a test's setup until it succeeds, at most for setupLimit. Brokers answer late, or not at all, while
-// they are loaded, and they learn of each other's changes one after another.
+// they are loaded, and a change reaches them at different times.
 func retry(tb testing.TB, what string, step func(context.Context) error) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), setupLimit)

@@ -1,6 +1,6 @@
 // Package hints tells the schedulers which timers have changed and are due soon.
 //
-// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. It never makes anybody wait: a hint that finds
+// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. Add never waits: a hint that finds
 // no room is dropped, and a failed publish is counted and forgotten, because the schedulers read the
 // store anyway (rule I1).
 package hints
