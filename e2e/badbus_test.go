@@ -114,6 +114,12 @@ func TestBusGoesAndComesBack(t *testing.T) {
 				if n := strings.Count(m.Log(), `"kafka client`); n > 4 {
 					t.Errorf("%s has %d lines of Kafka's client library, want 4 at most", m.name, n)
 				}
+				if n := strings.Count(m.Log(), ` failing, retrying"`); n == 0 || n > 8 {
+					t.Errorf("%s has %d lines that say that a component fails, want one for each", m.name, n)
+				}
+				if strings.Contains(m.Log(), "outbound buffer") {
+					t.Errorf("%s speaks of a buffer, and there is no connection", m.name)
+				}
 			}
 		})
 	}
