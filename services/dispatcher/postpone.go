@@ -58,18 +58,19 @@ func (s *Service) putOff(d *delivery, e entry) {
 // one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
 // result (I13): each reset costs an attempt, and those are limited.
 func (s *Service) failRefused(d *delivery) {
-	rows, ok := s.read(s.life, []store.Check{checkOf(d)})
+	row, ok := s.readOne(s.life, checkOf(d))
 	switch {
 	case !ok:
 		s.board.settle(d)
 		return
-	case !rows[0].Matches(d.due.Revision) || rows[0].Timer.Status == timer.StatusParked:
+	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
 		s.metrics.stale.Inc()
 		s.ack(s.board.settle(d))
 		return
 	}
-	d.row = rows[0].Timer
+	d.row = row.Timer
 	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
+	s.board.weigh(d)
 	if d.row.Starts >= s.config.ParkAfter {
 		s.park(d)
 		return

@@ -1,12 +1,14 @@
 package dispatcher_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
 // TestARowThatTheStoreRefusesDelaysNoOther: the other rows of the batch are delivered on time, and this one when the store
@@ -64,6 +66,36 @@ func TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
 		w.wantCalls("a", 1)
 		if asked := n.store.asked(); asked != 1 {
 			t.Errorf("the start was counted %d times, want once", asked)
+		}
+		n.end()
+	})
+}
+
+// TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing: a timer of a dead host uses an attempt, for which its row is
+// read again. A read that the store refuses says nothing about the row.
+func TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"away": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Err: context.DeadlineExceeded} },
+		})
+		n := w.start()
+		for i := range 20 { // opens the circuit
+			w.put(fmt.Sprint("away", i), 0, to("away"))
+		}
+		w.pass(time.Second)
+		n.store.refuse("reread", w.ref("hot"), fmt.Errorf("its shard is hot: %w", store.ErrUnavailable))
+		w.put("hot", 0, func(s *timer.Spec) {
+			to("away")(s)
+			s.Retry.InitialInterval = 5 * time.Second
+		})
+		w.pass(time.Second)
+		if n.store.hotRead() < 2 {
+			t.Fatal("the row was not read again")
+		}
+		n.store.refuse("", store.Ref{}, nil)
+		w.pass(3 * time.Second) // the pauses between reads are 2 s at most
+		if hot := w.get("hot"); hot.Attempts != 1 {
+			t.Errorf("%d attempts are used, want 1", hot.Attempts)
 		}
 		n.end()
 	})

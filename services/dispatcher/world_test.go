@@ -451,26 +451,43 @@ type faulty struct {
 	// before is asked before a call is made: an error is the answer. after is asked once it was made.
 	before, after func(op string, items []store.Finish) error
 	counts        int // asked for by checks
-	// refused is what is answered for one row, by calls of refusedOp: "current", "counted" (those that count a start, which
-	// is done all the same) or "finish".
+	// refused is what is answered for one row, by calls of refusedOp: "current", "reread" (all reads of the row but the
+	// first), "counted" (those that count a start, which is done all the same) or "finish".
 	refused   error
 	refusedOp string
 	hot       store.Ref
+	hotReads  int
 }
 
 func (f *faulty) refuse(op string, hot store.Ref, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refusedOp, f.hot, f.refused = op, hot, err
+	f.refusedOp, f.hot, f.refused, f.hotReads = op, hot, err, 0
 }
 
 func (f *faulty) refusal(op string, ref store.Ref) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if op == f.refusedOp && ref == f.hot {
+	if ref != f.hot {
+		return nil
+	}
+	if op == "current" && f.refusedOp == "reread" {
+		if f.hotReads++; f.hotReads == 1 {
+			return nil
+		}
+		return f.refused
+	}
+	if op == f.refusedOp {
 		return f.refused
 	}
 	return nil
+}
+
+// hotRead is how often the row was read that refuse names.
+func (f *faulty) hotRead() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hotReads
 }
 
 func (f *faulty) set(before, after func(op string, items []store.Finish) error) {
