@@ -48,7 +48,7 @@ func (s *Store) each(n int, do func(i int) error) error {
 // singly runs do for each item of each group: groups several at a time, the items of a group one after another. An item
 // that fails is passed to failed, with its error, and so are those of its group behind it. The other groups continue if
 // the service refused only what the item is about (localError), such as a shard that is hot. After any other failure no
-// further item is tried; if none was done before it, it is returned, as the error of the whole batch.
+// further item is tried; if none was done, the worst error is returned, as that of the whole batch.
 func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, err error)) error {
 	var mu sync.Mutex
 	var errs []error
@@ -68,8 +68,8 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 				mu.Unlock()
 				continue
 			}
-			if !stopped && !isLocal(err) {
-				stop = true
+			if !stopped {
+				stop = stop || !isLocal(err)
 				errs = append(errs, err)
 			}
 			mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 		group(groups[g])
 		return nil
 	})
-	if dealt > 0 {
+	if dealt > 0 || !stop {
 		return nil
 	}
 	return worst(errs)
