@@ -10,7 +10,7 @@ import (
 // TestListLooksAtABoundedNumberOfRows: pages under a filter that hardly matches are short, and the walk
 // still sees everything once.
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	s.listLimits.Looked = 100
 	seed(t, s, 1200) // a tenth each parked, done and dead
 	for status, want := range map[timer.Status]int{timer.StatusParked: 120, timer.StatusDead: 120} {

@@ -55,7 +55,7 @@ func afterFull(t *testing.T, s *Store, done []store.Put, refused store.Put) {
 
 // TestNoRoomInTheDatabase: the file may not grow, as on a full disk.
 func TestNoRoomInTheDatabase(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	execute(t, s, "PRAGMA max_page_count = 100")
 	done, refused := fillUp(t, s)
 	afterFull(t, s, done, refused)

@@ -1,6 +1,11 @@
 package sqlitestore
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +17,37 @@ import (
 const now = timer.Millis(1_800_000_000_000)
 
 var block = shard.Block{Base: 0, Count: 16}
+
+// NewFolder makes a data folder with an empty database. It copies one, because the migrations take a second under the race
+// detector.
+func NewFolder(tb testing.TB) string {
+	tb.Helper()
+	text, err := emptyDatabase()
+	folder := tb.TempDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, databaseName), text, 0o600)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return folder
+}
+
+var emptyDatabase = sync.OnceValues(func() (text []byte, err error) {
+	folder, err := os.MkdirTemp("", "timerbus-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	s, err := Open(context.Background(), Options{Folder: folder})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil { // which moves the write-ahead log into the file
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(folder, databaseName))
+})
 
 func openFolder(tb testing.TB, o Options) *Store {
 	tb.Helper()

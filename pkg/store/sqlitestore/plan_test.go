@@ -96,7 +96,7 @@ var (
 )
 
 func TestPlans(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	seed(t, s, 10_000)
 	for _, analyzed := range []bool{false, true} {
 		if analyzed {
@@ -125,7 +125,7 @@ func (p plan) check(t *testing.T, steps string) {
 
 // TestPlansAreRead shows that check can fail.
 func TestPlansAreRead(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	if steps := explain(t, s, "SELECT shard FROM timers WHERE updated_at > ? ORDER BY updated_at"); !bigScan.MatchString(steps) || !sorts.MatchString(steps) {
 		t.Errorf("a scan and a sort are not seen in:\n%s", steps)
 	}

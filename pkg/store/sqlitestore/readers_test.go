@@ -14,7 +14,7 @@ const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 
 // TestALongReadIsInterrupted: its statement would not end by itself, and gives no row between which to look.
 func TestALongReadIsInterrupted(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err := s.readLong(ctx, "count without end", func(c *conn) error {
@@ -33,7 +33,7 @@ func TestALongReadIsInterrupted(t *testing.T) {
 
 // TestAReadEndsBetweenRows: a short read is not interrupted, and reads no further row.
 func TestAReadEndsBetweenRows(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	read := 0
@@ -52,7 +52,7 @@ func TestAReadEndsBetweenRows(t *testing.T) {
 
 // TestListsDoNotTakeThePollsConnections: polls and row checks continue while lists use all connections that they have.
 func TestListsDoNotTakeThePollsConnections(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir(), Readers: 1, LongReaders: 2})
+	s := openFolder(t, Options{Folder: NewFolder(t), Readers: 1, LongReaders: 2})
 	p := putOf("a", now)
 	mustWrite(t, s, p)
 	reading, finish := make(chan struct{}), make(chan struct{})

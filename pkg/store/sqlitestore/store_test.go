@@ -13,7 +13,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
 		New: func(tb testing.TB) storetest.Subject {
-			folder := tb.TempDir()
+			folder := sqlitestore.NewFolder(tb)
 			s := open(tb, folder)
 			return storetest.Subject{
 				Store: s,
@@ -40,7 +40,7 @@ func TestListsUnderTightLimits(t *testing.T) {
 	for _, limits := range [][3]int{{1, 1, 1}, {3, 4, 2}, {100, 2, 7}, {7, 1000, 100}} {
 		t.Run(fmt.Sprint(limits), func(t *testing.T) {
 			storetest.Run(t, storetest.Factory{Only: "List/", New: func(tb testing.TB) storetest.Subject {
-				s := open(tb, tb.TempDir())
+				s := open(tb, sqlitestore.NewFolder(tb))
 				s.SetListLimits(limits[0], limits[1], limits[2])
 				return storetest.Subject{Store: s}
 			}})

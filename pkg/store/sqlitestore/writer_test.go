@@ -70,7 +70,7 @@ func exists(t *testing.T, s *Store, p store.Put) bool {
 }
 
 func TestWhatGathersIsOneTransaction(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	g := shut(t, s)
 	<-g.entered
 	a, b := putOf("a", now), putOf("b", now)
@@ -95,7 +95,7 @@ func TestWhatGathersIsOneTransaction(t *testing.T) {
 }
 
 func TestOneFailureDoesNotTakeTheOthersWithIt(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	g := shut(t, s)
 	<-g.entered
 	a, b := putOf("a", now), putOf("b", now)
@@ -123,7 +123,7 @@ func TestOneFailureDoesNotTakeTheOthersWithIt(t *testing.T) {
 }
 
 func TestGivenUpBeforeItIsTaken(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	g := shut(t, s)
 	<-g.entered
 	ctx, cancel := context.WithCancel(t.Context())
@@ -142,7 +142,7 @@ func TestGivenUpBeforeItIsTaken(t *testing.T) {
 }
 
 func TestGivenUpAfterItIsTaken(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	g := shut(t, s)
 	<-g.entered
 	ctx, cancel := context.WithCancel(t.Context())
@@ -205,7 +205,7 @@ func btoi(b bool) int {
 // TestCommitOfUnknownOutcome makes COMMIT fail with an error that says nothing about what is on disk, by
 // way of a constraint that is checked only then.
 func TestCommitOfUnknownOutcome(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	execute(t, s, "CREATE TABLE parent (id INTEGER PRIMARY KEY)")
 	execute(t, s, "CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
 	if _, err := s.writer.conn.exec("PRAGMA foreign_keys = 1"); err != nil { // the writer is idle
@@ -251,7 +251,7 @@ func outsider(t *testing.T, folder string) (leave func()) {
 // The log grows, and neither writes nor reads wait.
 func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 	const limit = 17 << 20
-	folder := t.TempDir()
+	folder := NewFolder(t)
 	log := &lines{}
 	s := openFolder(t, Options{Folder: folder, WALMiB: limit >> 20, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	size := func() int64 {
@@ -323,7 +323,7 @@ func (l *lines) count(message string) int { return strings.Count(l.String(), mes
 
 func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
 	const limit = 17 << 20
-	folder := t.TempDir()
+	folder := NewFolder(t)
 	s := openFolder(t, Options{Folder: folder, WALMiB: limit >> 20})
 	wal := filepath.Join(folder, databaseName+"-wal")
 	size := func() int64 {
@@ -370,7 +370,7 @@ func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	s := openFolder(t, Options{Folder: t.TempDir()})
+	s := openFolder(t, Options{Folder: NewFolder(t)})
 	g := shut(t, s)
 	<-g.entered
 	closed := make(chan error, 1)
