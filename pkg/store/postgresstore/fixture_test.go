@@ -2,10 +2,12 @@ package postgresstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,42 +41,101 @@ func eachServer(t *testing.T, run func(t *testing.T, address string)) {
 }
 
 // newDatabase makes one that is removed in the end, without a schema.
-func newDatabase(t *testing.T, address string) (inside string) {
-	t.Helper()
+func newDatabase(tb testing.TB, address string) (inside string) {
+	tb.Helper()
+	return copyDatabase(tb, address, "template1")
+}
+
+// migrated makes a database with the schema.
+func migrated(tb testing.TB, address string) (inside string) {
+	tb.Helper()
+	return copyDatabase(tb, address, templates.on(tb, address))
+}
+
+func copyDatabase(tb testing.TB, address, template string) (inside string) {
+	tb.Helper()
 	name := fmt.Sprintf("test_%d", rand.Uint64())
-	execute(t, address, "CREATE DATABASE "+name)
-	t.Cleanup(func() { execute(t, address, "DROP DATABASE "+name+" WITH (FORCE)") })
+	execute(tb, address, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	tb.Cleanup(func() { execute(tb, address, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return urlOf(tb, address, name)
+}
+
+func urlOf(tb testing.TB, address, name string) string {
+	tb.Helper()
 	at, err := url.Parse(address)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	at.Path = "/" + name
 	return at.String()
 }
 
-// migrated makes a database with the schema.
-func migrated(t *testing.T, address string) (inside string) {
-	t.Helper()
-	inside = newDatabase(t, address)
-	if _, _, err := Migrate(t.Context(), Options{URL: inside}); err != nil {
-		t.Fatal(err)
+// templates are databases with the schema and no rows, one on each server. To copy one takes a fraction of the time of the
+// migrations. TestMain drops them.
+var templates migratedTemplates
+
+type migratedTemplates struct {
+	mu    sync.Mutex
+	names map[string]string // by the server's address
+}
+
+func (m *migratedTemplates) on(tb testing.TB, address string) (name string) {
+	tb.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if name, made := m.names[address]; made {
+		return name
 	}
-	return inside
+	name = fmt.Sprintf("template_%d", rand.Uint64())
+	execute(tb, address, "CREATE DATABASE "+name)
+	if m.names == nil {
+		m.names = map[string]string{}
+	}
+	m.names[address] = name
+	if _, _, err := Migrate(tb.Context(), Options{URL: urlOf(tb, address, name)}); err != nil {
+		tb.Fatal(err)
+	}
+	return name
+}
+
+func (m *migratedTemplates) drop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs []error
+	for address, name := range m.names {
+		c, err := pgx.Connect(ctx, address)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		_, err = c.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		errs = append(errs, err, c.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := templates.drop(); err != nil {
+		fmt.Fprintln(os.Stderr, "drop the templates of test databases:", err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // execute runs statements on a connection of its own.
-func execute(t *testing.T, address string, statements ...string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // cleanups run it, too
+func execute(tb testing.TB, address string, statements ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute) // cleanups run it, too
 	defer cancel()
 	c, err := pgx.Connect(ctx, address)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer c.Close(ctx)
 	for _, statement := range statements {
 		if _, err := c.Exec(ctx, statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			tb.Fatalf("%s: %v", statement, err)
 		}
 	}
 }

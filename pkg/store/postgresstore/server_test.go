@@ -2,9 +2,6 @@ package postgresstore_test
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -45,34 +42,17 @@ func servers(tb testing.TB) []server {
 }
 
 // database is one on a server, removed at the end of the test.
-type database struct{ name, url string }
+type database struct{ url string }
 
 func (s server) database(tb testing.TB) *database {
 	tb.Helper()
-	db := s.emptyDatabase(tb)
-	if _, _, err := postgresstore.Migrate(tb.Context(), postgresstore.Options{URL: db.url}); err != nil {
-		tb.Fatal(err)
-	}
-	return db
+	return &database{postgresstore.MigratedDatabase(tb, s.url)}
 }
 
 // emptyDatabase has no schema.
 func (s server) emptyDatabase(tb testing.TB) *database {
 	tb.Helper()
-	name := fmt.Sprintf("test_%d", rand.Uint64())
-	s.execute(tb, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { s.execute(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
-	at, err := url.Parse(s.url)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	at.Path = "/" + name
-	return &database{name, at.String()}
-}
-
-func (s server) execute(tb testing.TB, statements ...string) {
-	tb.Helper()
-	(&database{url: s.url}).execute(tb, statements...)
+	return &database{postgresstore.NewDatabase(tb, s.url)}
 }
 
 // execute runs statements on a new connection, none for longer than most tests take.
