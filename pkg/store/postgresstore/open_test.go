@@ -81,6 +81,14 @@ func TestOpenRefuses(t *testing.T) {
 				t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
 				return with(t, inside, func(u *url.URL) { u.User = url.User(role) })
 			}, []string{"may not read and write timer_history", "GRANT"}},
+			{"no right to look for room on the disk", func(t *testing.T) string {
+				inside := migrated(t, address)
+				role := fmt.Sprintf("guest_%d", rand.Uint64())
+				execute(t, inside, "CREATE ROLE "+role+" LOGIN",
+					"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role, "REVOKE INSERT ON room FROM "+role)
+				t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+				return with(t, inside, func(u *url.URL) { u.User = url.User(role) })
+			}, []string{"may not read and write room", "GRANT"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				bad := c.prepare(t)
