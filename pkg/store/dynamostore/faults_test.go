@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -281,6 +282,41 @@ func TestAServiceThatBreaksDownMayHaveDoneIt(t *testing.T) {
 	w.first("GetItem", breakDown) // a read is asked again
 	if _, err := s.Get(t.Context(), present, store.Ref{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("get: %v", err)
+	}
+}
+
+// TestMarksOfARefusedBucketHideNoOthers: marks lie in buckets, each of which is a partition that can be hot.
+func TestMarksOfARefusedBucketHideNoOthers(t *testing.T) {
+	s, w, _ := faulty(t)
+	for id := range shard.ID(2) {
+		there := made(t, s, putIn(id, fmt.Sprint(id), present))[0]
+		if errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(id, &there, store.FinishDead)}); err != nil || errs[0] != nil {
+			t.Fatal(errs, err)
+		}
+	}
+	marks := func(shards ...shard.ID) ([]store.Notice, error) { return s.Unannounced(t.Context(), shards, present+1000, 10) }
+	bucketIn := regexp.MustCompile(`":bucket":\{"N":"-?\d+"\}`)
+	var bucket string
+	w.on(func(operation, body string) fault {
+		if operation == "Query" {
+			bucket = bucketIn.FindString(body)
+		}
+		return pass
+	})
+	if got, err := marks(0); err != nil || len(got) != 1 || bucket == "" {
+		t.Fatalf("%d marks in %s: %v", len(got), bucket, err)
+	}
+	w.on(func(operation, body string) fault {
+		if operation == "Query" && strings.Contains(body, bucket) {
+			return throttle
+		}
+		return pass
+	})
+	if got, err := marks(0, 1); err != nil || len(got) != 1 || got[0].Mark.Ref.Shard != 1 {
+		t.Errorf("with one hot bucket of two: %d marks, %v; want that of shard 1", len(got), err)
+	}
+	if got, err := marks(0); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("of the hot bucket alone: %d marks, %v; want ErrUnavailable", len(got), err)
 	}
 }
 

@@ -81,10 +81,17 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	}
 	groups := turns(len(shards), func(i int) int64 { return bucketOf(shards[i]) })
 	found := make([][]store.Notice, len(groups))
+	refused := make([]error, len(groups))
 	err := s.each(len(groups), func(g int) (err error) {
 		found[g], err = s.bucket(ctx, bucketOf(shards[groups[g][0]]), asked, before, limit)
+		if isLocal(err) {
+			refused[g], err = err, nil // a later question finds its marks
+		}
 		return err
 	})
+	if err == nil && !slices.Contains(refused, nil) {
+		err = refused[0]
+	}
 	if err != nil {
 		return nil, fmt.Errorf("unannounced: %w", err)
 	}
