@@ -289,12 +289,14 @@ func TestAServiceThatBreaksDownMayHaveDoneIt(t *testing.T) {
 func TestMarksOfARefusedBucketHideNoOthers(t *testing.T) {
 	s, w, _ := faulty(t)
 	for id := range shard.ID(2) {
-		there := made(t, s, putIn(id, fmt.Sprint(id), present))[0]
+		there := made(t, s, putIn(id, id.String(), present))[0]
 		if errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(id, &there, store.FinishDead)}); err != nil || errs[0] != nil {
 			t.Fatal(errs, err)
 		}
 	}
-	marks := func(shards ...shard.ID) ([]store.Notice, error) { return s.Unannounced(t.Context(), shards, present+1000, 10) }
+	marks := func(shards ...shard.ID) ([]store.Notice, error) {
+		return s.Unannounced(t.Context(), shards, present+1000, 10)
+	}
 	bucketIn := regexp.MustCompile(`":bucket":\{"N":"-?\d+"\}`)
 	var bucket string
 	w.on(func(operation, body string) fault {
