@@ -71,18 +71,8 @@ func (o *session) announcePage(
 			together = append(together, &notices[i])
 		}
 	}
-	done, failure := 0, error(nil)
-	if len(together) > 0 {
-		// If the bus hangs on an entry, the other half of the time is for publishing one by one.
-		publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
-		failure = o.announceAll(publish, now, together)
-		cancel()
-		if failure == nil {
-			done = len(together)
-		} else {
-			apart = append(together, apart...)
-		}
-	}
+	done, left, failure := o.announceAll(ctx, now, together)
+	apart = append(left, apart...)
 	answer := announced{refused: map[store.Mark]bool{}}
 	for _, n := range apart {
 		err := ctx.Err()
@@ -109,17 +99,32 @@ func (o *session) announcePage(
 	return answer, nil
 }
 
-// announceAll publishes entries together and takes their marks off.
-func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*store.Notice) error {
-	if err := o.publishNotices(ctx, event.NoticeOf, now, notices...); err != nil {
-		return err
+// announceAll publishes entries together and takes their marks off. It returns how many were announced, and those that the
+// bus did not take.
+func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*store.Notice) (done int, left []*store.Notice, err error) {
+	if len(notices) == 0 {
+		return 0, nil, nil
 	}
-	marks := make([]store.Mark, len(notices))
+	// If the bus hangs on an entry, the other half of the time is for publishing one by one.
+	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
+	defer cancel()
+	err = o.publishNotices(publish, event.NoticeOf, now, notices...)
+	var marks []store.Mark
 	for i, n := range notices {
-		marks[i] = n.Mark
+		if bus.ErrorOf(err, i) == nil {
+			marks = append(marks, n.Mark)
+		} else {
+			left = append(left, n)
+		}
+	}
+	if len(marks) == 0 {
+		return 0, left, err
 	}
 	o.metrics.announced.Add(float64(len(marks)))
-	return o.config.Store.Announced(ctx, marks)
+	if failed := o.config.Store.Announced(ctx, marks); failed != nil {
+		return 0, left, failed
+	}
+	return len(marks), left, err
 }
 
 // announceOne publishes one entry, without its payload if it is too large for the bus with it, and takes its mark

@@ -178,3 +178,50 @@ func TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther(t *testing.T) {
 		})
 	}
 }
+
+// picky is a bus that takes every dead event but those that hold a text, and returns an error for each of these.
+type picky struct {
+	bus.Bus
+
+	text  string
+	taken atomic.Int64
+}
+
+func (p *picky) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if topic != bus.Dead {
+		return p.Bus.Publish(ctx, topic, messages...)
+	}
+	partial := &bus.PartialError{Errs: make([]error, len(messages))}
+	refused := 0
+	for i, m := range messages {
+		if strings.Contains(string(m.Body), p.text) {
+			partial.Errs[i] = bus.ErrUnavailable
+			refused++
+		}
+	}
+	p.taken.Add(int64(len(messages) - refused))
+	if refused > 0 {
+		return nil, fmt.Errorf("publish: %w", partial)
+	}
+	return make([]bus.Position, len(messages)), nil
+}
+
+// TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain: a Watermill Pub/Sub may take some messages of a batch and not others.
+func TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ids := w.oneShard("a", 6)
+		for _, id := range ids {
+			w.dies(id, "1")
+		}
+		p := &picky{text: "n/" + ids[2]}
+		n := w.start("a", func(c *scheduler.Config) { p.Bus, c.Bus = c.Bus, p })
+		w.pass(time.Minute)
+		if taken := p.taken.Load(); taken != 5 {
+			t.Errorf("the bus took %d events of 5 timers", taken)
+		}
+		if left := w.marked(); !slices.Equal(left, ids[2:3]) {
+			t.Errorf("%q are marked, want %q", left, ids[2:3])
+		}
+		n.end()
+	})
+}
