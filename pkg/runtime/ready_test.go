@@ -68,3 +68,32 @@ func TestAnErrorMayNameTheReason(t *testing.T) {
 		t.Errorf("the reasons are %v", got)
 	}
 }
+
+// TestTheEndOfAnOutageIsSeenSoon: that something does not work is cached for a shorter time than that all does.
+func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down, asked := true, 0
+		r := NewReadiness(time.Second, slog.New(slog.DiscardHandler), Question{
+			Reason: "the store does not answer", Ask: func(context.Context) error {
+				asked++
+				if down {
+					return errors.New("away")
+				}
+				return nil
+			},
+		})
+		for range 10 {
+			if len(r.Ask()) == 0 {
+				t.Fatal("ready without a store")
+			}
+		}
+		if asked != 1 {
+			t.Errorf("10 probes asked %d times, want once", asked)
+		}
+		down = false
+		time.Sleep(100 * time.Millisecond)
+		if left := r.Ask(); len(left) != 0 {
+			t.Errorf("100 ms after the end of the outage: %v", left)
+		}
+	})
+}
