@@ -133,13 +133,8 @@ func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 func (o *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
-	last := o.config.Clock()
 	for {
 		now := o.config.Clock()
-		if now < last {
-			o.setBack(last.Sub(now))
-		}
-		last = now
 		o.act(now)
 		o.metrics.show(&o.shown, o.state)
 		alarm.Reset(max(0, o.wakeAt(now).Sub(now)))
@@ -153,25 +148,6 @@ func (o *session) run() {
 		case <-alarm.C:
 		}
 	}
-}
-
-// setBack moves what waits for an instant of the wall clock when that clock was set back, so that it waits no longer.
-func (o *session) setBack(by time.Duration) {
-	shift := func(at *timer.Millis) {
-		if *at != timer.Never {
-			*at = at.Add(-by)
-		}
-	}
-	for e := range effects {
-		shift(&o.at[e])
-		shift(&o.missedAt[e])
-	}
-	shift(&o.sweptAt)
-	shift(&o.announcedAt)
-	for id, at := range o.fencedAt {
-		o.fencedAt[id] = at.Add(-by)
-	}
-	o.state.SetBack(by)
 }
 
 // hint takes in one hint and whatever else has gathered.

@@ -133,26 +133,6 @@ func New(limits Limits) *Partition {
 	}
 }
 
-// SetBack follows a clock that was set back: pauses keep their length. Keys stay, because they are due times, and so does
-// the time of a claim, which is compared with the times of writes.
-func (p *Partition) SetBack(by time.Duration) {
-	shift := func(at *timer.Millis) {
-		if *at != timer.Never {
-			*at = at.Add(-by)
-		}
-	}
-	for _, s := range p.shards {
-		shift(&s.pollAt)
-	}
-	for _, pub := range p.out {
-		shift(&pub.at)
-	}
-	shift(&p.epochSince)
-	shift(&p.liftedAt)
-	shift(&p.staleAt)
-	shift(&p.restedAt)
-}
-
 // isFenced reports whether an answer says that the shard is lost; any other error says that it was not served.
 func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
 
