@@ -114,13 +114,17 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err := n.cover(o); err != nil {
 		return nil, err
 	}
-	if err := ensureNamespace(ctx, b.Store); err != nil {
+	clock := newStoreClock()
+	if _, _, err := clock.read(ctx, b.Store); err != nil {
 		return nil, err
 	}
-	if err := checkSecrets(ctx, b.Store, o); err != nil {
+	if err := ensureNamespace(ctx, b.Store, clock.now()); err != nil {
 		return nil, err
 	}
-	parts, err := assemble(b, below, o)
+	if err := checkSecrets(ctx, b.Store, clock.now(), o); err != nil {
+		return nil, err
+	}
+	parts, err := assemble(b, below, clock, o)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +175,7 @@ func (n *Node) Run(ctx context.Context) error {
 }
 
 // ensureNamespace makes the namespace that requests without one mean.
-func ensureNamespace(ctx context.Context, s store.Namespaces) error {
-	now := timer.SystemClock()
+func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) error {
 	_, err := s.CreateNamespace(ctx, store.Namespace{
 		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
 		CreatedAt: now, UpdatedAt: now,
@@ -185,7 +188,7 @@ func ensureNamespace(ctx context.Context, s store.Namespaces) error {
 
 // checkSecrets refuses to start without a key that is in use: every timer of its namespaces would wait. A single
 // damaged secret must not stop the timers of others, and is told.
-func checkSecrets(ctx context.Context, s store.Namespaces, o *Options) error {
+func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *Options) error {
 	if o.Role != All && o.Role != Dispatcher {
 		return nil
 	}
@@ -193,7 +196,7 @@ func checkSecrets(ctx context.Context, s store.Namespaces, o *Options) error {
 	if err != nil {
 		return err
 	}
-	err = dispatcher.CheckSettings(o.Keys, all, timer.SystemClock())
+	err = dispatcher.CheckSettings(o.Keys, all, now)
 	if errors.Is(err, seal.ErrUnknownKey) {
 		return fmt.Errorf("secrets of namespaces cannot be opened: "+
 			"add their key to TIMERBUS_SECRET_KEY (--secret-key), behind the newest: %w", err)

@@ -23,10 +23,10 @@ const requestTimeout = 10 * time.Second
 
 // assemble builds what the role runs and lists the parts of the process in the order in which they start: what
 // takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
-func assemble(b *backend.Backend, below bus.Bus, o *Options) ([]runtime.Part, error) {
+func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), directory: store.NewDirectory(b.Store),
-		clock: timer.SystemClock, revisions: timer.NewRevisions(timer.SystemClock, rand.Uint64),
+		clock: clock, revisions: timer.NewRevisions(clock.now, rand.Uint64),
 		source: sourceOf(b), name: o.Name,
 	}
 	if w.name == "" {
@@ -72,7 +72,7 @@ type works struct {
 	options   *Options
 	registry  *prometheus.Registry
 	directory *store.Directory
-	clock     timer.Clock
+	clock     *storeClock
 	revisions *timer.Revisions
 	policy    *egress.Policy
 	source    string
@@ -82,7 +82,7 @@ type works struct {
 func (w *works) dispatcher() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := dispatcher.New(dispatcher.Config{
-		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Revisions: w.revisions, Random: rand.Uint64,
+		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The parts before it need some of the time, and so do the timers that are made due again after it.
@@ -97,8 +97,9 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 func (w *works) scheduler() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := scheduler.New(scheduler.Config{
-		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock, Random: rand.Uint64, Node: w.name,
+		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Random: rand.Uint64, Node: w.name,
 		Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry, Rest: store.AsksByShard(b.Store),
+		SetBack: w.clock.nextSetBack,
 	})
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 		others = []runtime.Question{w.consumption(Dispatcher), w.consumption(Scheduler)}
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock, Revisions: w.revisions,
+		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.now, Revisions: w.revisions,
 		Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,

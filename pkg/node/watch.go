@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,21 +15,29 @@ import (
 )
 
 const (
-	// watchEvery is how old gauges get.
+	// watchEvery is how often timers are counted, and the clock of a store that charges for reads is read.
 	watchEvery = 15 * time.Second
+	// readClockEvery is how often the clock of another store is read.
+	readClockEvery = time.Second
 	// watchTimeout bounds each question to the store.
 	watchTimeout = 5 * time.Second
+	// clockWarnEvery is how often a difference of the clocks is logged.
+	clockWarnEvery = time.Minute
 	// clockBound is how far two clocks of a cluster may be apart (rule I8 of docs/design.md).
 	clockBound = 250 * time.Millisecond
 )
 
-// watch looks at the store now and then: how many timers wait, and whether its clock and ours agree.
+// watch keeps the process's clock at the store's, and counts the timers that wait.
 type watch struct {
 	store  store.Cluster
 	census store.Census // nil if the engine cannot count cheaply, or others do
-	clock  timer.Clock
-	logger *slog.Logger
-	outage *outage.Log
+	clock  *storeClock
+	// clockEvery is how often the store's clock is read.
+	clockEvery time.Duration
+	// warnedAt is when a difference of the clocks was last logged.
+	warnedAt time.Time
+	logger   *slog.Logger
+	outage   *outage.Log
 
 	pending, overdue, parked, oldest, offset prometheus.Gauge
 
@@ -38,7 +47,7 @@ type watch struct {
 }
 
 // newWatch makes one that counts only if told: the processes of one role are enough.
-func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
+func newWatch(s store.Store, counts bool, clock *storeClock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "timerbus", Name: name, Help: help})
 		registerer.MustRegister(g)
@@ -46,9 +55,12 @@ func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger
 	}
 	logger = logger.With("component", "watch")
 	w := &watch{
-		store: s, clock: clock, logger: logger,
+		store: s, clock: clock, clockEvery: readClockEvery, logger: logger,
 		outage: outage.New(logger, "store gauges", "operation"),
-		offset: gauge("clock_offset_seconds", "The store's clock minus this machine's."),
+		offset: gauge("clock_offset_seconds", "The store's clock, which the process uses, minus this machine's wall clock."),
+	}
+	if store.AsksByShard(s) {
+		w.clockEvery = watchEvery
 	}
 	started := time.Now()
 	w.clockReadAt.Store(&started)
@@ -69,25 +81,32 @@ func newWatch(s store.Store, counts bool, clock timer.Clock, logger *slog.Logger
 	return w
 }
 
-// run looks at once and then every watchEvery, until ctx ends.
+// run reads the clock every clockEvery and counts timers every watchEvery until ctx ends. It starts with one of each.
 func (w *watch) run(ctx context.Context) error {
 	defer w.outage.Stop()
-	t := time.NewTicker(watchEvery)
-	defer t.Stop()
-	for {
-		w.look(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-		}
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		repeat(ctx, w.clockEvery, func() { w.read(ctx, "read the store's clock", &w.clockReadAt, w.compareClocks) })
+	})
+	if w.census != nil {
+		loops.Go(func() {
+			repeat(ctx, watchEvery, func() { w.read(ctx, "count timers", &w.timersReadAt, w.count) })
+		})
 	}
+	loops.Wait()
+	return nil
 }
 
-func (w *watch) look(ctx context.Context) {
-	w.read(ctx, "read the store's clock", &w.clockReadAt, w.compareClocks)
-	if w.census != nil {
-		w.read(ctx, "count timers", &w.timersReadAt, w.count)
+func repeat(ctx context.Context, every time.Duration, do func()) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		do()
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
 	}
 }
 
@@ -117,7 +136,7 @@ func (w *watch) age() float64 {
 }
 
 func (w *watch) count(ctx context.Context) error {
-	now := w.clock()
+	now := w.clock.now()
 	counts, err := w.census.Count(ctx, now)
 	if err != nil {
 		return err
@@ -129,19 +148,20 @@ func (w *watch) count(ctx context.Context) error {
 	return nil
 }
 
-// compareClocks takes the middle of question and answer for when the store read its clock.
+// compareClocks sets the process's clock by the store's, and compares the machine's wall clock with it.
 func (w *watch) compareClocks(ctx context.Context) error {
-	asked := w.clock()
-	there, err := w.store.Ping(ctx)
+	changed, took, err := w.clock.read(ctx, w.store)
 	if err != nil {
 		return err
 	}
-	answered := w.clock()
-	offset := there.Sub(asked + (answered-asked)/2)
+	if changed.Abs() > clockBound {
+		w.logger.Warn("the store's clock was set", "by", changed)
+	}
+	offset := w.clock.now().Sub(timer.SystemClock())
 	w.offset.Set(offset.Seconds())
-	// Half of the way is the error of this measure.
-	if sure := offset.Abs() - answered.Sub(asked)/2; sure > clockBound {
-		w.logger.Error("clocks differ too much: timers may fire early or late", "offset", offset, "bound", clockBound)
+	if now := time.Now(); offset.Abs()-took > clockBound && (w.warnedAt.IsZero() || now.Sub(w.warnedAt) >= clockWarnEvery) {
+		w.warnedAt = now
+		w.logger.Warn("this machine's clock differs from the store's, which is used", "offset", offset, "bound", clockBound)
 	}
 	return nil
 }

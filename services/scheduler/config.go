@@ -21,6 +21,8 @@ type Config struct {
 	Bus       bus.Bus
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
+	// SetBack returns a channel that is closed when Clock is next set back by more than ClockBound; nil if it never is.
+	SetBack func() <-chan struct{}
 	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production). It is called
 	// from several goroutines.
 	Random func() uint64
@@ -101,6 +103,9 @@ func (c *Config) withDefaults() error {
 	}
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()
+	}
+	if c.SetBack == nil {
+		c.SetBack = func() <-chan struct{} { return nil }
 	}
 	if c.Format == 0 {
 		c.Format = event.Structured

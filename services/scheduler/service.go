@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -45,9 +46,12 @@ func (s *Service) Run(ctx context.Context) error {
 	refresher.Go(func() { s.refresh(ctx) })
 	defer refresher.Wait()
 	defer cancel()
-	err := s.config.Bus.Consume(ctx, bus.Spec{
-		Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
-	}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
+	// I15: when the clock is set back, the plans of the running sessions would wait until it shows the old time again.
+	err := runtime.Rounds(ctx, s.config.SetBack, func(ctx context.Context) error {
+		return s.config.Bus.Consume(ctx, bus.Spec{
+			Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
+		}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
+	})
 	if err != nil {
 		return fmt.Errorf("consume hints: %w", err)
 	}

@@ -93,6 +93,8 @@ type ownedShard struct {
 	endAtClaim bus.Position
 	watermark  store.Key // W
 	read       store.Key // R
+	// resume is where R begins: at W, unless the clock was set back since W was written.
+	resume store.Key
 	// barrier is max(P, W) as the claim found them: keys up to it may be out already. It stands until
 	// the dispatchers' floor has passed endAtClaim; while P > W (held), the watermark does not move.
 	barrier  store.Key
@@ -154,13 +156,16 @@ func (p *Partition) Missed() (n int, why error) {
 // Claim adds a shard just claimed. now is read after the claim's answer; end is the due queue's end
 // noted before the claim.
 func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end bus.Position) {
+	// Timers that are written after the clock was set back may be due before W or P. Clocks differ by up to ClockBound.
+	resume := notBeyond(c.Watermark, now.Add(p.limits.ClockBound-p.limits.Slack))
+	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
 		claim: c.Claim, group: group, claimedAt: now, endAtClaim: end,
-		watermark: c.Watermark, read: c.Watermark, barrier: c.Watermark, standing: true,
+		watermark: c.Watermark, read: resume, resume: resume, barrier: resume, standing: true,
 		lifted: store.MinKey(), sent: store.MinKey(), pollAt: now,
 	}
-	if c.Published.After(c.Watermark) {
-		s.read, s.barrier, s.held = c.Published, c.Published, true
+	if published.After(resume) {
+		s.read, s.barrier, s.held = published, published, true
 	}
 	at, known := p.find(c.Claim.Shard)
 	if known {
@@ -169,6 +174,14 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 		return
 	}
 	p.shards = slices.Insert(p.shards, at, s)
+}
+
+// notBeyond returns a key, or the largest key of a time if the key is beyond it.
+func notBeyond(key store.Key, at timer.Millis) store.Key {
+	if limit := store.MaxKeyAt(at); key.After(limit) {
+		return limit
+	}
+	return key
 }
 
 // Fenced forgets a shard at once: a newer claim holds it.
@@ -258,7 +271,7 @@ func (s *ownedShard) lift(now timer.Millis) {
 	s.lifted = s.barrier
 	if s.held {
 		s.held = false
-		s.read = s.watermark
+		s.read = s.resume
 		s.pollAt = now
 	}
 }

@@ -34,9 +34,7 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 		if blocked, ok := first[s.claim.Shard]; ok && !blocked.After(to) {
 			to = before(blocked)
 		}
-		if limit := store.MaxKeyAt(now.Add(-p.limits.Slack)); to.After(limit) {
-			to = limit
-		}
+		to = notBeyond(to, now.Add(-p.limits.Slack))
 		if to.After(s.watermark) {
 			items = append(items, store.Advance{Claim: s.claim, Watermark: to})
 		}
