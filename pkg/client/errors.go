@@ -63,13 +63,16 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
+// maxRetryAfter caps a Retry-After header, in seconds, so that a time.Duration can hold it.
+const maxRetryAfter = 1 << 30
+
 // maxErrorBody bounds how much of a failed answer is read, in bytes.
 const maxErrorBody = 64 << 10
 
 func errorOf(response *http.Response) *Error {
 	e := &Error{Status: response.StatusCode}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.retryAfter = time.Duration(seconds) * time.Second
+		e.retryAfter = time.Duration(min(seconds, maxRetryAfter)) * time.Second
 	}
 	// What could be read is shown.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))

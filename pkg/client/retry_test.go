@@ -108,6 +108,7 @@ func TestRetry(t *testing.T) {
 		"unknown outcome":                       {get, []step{unknown, ok}, 1, true},
 		"asked to wait":                         {get, []step{soon, ok}, 2, false},
 		"asked to wait too long":                {get, []step{late, ok}, 1, true},
+		"asked to wait for 300 years":           {get, []step{{status: 503, retryAfter: "9467280000"}, ok}, 1, true},
 		"a creation, broken":                    {create(""), []step{broken, ok}, 2, false},
 		"a creation with keep, broken":          {create(client.Keep), []step{broken, ok}, 2, false},
 		"a creation with fail, broken":          {create(client.Fail), []step{broken, ok}, 1, true},

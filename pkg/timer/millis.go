@@ -31,17 +31,33 @@ func FromTime(t time.Time) Millis { return Millis(t.UnixMilli()) }
 // Time returns the instant in UTC.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
-// Add returns m + d, with d truncated to milliseconds; it saturates at Never.
+// Add returns m + d, with d truncated to milliseconds. It saturates at the earliest instant and at Never.
 func (m Millis) Add(d time.Duration) Millis {
 	sum := m + Millis(d.Milliseconds())
-	if d > 0 && sum < m {
+	switch {
+	case d > 0 && sum < m:
 		return Never
+	case d < 0 && sum > m:
+		return math.MinInt64
+	default:
+		return sum
 	}
-	return sum
 }
 
-// Sub returns m − o.
-func (m Millis) Sub(o Millis) time.Duration { return time.Duration(m-o) * time.Millisecond }
+// Sub returns m − o. Like time.Time.Sub it saturates at the longest Duration, about 292 years.
+func (m Millis) Sub(o Millis) time.Duration {
+	const longest = Millis(math.MaxInt64 / time.Millisecond)
+	difference := m - o
+	overflowed := (difference < 0) != (m < o)
+	switch {
+	case m > o && (overflowed || difference > longest):
+		return math.MaxInt64
+	case m < o && (overflowed || difference < -longest):
+		return math.MinInt64
+	default:
+		return time.Duration(difference) * time.Millisecond
+	}
+}
 
 // layout writes milliseconds always, so that equal instants are equal strings.
 const layout = "2006-01-02T15:04:05.000Z"

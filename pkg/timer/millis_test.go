@@ -62,15 +62,42 @@ func TestAddAndSub(t *testing.T) {
 		{timer.Never - 1, time.Hour, timer.Never},
 		{math.MaxInt64 - 10, 10 * time.Millisecond, timer.Never},
 		{timer.MaxMillis, time.Millisecond, timer.MaxMillis + 1},
+		{math.MinInt64 + 1, -time.Hour, math.MinInt64},
+		{math.MinInt64 + 1, -time.Millisecond, math.MinInt64},
+		{timer.Never, -time.Millisecond, timer.Never - 1},
 	} {
 		if got := c.m.Add(c.d); got != c.want {
 			t.Errorf("%d + %s = %d, want %d", c.m, c.d, got, c.want)
 		}
 	}
-	if got := timer.Millis(1005).Sub(5); got != time.Second {
-		t.Errorf("1005 − 5 ms is %s", got)
+	for _, c := range []struct {
+		m, o timer.Millis
+		want time.Duration
+	}{
+		{1005, 5, time.Second},
+		{5, 1005, -time.Second},
+		// A Duration holds 292 years.
+		{longest, 0, longest * time.Millisecond},
+		{longest + 1, 0, math.MaxInt64},
+		{-longest, 0, -longest * time.Millisecond},
+		{-longest - 1, 0, math.MinInt64},
+		{timer.MaxMillis, 1896076800123, math.MaxInt64},
+		{1896076800123, timer.MaxMillis, math.MinInt64},
+		// The difference does not fit 64 bits of milliseconds either.
+		{timer.Never, math.MinInt64, math.MaxInt64},
+		{math.MinInt64, timer.Never, math.MinInt64},
+		{timer.Never, -1, math.MaxInt64},
+		{-2, timer.Never, math.MinInt64},
+		{0, math.MinInt64, math.MaxInt64},
+	} {
+		if got := c.m.Sub(c.o); got != c.want {
+			t.Errorf("%d − %d ms is %s, want %s", c.m, c.o, got, c.want)
+		}
 	}
 }
+
+// longest is the longest time.Duration in milliseconds.
+const longest = math.MaxInt64 / 1_000_000
 
 func TestParseMillis(t *testing.T) {
 	for text, want := range map[string]timer.Millis{

@@ -251,6 +251,26 @@ func TestShardsAreListed(t *testing.T) {
 	w.post("shards/list", `{"namespace":"nowhere"}`).must(t, http.StatusNotFound)
 }
 
+// TestAShardWithATimerOfTheYear9999IsNotOverdue: the time until then does not fit a duration.
+func TestAShardWithATimerOfTheYear9999IsNotOverdue(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"a","executeAt":"9999-12-31T23:59:59.999Z"}`).must(t, http.StatusOK)
+	shards, _ := w.post("shards/list", `{}`).must(t, http.StatusOK).field("shards").([]any)
+	found := false
+	for _, s := range shards {
+		m, _ := s.(map[string]any)
+		if m["nextDueAt"] == "9999-12-31T23:59:59.999Z" {
+			found = true
+			if m["overdueFor"] != nil {
+				t.Errorf("a shard that is due in the year 9999 is overdue for %v", m["overdueFor"])
+			}
+		}
+	}
+	if !found {
+		t.Errorf("no shard is due in the year 9999: %v", shards)
+	}
+}
+
 // TestMatchingInPart: one of the two lanes does not get through. "Nothing was applied" must not be the answer.
 func TestMatchingInPart(t *testing.T) {
 	w := newWorld(t)
