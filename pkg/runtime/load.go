@@ -137,7 +137,7 @@ func readEnviron(environ, foreign []string) (values, error) {
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		rest, ours := strings.CutPrefix(name, EnvPrefix)
-		if !ours || slices.Contains(foreign, rest) || fromKubernetes(rest) {
+		if !ours || slices.Contains(foreign, rest) || fromKubernetes(rest, value) {
 			continue
 		}
 		key, ok := known[name]
@@ -147,12 +147,6 @@ func readEnviron(environ, foreign []string) (values, error) {
 		read[key] = value
 	}
 	return read, nil
-}
-
-// fromKubernetes knows the variables that Kubernetes sets in every container when a service of the
-// same namespace is named "timerbus".
-func fromKubernetes(rest string) bool {
-	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_")
 }
 
 func list[V any](names map[string]V) string {

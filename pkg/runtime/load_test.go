@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,12 +67,73 @@ func TestLoadReadsJSON(t *testing.T) {
 }
 
 func TestLoadPassesOverForeignVariables(t *testing.T) {
-	_, err := Load(Sources{
-		Foreign: []string{"URL"},
-		Environ: []string{"TIMERBUS_URL=x", "TIMERBUS_PORT=tcp://10.0.0.1:80", "TIMERBUS_PORT_80_TCP=x", "TIMERBUS_SERVICE_HOST=x"},
-	})
-	if err != nil {
+	if _, err := Load(Sources{Foreign: []string{"URL"}, Environ: []string{"TIMERBUS_URL=x"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// linksOf returns the variables that Kubernetes sets in the containers of a namespace for a service with one port, which
+// is named port if named is not empty.
+func linksOf(service, named, protocol, address, port string) []string {
+	service = strings.ToUpper(strings.ReplaceAll(service, "-", "_"))
+	url := strings.ToLower(protocol) + "://" + net.JoinHostPort(address, port)
+	link := service + "_PORT_" + port + "_" + protocol
+	links := []string{
+		service + "_SERVICE_HOST=" + address, service + "_SERVICE_PORT=" + port, service + "_PORT=" + url, link + "=" + url,
+		link + "_PROTO=" + strings.ToLower(protocol), link + "_PORT=" + port, link + "_ADDR=" + address,
+	}
+	if named != "" {
+		links = append(links, service+"_SERVICE_PORT_"+strings.ToUpper(strings.ReplaceAll(named, "-", "_"))+"="+port)
+	}
+	return links
+}
+
+func TestLoadPassesOverServicesOfKubernetes(t *testing.T) {
+	for name, environ := range map[string][]string{
+		"timerbus":             linksOf("timerbus", "", "TCP", "10.0.0.1", "80"),
+		"timerbus-ingest":      linksOf("timerbus-ingest", "http", "TCP", "10.0.0.1", "8080"),
+		"timerbus-nats":        linksOf("timerbus-nats", "client-tls", "TCP", "fd00::1", "4222"),
+		"timerbus-a-b-c":       linksOf("timerbus-a-b-c", "dns", "UDP", "10.0.0.1", "53"),
+		"timerbus-service":     linksOf("timerbus-service", "service-port", "SCTP", "10.0.0.1", "65535"),
+		"timerbus-1-port-2":    linksOf("timerbus-1-port-2", "p2", "TCP", "10.0.0.1", "1"),
+		"timerbus-postgres-rw": linksOf("timerbus-postgres-rw", "postgres", "TCP", "10.0.0.1", "5432"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, pair := range environ {
+				if got, err := Load(Sources{Environ: []string{pair}}); err != nil || got != DefaultConfig() {
+					t.Errorf("%s: %v", pair, err)
+				}
+			}
+		})
+	}
+}
+
+// TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes: a setting that somebody has made up must not be ignored.
+func TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes(t *testing.T) {
+	for _, pair := range []string{
+		"TIMERBUS_PORT=8080", "TIMERBUS_PORT=", "TIMERBUS_NATS_PORT=4222", "TIMERBUS_LISTEN_PORT=8080",
+		"TIMERBUS_SERVICE_HOST=localhost", "TIMERBUS_SERVICE_PORT=http", "TIMERBUS_SERVICE_NAME=x", "TIMERBUS_SERVICE_=1",
+		"TIMERBUS_INGEST_SERVICE_HOSTS=10.0.0.1", "TIMERBUS_PORT_80=tcp://10.0.0.1:80", "TIMERBUS_PORT_80_TCP=10.0.0.1:80",
+		"TIMERBUS_PORT_80_TLS=tls://10.0.0.1:80", "TIMERBUS_PORT_HTTP_TCP=tcp://10.0.0.1:80", "TIMERBUS_PORT_80_TCP_HOST=10.0.0.1",
+		"TIMERBUS_PORT_80_TCP_ADDR=x", "TIMERBUS_PORT_80_TCP_PROTO=tls", "TIMERBUS_PORT_80_TCP_PORT=x", "TIMERBUS_PORT=tcp://10.0.0.1",
+		"TIMERBUS__PORT=tcp://10.0.0.1:80", "TIMERBUS_PORT=http://10.0.0.1:80", "TIMERBUS_PORT=tcp://db:80", "TIMERBUS_SERVICE_PORT=65536",
+	} {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, err := Load(Sources{Environ: []string{pair}}); err == nil || !strings.Contains(err.Error(), name+" is not a setting") {
+			t.Errorf("%s: %v", pair, err)
+		}
+	}
+}
+
+// TestNoSettingLooksLikeAServiceOfKubernetes: it would be set by every cluster that has such a service.
+func TestNoSettingLooksLikeAServiceOfKubernetes(t *testing.T) {
+	for _, s := range Settings() {
+		rest := strings.TrimPrefix(s.Env, EnvPrefix)
+		for _, link := range serviceLinks {
+			if link.name.MatchString(rest) {
+				t.Errorf("%s has the form %s, which Kubernetes sets for services", s.Env, link.name)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,60 @@
+package runtime
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// serviceLinks are the variables that Kubernetes sets in every container for each service of its namespace: the form of
+// the name after EnvPrefix, and of the value. The service is named timerbus or timerbus-…; whoever deploys chooses the
+// rest, so there is no list of names.
+//
+// The value is checked too: a person who sets TIMERBUS_PORT=8080 means a setting, which does not exist.
+var serviceLinks = []struct {
+	name  *regexp.Regexp
+	value func(string) bool
+}{
+	{serviceLink(`SERVICE_HOST`), isAddress},
+	{serviceLink(`SERVICE_PORT(_[A-Z0-9_]+)?`), isPort},
+	{serviceLink(`PORT`), isEndpoint},
+	{serviceLink(`PORT_[0-9]+_(TCP|UDP|SCTP)`), isEndpoint},
+	{serviceLink(`PORT_[0-9]+_(TCP|UDP|SCTP)_PROTO`), isProtocol},
+	{serviceLink(`PORT_[0-9]+_(TCP|UDP|SCTP)_PORT`), isPort},
+	{serviceLink(`PORT_[0-9]+_(TCP|UDP|SCTP)_ADDR`), isAddress},
+}
+
+func serviceLink(form string) *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Z0-9_]*[A-Z0-9]_)?` + form + `$`)
+}
+
+// fromKubernetes reports whether Kubernetes has set the variable; rest is its name after EnvPrefix.
+func fromKubernetes(rest, value string) bool {
+	for _, link := range serviceLinks {
+		if link.name.MatchString(rest) && link.value(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func isAddress(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
+}
+
+func isPort(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
+
+func isProtocol(s string) bool { return slices.Contains([]string{"tcp", "udp", "sctp"}, s) }
+
+// isEndpoint accepts a form such as tcp://10.0.0.1:80.
+func isEndpoint(s string) bool {
+	protocol, at, ok := strings.Cut(s, "://")
+	_, err := netip.ParseAddrPort(at)
+	return ok && err == nil && isProtocol(protocol)
+}
