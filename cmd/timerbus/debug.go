@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
 // serveDebug serves profiles until stop is called.
@@ -25,7 +27,11 @@ func serveDebug(ctx context.Context, address string, logger *slog.Logger) (stop 
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn)}
+	hosts, err := runtime.ParseHosts("") // a web page must not read the process's memory
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	server := &http.Server{Handler: hosts.Guard(mux), ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

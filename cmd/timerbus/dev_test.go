@@ -103,7 +103,7 @@ func TestARequestThatNeverEndsLeavesTheOthersTimeToStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	const head = "POST /api/v1/timers/create HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+	const head = "POST /api/v1/timers/create HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
 	if _, err := io.WriteString(c, head); err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +112,53 @@ func TestARequestThatNeverEndsLeavesTheOthersTimeToStop(t *testing.T) {
 	}
 	if code := b.stop(t); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, b.stderr)
+	}
+}
+
+// TestDNSRebinding: a web page whose name resolves to 127.0.0.1 must not reach an API without a token. For the browser its
+// requests are same-origin.
+func TestDNSRebinding(t *testing.T) {
+	hermetic(t)
+	create := func(api, host, token string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api+"/api/v1/timers/list", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Origin", "http://"+host)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		answer, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(answer)
+	}
+	b, api := dev(t, t.TempDir(), "--allowed-hosts", "timers.internal")
+	status, answer := create(api, "rebound.example:8080", "")
+	if status != http.StatusForbidden || !strings.Contains(answer, "rebound.example:8080") || !strings.Contains(answer, "--allowed-hosts") {
+		t.Errorf("a foreign host: %d %s", status, answer)
+	}
+	for _, host := range []string{"", "localhost:1", "timers.internal"} {
+		if status, answer := create(api, host, ""); status != http.StatusOK {
+			t.Errorf("host %q: %d %s", host, status, answer)
+		}
+	}
+	b.stop(t)
+
+	// A page does not know the token.
+	t.Setenv("TIMERBUS_TOKEN", "secret")
+	_, api = dev(t, t.TempDir())
+	if status, answer := create(api, "rebound.example", "secret"); status != http.StatusOK {
+		t.Errorf("with a token: %d %s", status, answer)
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 		return usageError{err}
 	}
 	n, err := openPatiently(ctx, &node.Options{
-		CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
+		AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database remembers the count; asking for another one is an error that names it.
 		Partitions: config.Partitions,

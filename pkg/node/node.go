@@ -55,7 +55,7 @@ type Layer struct {
 	Prefix string
 }
 
-// Options say what to run on what. All fields but Role, Name, Migrate, Over, Token and Callback… are required.
+// Options say what to run on what. All fields but Role, Name, Migrate, Over, Token, AllowedHosts and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -73,6 +73,9 @@ type Options struct {
 	Listener net.Listener
 	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
 	Token string
+	// AllowedHosts are the hosts that requests may name beside loopback, as runtime.ParseHosts reads them. They are
+	// checked where there is no Token and the Listener is on loopback; on other addresses only if there are any.
+	AllowedHosts string
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it; CallbackProxy
 	// is what they go by, nil for none.
 	CallbackAllow string

@@ -45,7 +45,7 @@ func (w *works) probes() runtime.Part {
 		}
 		answerHealth(rw, status, health)
 	})
-	mux.Handle("GET /metrics", runtime.MetricsHandler(w.registry))
+	mux.Handle("GET /metrics", w.hosts.Guard(runtime.MetricsHandler(w.registry)))
 	return serverPart(&http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,

@@ -39,6 +39,9 @@ func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) 
 	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
 		return nil, err
 	}
+	if w.hosts, err = hostsOf(o); err != nil {
+		return nil, err
+	}
 	if metered, ok := store.As[prometheus.Collector](b.Store); ok {
 		w.registry.MustRegister(metered)
 	}
@@ -75,8 +78,23 @@ type works struct {
 	clock     *storeClock
 	revisions *timer.Revisions
 	policy    *egress.Policy
+	hosts     *runtime.Hosts // nil: all
 	source    string
 	name      string
+}
+
+// hostsOf returns the hosts that requests may name; nil for all. A web page does not know the token, and nothing is known
+// about the names by which other machines reach this one.
+func hostsOf(o *Options) (*runtime.Hosts, error) {
+	listen := o.Listener.Addr().String()
+	if o.Token != "" || !runtime.Loopback(listen) && o.AllowedHosts == "" {
+		return nil, nil //nolint:nilnil // nil accepts all hosts.
+	}
+	hosts, err := runtime.ParseHosts(o.AllowedHosts)
+	if err != nil {
+		return nil, err
+	}
+	return hosts.Listening(listen), nil
 }
 
 func (w *works) dispatcher() ([]runtime.Part, error) {
@@ -118,7 +136,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.now, Revisions: w.revisions,
 		Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
-		Token: o.Token, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
+		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})
 	if err != nil {
 		return nil, err

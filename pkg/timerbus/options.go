@@ -38,6 +38,8 @@ type Options struct {
 	Listener net.Listener
 	// Token is what clients must present; empty lets everybody in.
 	Token string
+	// AllowedHosts are the hosts that requests without a token may name beside loopback, as --allowed-hosts has them.
+	AllowedHosts string
 	// CallbackAllow says where callbacks may go beside public addresses, as --callback-allow does: "loopback",
 	// say, for receivers on this machine.
 	CallbackAllow string
@@ -97,7 +99,7 @@ func busBeside(store string) (string, error) {
 func (o *Options) node() *node.Options {
 	return &node.Options{
 		StoreURL: o.Store, BusURL: o.Bus, Partitions: o.Partitions, Migrate: true, Over: o.Watermill.over(o.Logger, o.Drain),
-		Listener: o.Listener, Token: o.Token, CallbackAllow: o.CallbackAllow, Drain: o.Drain,
+		Listener: o.Listener, Token: o.Token, AllowedHosts: o.AllowedHosts, CallbackAllow: o.CallbackAllow, Drain: o.Drain,
 		Version: "embedded", Logger: o.Logger,
 	}
 }

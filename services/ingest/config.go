@@ -54,6 +54,9 @@ type Config struct {
 	// Token, if not empty, is asked of every request but /healthz and /readyz.
 	Token string
 
+	// Hosts are the hosts that requests other than /healthz and /readyz may name; nil for all.
+	Hosts *runtime.Hosts
+
 	// Prefix begins the names of the service's own topics on the bus, where no timer's event may go. Default
 	// "timerbus".
 	Prefix string

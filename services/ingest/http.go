@@ -117,7 +117,16 @@ func (h *handler) admit(r *http.Request) error {
 			message: "requests from web pages of other origins are not accepted",
 		}
 	}
-	if h.token == nil || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+		return nil
+	}
+	if err := h.cfg.Hosts.Check(r.Host); err != nil {
+		return &refusal{
+			status: http.StatusForbidden, code: api.ErrorCodeForbidden, message: err.Error(),
+			details: details{"host": r.Host, "setting": "allowed-hosts"},
+		}
+	}
+	if h.token == nil {
 		return nil
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -276,6 +276,41 @@ func TestForeignPagesAreRefused(t *testing.T) {
 	}
 }
 
+func TestForeignHostsAreRefused(t *testing.T) {
+	hosts, err := runtime.ParseHosts("timers.internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(c *ingest.Config) { c.Hosts = hosts })
+	w.awaitReady()
+	for _, c := range []struct {
+		path, host string
+		status     int
+	}{
+		{"/api/v1/timers/list", "rebound.example", 403},
+		{"/metrics", "rebound.example", 403},
+		{"/nowhere", "rebound.example", 403},
+		{"/healthz", "10.0.0.7:8080", 200},
+		{"/readyz", "10.0.0.7:8080", 200},
+		{"/api/v1/timers/list", "timers.internal", 200},
+		{"/api/v1/timers/list", "localhost:9999", 200},
+	} {
+		method := http.MethodGet
+		if strings.HasPrefix(c.path, "/api") {
+			method = http.MethodPost
+		}
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://"+c.host+c.path, strings.NewReader("{}"))
+		got := httptest.NewRecorder()
+		w.handler.ServeHTTP(got, r)
+		if got.Code != c.status {
+			t.Errorf("%s of %s answered %d: %s", c.path, c.host, got.Code, got.Body)
+		}
+		if c.status == 403 && !strings.Contains(got.Body.String(), `"details":{"host":"rebound.example","setting":"allowed-hosts"}`) {
+			t.Errorf("%s of %s answered %s", c.path, c.host, got.Body)
+		}
+	}
+}
+
 func TestCorrelationHeader(t *testing.T) {
 	w := newWorld(t)
 	made := w.post("timers/create", `{"id":"a","executeIn":"1h"}`, "X-Correlation-Id", "h-1").must(t, 200)
