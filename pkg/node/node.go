@@ -73,7 +73,7 @@ type Options struct {
 	Listener net.Listener
 	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
 	Token string
-	// AllowedHosts are the hosts that requests may name beside loopback, as runtime.ParseHosts reads them. They are
+	// AllowedHosts are the hosts that requests may name in addition to loopback, as runtime.ParseHosts reads them. They are
 	// checked where there is no Token and the Listener is on loopback; on other addresses only if there are any.
 	AllowedHosts string
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it; CallbackProxy

@@ -45,9 +45,9 @@ type Config struct {
 	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that seal secrets of namespaces, base64 of 32 bytes, newest first"`
 	// Insecure allows HTTP and NATS beyond this machine without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
-	// AllowedHosts are the hosts that requests to an API without a token may name beside loopback, as ParseHosts reads
+	// AllowedHosts are the hosts that requests to an API without a token may name in addition to loopback, as ParseHosts reads
 	// them. Beyond loopback the host is checked only if there are any.
-	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name beside loopback: timers.internal, *.svc.example, any"`
+	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name in addition to loopback: timers.internal, *.svc.example, any"`
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
 	CallbackAllow string `koanf:"callback-allow" usage:"targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy that callbacks go by; empty: none, whatever the

@@ -9,7 +9,7 @@ import (
 )
 
 // serviceLinks are the variables that Kubernetes sets in every container for each service of its namespace: the form of
-// the name after EnvPrefix, and of the value. The service is named timerbus or timerbus-…; whoever deploys chooses the
+// the name after EnvPrefix, and of the value. The service is named timerbus or timerbus-…; an operator chooses the
 // rest, so there is no list of names.
 //
 // The value is checked too: a person who sets TIMERBUS_PORT=8080 means a setting, which does not exist.

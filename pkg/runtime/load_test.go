@@ -108,7 +108,7 @@ func TestLoadPassesOverServicesOfKubernetes(t *testing.T) {
 	}
 }
 
-// TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes: a setting that somebody has made up must not be ignored.
+// TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes: an invented setting must not be ignored.
 func TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes(t *testing.T) {
 	for _, pair := range []string{
 		"TIMERBUS_PORT=8080", "TIMERBUS_PORT=", "TIMERBUS_NATS_PORT=4222", "TIMERBUS_LISTEN_PORT=8080",

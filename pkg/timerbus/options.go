@@ -38,7 +38,7 @@ type Options struct {
 	Listener net.Listener
 	// Token is what clients must present; empty lets everybody in.
 	Token string
-	// AllowedHosts are the hosts that requests without a token may name beside loopback, as --allowed-hosts has them.
+	// AllowedHosts are the hosts that requests without a token may name in addition to loopback, as --allowed-hosts has them.
 	AllowedHosts string
 	// CallbackAllow says where callbacks may go beside public addresses, as --callback-allow does: "loopback",
 	// say, for receivers on this machine.

@@ -42,21 +42,21 @@ type entry struct {
 	kept    bool
 }
 
-// serveBatch serves a batch. Batches are larger than other requests, so that few are taken in at once.
+// serveBatch serves a batch. Batches are larger than other requests, so few are served at once. A batch counts when its body
+// has arrived, so that slow uploads do not block the others.
 func (h *handler) serveBatch(
 	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from source) (command, error),
 ) {
-	select {
-	case h.batches <- struct{}{}:
-		defer func() { <-h.batches }()
-	default:
-		h.fail(w, &refusal{
-			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": cap(h.batches)},
-			message: fmt.Sprintf("%d batches are being served already; nothing was applied, try again later", cap(h.batches)),
-		})
-		return
-	}
-	h.serveUpTo(w, r, h.cfg.BatchBodyLimit, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serveFrom(w, r, &h.batchBodies, func(ctx context.Context, body []byte, from source) (answer, error) {
+		select {
+		case h.batches <- struct{}{}:
+			defer func() { <-h.batches }()
+		default:
+			return answer{}, &refusal{
+				status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": cap(h.batches)},
+				message: fmt.Sprintf("%d batches are being served already; nothing was applied, try again later", cap(h.batches)),
+			}
+		}
 		items, err := decode.ReadBatch(body)
 		if err != nil {
 			return answer{}, err

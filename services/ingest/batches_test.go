@@ -3,8 +3,11 @@ package ingest_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,4 +144,113 @@ func TestOnlySoManyBatchesAreServedAtOnce(t *testing.T) {
 	w.post("timers/batch-delete", `{"timers":[{"id":"a"}]}`).must(t, http.StatusTooManyRequests)
 	close(goOn)
 	(<-first).must(t, http.StatusOK)
+}
+
+// upload begins a request whose body arrives in pieces. Its write returns when the service has read the piece.
+func (w *world) upload(path string, declared int64) (write func(piece string), end func() reply) {
+	w.t.Helper()
+	body, in := io.Pipe()
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "http://127.0.0.1:8080/api/v1/"+path, body)
+	r.ContentLength = declared
+	answered := make(chan *httptest.ResponseRecorder, 1)
+	go func() {
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, r)
+		body.Close() // as the server does: writes then fail
+		answered <- rec
+	}()
+	write = func(piece string) {
+		w.t.Helper()
+		if _, err := io.WriteString(in, piece); err != nil {
+			w.t.Errorf("the service stopped reading: %v, %s", err, (<-answered).Body)
+		}
+	}
+	var once sync.Once
+	var got reply
+	end = func() reply {
+		once.Do(func() {
+			in.Close()
+			rec := <-answered
+			got = reply{status: rec.Code, header: rec.Header(), text: rec.Body.String()}
+		})
+		return got
+	}
+	w.t.Cleanup(func() { end() })
+	return write, end
+}
+
+// TestABatchTakesItsSlotWhenItsBodyIsThere: slow uploads must not block the batches of others.
+func TestABatchTakesItsSlotWhenItsBodyIsThere(t *testing.T) {
+	w := newWorld(t, func(c *ingest.Config) { c.BatchesInFlight = 1 })
+	write, end := w.upload("timers/batch-create", -1)
+	write(`{"timers":[{"id":"slow",`)
+	w.post("timers/batch-create", `{"timers":[{"id":"a","executeIn":"1h"}]}`).must(t, http.StatusOK)
+	write(`"executeIn":"1h"}]}`)
+	end().must(t, http.StatusOK)
+	if _, err := w.row("slow"); err != nil {
+		t.Errorf("the slow upload was not applied: %v", err)
+	}
+}
+
+func TestBodiesAreBoundedInBytesOverAllRequests(t *testing.T) {
+	for _, c := range []struct{ slow, other string }{
+		{"timers/create", `timers/create:{"id":"a","executeIn":"1h"}`},
+		{"timers/batch-create", `timers/batch-create:{"timers":[{"id":"a","executeIn":"1h"}]}`},
+	} {
+		t.Run(c.slow, func(t *testing.T) {
+			w := newWorld(t, func(c *ingest.Config) { c.BodiesBytes, c.BatchBodiesBytes = 32<<10, 32<<10 })
+			path, body, _ := strings.Cut(c.other, ":")
+			piece := strings.Repeat(" ", 10<<10) // takes 16 KiB
+			first, endFirst := w.upload(c.slow, -1)
+			first(piece)
+			w.post(path, body).must(t, http.StatusOK)
+			second, endSecond := w.upload(c.slow, 100<<10)
+			second(piece)
+			got := w.post(path, body).must(t, http.StatusTooManyRequests)
+			if got.field("details", "limit") != 32768.0 || got.header.Get("Retry-After") == "" {
+				t.Errorf("answered %s", got.text)
+			}
+			endFirst().must(t, http.StatusBadRequest)
+			w.post(path, body).must(t, http.StatusOK)
+			endSecond()
+		})
+	}
+}
+
+// TestASlowUploadTakesOnlyWhatHasArrived: a client must not reserve memory by a Content-Length.
+func TestASlowUploadTakesOnlyWhatHasArrived(t *testing.T) {
+	w := newWorld(t, func(c *ingest.Config) { c.BodiesBytes = 64 << 10 })
+	for range 4 {
+		write, _ := w.upload("timers/create", 100<<10)
+		write("{")
+	}
+	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+}
+
+// TestBodiesArriveWhole: whatever the pieces, up to the limit.
+func TestBodiesArriveWhole(t *testing.T) {
+	w := newWorld(t)
+	for _, size := range []int{1, 8191, 8192, 8193, 16384, 100_000, timer.MaxPayload - 2} {
+		for _, pieces := range []int{1, 7, 5000} {
+			id := fmt.Sprintf("%d-%d", size, pieces)
+			payload := strings.Repeat("x", size)
+			body := `{"id":"` + id + `","executeIn":"1h","payload":"` + payload + `"}`
+			for _, declared := range []int64{-1, int64(len(body))} {
+				write, end := w.upload("timers/create", declared)
+				for rest := body; rest != ""; {
+					n := min(len(rest), pieces*100)
+					if pieces == 1 {
+						n = len(rest)
+					}
+					write(rest[:n])
+					rest = rest[n:]
+				}
+				end().must(t, http.StatusOK)
+				row, err := w.row(id)
+				if err != nil || string(row.Payload) != `"`+payload+`"` {
+					t.Errorf("%s: a payload of %d bytes arrived as %d, %v", id, size, len(row.Payload), err)
+				}
+			}
+		}
+	}
 }

@@ -82,6 +82,9 @@ type Config struct {
 	// BatchBodyLimit bounds the body of a batch: 8 MiB. BatchesInFlight bounds how many are served at
 	// once, the others being refused: 16.
 	BatchBodyLimit, BatchesInFlight int
+	// BodiesBytes bounds the bodies of all requests but batches that are read and served at once: 64 MiB.
+	// BatchBodiesBytes bounds those of batches: 128 MiB. Requests beyond are refused.
+	BodiesBytes, BatchBodiesBytes int
 	// Lanes is how many group commits may run at once: 2.
 	Lanes int
 	// BatchOps and BatchBytes bound one write, of requests or of commands: 512 and 4 MiB.
@@ -149,6 +152,8 @@ func (c *Config) withDefaults() error {
 		{&c.BodyLimit, 128 << 10},
 		{&c.BatchBodyLimit, 8 << 20},
 		{&c.BatchesInFlight, 16},
+		{&c.BodiesBytes, 64 << 20},
+		{&c.BatchBodiesBytes, 128 << 20},
 		{&c.Lanes, 2},
 		{&c.BatchOps, 512},
 		{&c.BatchBytes, 4 << 20},

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,7 +28,9 @@ const correlationHeader = "X-Correlation-ID"
 func (s *Service) Handler() http.Handler {
 	h := &handler{
 		Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		batches: make(chan struct{}, s.cfg.BatchesInFlight),
+		bodies:      bodies{limit: s.cfg.BodyLimit, total: int64(s.cfg.BodiesBytes)},
+		batchBodies: bodies{limit: s.cfg.BatchBodyLimit, total: int64(s.cfg.BatchBodiesBytes)},
+		batches:     make(chan struct{}, s.cfg.BatchesInFlight),
 	}
 	h.metricsPage = h.exposition()
 	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
@@ -61,7 +62,9 @@ type handler struct {
 
 	mux         *http.ServeMux
 	origin      *http.CrossOriginProtection
-	token       []byte        // SHA-256; nil if none is asked for
+	token       []byte // SHA-256; nil if none is asked for
+	bodies      bodies
+	batchBodies bodies
 	batches     chan struct{} // holds a token for each batch that is served
 	metricsPage http.Handler
 }
@@ -173,12 +176,12 @@ type answer struct {
 func (h *handler) serve(
 	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
-	h.serveUpTo(w, r, h.cfg.BodyLimit, route)
+	h.serveFrom(w, r, &h.bodies, route)
 }
 
-// serveUpTo is serve with a limit for the body, in bytes.
-func (h *handler) serveUpTo(
-	w http.ResponseWriter, r *http.Request, limit int,
+// serveFrom is serve with the bounds of the body.
+func (h *handler) serveFrom(
+	w http.ResponseWriter, r *http.Request, bodies *bodies,
 	route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
 	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader), trace: traceOf(r.Header)}
@@ -189,7 +192,8 @@ func (h *handler) serveUpTo(
 		}
 		w.Header().Set(correlationHeader, from.correlationID)
 	}
-	body, err := h.read(w, r, limit)
+	body, release, err := bodies.read(w, r)
+	defer release()
 	if err != nil {
 		h.fail(w, err)
 		return
@@ -214,25 +218,6 @@ func traceOf(h http.Header) event.Trace {
 		return event.Trace{}
 	}
 	return event.TraceOf(parents[0], strings.Join(h["Tracestate"], ","))
-}
-
-func (h *handler) read(w http.ResponseWriter, r *http.Request, limit int) ([]byte, error) {
-	if r.ContentLength > int64(limit) {
-		return nil, bodyTooLarge(limit)
-	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead) // room to see the end without growing again
-	}
-	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, int64(limit)))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, bodyTooLarge(limit)
-	case err != nil:
-		return nil, timer.Invalid("body", buf.Bytes(), "a body that arrives whole")
-	}
-	return buf.Bytes(), nil
 }
 
 // fail writes an error.
