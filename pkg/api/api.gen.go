@@ -206,6 +206,20 @@ type CreateTimerRequest struct {
 // retention, so that a create sent twice does not fire twice.
 type CreateTimerRequestOnConflict string
 
+// DegradedPart defines model for DegradedPart.
+type DegradedPart struct {
+	// Part Example: bus
+	Part string `json:"part"`
+
+	// Reason Example: the bus does not answer
+	Reason string `json:"reason"`
+
+	// Since RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	Since Instant `json:"since"`
+}
+
 // DeleteMatchingRequest All given filters must hold; at least one besides `namespace` is required.
 type DeleteMatchingRequest struct {
 	// CorrelationID The whole correlation id.
@@ -301,8 +315,12 @@ type Health struct {
 	// Status Example: ok
 	Status string `json:"status"`
 
-	// Reasons What does not work; absent if all does.
+	// Reasons What does not work and is required; absent if the process is ready.
 	Reasons []string `json:"reasons,omitempty,omitzero"`
+
+	// Degraded What does not work and is not required: requests are served without it. While the bus is away, for example,
+	// ingest stores timers, and those that are due soon may fire a few seconds late.
+	Degraded []DegradedPart `json:"degraded,omitempty,omitzero"`
 }
 
 // HistoryEntry defines model for HistoryEntry.

@@ -17,32 +17,20 @@ const probeTimeout = 2 * time.Second
 
 // probes serves /healthz, /readyz and /metrics for a role without the HTTP API, as that API does.
 func (w *works) probes() runtime.Part {
-	b, o := w.backend, w.options
-	ready := runtime.NewReadiness(probeTimeout, o.Logger,
-		runtime.Question{Reason: "the store does not answer", Ask: func(ctx context.Context) error {
-			_, err := b.Store.Ping(ctx)
+	o := w.options
+	ready := runtime.NewReadiness(w.clock, probeTimeout, o.Logger,
+		runtime.Question{Part: "store", Reason: "the store does not answer", Ask: func(ctx context.Context) error {
+			_, err := w.backend.Store.Ping(ctx)
 			return err
 		}},
-		w.consumption(o.Role),
-		runtime.Question{Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
-			_, err := b.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
-			return err
-		}},
+		w.consumption(o.Role), w.busAnswers(),
 	)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
 		answerHealth(rw, http.StatusOK, api.Health{Status: "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
-		health := api.Health{Status: "ready"}
-		for _, u := range ready.Ask() {
-			health.Status = "not ready"
-			health.Reasons = append(health.Reasons, u.Reason)
-		}
-		status := http.StatusOK
-		if len(health.Reasons) > 0 {
-			status = http.StatusServiceUnavailable
-		}
+		status, health := runtime.HealthOf(ready.Ask())
 		answerHealth(rw, status, health)
 	})
 	mux.Handle("GET /metrics", w.hosts.Guard(runtime.MetricsHandler(w.registry)))
@@ -55,11 +43,19 @@ func (w *works) probes() runtime.Part {
 
 // consumption asks whether what a role consumes from the bus makes progress.
 func (w *works) consumption(role Role) runtime.Question {
-	topic, group, reason := bus.Due, bus.GroupDispatchers, "due events are not consumed"
+	topic, group, part, reason := bus.Due, bus.GroupDispatchers, "due events", "due events are not consumed"
 	if role == Scheduler {
-		topic, group, reason = bus.Shards, bus.GroupSchedulers, "hints are not consumed"
+		topic, group, part, reason = bus.Shards, bus.GroupSchedulers, "hints", "hints are not consumed"
 	}
-	return runtime.Question{Reason: reason, Ask: func(context.Context) error { return w.backend.Bus.Ready(topic, group) }}
+	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error { return w.backend.Bus.Ready(topic, group) }}
+}
+
+// busAnswers asks the bus for what schedulers and dispatchers require of it.
+func (w *works) busAnswers() runtime.Question {
+	return runtime.Question{Part: "bus", Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+		_, err := w.backend.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+		return err
+	}}
 }
 
 func answerHealth(w http.ResponseWriter, status int, health api.Health) {

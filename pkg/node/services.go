@@ -130,7 +130,7 @@ func (w *works) ingest() ([]runtime.Part, error) {
 	positions, _ := store.As[store.Positions](b.Store)
 	var others []runtime.Question
 	if o.Role == All {
-		others = []runtime.Question{w.consumption(Dispatcher), w.consumption(Scheduler)}
+		others = []runtime.Question{w.consumption(Dispatcher), w.consumption(Scheduler), w.busAnswers()}
 	}
 	s, err := ingest.New(ingest.Config{
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.now, Revisions: w.revisions,

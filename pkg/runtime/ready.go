@@ -5,100 +5,187 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Question is something whose answer is needed for work. Reason tells whoever probes what is wrong when it
-// fails, and names no hosts.
+// Question asks whether a part that a process uses works.
 type Question struct {
+	// Part names the part, such as store or bus.
+	Part string
+	// Reason says what is wrong when Ask fails. It is for anyone who may probe, and names no hosts.
 	Reason string
-	Ask    func(ctx context.Context) error
+	// Degrades: the process serves its requests without the part, less well. It stays ready, and /readyz lists the
+	// part. Otherwise the part is required.
+	Degrades bool
+	Ask      func(ctx context.Context) error
 }
 
-// UnreadyError is a question that got no answer. The cause, which may name hosts, is for the log.
-type UnreadyError struct {
-	Reason string
-	Cause  error
+// Failure is a part that does not work. The cause, which may name hosts, is for the log.
+type Failure struct {
+	Part, Reason string
+	// Since is when it was first found not to work.
+	Since timer.Millis
+	// Degrades: the process is ready all the same.
+	Degrades bool
+	Cause    error
+
+	began time.Duration // Since, by the readiness's watch
 }
 
-func (u *UnreadyError) Error() string { return fmt.Sprintf("%s: %v", u.Reason, u.Cause) }
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Cause) }
 
 // Unwrap implements what errors.Is looks for.
-func (u *UnreadyError) Unwrap() error { return u.Cause }
+func (f *Failure) Unwrap() error { return f.Cause }
 
-// Answers are cached, because probes may come often. That something does not work is cached for a shorter time, so that
-// the end of a start or of a short outage is seen soon.
+// Answers are cached, because probes may come often. Failures are cached for a shorter time, so that the end of a start or
+// of a short outage is seen soon.
 const (
 	readyFor   = time.Second
 	unreadyFor = 50 * time.Millisecond
 )
 
-// Readiness asks its questions at most once a second while it is ready, and twenty times a second while it is not, however
-// often it is probed, and logs changes.
+const (
+	// settleWithin is how long after its start a process is not ready because of parts that only degrade it.
+	settleWithin = 30 * time.Second
+	// degradeTimeout bounds a question about such a part. Kubernetes, say, waits 1 s for the answer to a probe, and a
+	// hanging bus must not make a process unready that works without it.
+	degradeTimeout = 500 * time.Millisecond
+)
+
+// Readiness asks its questions at most once a second while all parts work, and twenty times a second while one does not,
+// however often it is probed, and logs changes.
+//
+// A process that has just started is not ready until all parts have worked once, or for 30 s: a program that has started it
+// can wait for readiness before it publishes commands, and one that comes up during an outage serves requests nevertheless.
 type Readiness struct {
 	questions []Question
 	timeout   time.Duration
-	watch     timer.Stopwatch
+	clock     timer.Clock     // for what is shown
+	watch     timer.Stopwatch // for what is decided, so that setting the wall clock does not freeze an answer
 	logger    *slog.Logger
 
-	turn  chan struct{} // holds one token: one asks at a time
-	until time.Duration // by watch, so that setting the wall clock does not freeze the answer
-	last  []*UnreadyError
-	began bool // it was ready once
+	turn    chan struct{} // holds one token: one asks at a time
+	until   time.Duration
+	last    []*Failure
+	settled bool
 }
 
 // NewReadiness makes one; timeout bounds each question.
-func NewReadiness(timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
+func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
 	return &Readiness{
-		questions: questions, timeout: timeout, watch: timer.NewStopwatch(), logger: logger, turn: make(chan struct{}, 1),
+		questions: questions, timeout: timeout, clock: clock, watch: timer.NewStopwatch(), logger: logger, turn: make(chan struct{}, 1),
 	}
 }
 
-// Ask returns what does not work; nothing if all does.
-func (r *Readiness) Ask() []*UnreadyError {
+// Ask returns the parts that do not work. The process is ready if all of them only degrade it.
+func (r *Readiness) Ask() []*Failure {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
 	if r.watch.Elapsed() < r.until {
 		return r.last
 	}
-	before := len(r.last)
-	r.last = r.askAll()
-	r.until = r.watch.Elapsed() + readyFor
+	found := r.askAll()
+	now, before, starting := r.watch.Elapsed(), r.last, !r.settled
+	r.settled = r.settled || len(found) == 0 || now >= settleWithin
+	r.last = r.judge(found, before, now)
+	r.until = now + readyFor
 	if len(r.last) > 0 {
-		r.until = r.watch.Elapsed() + unreadyFor
+		r.until = now + unreadyFor
 	}
-	switch after := len(r.last); {
-	case after > 0 && before == 0:
-		level := slog.LevelWarn
-		if !r.began {
-			level = slog.LevelInfo // it is starting
-		}
-		for _, u := range r.last {
-			r.logger.Log(context.Background(), level, "not ready", "reason", u.Reason, "error", u.Cause)
-		}
-	case after == 0 && before > 0:
-		r.logger.Info("ready again")
-	}
-	r.began = r.began || len(r.last) == 0
+	r.log(before, starting, now)
 	return r.last
 }
 
-func (r *Readiness) askAll() []*UnreadyError {
-	var all []*UnreadyError
-	for _, q := range r.questions {
-		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
-		if err := q.Ask(ctx); err != nil {
-			reason := q.Reason
-			// An error may know better what is wrong, such as a store that answers and takes no writes.
-			var knows interface{ ReadyReason() string }
-			if errors.As(err, &knows) {
-				reason = knows.ReadyReason()
+// askAll asks all questions at the same time and returns the failures in the order of the questions.
+func (r *Readiness) askAll() []*Failure {
+	all := make([]*Failure, len(r.questions))
+	var asking sync.WaitGroup
+	for i, q := range r.questions {
+		asking.Go(func() {
+			timeout := r.timeout
+			if q.Degrades {
+				timeout = min(timeout, degradeTimeout)
 			}
-			all = append(all, &UnreadyError{reason, err})
-		}
-		cancel()
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
+			defer cancel()
+			if err := q.Ask(ctx); err != nil {
+				reason := q.Reason
+				// An error may know better what is wrong, such as a store that answers and takes no writes.
+				var knows interface{ ReadyReason() string }
+				if errors.As(err, &knows) {
+					reason = knows.ReadyReason()
+				}
+				all[i] = &Failure{Part: q.Part, Reason: reason, Degrades: q.Degrades, Cause: err}
+			}
+		})
 	}
-	return all
+	asking.Wait()
+	return slices.DeleteFunc(all, func(f *Failure) bool { return f == nil })
+}
+
+// judge dates the failures and decides which ones make the process unready. A part that one role of the process requires
+// is required, whatever the others do without it.
+func (r *Readiness) judge(found, before []*Failure, now time.Duration) []*Failure {
+	required := map[string]bool{}
+	for _, f := range found {
+		required[f.Part] = required[f.Part] || !f.Degrades
+	}
+	var judged []*Failure
+	for _, f := range found {
+		if f.Degrades && required[f.Part] {
+			continue // the role that requires the part has reported it
+		}
+		f.Degrades = f.Degrades && r.settled
+		f.Since, f.began = r.clock(), now
+		if i := slices.IndexFunc(before, f.same); i >= 0 {
+			f.Since, f.began = before[i].Since, before[i].began
+		}
+		judged = append(judged, f)
+	}
+	return judged
+}
+
+func (f *Failure) same(o *Failure) bool { return f.Part == o.Part && f.Reason == o.Reason }
+
+// log writes a line for each part that began or ended to fail.
+func (r *Readiness) log(before []*Failure, starting bool, now time.Duration) {
+	level := slog.LevelWarn
+	if starting {
+		level = slog.LevelInfo
+	}
+	for _, f := range r.last {
+		i := slices.IndexFunc(before, f.same)
+		switch {
+		case i >= 0 && before[i].Degrades == f.Degrades:
+		case f.Degrades:
+			r.logger.Log(context.Background(), slog.LevelWarn, "degraded", "part", f.Part, "reason", f.Reason, "error", f.Cause)
+		default:
+			r.logger.Log(context.Background(), level, "not ready", "part", f.Part, "reason", f.Reason, "error", f.Cause)
+		}
+	}
+	for _, f := range before {
+		if !slices.ContainsFunc(r.last, f.same) {
+			r.logger.Info("part works again", "part", f.Part, "reason", f.Reason, "after", now-f.began)
+		}
+	}
+}
+
+// HealthOf is the answer of /readyz.
+func HealthOf(failures []*Failure) (status int, health api.Health) {
+	status, health = http.StatusOK, api.Health{Status: "ready"}
+	for _, f := range failures {
+		if f.Degrades {
+			health.Degraded = append(health.Degraded, api.DegradedPart{Part: f.Part, Reason: f.Reason, Since: api.At(f.Since.Time())})
+			continue
+		}
+		status, health.Status = http.StatusServiceUnavailable, "not ready"
+		health.Reasons = append(health.Reasons, f.Reason)
+	}
+	return status, health
 }

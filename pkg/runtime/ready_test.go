@@ -1,13 +1,19 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
@@ -15,9 +21,9 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		asked := 0
 		failure := errors.New("10.0.0.7 is away")
 		fail := false
-		r := NewReadiness(time.Second, slog.New(slog.DiscardHandler),
-			Question{"the first does not answer", func(context.Context) error { return nil }},
-			Question{"the second does not answer", func(ctx context.Context) error {
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			Question{Part: "first", Reason: "the first does not answer", Ask: func(context.Context) error { return nil }},
+			Question{Part: "second", Reason: "the second does not answer", Ask: func(ctx context.Context) error {
 				asked++
 				if _, bounded := ctx.Deadline(); !bounded {
 					t.Error("a question without a bound")
@@ -53,6 +59,152 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 	})
 }
 
+// part is a part of a process under test.
+type part struct {
+	mu    sync.Mutex
+	err   error
+	hangs bool
+}
+
+func (p *part) set(err error, hangs bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err, p.hangs = err, hangs
+}
+
+func (p *part) ask(ctx context.Context) error {
+	p.mu.Lock()
+	err, hangs := p.err, p.hangs
+	p.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return err
+}
+
+// described shows failures as text.
+func described(failures []*Failure) string {
+	var out []string
+	for _, f := range failures {
+		effect := "required"
+		if f.Degrades {
+			effect = "degrades"
+		}
+		out = append(out, f.Part+" "+effect)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var store, bus part
+		var log bytes.Buffer
+		away := errors.New("away")
+		r := NewReadiness(timer.SystemClock, 2*time.Second, slog.New(slog.NewTextHandler(&log, nil)),
+			Question{Part: "store", Reason: "the store does not answer", Ask: store.ask},
+			Question{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: bus.ask})
+		want := func(when, parts string, status int) {
+			t.Helper()
+			time.Sleep(readyFor)
+			failures := r.Ask()
+			got, health := HealthOf(failures)
+			if described(failures) != parts || got != status || (health.Status == "ready") != (status == http.StatusOK) {
+				t.Errorf("%s: %q, %d %+v, want %q, %d", when, described(failures), got, health, parts, status)
+			}
+		}
+		want("at first", "", http.StatusOK)
+		bus.set(away, false)
+		want("without the bus", "bus degrades", http.StatusOK)
+		since := r.Ask()[0].Since
+		if _, health := HealthOf(r.Ask()); len(health.Degraded) != 1 || health.Degraded[0].Reason != "the bus does not answer" ||
+			!health.Degraded[0].Since.Equal(since.Time()) || health.Reasons != nil {
+			t.Errorf("health %+v", health)
+		}
+		store.set(away, false)
+		want("without both", "store required, bus degrades", http.StatusServiceUnavailable)
+		store.set(nil, false)
+		want("with the store again", "bus degrades", http.StatusOK)
+		if got := r.Ask()[0].Since; got != since {
+			t.Errorf("the bus is away since %v, and then since %v", since, got)
+		}
+		// A bus that hangs must not use up the second that a probe waits.
+		bus.set(nil, true)
+		time.Sleep(readyFor)
+		began := time.Now()
+		if got := described(r.Ask()); got != "bus degrades" || time.Since(began) > degradeTimeout {
+			t.Errorf("%q after %v", got, time.Since(began))
+		}
+		bus.set(nil, false)
+		want("with both", "", http.StatusOK)
+		for line, n := range map[string]int{`msg=degraded part=bus`: 1, `msg="not ready" part=store`: 1, `msg="part works again" part=bus`: 1, `msg="part works again" part=store`: 1} {
+			if got := strings.Count(log.String(), line); got != n {
+				t.Errorf("%d lines with %s, want %d:\n%s", got, line, n, &log)
+			}
+		}
+	})
+}
+
+// TestReadinessAsksAllAtOnce: two parts that hang must not take twice as long as one.
+func TestReadinessAsksAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := part{hangs: true}, part{hangs: true}
+		r := NewReadiness(timer.SystemClock, 2*time.Second, slog.New(slog.DiscardHandler),
+			Question{Part: "a", Ask: a.ask}, Question{Part: "b", Ask: b.ask})
+		began := time.Now()
+		if got := described(r.Ask()); got != "a required, b required" || time.Since(began) != 2*time.Second {
+			t.Errorf("%q after %v", got, time.Since(began))
+		}
+	})
+}
+
+func TestReadinessRequiresAllPartsAtTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bus part
+		bus.set(errors.New("not subscribed"), false)
+		question := Question{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: bus.ask}
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), question)
+		if got := described(r.Ask()); got != "commands required" {
+			t.Errorf("at the start: %q", got)
+		}
+		time.Sleep(settleWithin - time.Millisecond)
+		if got := described(r.Ask()); got != "commands required" {
+			t.Errorf("before %v: %q", settleWithin, got)
+		}
+		time.Sleep(unreadyFor)
+		if got := described(r.Ask()); got != "commands degrades" {
+			t.Errorf("after %v: %q", settleWithin, got)
+		}
+
+		r = NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), question)
+		bus.set(nil, false)
+		if got := described(r.Ask()); got != "" {
+			t.Errorf("%q", got)
+		}
+		bus.set(errors.New("away"), false)
+		time.Sleep(readyFor)
+		if got := described(r.Ask()); got != "commands degrades" {
+			t.Errorf("after all have worked once: %q", got)
+		}
+	})
+}
+
+// TestReadinessOfAPartThatOneRoleRequires: a process is not ready if one of its roles is not.
+func TestReadinessOfAPartThatOneRoleRequires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bus part
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			Question{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: bus.ask},
+			Question{Part: "bus", Reason: "the bus does not answer", Ask: bus.ask})
+		r.Ask()
+		bus.set(errors.New("away"), false)
+		time.Sleep(readyFor)
+		if got := described(r.Ask()); got != "bus required" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // full is an error that knows its reason.
 type full struct{}
 
@@ -60,9 +212,9 @@ func (full) Error() string       { return "disk 7 of 10.0.0.7 is full" }
 func (full) ReadyReason() string { return "the disk is full" }
 
 func TestAnErrorMayNameTheReason(t *testing.T) {
-	r := NewReadiness(time.Second, slog.New(slog.DiscardHandler),
-		Question{"the first does not answer", func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
-		Question{"the second does not answer", func(context.Context) error { return errors.New("away") }})
+	r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+		Question{Part: "first", Reason: "the first does not answer", Ask: func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
+		Question{Part: "second", Reason: "the second does not answer", Ask: func(context.Context) error { return errors.New("away") }})
 	got := r.Ask()
 	if len(got) != 2 || got[0].Reason != "the disk is full" || got[1].Reason != "the second does not answer" {
 		t.Errorf("the reasons are %v", got)

@@ -74,7 +74,7 @@ type Config struct {
 	StoreTimeout time.Duration
 	// ReadyTimeout bounds each question of a readiness check: 2 s.
 	ReadyTimeout time.Duration
-	// Ready are further questions of the readiness check, about other services of the process. Default: none.
+	// Ready are further questions of the readiness check, about what other services of the process require. Default: none.
 	Ready []runtime.Question
 
 	// BodyLimit bounds a request's body and a command's data: 131,072 bytes.

@@ -12,35 +12,44 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// Ready asks the store and the bus, at most once a second, and returns why requests cannot be served,
-// or nil.
+// Ready asks the store and the bus, at most once a second, and returns why requests cannot be served, or nil. Parts that
+// only degrade the service are no reason.
 func (s *Service) Ready() error {
 	var all []error
-	for _, u := range s.unready() {
-		all = append(all, u)
+	for _, f := range s.failures() {
+		if !f.Degrades {
+			all = append(all, f)
+		}
 	}
 	return errors.Join(all...)
 }
 
-func (s *Service) unready() []*runtime.UnreadyError {
+func (s *Service) failures() []*runtime.Failure {
+	own := func(reason, cause string) []*runtime.Failure {
+		return []*runtime.Failure{{Part: "ingest", Reason: reason, Since: s.cfg.Clock(), Cause: errors.New(cause)}}
+	}
 	switch s.state.Load() {
 	case idle:
-		return []*runtime.UnreadyError{{Reason: "the service is starting", Cause: errors.New("not running yet")}}
+		return own("the service is starting", "not running yet")
 	case stopped:
-		return []*runtime.UnreadyError{{Reason: "the service is stopping", Cause: errors.New("not running any more")}}
+		return own("the service is stopping", "not running any more")
 	default:
 		return s.readiness.Ask()
 	}
 }
 
+// questions: requests need the store. Without the bus rows are stored all the same, and the sweep finds those whose hint is
+// lost.
 func (s *Service) questions() []runtime.Question {
 	return append([]runtime.Question{
-		{Reason: "the store does not answer", Ask: func(ctx context.Context) error {
+		{Part: "store", Reason: "the store does not answer", Ask: func(ctx context.Context) error {
 			_, err := s.cfg.Store.Ping(ctx)
 			return err
 		}},
-		{Reason: "commands are not consumed", Ask: func(context.Context) error { return s.cfg.Bus.Ready(bus.Commands, Group) }},
-		{Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+		{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: func(context.Context) error {
+			return s.cfg.Bus.Ready(bus.Commands, Group)
+		}},
+		{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: func(ctx context.Context) error {
 			_, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 			return err
 		}},
@@ -54,16 +63,8 @@ func (h *handler) GetHealth(w http.ResponseWriter, _ *http.Request) {
 
 // GetReadiness implements api.ServerInterface.
 func (h *handler) GetReadiness(w http.ResponseWriter, _ *http.Request) {
-	reasons := h.unready()
-	if len(reasons) == 0 {
-		h.write(w, http.StatusOK, api.Health{Status: "ready"})
-		return
-	}
-	answer := api.Health{Status: "not ready"}
-	for _, u := range reasons {
-		answer.Reasons = append(answer.Reasons, u.Reason)
-	}
-	h.write(w, http.StatusServiceUnavailable, answer)
+	status, health := runtime.HealthOf(h.failures())
+	h.write(w, status, health)
 }
 
 // GetMetrics implements api.ServerInterface.

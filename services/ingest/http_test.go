@@ -374,7 +374,7 @@ func TestReadinessNamesOtherConsumers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stuck atomic.Bool
 		w := newWorld(t, func(c *ingest.Config) {
-			c.Ready = []runtime.Question{{Reason: "due events are not consumed", Ask: func(context.Context) error {
+			c.Ready = []runtime.Question{{Part: "due events", Reason: "due events are not consumed", Ask: func(context.Context) error {
 				if stuck.Load() {
 					return bus.ErrUnavailable
 				}
@@ -417,8 +417,9 @@ func TestHealthAndMetrics(t *testing.T) {
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
 }
 
-// An answer is cached for a second of elapsed time, also if the wall clock is set back.
-func TestReadinessFollowsTheBusWhateverTheWallClock(t *testing.T) {
+// TestReadyWithoutABus: rows are stored without the bus, and the sweep finds those whose hint is lost. A load balancer must
+// not take the service out. An answer is cached for a second of elapsed time, also if the wall clock is set back.
+func TestReadyWithoutABus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		defer w.stop()
@@ -427,13 +428,49 @@ func TestReadinessFollowsTheBusWhateverTheWallClock(t *testing.T) {
 		w.now.Add(-time.Hour.Milliseconds())
 		w.member.Disconnect()
 		time.Sleep(1001 * time.Millisecond)
-		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
-		if reasons := fmt.Sprint(got.field("reasons")); reasons != "[commands are not consumed the bus does not answer]" {
-			t.Errorf("readyz answered %s", got.text)
+		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+		want := fmt.Sprintf(`{"status":"ready","degraded":[`+
+			`{"part":"commands","reason":"commands are not consumed","since":"%[1]s"},`+
+			`{"part":"bus","reason":"the bus does not answer","since":"%[1]s"}]}`, w.clock())
+		if strings.TrimSpace(got.text) != want {
+			t.Errorf("readyz answered %s\nwant %s", got.text, want)
+		}
+		w.post("timers/create", `{"id":"a","executeIn":"1s"}`).must(t, 200)
+		w.now.Add(2000)
+		time.Sleep(1001 * time.Millisecond)
+		if got := w.send(t.Context(), "GET", "/readyz", "").must(t, 200); strings.TrimSpace(got.text) != want {
+			t.Errorf("later readyz answered %s\nwant %s", got.text, want)
 		}
 		w.member.Connect()
 		w.now.Add(-time.Hour.Milliseconds())
+		w.awaitReady()
+		if got := w.send(t.Context(), "GET", "/readyz", "").must(t, 200); got.field("degraded") != nil {
+			t.Errorf("with the bus again readyz answered %s", got.text)
+		}
+	})
+}
+
+// TestNotReadyWithoutABusThatAnotherRoleRequires: the scheduler of the same process cannot work.
+func TestNotReadyWithoutABusThatAnotherRoleRequires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var member bus.Bus
+		w := newWorld(t, func(c *ingest.Config) {
+			member = c.Bus
+			c.Ready = []runtime.Question{{Part: "bus", Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+				_, err := member.Floor(ctx, bus.Due, bus.GroupDispatchers)
+				return err
+			}}}
+		})
+		defer w.stop()
+		w.awaitReady()
+		w.member.Disconnect()
 		time.Sleep(1001 * time.Millisecond)
-		w.send(t.Context(), "GET", "/readyz", "").must(t, 200)
+		got := w.send(t.Context(), "GET", "/readyz", "").must(t, 503)
+		if reasons := fmt.Sprint(got.field("reasons")); reasons != "[the bus does not answer]" {
+			t.Errorf("readyz answered %s", got.text)
+		}
+		if parts, _ := got.field("degraded").([]any); len(parts) != 1 || parts[0].(map[string]any)["part"] != "commands" { //nolint:errcheck // the document says object.
+			t.Errorf("readyz answered %s", got.text)
+		}
 	})
 }

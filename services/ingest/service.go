@@ -53,7 +53,7 @@ func New(cfg Config) (*Service, error) {
 		outage:   outage.New(cfg.Logger, "ingest", "operation"),
 		settings: make(chan struct{}, 1),
 	}
-	s.readiness = runtime.NewReadiness(cfg.ReadyTimeout, cfg.Logger, s.questions()...)
+	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
 	s.backlog.set(math.NaN())
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{

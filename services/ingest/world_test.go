@@ -136,11 +136,12 @@ func (w *world) awaitReady() {
 	w.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		err := w.svc.Ready()
-		if err == nil {
+		got := w.send(w.t.Context(), http.MethodGet, "/readyz", "")
+		if err == nil && got.field("degraded") == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatal(err)
+			w.t.Fatal(err, got.text)
 		}
 	}
 }
