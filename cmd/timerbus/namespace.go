@@ -106,6 +106,7 @@ func (n *namespaceCommands) get() *cobra.Command {
 
 func (n *namespaceCommands) update() *cobra.Command {
 	var f settingsFlags
+	var version int64
 	c := &cobra.Command{
 		Use: "update NAME", Short: "Change a namespace's settings; the others are kept", Args: exactly("NAME"),
 		ValidArgsFunction: n.offerNamespaces,
@@ -121,12 +122,13 @@ func (n *namespaceCommands) update() *cobra.Command {
 			if !given {
 				return usagef("nothing to change: give at least one setting")
 			}
-			ns, err := api.UpdateNamespace(c.Context(), client.UpdateNamespaceRequest{Name: args[0], Settings: settings})
+			ns, err := api.UpdateNamespace(c.Context(), client.UpdateNamespaceRequest{Name: args[0], Settings: settings, IfVersion: version})
 			return n.print(ns, err)
 		},
 	}
 	f.add(c)
 	f.callbacks.addChanges(c)
+	c.Flags().Int64Var(&version, "if-version", 0, "update only if the namespace has this version")
 	return c
 }
 
@@ -176,7 +178,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
 	rows = append(rows, describeCallbacks(&ns.Settings)...)
-	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
+	return table(n.stdout, append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)}, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
 }
 
 // describeCallbacks lists what is set of how callbacks and events go out.

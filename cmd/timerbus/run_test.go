@@ -120,7 +120,7 @@ func TestSettingsFromTheEnvironmentAreChecked(t *testing.T) {
 	hermetic(t)
 	t.Setenv("TIMERBUS_PARTITION", "16")
 	got := command(t, "dev")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_BUS, TIMERBUS_CALLBACK_ALLOW,") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "TIMERBUS_PARTITION is not a setting: want one of TIMERBUS_ALLOWED_HOSTS, TIMERBUS_BUS, TIMERBUS_CALLBACK_ALLOW,") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

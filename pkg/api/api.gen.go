@@ -42,6 +42,7 @@ const (
 	ErrorCodeTimerNotFound      ErrorCode = "TIMER_NOT_FOUND"
 	ErrorCodeUnauthorized       ErrorCode = "UNAUTHORIZED"
 	ErrorCodeUnavailable        ErrorCode = "UNAVAILABLE"
+	ErrorCodeVersionConflict    ErrorCode = "VERSION_CONFLICT"
 )
 
 // Defines values for HistoryEntryOutcome.
@@ -451,6 +452,9 @@ type Namespace struct {
 
 	// Settings Defaults for the namespace's timers.
 	Settings NamespaceSettings `json:"settings"`
+
+	// Version 1 when it was made, one more after each update; for `ifVersion`.
+	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
 	//
@@ -941,6 +945,9 @@ type Topic = string
 
 // UpdateNamespaceRequest `settings` is required. Any update, an empty one too, seals the secrets with the newest key of the service. `numShards` and `preset` are refused: they are fixed for life.
 type UpdateNamespaceRequest struct {
+	// IfVersion The update is refused with `VERSION_CONFLICT` if the namespace has another version.
+	IfVersion int64 `json:"ifVersion,omitempty,omitzero"`
+
 	// Name Example: billing
 	Name NamespaceName `json:"name"`
 
@@ -1031,6 +1038,9 @@ type Unauthorized = Error
 
 // Unavailable defines model for Unavailable.
 type Unavailable = Error
+
+// VersionConflict defines model for VersionConflict.
+type VersionConflict = Error
 
 // CreateNamespaceJSONRequestBody defines body for CreateNamespace for application/json ContentType.
 type CreateNamespaceJSONRequestBody = CreateNamespaceRequest

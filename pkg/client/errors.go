@@ -27,6 +27,7 @@ const (
 	CodeTimerExists        = api.ErrorCodeTimerExists
 	CodeNamespaceExists    = api.ErrorCodeNamespaceExists
 	CodeGenerationConflict = api.ErrorCodeGenerationConflict
+	CodeVersionConflict    = api.ErrorCodeVersionConflict
 	CodePayloadTooLarge    = api.ErrorCodePayloadTooLarge
 	CodeRateLimited        = api.ErrorCodeRateLimited
 	CodeInternal           = api.ErrorCodeInternalError

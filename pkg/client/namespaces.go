@@ -6,24 +6,26 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// CreateNamespace makes a namespace; one that exists with as many shards is answered as it is.
+// CreateNamespace makes a namespace. One that exists with as many shards, and with the settings that the request gives, is
+// answered as it is; otherwise the error has the code CodeNamespaceExists.
 func (c *Client) CreateNamespace(ctx context.Context, r CreateNamespaceRequest) (Namespace, error) {
-	return c.namespace(ctx, "namespaces/create", r)
+	return c.namespace(ctx, "namespaces/create", true, r)
 }
 
 // GetNamespace returns a namespace by name.
 func (c *Client) GetNamespace(ctx context.Context, name string) (Namespace, error) {
-	return c.namespace(ctx, "namespaces/get", api.NamespaceSelection{Name: name})
+	return c.namespace(ctx, "namespaces/get", true, api.NamespaceSelection{Name: name})
 }
 
-// UpdateNamespace changes the given settings. Timers that exist keep theirs.
+// UpdateNamespace changes the given settings. Timers that exist keep theirs. With IfVersion, a namespace that has changed
+// meanwhile is left alone, and the error has the code CodeVersionConflict.
 func (c *Client) UpdateNamespace(ctx context.Context, r UpdateNamespaceRequest) (Namespace, error) {
-	return c.namespace(ctx, "namespaces/update", r)
+	return c.namespace(ctx, "namespaces/update", repeatable(r.IfVersion == 0), r)
 }
 
-func (c *Client) namespace(ctx context.Context, path string, request any) (Namespace, error) {
+func (c *Client) namespace(ctx context.Context, path string, repeat repeatable, request any) (Namespace, error) {
 	var ns Namespace
-	_, err := c.call(ctx, path, true, request, &ns)
+	_, err := c.call(ctx, path, repeat, request, &ns)
 	return ns, err
 }
 

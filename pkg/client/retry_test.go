@@ -66,6 +66,12 @@ func TestRetry(t *testing.T) {
 			return err
 		}
 	}
+	updateNamespace := func(version int64) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			_, err := c.UpdateNamespace(ctx, client.UpdateNamespaceRequest{IfVersion: version})
+			return err
+		}
+	}
 	remove := func(ctx context.Context, c *client.Client) error {
 		_, err := c.DeleteTimer(ctx, client.DeleteTimerRequest{})
 		return err
@@ -116,6 +122,8 @@ func TestRetry(t *testing.T) {
 		"an update, broken":                     {update(""), []step{broken, ok}, 2, false},
 		"a guarded update, broken":              {update("7"), []step{broken, ok}, 1, true},
 		"a guarded update, busy":                {update("7"), []step{busy, ok}, 2, false},
+		"an update of a namespace, broken":      {updateNamespace(0), []step{broken, ok}, 2, false},
+		"with a version, broken":                {updateNamespace(3), []step{broken, ok}, 1, true},
 		"a deletion, broken":                    {remove, []step{broken, ok}, 1, true},
 		"a deletion, busy":                      {remove, []step{busy, refused, ok}, 3, false},
 		"a batch, broken":                       {createBatch(client.Keep), []step{broken, ok}, 2, false},

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 
@@ -17,45 +16,63 @@ type Directory struct {
 	source Namespaces
 
 	mu     sync.RWMutex
-	byName map[string]Namespace
+	byName map[string]entry
 	byBase []Namespace // by Shards.Base
+	reads  uint64      // counts what was put in
+}
+
+// entry is a namespace, and the read or write that it came from.
+type entry struct {
+	Namespace
+
+	read uint64
 }
 
 // NewDirectory makes an empty one; call Refresh before the first use of All or OfShard.
 func NewDirectory(source Namespaces) *Directory {
-	return &Directory{source: source, byName: map[string]Namespace{}}
+	return &Directory{source: source, byName: map[string]entry{}}
 }
 
-// Refresh reads all namespaces.
+// Refresh reads all namespaces, and makes the directory what the store is. The interval at which a service calls it bounds
+// how long settings that another node has changed are unknown here.
 func (d *Directory) Refresh(ctx context.Context) error {
+	d.mu.RLock()
+	began := d.reads
+	d.mu.RUnlock()
 	all, err := d.source.ListNamespaces(ctx)
 	if err != nil {
 		return err
 	}
-	byName := make(map[string]Namespace, len(all))
-	for _, ns := range all {
-		byName[ns.Name] = ns
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// What was learned while the list was read may be newer than the list, or not on it yet. Namespaces
-	// are never removed.
+	d.reads++
+	byName := make(map[string]entry, len(all))
+	for _, ns := range all {
+		byName[ns.Name] = entry{ns, d.reads}
+	}
+	// What was learned while the list was read may be newer than the list, or not on it yet. What was learned before is
+	// not, even with a larger version: a failover of the store may have lost a write.
 	for name, known := range d.byName {
-		if listed, ok := byName[name]; !ok || known.UpdatedAt > listed.UpdatedAt {
+		if listed, ok := byName[name]; known.read > began && (!ok || known.Version > listed.Version) {
 			byName[name] = known
 		}
 	}
-	d.byName, d.byBase = byName, slices.SortedFunc(maps.Values(byName), byBlock)
+	d.byName = byName
+	d.byBase = make([]Namespace, 0, len(byName))
+	for _, known := range byName {
+		d.byBase = append(d.byBase, known.Namespace)
+	}
+	slices.SortFunc(d.byBase, byBlock)
 	return nil
 }
 
 // Lookup returns a namespace by name, or ErrNotFound.
 func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) {
 	d.mu.RLock()
-	ns, ok := d.byName[name]
+	known, ok := d.byName[name]
 	d.mu.RUnlock()
 	if ok {
-		return ns, nil
+		return known.Namespace, nil
 	}
 	return d.Renew(ctx, name)
 }
@@ -77,10 +94,11 @@ func (d *Directory) learn(ns Namespace) Namespace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, known := d.byName[ns.Name]
-	if known && old.UpdatedAt > ns.UpdatedAt {
-		return old
+	if known && old.Version > ns.Version {
+		return old.Namespace
 	}
-	d.byName[ns.Name] = ns
+	d.reads++
+	d.byName[ns.Name] = entry{ns, d.reads}
 	// A slice handed out by All is never written to again.
 	d.byBase = slices.Clone(d.byBase)
 	at, _ := slices.BinarySearchFunc(d.byBase, ns, byBlock)

@@ -71,7 +71,7 @@ func TestDirectoryRenew(t *testing.T) {
 	if err := d.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	source.all[0].Settings.EventTopics, source.all[0].UpdatedAt = "orders.*", 5
+	source.all[0].Settings.EventTopics, source.all[0].Version = "orders.*", 5
 	if ns, err := d.Lookup(t.Context(), "a"); err != nil || ns.Settings.EventTopics != "" {
 		t.Errorf("known is %+v, %v", ns, err)
 	}
@@ -88,7 +88,7 @@ func TestDirectoryRenew(t *testing.T) {
 		t.Errorf("the source was asked %d times, want each time", source.gets)
 	}
 	later := source.all[0]
-	later.Settings.EventTopics, later.UpdatedAt = "", 6
+	later.Settings.EventTopics, later.Version = "", 6
 	d.Learn(later)
 	if ns, err := d.Renew(t.Context(), "a"); err != nil || ns != later {
 		t.Errorf("an earlier state took the place of a later one: %+v, %v", ns, err)
@@ -208,6 +208,30 @@ func TestDirectoryLearn(t *testing.T) {
 	}
 }
 
+// TestDirectoryRefreshEndsStaleSettings: whatever a node has learned, the next refresh brings what the store has. Two nodes
+// that updated a namespace at the same time, the one whose clock was ahead first, left that one with its own settings until
+// its restart; so did a failover of the store that lost a write.
+func TestDirectoryRefreshEndsStaleSettings(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	learned := source.all[0]
+	learned.Settings.EventTopics, learned.UpdatedAt, learned.Version = "lost.*", 100, 2
+	d.Learn(learned)
+	for _, version := range []int64{3, 2, 1} {
+		source.all[0].Settings.EventTopics, source.all[0].UpdatedAt, source.all[0].Version = "kept.*", 50, version
+		if err := d.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ns, err := d.Lookup(t.Context(), "a"); err != nil || ns != source.all[0] {
+			t.Errorf("version %d in the store: known is %+v, %v", version, ns, err)
+		}
+		if ns, ok := d.OfShard(30); !ok || ns != source.all[0] {
+			t.Errorf("version %d in the store: by shard it is %+v", version, ns)
+		}
+		d.Learn(learned)
+	}
+}
+
 func TestDirectoryFromManyGoroutines(t *testing.T) {
 	source := newShelf()
 	d := store.NewDirectory(source)
@@ -254,7 +278,7 @@ func TestDirectoryKeepsWhatItLearnedWhileAListWasRead(t *testing.T) {
 	source := &slowShelf{shelf: newShelf()}
 	d := store.NewDirectory(source)
 	changed, made := namespace("a", 30, 5), namespace("new", 40, 5)
-	changed.UpdatedAt, changed.Settings.HistoryRetention = 7, store.MinHistoryRetention
+	changed.Version, changed.Settings.HistoryRetention = 7, store.MinHistoryRetention
 	source.meanwhile = func() { d.Learn(changed); d.Learn(made) }
 	if err := d.Refresh(t.Context()); err != nil {
 		t.Fatal(err)

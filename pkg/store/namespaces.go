@@ -10,15 +10,19 @@ import (
 
 // Namespaces is what all services need.
 type Namespaces interface {
-	// CreateNamespace makes a namespace and gives it the next free block of shard numbers; the
-	// given Shards.Base is ignored. If the name is taken it returns the present one and ErrExists.
+	// CreateNamespace makes a namespace with Version 1 and gives it the next free block of shard numbers; the
+	// given Shards.Base and Version are ignored. If the name is taken it returns the present one and ErrExists.
 	// Blocks never overlap and are never used again.
 	CreateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
 	// GetNamespace returns one, or ErrNotFound.
 	GetNamespace(ctx context.Context, name string) (Namespace, error)
 	// ListNamespaces returns all, by name.
 	ListNamespaces(ctx context.Context) ([]Namespace, error)
-	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt; ErrNotFound.
+	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version is the given one,
+	// and increments it: a compare-and-set, so that of two callers who have read the same state one gets ErrConflict, with
+	// the present state. ErrNotFound.
+	//
+	// PostgreSQL and SQLite: UPDATE … WHERE name AND version. DynamoDB: a condition on the attribute.
 	UpdateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
 }
 
@@ -26,8 +30,10 @@ type Namespaces interface {
 type Namespace struct {
 	Name string
 	// Shards is fixed for life.
-	Shards    shard.Block
-	Settings  Settings
+	Shards   shard.Block
+	Settings Settings
+	// Version counts the states of the row, from 1.
+	Version   int64
 	CreatedAt timer.Millis
 	UpdatedAt timer.Millis
 }

@@ -124,6 +124,8 @@ type Config struct {
 	// at a time.
 	PurgeEvery time.Duration
 	PurgeBatch int
+	// RefreshEvery is how often the namespaces are read: every 30 s, give or take the jitter.
+	RefreshEvery time.Duration
 
 	// Planted is for the simulation only.
 	Planted Planted
@@ -181,6 +183,7 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.CallTimeout, 5*time.Second)
 	setDefault(&c.Drain, 20*time.Second)
 	setDefault(&c.PurgeEvery, time.Minute)
+	setDefault(&c.RefreshEvery, 30*time.Second)
 	setDefault(&c.PurgeBatch, 1000)
 	if c.Caller == nil {
 		c.HTTP.PerHost = c.HostLimit

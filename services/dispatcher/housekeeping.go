@@ -7,12 +7,19 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// keepHouse removes expired history and reads the namespaces' settings anew. Every dispatcher does it,
-// at its own moment.
+// keepHouse removes expired history. Every dispatcher does it, at random intervals.
 func (s *Service) keepHouse(ctx context.Context) {
 	for sleep(ctx, s.jitter(s.config.PurgeEvery)) {
-		s.ended("read namespaces", s.config.Directory.Refresh(ctx))
 		s.purgeAll(ctx)
+	}
+}
+
+// refreshNamespaces reads the namespaces, to learn what other nodes changed. It does not wait for a purge, which may last.
+func (s *Service) refreshNamespaces(ctx context.Context) {
+	for sleep(ctx, s.jitter(s.config.RefreshEvery)) {
+		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+		s.ended("read namespaces", s.config.Directory.Refresh(call))
+		cancel()
 	}
 }
 

@@ -24,7 +24,7 @@ func (w *world) allow(patterns ...string) {
 	w.namespace.Settings.EventTopics, err = timer.NewTopicPatterns(patterns)
 	w.must(err)
 	w.namespace.UpdatedAt = max(w.namespace.UpdatedAt+1, timer.SystemClock())
-	_, err = w.store.UpdateNamespace(w.t.Context(), w.namespace)
+	w.namespace, err = w.store.UpdateNamespace(w.t.Context(), w.namespace)
 	w.must(err)
 }
 
@@ -291,7 +291,7 @@ func TestTopicsAreJudgedAgainAtDelivery(t *testing.T) {
 		w.put("event", time.Minute*3, onto("orders", ""))
 		w.put("both", time.Minute*3, both("orders"))
 		w.allow("billing.*", "payments")
-		w.pass(4 * time.Minute) // the process reads the namespaces every minute
+		w.pass(4 * time.Minute) // the process reads the namespaces every 30 s
 		for _, id := range []string{"event", "both"} {
 			dead := w.wantStatus(id, timer.StatusDead)
 			const want = `event to topic "orders": namespace "n" does not allow it any more; it allows billing.*, payments`

@@ -81,6 +81,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer stopIntake()
 	loops.Go(func() { s.checkLoop(intake) })
 	loops.Go(func() { s.keepHouse(intake) })
+	loops.Go(func() { s.refreshNamespaces(intake) })
 	drained, allDrained := context.WithCancel(s.calls)
 	defer allDrained()
 	loops.Go(func() { s.keep(drained) })

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/timerbus/timerbus/pkg/api"
@@ -30,8 +29,14 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			CreatedAt: from.received, UpdatedAt: from.received,
 		})
 		if errors.Is(err, store.ErrExists) {
-			if ns.Shards.Count != c.NumShards {
-				return answer{}, namespaceExists(&ns, c.NumShards)
+			differs, unfit := c.Differing(ns.Settings, h.sealing(c.Name, from))
+			switch {
+			case unfit != nil:
+				return answer{}, unfit
+			case ns.Shards.Count != c.NumShards:
+				return answer{}, shardsDiffer(&ns, c.NumShards)
+			case len(differs) > 0:
+				return answer{}, settingsDiffer(&ns, differs)
 			}
 			err = nil
 		}
@@ -102,22 +107,23 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		select {
-		case h.settings <- struct{}{}:
-			defer func() { <-h.settings }()
-		case <-ctx.Done():
-			return answer{}, fmt.Errorf("wait for another update: %w", ctx.Err())
-		}
 		ns, err := h.namespace(ctx, u.Name)
-		if err != nil {
-			return answer{}, err
+		// Another node may write between the read and the write of this one. Each conflict means that it has, so that this
+		// ends, and ctx ends it in any case.
+		for err == nil {
+			if u.IfVersion != 0 && ns.Version != u.IfVersion {
+				return answer{}, versionConflict(&ns, u.IfVersion)
+			}
+			if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
+				return answer{}, err
+			}
+			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // later than before, whatever the clock
+			ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
+			if !errors.Is(err, store.ErrConflict) {
+				return h.learned(ns, from.received, err)
+			}
+			err = nil // ns is the present state
 		}
-		if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
-			return answer{}, err
-		}
-		// Always later than before, whatever the clock: who has both keeps the later one.
-		ns.UpdatedAt = max(from.received, ns.UpdatedAt+1)
-		ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
-		return h.learned(ns, from.received, err)
+		return answer{}, err
 	})
 }

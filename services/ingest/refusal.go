@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -123,12 +124,29 @@ func present(t *timer.Timer) details {
 	}
 }
 
-func namespaceExists(ns *store.Namespace, want int) *refusal {
+func shardsDiffer(ns *store.Namespace, want int) *refusal {
 	return &refusal{
 		status: http.StatusConflict, code: api.ErrorCodeNamespaceExists,
-		details: details{"namespace": ns.Name, "numShards": ns.Shards.Count},
+		details: details{"namespace": ns.Name, "numShards": ns.Shards.Count, "version": ns.Version},
 		message: fmt.Sprintf("namespace %q exists with %d shards, not %d, and the number is fixed for life",
 			ns.Name, ns.Shards.Count, want),
+	}
+}
+
+func settingsDiffer(ns *store.Namespace, fields []string) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeNamespaceExists,
+		details: details{"namespace": ns.Name, "numShards": ns.Shards.Count, "version": ns.Version, "differs": fields},
+		message: fmt.Sprintf("namespace %q exists with other values of %s; namespaces/update changes them",
+			ns.Name, strings.Join(fields, ", ")),
+	}
+}
+
+func versionConflict(ns *store.Namespace, want int64) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeVersionConflict,
+		details: details{"namespace": ns.Name, "version": ns.Version},
+		message: fmt.Sprintf("namespace %q has version %d, not ifVersion %d", ns.Name, ns.Version, want),
 	}
 }
 

@@ -67,7 +67,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			TLS:                    renderTLS(&s.TLS),
 			EventTopics:            s.EventTopics.List(),
 		},
-		CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
+		Version: ns.Version, CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}
 }
 

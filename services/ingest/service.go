@@ -31,9 +31,6 @@ type Service struct {
 	readiness *runtime.Readiness
 	readings  readings
 	backlog   backlog
-	// settings holds one token: the read and the write of a namespace update are one step within this
-	// process.
-	settings chan struct{}
 }
 
 // The states of a Service.
@@ -49,9 +46,8 @@ func New(cfg Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		cfg:      cfg,
-		outage:   outage.New(cfg.Logger, "ingest", "operation"),
-		settings: make(chan struct{}, 1),
+		cfg:    cfg,
+		outage: outage.New(cfg.Logger, "ingest", "operation"),
 	}
 	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
 	s.backlog.set(math.NaN())

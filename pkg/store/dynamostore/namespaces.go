@@ -53,7 +53,7 @@ func settingsItem(set *store.Settings) item {
 
 func namespaceItem(ns *store.Namespace) item {
 	it := settingsItem(&ns.Settings)
-	it[attrBase], it[attrCount] = number(int64(ns.Shards.Base)), number(ns.Shards.Count)
+	it[attrBase], it[attrCount], it[attrVersion] = number(int64(ns.Shards.Base)), number(ns.Shards.Count), number(ns.Version)
 	it.time(attrCreatedAt, ns.CreatedAt)
 	it.time(attrUpdatedAt, ns.UpdatedAt)
 	maps.Copy(it, namespaceKey(ns.Name))
@@ -64,6 +64,7 @@ func readNamespace(it item) (store.Namespace, error) {
 	read := reader{item: it}
 	ns := store.Namespace{
 		Shards:    shard.Block{Base: shard.ID(read.int(attrBase)), Count: int(read.int(attrCount))},
+		Version:   max(1, read.int(attrVersion)), // those of earlier releases have none
 		CreatedAt: read.time(attrCreatedAt),
 		UpdatedAt: read.time(attrUpdatedAt),
 		Settings: store.Settings{
@@ -125,7 +126,7 @@ func (s *Store) createNamespace(ctx context.Context, ns store.Namespace) (made s
 	if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
 		return s.refuseBlock(ctx, ns)
 	}
-	ns.Shards.Base = shard.ID(base)
+	ns.Shards.Base, ns.Version = shard.ID(base), 1
 	only := condition{"attribute_not_exists(#next)", item{":end": number(base + int64(ns.Shards.Count))}}
 	if counter != nil {
 		only.holds = "#next = :next"
@@ -240,7 +241,8 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	}
 	defer s.leave()
 	it := settingsItem(&ns.Settings)
-	change, remove, values := "SET #updated_at = :updated_at", "", item{":updated_at": number(ns.UpdatedAt)}
+	change, remove := "SET #updated_at = :updated_at, #version = :to", ""
+	values := item{":updated_at": number(ns.UpdatedAt), ":from": number(ns.Version), ":to": number(ns.Version + 1)}
 	for _, name := range settingsAttributes {
 		value, ok := it[name]
 		switch {
@@ -253,17 +255,24 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 			remove += ", #" + name
 		}
 	}
-	only := condition{"attribute_exists(#sk)", values}
+	only := condition{"#version = :from", values}
+	if ns.Version == 1 {
+		// The items of earlier releases have no version.
+		only.holds = "attribute_exists(#sk) AND (#version = :from OR attribute_not_exists(#version))"
+	}
 	there, held, err := s.update(ctx, namespaceKey(ns.Name), change+remove, only, types.ReturnValueAllNew)
-	if err == nil && !held {
+	if err == nil && there == nil {
 		err = store.ErrNotFound
 	}
 	if err != nil {
 		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
 	}
-	updated, err := readNamespace(there)
+	present, err := readNamespace(there)
 	if err != nil {
 		return store.Namespace{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return updated, nil
+	if !held {
+		return present, fmt.Errorf("%s: %w", op, store.ErrConflict)
+	}
+	return present, nil
 }

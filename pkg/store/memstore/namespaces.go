@@ -26,7 +26,7 @@ func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.
 		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
 		return store.Namespace{}, fmt.Errorf("create namespace %q: %w: %w", ns.Name, store.ErrInvalid, bad)
 	}
-	ns.Shards.Base = shard.ID(s.db.nextBase)
+	ns.Shards.Base, ns.Version = shard.ID(s.db.nextBase), 1
 	s.db.nextBase += uint64(ns.Shards.Count)
 	s.db.namespaces[ns.Name] = ns
 	return ns, nil
@@ -66,7 +66,11 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	if !ok {
 		return store.Namespace{}, fmt.Errorf("update namespace %q: %w", ns.Name, store.ErrNotFound)
 	}
+	if present.Version != ns.Version {
+		return present, fmt.Errorf("update namespace %q: %w", ns.Name, store.ErrConflict)
+	}
 	present.Settings, present.UpdatedAt = ns.Settings, ns.UpdatedAt
+	present.Version++
 	s.db.namespaces[ns.Name] = present
 	return present, nil
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
-	dead_retention_ns, headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
+	dead_retention_ns, headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics,
+	version, created_at, updated_at`
 
 var (
 	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
@@ -23,12 +24,12 @@ var (
 	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
 	insertNamespace  = statement{
 		"insert_namespace",
-		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
 	history_retention_ns = $4, dead_retention_ns = $5, headers = $6, final_statuses = $7, secrets = $8, tls_ca = $9,
-	tls_certificate = $10, tls_key = $11, event_topics = $12, updated_at = $13
-WHERE name = $1 RETURNING ` + namespaceColumns}
+	tls_certificate = $10, tls_key = $11, event_topics = $12, updated_at = $13, version = version + 1
+WHERE name = $1 AND version = $14 RETURNING ` + namespaceColumns}
 )
 
 // CreateNamespace implements store.Namespaces.
@@ -57,11 +58,11 @@ func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.
 			answer, refused = store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad)
 			return t.abandon(ctx)
 		}
-		answer.Shards.Base = shard.ID(base)
+		answer.Shards.Base, answer.Version = shard.ID(base), 1
 		args := append([][]byte{textValue(ns.Name), int8Value(base), int8Value(int64(ns.Shards.Count))}, settingsValues(&ns.Settings)...)
 		return t.commit(ctx, call{
 			statement: insertNamespace,
-			args:      append(args, instantValue(ns.CreatedAt), instantValue(ns.UpdatedAt)),
+			args:      append(args, int8Value(answer.Version), instantValue(ns.CreatedAt), instantValue(ns.UpdatedAt)),
 		})
 	})
 	if err != nil {
@@ -95,18 +96,22 @@ func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
 func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("update namespace %q", ns.Name)
 	s.makeDaysFor(ctx, ns.Settings.HistoryRetention)
-	var found []store.Namespace
+	var updated, present []store.Namespace
 	err := s.write(ctx, op, latest, func(t *transaction) error {
 		args := append([][]byte{textValue(ns.Name)}, settingsValues(&ns.Settings)...)
-		return t.commit(ctx, namespaceCall(updateNamespace, &found, append(args, instantValue(ns.UpdatedAt))...))
+		args = append(args, instantValue(ns.UpdatedAt), int8Value(ns.Version))
+		return t.commit(ctx, namespaceCall(updateNamespace, &updated, args...), namespaceCall(selectNamespace, &present, textValue(ns.Name)))
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return store.Namespace{}, err
-	}
-	if len(found) == 0 {
+	case len(updated) > 0:
+		return updated[0], nil
+	case len(present) > 0:
+		return present[0], fmt.Errorf("%s: %w", op, store.ErrConflict)
+	default:
 		return store.Namespace{}, fmt.Errorf("%s: %w", op, store.ErrNotFound)
 	}
-	return found[0], nil
 }
 
 // settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
@@ -158,6 +163,7 @@ func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call
 		}
 		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), SealedKey: r.text()}
 		ns.Settings.EventTopics = timer.TopicPatterns(r.text())
+		ns.Version = r.int8()
 		ns.CreatedAt, _ = r.instant()
 		ns.UpdatedAt, _ = r.instant()
 		*into = append(*into, ns)

@@ -13,15 +13,15 @@ import (
 
 const (
 	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns,
-	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, created_at, updated_at`
+	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, version, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
 	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
-	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, dead_retention_ns = ?,
 	headers = ?, final_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?,
-	updated_at = ?
-WHERE name = ?`
+	updated_at = ?, version = version + 1
+WHERE name = ? AND version = ?`
 )
 
 // CreateNamespace implements store.Namespaces.
@@ -58,9 +58,9 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
 		return store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad), nil
 	}
-	ns.Shards.Base = shard.ID(base)
+	ns.Shards.Base, ns.Version = shard.ID(base), 1
 	args := append([]any{ns.Name, base, ns.Shards.Count}, c.settingsValues(&ns.Settings)...)
-	_, err = c.exec(insertNamespace, append(args, ns.CreatedAt, ns.UpdatedAt)...)
+	_, err = c.exec(insertNamespace, append(args, ns.Version, ns.CreatedAt, ns.UpdatedAt)...)
 	return ns, nil, err
 }
 
@@ -109,20 +109,24 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	op := fmt.Sprintf("update namespace %q", ns.Name)
 	var answer store.Namespace
 	var found bool
-	err := s.write(ctx, op, 1, 0, func(c *conn) error {
-		_, err := c.exec(updateNamespace, append(c.settingsValues(&ns.Settings), ns.UpdatedAt, ns.Name)...)
+	var changed int64
+	err := s.write(ctx, op, 1, 0, func(c *conn) (err error) {
+		changed, err = c.exec(updateNamespace, append(c.settingsValues(&ns.Settings), ns.UpdatedAt, ns.Name, ns.Version)...)
 		if err == nil {
 			answer, found, err = c.namespace(ns.Name)
 		}
 		return err
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("%s: %w", op, store.ErrNotFound)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return store.Namespace{}, err
+	case !found:
+		return store.Namespace{}, fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	case changed == 0:
+		return answer, fmt.Errorf("%s: %w", op, store.ErrConflict)
+	default:
+		return answer, nil
 	}
-	return answer, nil
 }
 
 func (c *conn) namespace(name string) (ns store.Namespace, found bool, err error) {
@@ -141,7 +145,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	s := &ns.Settings
 	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&s.CallbackTimeout),
 		(*int64)(&s.HistoryRetention), (*int64)(&s.DeadRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &topics,
-		&ns.CreatedAt, &ns.UpdatedAt)
+		&ns.Version, &ns.CreatedAt, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ func namespaceTests() []test {
 		{"Namespaces/ATakenNameIsErrExists", namespaceTaken},
 		{"Namespaces/GetAndList", namespaceGet},
 		{"Namespaces/UpdateChangesSettingsOnly", namespaceUpdate},
+		{"Namespaces/UpdateIsACompareAndSet", namespaceVersions},
+		{"Namespaces/ConcurrentUpdatesLoseNothing", namespaceUpdateRace},
 		{"Namespaces/EverySettingSurvives", namespaceSettings},
 		{"Namespaces/NamesAreKeptByteForByte", namespaceNames},
 		{"Namespaces/CreatedAtOnceTheyAreDisjoint", namespaceRace},
@@ -60,6 +63,7 @@ func namespaceTaken(w *world) {
 	other.Shards.Count = 99
 	other.Settings.HistoryRetention = time.Hour
 	other.CreatedAt++
+	other.Version = 7
 	got, err := w.store.CreateNamespace(w.ctx, other)
 	w.wantErr(err, store.ErrExists, "create a namespace twice")
 	w.equal("the present one", got, w.ns)
@@ -83,11 +87,11 @@ func namespaceGet(w *world) {
 				},
 				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour,
 			},
-			CreatedAt: w.now, UpdatedAt: w.now + 1,
+			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // a version that is given is ignored
 		}
 		made, err := w.store.CreateNamespace(w.ctx, ns)
 		w.check(err, "create")
-		ns.Shards.Base = made.Shards.Base
+		ns.Shards.Base, ns.Version = made.Shards.Base, 1
 		w.equal("answer", made, ns)
 		want[name] = ns
 	}
@@ -110,6 +114,7 @@ func namespaceUpdate(w *world) {
 	want.Settings.Retry.MaxAttempts = 9
 	want.UpdatedAt = w.now + hour
 	asked := want
+	want.Version++
 	asked.Shards = shard.Block{Base: 77, Count: 77}
 	asked.CreatedAt = 1
 	got, err := w.store.UpdateNamespace(w.ctx, asked)
@@ -126,6 +131,69 @@ func namespaceUpdate(w *world) {
 	w.wantErr(err, store.ErrNotFound, "update an unknown namespace")
 	_, err = w.store.GetNamespace(w.ctx, "nobody")
 	w.wantErr(err, store.ErrNotFound, "get it after the update")
+}
+
+// namespaceVersions: of two who have read the same state the second gets what the first has made of it.
+func namespaceVersions(w *world) {
+	w.equal("version of a new namespace", w.ns.Version, int64(1))
+	first, second := w.ns, w.ns
+	first.Settings.Retry.MaxAttempts = 7
+	second.Settings.HistoryRetention = time.Hour
+	made, err := w.store.UpdateNamespace(w.ctx, first)
+	w.check(err, "first update")
+	first.Version = 2
+	w.equal("after the first update", made, first)
+	for _, version := range []int64{1, 0, 3, -1} {
+		second.Version = version
+		present, err := w.store.UpdateNamespace(w.ctx, second)
+		w.wantErr(err, store.ErrConflict, "update of version %d", version)
+		w.equal("the present state", present, first)
+	}
+	got, err := w.store.GetNamespace(w.ctx, w.ns.Name)
+	w.check(err, "get")
+	w.equal("after the conflicts", got, first)
+	// The settings need not change.
+	got, err = w.store.UpdateNamespace(w.ctx, first)
+	w.check(err, "update without a change")
+	w.equal("version", got.Version, int64(3))
+}
+
+// namespaceUpdateRace: everybody increments a setting as callers do, and no increment is lost.
+func namespaceUpdateRace(w *world) {
+	const each, racers = 8, 4
+	handles := w.handles(racers)
+	errs := make([]error, racers)
+	var group sync.WaitGroup
+	for r := range racers {
+		group.Go(func() {
+			for range each {
+				ns, err := handles[r].GetNamespace(w.ctx, w.ns.Name)
+				for err == nil {
+					ns.Settings.Retry.MaxAttempts++
+					if ns, err = handles[r].UpdateNamespace(w.ctx, ns); err == nil {
+						break
+					}
+					if errors.Is(err, store.ErrConflict) {
+						err = nil // ns is the present state
+					}
+				}
+				if err != nil {
+					errs[r] = err
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	for r := range racers {
+		w.check(errs[r], "update by racer %d", r)
+	}
+	got, err := w.store.GetNamespace(w.ctx, w.ns.Name)
+	w.check(err, "get")
+	if want := w.ns.Settings.Retry.MaxAttempts + each*racers; got.Settings.Retry.MaxAttempts != want || got.Version != 1+each*racers {
+		w.t.Errorf("after %d increments %d of version %d, want %d of version %d",
+			each*racers, got.Settings.Retry.MaxAttempts, got.Version, want, 1+each*racers)
+	}
 }
 
 // deliverySettings are those that say how callbacks and events go out, all of them set.
@@ -175,9 +243,10 @@ func namespaceSettings(w *world) {
 		w.check(err, "get")
 		w.equal("got", got, made)
 		changed := w.ns // over what the one before left there
-		changed.Settings = settings
+		changed.Settings, changed.Version = settings, int64(i)+1
 		got, err = w.store.UpdateNamespace(w.ctx, changed)
 		w.check(err, "update")
+		changed.Version++
 		w.equal("changed", got, changed)
 		list, err := w.store.ListNamespaces(w.ctx)
 		w.check(err, "list")

@@ -215,7 +215,7 @@ func discreet(err error) error {
 	}
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
-	case "name", "numShards", "preset", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
+	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
 		"deadRetention", "finalStatuses", "headers", "eventTopics":
 		return err
 	}

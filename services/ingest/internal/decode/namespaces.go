@@ -2,6 +2,8 @@ package decode
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -18,7 +20,8 @@ type NamespaceCreate struct {
 
 // NamespaceUpdate is the body of namespaces/update.
 type NamespaceUpdate struct {
-	Name string
+	Name      string
+	IfVersion int64 // 0: any
 	SettingsFields
 }
 
@@ -44,6 +47,7 @@ const DefaultNumShards = 16
 var (
 	namespaceNames       = []string{"name"}
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
+	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two to refuse them
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
 		"headers", "finalStatuses", "secrets", "tls", "eventTopics",
@@ -90,10 +94,16 @@ func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	var u NamespaceUpdate
 	given := false
-	err := members(body, namespaceCreateNames, func(name string, v value) (err error) {
+	err := members(body, namespaceUpdateNames, func(name string, v value) (err error) {
 		switch name {
 		case "name":
 			u.Name, err = readNamespace(name, v)
+		case "ifVersion":
+			if !v.isNull() {
+				var version int
+				version, err = v.integer(name, 1, math.MaxInt32, "the version of a namespace, as an answer gave it")
+				u.IfVersion = int64(version)
+			}
 		case "settings":
 			given = true
 			err = u.read(v, true)
@@ -212,6 +222,37 @@ func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 		return "", err
 	}
 	return timer.NewTopicPatterns(patterns)
+}
+
+// Differing names the settings that the fields would change. Of secrets their ids are compared, and of a client certificate
+// the certificate: sealing the same text twice gives different results.
+func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]string, error) {
+	wanted, err := f.Apply(present, with)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, setting := range []struct {
+		name string
+		same bool
+	}{
+		{"retryPolicy", wanted.Retry == present.Retry},
+		{"callbackTimeout", wanted.CallbackTimeout == present.CallbackTimeout},
+		{"historyRetention", wanted.HistoryRetention == present.HistoryRetention},
+		{"deadRetention", wanted.DeadRetention == present.DeadRetention},
+		{"headers", wanted.Headers == present.Headers},
+		{"finalStatuses", wanted.FinalStatuses == present.FinalStatuses},
+		{"secrets", slices.EqualFunc(wanted.Secrets.Live(with.Now), present.Secrets.Live(with.Now), func(a, b store.Secret) bool {
+			return a.ID == b.ID && a.ExpiresAt == b.ExpiresAt
+		})},
+		{"tls", wanted.TLS.CA == present.TLS.CA && wanted.TLS.Certificate == present.TLS.Certificate},
+		{"eventTopics", wanted.EventTopics == present.EventTopics},
+	} {
+		if !setting.same {
+			names = append(names, "settings."+setting.name)
+		}
+	}
+	return names, nil
 }
 
 // Apply lays the fields over settings, null being the service's default, and checks the result.
