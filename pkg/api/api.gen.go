@@ -390,8 +390,14 @@ type LateDeletion struct {
 	Message string `json:"message"`
 }
 
-// ListNamespacesRequest There is nothing to choose; the body is an empty object.
-type ListNamespacesRequest = map[string]interface{}
+// ListNamespacesRequest defines model for ListNamespacesRequest.
+type ListNamespacesRequest struct {
+	// Cursor The `nextCursor` of the page before.
+	Cursor string `json:"cursor,omitempty,omitzero"`
+
+	// Limit How many namespaces a page has at most; 100 if it is left out. A page has at most 8 MiB of settings.
+	Limit int `json:"limit,omitempty,omitzero"`
+}
 
 // ListShardsRequest defines model for ListShardsRequest.
 type ListShardsRequest struct {
@@ -470,6 +476,9 @@ type Namespace struct {
 // NamespaceList defines model for NamespaceList.
 type NamespaceList struct {
 	Namespaces []Namespace `json:"namespaces"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
 // NamespaceName Example: billing
@@ -1101,7 +1110,7 @@ type ServerInterface interface {
 	// GetNamespace Get a namespace
 	// (POST /api/v1/namespaces/get)
 	GetNamespace(w http.ResponseWriter, r *http.Request)
-	// ListNamespaces List all namespaces, by name
+	// ListNamespaces List namespaces, by name
 	// (POST /api/v1/namespaces/list)
 	ListNamespaces(w http.ResponseWriter, r *http.Request)
 	// UpdateNamespace Change a namespace's settings

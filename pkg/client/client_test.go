@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -182,7 +183,7 @@ func TestEveryCallHasItsRoute(t *testing.T) {
 				t.Errorf("namespaces %+v", all)
 			}
 			return err
-		}, `{}`},
+		}, `{"limit":1000}`},
 	} {
 		t.Run(path, func(t *testing.T) {
 			api, last := answering(t, c.status, c.answer)
@@ -289,5 +290,32 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := client.New(bad); err == nil {
 			t.Errorf("New(%q) accepted it", bad)
 		}
+	}
+}
+
+// TestListNamespacesRequestsAllPages: there may be more namespaces than a page has.
+func TestListNamespacesRequestsAllPages(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		switch string(bytes.TrimSpace(body)) {
+		case `{"limit":1000}`:
+			io.WriteString(w, `{"namespaces":[{"name":"a"},{"name":"b"}],"nextCursor":"Yg"}`)
+		case `{"cursor":"Yg","limit":1000}`:
+			io.WriteString(w, `{"namespaces":[{"name":"c"}]}`)
+		default:
+			t.Errorf("sent %s", body)
+		}
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.ListNamespaces(t.Context())
+	if err != nil || len(all) != 3 || all[2].Name != "c" {
+		t.Errorf("namespaces %+v, %v", all, err)
 	}
 }

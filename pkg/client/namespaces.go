@@ -29,11 +29,19 @@ func (c *Client) namespace(ctx context.Context, path string, repeat repeatable, 
 	return ns, err
 }
 
-// ListNamespaces returns all, by name.
+// ListNamespaces returns all, by name. It requests page after page.
 func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
-	var list api.NamespaceList
-	_, err := c.call(ctx, "namespaces/list", true, api.ListNamespacesRequest{}, &list)
-	return list.Namespaces, err
+	var all []Namespace
+	for request := (api.ListNamespacesRequest{Limit: 1000}); ; {
+		var page api.NamespaceList
+		if _, err := c.call(ctx, "namespaces/list", true, request, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Namespaces...)
+		if request.Cursor = page.NextCursor; request.Cursor == "" {
+			return all, nil
+		}
+	}
 }
 
 // ListShards tells who holds a namespace's shards and how far each is, by shard number.

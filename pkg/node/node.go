@@ -195,11 +195,14 @@ func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *
 	if o.Role != All && o.Role != Dispatcher {
 		return nil
 	}
-	all, err := s.ListNamespaces(ctx)
-	if err != nil {
-		return err
+	var all []store.Namespace
+	for ns, err := range store.AllNamespaces(ctx, s) {
+		if err != nil {
+			return err
+		}
+		all = append(all, ns)
 	}
-	err = dispatcher.CheckSettings(o.Keys, all, now)
+	err := dispatcher.CheckSettings(o.Keys, all, now)
 	if errors.Is(err, seal.ErrUnknownKey) {
 		return fmt.Errorf("secrets of namespaces cannot be opened: "+
 			"add their key to TIMERBUS_SECRET_KEY (--secret-key), behind the newest: %w", err)

@@ -39,9 +39,12 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	d.mu.RLock()
 	began := d.reads
 	d.mu.RUnlock()
-	all, err := d.source.ListNamespaces(ctx)
-	if err != nil {
-		return err
+	var all []Namespace
+	for ns, err := range AllNamespaces(ctx, d.source) {
+		if err != nil {
+			return err
+		}
+		all = append(all, ns)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

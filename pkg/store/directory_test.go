@@ -37,14 +37,22 @@ func (s *shelf) GetNamespace(_ context.Context, name string) (store.Namespace, e
 	return store.Namespace{}, fmt.Errorf("get namespace %q: %w", name, store.ErrNotFound)
 }
 
-func (s *shelf) ListNamespaces(context.Context) ([]store.Namespace, error) {
+// ListNamespaces has pages of two.
+func (s *shelf) ListNamespaces(_ context.Context, after string, _ int) (store.NamespacePage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lists++
+	var page store.NamespacePage
 	if s.failure != nil {
-		return nil, s.failure
+		return page, s.failure
 	}
-	return slices.Clone(s.all), nil
+	var bytes store.PageBytes
+	for _, ns := range s.all {
+		if ns.Name > after && !page.Add(ns, 2, &bytes) {
+			break
+		}
+	}
+	return page, nil
 }
 
 func namespace(name string, base shard.ID, count int) store.Namespace {
@@ -268,8 +276,8 @@ type slowShelf struct {
 	meanwhile func()
 }
 
-func (s *slowShelf) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
-	all, err := s.shelf.ListNamespaces(ctx)
+func (s *slowShelf) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
+	all, err := s.shelf.ListNamespaces(ctx, after, limit)
 	s.meanwhile()
 	return all, err
 }

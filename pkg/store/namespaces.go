@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -16,8 +17,9 @@ type Namespaces interface {
 	CreateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
 	// GetNamespace returns one, or ErrNotFound.
 	GetNamespace(ctx context.Context, name string) (Namespace, error)
-	// ListNamespaces returns all, by name.
-	ListNamespaces(ctx context.Context) ([]Namespace, error)
+	// ListNamespaces returns a page of the namespaces whose names are behind after, by name as bytes: at most limit (1 to
+	// 1,000), and at most MaxPageBytes of settings. A page may hold fewer and still have a Next.
+	ListNamespaces(ctx context.Context, after string, limit int) (NamespacePage, error)
 	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version is the given one,
 	// and increments it: a compare-and-set, so that of two callers who have read the same state one gets ErrConflict, with
 	// the present state. ErrNotFound.
@@ -36,6 +38,58 @@ type Namespace struct {
 	Version   int64
 	CreatedAt timer.Millis
 	UpdatedAt timer.Millis
+}
+
+// NamespacePage is one page of a list of namespaces.
+type NamespacePage struct {
+	Namespaces []Namespace
+	// Next is the after of the next page; empty on the last one.
+	Next string
+}
+
+// Add appends a namespace, unless the page is full: it has limit namespaces, or would have more than MaxPageBytes of settings.
+// Then it sets Next, and engines read no further.
+func (p *NamespacePage) Add(ns Namespace, limit int, bytes *PageBytes) (added bool) {
+	n := len(p.Namespaces)
+	if n == limit || !bytes.fits(ns.Settings.size()) {
+		p.Next = p.Namespaces[n-1].Name
+		return false
+	}
+	p.Namespaces = append(p.Namespaces, ns)
+	return true
+}
+
+// MaxNamespacePage is the largest limit of ListNamespaces.
+const MaxNamespacePage = 1000
+
+// AllNamespaces walks over all pages. The walk ends with the first error.
+func AllNamespaces(ctx context.Context, s Namespaces) iter.Seq2[Namespace, error] {
+	return func(yield func(Namespace, error) bool) {
+		for after := ""; ; {
+			page, err := s.ListNamespaces(ctx, after, MaxNamespacePage)
+			if err != nil {
+				yield(Namespace{}, err)
+				return
+			}
+			for _, ns := range page.Namespaces {
+				if !yield(ns, nil) {
+					return
+				}
+			}
+			if after = page.Next; after == "" {
+				return
+			}
+		}
+	}
+}
+
+// size is about what settings take in memory, in bytes.
+func (s *Settings) size() int {
+	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.SealedKey) + len(s.EventTopics)
+	for i := range s.Secrets {
+		size += len(s.Secrets[i].Sealed)
+	}
+	return size
 }
 
 // Settings are a namespace's defaults for its timers, and how its callbacks and events go out. They can be compared.

@@ -142,6 +142,9 @@ type ListQuery struct {
 	After Cursor
 	// Limit is 1 to 1,000.
 	Limit int
+	// WithoutPayloads leaves the payloads out, for a caller who has no use for them. Then they do not count for
+	// MaxPageBytes either.
+	WithoutPayloads bool
 }
 
 // Selects reports whether the query selects a timer of its namespace, as engines must.
@@ -166,8 +169,10 @@ const MaxPageBytes = 8 << 20
 type PageBytes int
 
 // Fits counts the timer's payload, unless the page then had more than MaxPageBytes.
-func (b *PageBytes) Fits(t *timer.Timer) bool {
-	sum := int(*b) + len(t.Payload)
+func (b *PageBytes) Fits(t *timer.Timer) bool { return b.fits(len(t.Payload)) }
+
+func (b *PageBytes) fits(size int) bool {
+	sum := int(*b) + size
 	if *b > 0 && sum > MaxPageBytes {
 		return false
 	}

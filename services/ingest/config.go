@@ -85,6 +85,9 @@ type Config struct {
 	// BodiesBytes bounds the bodies of all requests but batches that are read and served at once: 64 MiB.
 	// BatchBodiesBytes bounds those of batches: 128 MiB. Requests beyond are refused.
 	BodiesBytes, BatchBodiesBytes int
+	// ListBytes bounds the pages of all lists that are read and sent at once, with their text: 64 MiB. Requests beyond
+	// wait, for as long as RequestTimeout.
+	ListBytes int
 	// Lanes is how many group commits may run at once: 2.
 	Lanes int
 	// BatchOps and BatchBytes bound one write, of requests or of commands: 512 and 4 MiB.
@@ -154,6 +157,7 @@ func (c *Config) withDefaults() error {
 		{&c.BatchesInFlight, 16},
 		{&c.BodiesBytes, 64 << 20},
 		{&c.BatchBodiesBytes, 128 << 20},
+		{&c.ListBytes, 64 << 20},
 		{&c.Lanes, 2},
 		{&c.BatchOps, 512},
 		{&c.BatchBytes, 4 << 20},

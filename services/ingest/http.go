@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -30,6 +31,7 @@ func (s *Service) Handler() http.Handler {
 		Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
 		bodies:      bodies{limit: s.cfg.BodyLimit, total: int64(s.cfg.BodiesBytes)},
 		batchBodies: bodies{limit: s.cfg.BatchBodyLimit, total: int64(s.cfg.BatchBodiesBytes)},
+		pages:       semaphore.NewWeighted(int64(s.cfg.ListBytes)),
 		batches:     make(chan struct{}, s.cfg.BatchesInFlight),
 	}
 	h.metricsPage = h.exposition()
@@ -65,7 +67,8 @@ type handler struct {
 	token       []byte // SHA-256; nil if none is asked for
 	bodies      bodies
 	batchBodies bodies
-	batches     chan struct{} // holds a token for each batch that is served
+	pages       *semaphore.Weighted // bytes of pages that are read and sent
+	batches     chan struct{}       // holds a token for each batch that is served
 	metricsPage http.Handler
 }
 
@@ -168,6 +171,9 @@ func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
 type answer struct {
 	status int
 	body   any // nil for none
+	// text, if not nil, is the body, encoded. sent is called when it was sent.
+	text []byte
+	sent func()
 	// correlation is the answered timer's.
 	correlation string
 }
@@ -207,6 +213,11 @@ func (h *handler) serveFrom(
 	}
 	if from.correlationID == "" && a.correlation != "" {
 		w.Header().Set(correlationHeader, a.correlation)
+	}
+	if a.text != nil {
+		h.send(w, a.status, a.text)
+		a.sent()
+		return
 	}
 	h.write(w, a.status, a.body)
 }
@@ -250,6 +261,11 @@ func (h *handler) write(w http.ResponseWriter, status int, body any) {
 		h.fail(w, fmt.Errorf("encode an answer: %w", err)) // an Error always can be encoded
 		return
 	}
+	h.send(w, status, text)
+}
+
+// send writes an answer that is encoded.
+func (h *handler) send(w http.ResponseWriter, status int, text []byte) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(text)))

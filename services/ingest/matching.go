@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -47,21 +48,43 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 					ExecuteAt: m.When.For(found[i].ExecuteAt, received), IfGeneration: found[i].Generation,
 				}
 			}
-			rearmed, err := h.rearm(ctx, items)
-			if err != nil {
-				return nil, err
-			}
-			out := make([]written, len(rearmed))
-			for i := range rearmed {
-				switch err := rearmed[i].Err; {
-				case err == nil:
-					out[i] = written{applied: true, inTime: true}
-				case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
-					return nil, err
-				}
-			}
-			return out, nil
+			return h.rearmEach(ctx, items)
 		})
+}
+
+// rearmEach arms timers again, a few at a time.
+func (h *handler) rearmEach(ctx context.Context, items []store.Rearm) ([]written, error) {
+	out := make([]written, 0, len(items))
+	for some := range slices.Chunk(items, maxWritten) {
+		rearmed, err := h.rearm(ctx, some)
+		for i := range rearmed {
+			one := written{}
+			switch failure := rearmed[i].Err; {
+			case err != nil: // of the whole call
+			case failure == nil:
+				one = written{applied: true, inTime: true}
+			case !errors.Is(failure, store.ErrNotFound) && !errors.Is(failure, store.ErrConflict):
+				err = failure
+			}
+			out = append(out, one)
+		}
+		if err != nil {
+			certain := !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrClosed)
+			return nil, inPart(append(out, make([]written, len(items)-len(out))...), len(items)-applied(out), certain, refuse(err))
+		}
+	}
+	return out, nil
+}
+
+// applied counts the timers that were changed.
+func applied(all []written) int {
+	n := 0
+	for _, one := range all {
+		if one.applied {
+			n++
+		}
+	}
+	return n
 }
 
 // written is what became of one timer of a page.
@@ -80,6 +103,12 @@ func (h *handler) serveMatching(
 		if m.Query.Namespace, err = h.lookup(ctx, m.Namespace); err != nil {
 			return answer{}, err
 		}
+		reserved, err := h.reserve(ctx, min(m.Query.Limit, maxWritten), timer.MaxPayload)
+		if err != nil {
+			return answer{}, err
+		}
+		defer h.pages.Release(reserved)
+		m.Query.WithoutPayloads = true
 		page, err := h.page(ctx, from.received, &m.Query)
 		if err != nil {
 			return answer{}, err
@@ -128,35 +157,38 @@ func (h *handler) writeEach(
 		certain = certain && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrClosed)
 	}
 	for range rounds {
-		commands, items := make([]command, len(places)), make([]commit.Item, len(places))
-		for i, place := range places {
-			t := &found[place]
-			c := &commands[i]
-			*c = change(t)
-			c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
-			c.ifGeneration = t.Generation
-			items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
-		}
 		var changed []int
-		for i, committed := range h.submit(ctx, items) {
-			place := places[i]
-			if committed.Err != nil {
-				fail(committed.Err)
-				continue
+		for some := range slices.Chunk(places, maxWritten) {
+			commands, items := make([]command, len(some)), make([]commit.Item, len(some))
+			for i, place := range some {
+				t := &found[place]
+				c := &commands[i]
+				*c = change(t)
+				c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
+				c.ifGeneration = t.Generation
+				items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
 			}
-			if w := &committed.Written; errors.Is(w.Err, store.ErrConflict) {
-				if m.Query.Selects(&w.Timer) {
-					found[place] = w.Timer
-					changed = append(changed, place)
+			for i, committed := range h.submit(ctx, items) {
+				place := some[i]
+				if committed.Err != nil {
+					fail(committed.Err)
+					continue
 				}
-				continue
-			}
-			o, err := h.judge(&commands[i], &committed.Written, committed.After)
-			switch {
-			case err == nil:
-				out[place] = written{applied: true, inTime: o.inTime}
-			case refuse(err).status >= http.StatusInternalServerError:
-				fail(err)
+				if w := &committed.Written; errors.Is(w.Err, store.ErrConflict) {
+					if m.Query.Selects(&w.Timer) {
+						found[place] = w.Timer
+						found[place].Payload = nil
+						changed = append(changed, place)
+					}
+					continue
+				}
+				o, err := h.judge(&commands[i], &committed.Written, committed.After)
+				switch {
+				case err == nil:
+					out[place] = written{applied: true, inTime: o.inTime}
+				case refuse(err).status >= http.StatusInternalServerError:
+					fail(err)
+				}
 			}
 		}
 		if places = changed; len(places) == 0 {
@@ -171,12 +203,7 @@ func (h *handler) writeEach(
 
 // inPart is the answer where writes of a page failed: "nothing was applied" only if that is so.
 func inPart(all []written, failed int, certain bool, failure *refusal) error {
-	applied := 0
-	for _, one := range all {
-		if one.applied {
-			applied++
-		}
-	}
+	applied := applied(all)
 	if applied == 0 && certain {
 		return failure
 	}

@@ -85,18 +85,30 @@ func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, 
 // ListNamespaces implements api.ServerInterface.
 func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
-		if err := decode.ReadNothing(body); err != nil {
-			return answer{}, err
-		}
-		all, err := h.cfg.Store.ListNamespaces(ctx)
+		list, err := decode.ReadNamespaceList(body)
 		if err != nil {
 			return answer{}, err
 		}
-		list := api.NamespaceList{Namespaces: make([]api.Namespace, len(all))}
-		for i := range all {
-			list.Namespaces[i] = renderNamespace(&all[i], from.received)
+		reserved, err := h.reserve(ctx, list.Limit, h.cfg.BodyLimit) // no namespace is larger than what made it
+		if err != nil {
+			return answer{}, err
 		}
-		return answer{status: http.StatusOK, body: list}, nil
+		var text []byte
+		page, err := h.cfg.Store.ListNamespaces(ctx, list.After, list.Limit)
+		if err == nil {
+			out := api.NamespaceList{
+				Namespaces: make([]api.Namespace, len(page.Namespaces)), NextCursor: decode.WriteCursor(store.Cursor(page.Next)),
+			}
+			for i := range page.Namespaces {
+				out.Namespaces[i] = renderNamespace(&page.Namespaces[i], from.received)
+			}
+			text, err = encode(out)
+		}
+		if err != nil {
+			h.pages.Release(reserved)
+			return answer{}, err
+		}
+		return h.pageAnswer(reserved, text), nil
 	})
 }
 

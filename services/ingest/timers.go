@@ -103,15 +103,20 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if list.Query.Namespace, err = h.lookup(ctx, list.Namespace); err != nil {
 			return answer{}, err
 		}
-		page, err := h.page(ctx, from.received, &list.Query)
+		reserved, err := h.reserve(ctx, list.Query.Limit, timer.MaxPayload)
 		if err != nil {
 			return answer{}, err
 		}
-		p := api.TimerPage{Timers: make([]api.Timer, len(page.Timers)), NextCursor: decode.WriteCursor(page.Next)}
-		for i := range page.Timers {
-			p.Timers[i] = renderTimer(&page.Timers[i])
+		var text []byte
+		page, err := h.page(ctx, from.received, &list.Query)
+		if err == nil {
+			text, err = encodePage(&page)
 		}
-		return answer{status: http.StatusOK, body: p}, nil
+		if err != nil {
+			h.pages.Release(reserved)
+			return answer{}, err
+		}
+		return h.pageAnswer(reserved, text), nil
 	})
 }
 

@@ -74,6 +74,8 @@ const (
 	justAfter = "!"
 	// pastAllKeys lies behind every key.
 	pastAllKeys = "g"
+	// pastAllNames lies behind every name of a namespace.
+	pastAllNames = "~"
 )
 
 // parseKey reads keyText's form.

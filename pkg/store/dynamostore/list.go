@@ -122,6 +122,9 @@ func (p *pager) look(it item, finished bool) (fits bool, err error) {
 	if err != nil || !listed || !p.q.Selects(&t) {
 		return true, err
 	}
+	if p.q.WithoutPayloads {
+		t.Payload = nil // a request reads 1 MB at most
+	}
 	if !p.bytes.Fits(&t) {
 		return false, nil
 	}

@@ -196,29 +196,35 @@ func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace,
 	return ns, nil
 }
 
-// ListNamespaces implements store.Namespaces.
-func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+// ListNamespaces implements store.Namespaces. A page of DynamoDB has at most 1 MB.
+func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
 	if err := s.enter(ctx, "list namespaces"); err != nil {
-		return nil, err
+		return store.NamespacePage{}, err
 	}
 	defer s.leave()
-	const all = "#shard_id = :cluster AND begins_with(#sk, :namespaces)"
+	const behind = "#shard_id = :cluster AND #sk BETWEEN :from AND :upto"
 	in := dynamodb.QueryInput{
-		TableName: &s.options.Table, KeyConditionExpression: aws.String(all), ExpressionAttributeNames: names(all),
-		ExpressionAttributeValues: item{":cluster": number(clusterPartition), ":namespaces": text(namespaceStart)},
+		TableName: &s.options.Table, KeyConditionExpression: aws.String(behind), ExpressionAttributeNames: names(behind),
+		ExpressionAttributeValues: item{
+			":cluster": number(clusterPartition), ":from": text(namespaceStart + after + justAfter), ":upto": text(namespaceStart + pastAllNames),
+		},
 	}
-	var out []store.Namespace
+	var out store.NamespacePage
+	var bytes store.PageBytes
 	for {
+		in.Limit = aws.Int32(int32(limit + 1 - len(out.Namespaces)))
 		page, err := s.query(ctx, &in)
 		if err != nil {
-			return nil, fmt.Errorf("list namespaces: %w", err)
+			return store.NamespacePage{}, fmt.Errorf("list namespaces: %w", err)
 		}
 		for _, it := range page.Items {
 			ns, err := readNamespace(it)
 			if err != nil {
-				return nil, fmt.Errorf("list namespaces: %w", err)
+				return store.NamespacePage{}, fmt.Errorf("list namespaces: %w", err)
 			}
-			out = append(out, ns)
+			if !out.Add(ns, limit, &bytes) {
+				return out, nil
+			}
 		}
 		if page.LastEvaluatedKey == nil {
 			return out, nil

@@ -298,7 +298,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["Purge"] = s.Purge(ctx, 0, 1)
 	_, errs["CreateNamespace"] = s.CreateNamespace(ctx, store.Namespace{})
 	_, errs["GetNamespace"] = s.GetNamespace(ctx, "n")
-	_, errs["ListNamespaces"] = s.ListNamespaces(ctx)
+	_, errs["ListNamespaces"] = s.ListNamespaces(ctx, "", 1)
 	_, errs["UpdateNamespace"] = s.UpdateNamespace(ctx, store.Namespace{})
 	_, errs["Init"] = s.Init(ctx, store.Identity{})
 	_, errs["Ping"] = s.Ping(ctx)

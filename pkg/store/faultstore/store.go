@@ -191,8 +191,10 @@ func (s *faulty) GetNamespace(ctx context.Context, name string) (store.Namespace
 }
 
 // ListNamespaces implements store.Namespaces.
-func (s *faulty) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
-	return read(ctx, s, "ListNamespaces", s.inner.ListNamespaces)
+func (s *faulty) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
+	return read(ctx, s, "ListNamespaces", func(ctx context.Context) (store.NamespacePage, error) {
+		return s.inner.ListNamespaces(ctx, after, limit)
+	})
 }
 
 // UpdateNamespace implements store.Namespaces.

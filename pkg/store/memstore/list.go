@@ -87,10 +87,14 @@ func (p *pager) look(t *timer.Timer, hidden bool) bool {
 	if hidden || !p.q.Selects(t) {
 		return true
 	}
-	if !p.bytes.Fits(t) {
+	shown := *t
+	if p.q.WithoutPayloads {
+		shown.Payload = nil
+	}
+	if !p.bytes.Fits(&shown) {
 		return false
 	}
-	p.page.Timers = append(p.page.Timers, clone(*t))
+	p.page.Timers = append(p.page.Timers, clone(shown))
 	return true
 }
 

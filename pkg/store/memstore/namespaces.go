@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -46,14 +45,19 @@ func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace,
 }
 
 // ListNamespaces implements store.Namespaces.
-func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
+	var page store.NamespacePage
 	if err := s.lock(ctx, "list namespaces"); err != nil {
-		return nil, err
+		return page, err
 	}
 	defer s.db.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.db.namespaces), func(a, b store.Namespace) int {
-		return cmp.Compare(a.Name, b.Name)
-	}), nil
+	var bytes store.PageBytes
+	for _, name := range slices.Sorted(maps.Keys(s.db.namespaces)) {
+		if name > after && !page.Add(s.db.namespaces[name], limit, &bytes) {
+			break
+		}
+	}
+	return page, nil
 }
 
 // UpdateNamespace implements store.Namespaces.

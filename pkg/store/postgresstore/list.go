@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -13,6 +14,12 @@ import (
 
 // way are the statements of a walk (relational.Walk). The indexes of the partitions are merged; nothing is sorted.
 type way struct{ bound, rows named }
+
+// What lists read of a row. A payload that is not wanted is not read from where it lies apart from its row (TOAST).
+var (
+	listedColumns    = strings.Replace(timerColumns, "t.payload", "CASE WHEN @payloads::bigint = 1 THEN t.payload END", 1)
+	listedEndColumns = strings.Replace(endColumns, "h.payload", "CASE WHEN @payloads::bigint = 1 THEN h.payload END", 1)
+)
 
 // The parts that the statements are put together from. Live rows have no generation in their key; the
 // places of their walk carry one that compares as nothing would.
@@ -60,7 +67,7 @@ var (
 		relational.ByCorrelation: liveWay("list_same", ofCorrelation),
 		relational.ByDue: {
 			bound: name("list_due_bound", sorted+" ORDER BY "+liveKey+nth),
-			rows: name("list_due", "WITH found AS MATERIALIZED ("+sorted+liveUpto+" ORDER BY "+liveKey+") SELECT "+timerColumns+
+			rows: name("list_due", "WITH found AS MATERIALIZED ("+sorted+liveUpto+" ORDER BY "+liveKey+") SELECT "+listedColumns+
 				" FROM found k CROSS JOIN LATERAL (SELECT t.*"+liveRows+
 				"t.shard_id = k.shard_id AND t.timer_uuid = k.timer_uuid OFFSET 0) t WHERE "+liveFilter+some),
 		},
@@ -75,23 +82,23 @@ var (
 	parkedReach = name("list_parked_reach", "SELECT t.shard_id"+liveRows+ofParked+
 		"t.shard_id >= @base::bigint AND t.shard_id < @end::bigint ORDER BY t.shard_id"+nth)
 
-	liveMade = name("list_made", "SELECT "+timerColumns+eachShard+" CROSS JOIN LATERAL (SELECT t.*"+liveRows+
+	liveMade = name("list_made", "SELECT "+listedColumns+eachShard+" CROSS JOIN LATERAL (SELECT t.*"+liveRows+
 		"t.shard_id = b.shard_id AND t.timer_uuid = @uuid::uuid OFFSET 0) t WHERE t.correlation_id IS NULL AND "+liveFilter)
-	endMade = name("list_ends_made", "SELECT "+endColumns+eachShard+" CROSS JOIN LATERAL (SELECT h.*"+endRows+
+	endMade = name("list_ends_made", "SELECT "+listedEndColumns+eachShard+" CROSS JOIN LATERAL (SELECT h.*"+endRows+
 		"h.shard_id = b.shard_id AND h.timer_uuid = @uuid::uuid OFFSET 0) h WHERE h.correlation_id IS NULL AND "+endFilter)
 )
 
 func liveWay(statementName, of string) way {
 	return way{
 		bound: name(statementName+"_bound", "SELECT "+liveKey+liveRows+of+liveFrom+" ORDER BY "+liveKey+nth),
-		rows:  name(statementName, "SELECT "+timerColumns+liveRows+of+liveFrom+liveUpto+" AND "+liveFilter+" ORDER BY "+liveKey+some),
+		rows:  name(statementName, "SELECT "+listedColumns+liveRows+of+liveFrom+liveUpto+" AND "+liveFilter+" ORDER BY "+liveKey+some),
 	}
 }
 
 func endWay(statementName, of string) way {
 	return way{
 		bound: name(statementName+"_bound", "SELECT "+endKey+endRows+of+endFrom+" ORDER BY "+endKey+nth),
-		rows:  name(statementName, "SELECT "+endColumns+endRows+of+endFrom+endUpto+" AND "+endFilter+" ORDER BY "+endKey+some),
+		rows:  name(statementName, "SELECT "+listedEndColumns+endRows+of+endFrom+endUpto+" AND "+endFilter+" ORDER BY "+endKey+some),
 	}
 }
 
@@ -122,6 +129,10 @@ func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *list
 	if before == 0 {
 		before = timer.Never
 	}
+	payloads := int64(1)
+	if q.WithoutPayloads {
+		payloads = 0
+	}
 	shards := q.Namespace.Shards
 	return &listTable{store: s, op: op, finished: q.Status.Finished(), values: map[string][]byte{
 		"base":        int8Value(int64(shards.Base)),
@@ -131,6 +142,7 @@ func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *list
 		"status":      textValue(string(q.Status)),
 		"now":         instantValue(now),
 		"correlation": textValue(q.CorrelationID),
+		"payloads":    int8Value(payloads),
 	}}
 }
 

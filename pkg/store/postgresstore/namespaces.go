@@ -21,8 +21,9 @@ var (
 	// nextBase is the end of the last block.
 	nextBase         = statement{"next_base", "SELECT coalesce(max(shard_base + shard_count), 0)::bigint FROM namespaces"}
 	selectNamespace  = statement{"select_namespace", "SELECT " + namespaceColumns + " FROM namespaces WHERE name = $1"}
-	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces ORDER BY name COLLATE "C"`}
-	insertNamespace  = statement{
+	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces
+WHERE name COLLATE "C" > $1::text ORDER BY name COLLATE "C" LIMIT $2::bigint`}
+	insertNamespace = statement{
 		"insert_namespace",
 		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
 	}
@@ -88,8 +89,20 @@ func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace,
 }
 
 // ListNamespaces implements store.Namespaces.
-func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
-	return s.namespaces(ctx, "list namespaces", selectNamespaces)
+func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
+	var page store.NamespacePage
+	var bytes store.PageBytes
+	full := false
+	err := s.read(ctx, "list namespaces", func(c *conn) error {
+		page, bytes, full = store.NamespacePage{}, 0, false // this may be another try
+		return c.exchange(ctx, namespaceRows(selectNamespaces, func(ns store.Namespace) {
+			full = full || !page.Add(ns, limit, &bytes)
+		}, textValue(after), int8Value(int64(limit)+1)))
+	})
+	if err != nil {
+		return store.NamespacePage{}, err
+	}
+	return page, nil
 }
 
 // UpdateNamespace implements store.Namespaces.
@@ -141,9 +154,14 @@ func (s *Store) namespaces(ctx context.Context, op string, what statement, args 
 	return all, nil
 }
 
-// namespaceCall reads namespaces.
+// namespaceCall reads namespaces into a slice.
 func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call {
 	*into = nil
+	return namespaceRows(what, func(ns store.Namespace) { *into = append(*into, ns) }, args...)
+}
+
+// namespaceRows reads namespaces one by one.
+func namespaceRows(what statement, take func(store.Namespace), args ...[]byte) call {
 	var policies policyMemo
 	return call{statement: what, args: args, row: func(r *record) {
 		ns := store.Namespace{Name: r.text()}
@@ -166,6 +184,6 @@ func namespaceCall(what statement, into *[]store.Namespace, args ...[]byte) call
 		ns.Version = r.int8()
 		ns.CreatedAt, _ = r.instant()
 		ns.UpdatedAt, _ = r.instant()
-		*into = append(*into, ns)
+		take(ns)
 	}}
 }

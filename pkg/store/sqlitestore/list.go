@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -14,6 +15,12 @@ import (
 
 // way are the statements of a walk (relational.Walk).
 type way struct{ bound, rows relational.Named }
+
+// What lists read of a row. A payload that is not wanted is not read from the disk.
+var (
+	listedColumns    = strings.Replace(timerColumns, "payload", "CASE WHEN @payloads THEN payload END", 1)
+	listedEndColumns = strings.Replace(endColumns, "payload", "CASE WHEN @payloads THEN payload END", 1)
+)
 
 // The parts that the statements are put together from.
 const (
@@ -54,7 +61,7 @@ var (
 		relational.ByCorrelation: liveWay(ofCorrelation),
 		relational.ByDue: {
 			bound: named("SELECT " + liveKey + " FROM timers WHERE rid = (" + ranges + " ORDER BY " + liveKey + " LIMIT 1 OFFSET @offset)"),
-			rows: named("SELECT " + timerColumns + " FROM (" + sortedRanges + ") CROSS JOIN timers USING (rid) WHERE " + liveFilter +
+			rows: named("SELECT " + listedColumns + " FROM (" + sortedRanges + ") CROSS JOIN timers USING (rid) WHERE " + liveFilter +
 				" LIMIT @limit"),
 		},
 		relational.Ended:              endWay(""),
@@ -68,14 +75,14 @@ var (
 	parkedReach = named("SELECT shard FROM timers WHERE " + ofParked + "shard >= @base AND shard < @end" +
 		" ORDER BY shard LIMIT 1 OFFSET @offset")
 
-	liveMade = named(probe + "SELECT " + timerColumns + " FROM block CROSS JOIN timers" + made + liveFilter)
-	endMade  = named(probe + "SELECT " + endColumns + " FROM block CROSS JOIN history" + made + endFilter)
+	liveMade = named(probe + "SELECT " + listedColumns + " FROM block CROSS JOIN timers" + made + liveFilter)
+	endMade  = named(probe + "SELECT " + listedEndColumns + " FROM block CROSS JOIN history" + made + endFilter)
 )
 
 func liveWay(of string) way {
 	return way{
 		bound: named("SELECT " + liveKey + " FROM timers WHERE " + of + liveFrom + " ORDER BY " + liveKey + " LIMIT 1 OFFSET @offset"),
-		rows: named("SELECT " + timerColumns + " FROM timers WHERE " + of + liveFrom + liveUpto + " AND " + liveFilter +
+		rows: named("SELECT " + listedColumns + " FROM timers WHERE " + of + liveFrom + liveUpto + " AND " + liveFilter +
 			" ORDER BY " + liveKey + " LIMIT @limit"),
 	}
 }
@@ -83,7 +90,7 @@ func liveWay(of string) way {
 func endWay(of string) way {
 	return way{
 		bound: named("SELECT " + endKey + " FROM history WHERE " + of + endFrom + " ORDER BY " + endKey + " LIMIT 1 OFFSET @offset"),
-		rows: named("SELECT " + endColumns + " FROM history WHERE " + of + endFrom + endUpto + " AND " + endFilter +
+		rows: named("SELECT " + listedEndColumns + " FROM history WHERE " + of + endFrom + endUpto + " AND " + endFilter +
 			" ORDER BY " + endKey + " LIMIT @limit"),
 	}
 }
@@ -125,6 +132,7 @@ func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *list
 	return &listTable{store: s, op: op, finished: q.Status.Finished(), values: map[string]any{
 		"base": int64(q.Namespace.Shards.Base), "end": int64(q.Namespace.Shards.Base) + int64(q.Namespace.Shards.Count),
 		"status": string(q.Status), "correlation": q.CorrelationID, "at_least": atLeast, "before": before, "now": now,
+		"payloads": !q.WithoutPayloads,
 	}}
 }
 

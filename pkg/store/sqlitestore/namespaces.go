@@ -15,7 +15,7 @@ const (
 	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns,
 	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, version, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
-	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces ORDER BY name"
+	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces WHERE name > ? ORDER BY name LIMIT ?"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
 	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, dead_retention_ns = ?,
@@ -89,19 +89,22 @@ func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace,
 }
 
 // ListNamespaces implements store.Namespaces.
-func (s *Store) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
-	var all []store.Namespace
+func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
+	var page store.NamespacePage
 	err := s.read(ctx, "list namespaces", func(c *conn) error {
+		var bytes store.PageBytes
 		return c.each(func(rows *sql.Rows) error {
 			ns, err := c.scanNamespace(rows)
-			all = append(all, ns)
+			if err == nil && !page.Add(ns, limit, &bytes) {
+				err = errStop
+			}
 			return err
-		}, selectNamespaces)
+		}, selectNamespaces, after, limit+1)
 	})
 	if err != nil {
-		return nil, err
+		return store.NamespacePage{}, err
 	}
-	return all, nil
+	return page, nil
 }
 
 // UpdateNamespace implements store.Namespaces.

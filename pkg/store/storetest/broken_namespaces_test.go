@@ -7,6 +7,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // lastNamespaceWins writes over whatever another caller has written meanwhile, and counts versions all the same.
@@ -41,4 +42,37 @@ func (b *conflictWithoutState) UpdateNamespace(ctx context.Context, ns store.Nam
 func TestSuiteCatchesAConflictWithoutThePresentNamespace(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &conflictWithoutState{broken{Store: s}} },
 		"Namespaces/UpdateIsACompareAndSet")
+}
+
+// wholeNamespaceList returns all namespaces in one page, as if there were few.
+type wholeNamespaceList struct{ broken }
+
+func (b *wholeNamespaceList) ListNamespaces(ctx context.Context, after string, _ int) (store.NamespacePage, error) {
+	var out store.NamespacePage
+	for ns, err := range store.AllNamespaces(ctx, b.Store) {
+		if err != nil {
+			return out, err
+		}
+		if ns.Name > after {
+			out.Namespaces = append(out.Namespaces, ns)
+		}
+	}
+	return out, nil
+}
+
+func TestSuiteCatchesAListOfNamespacesWithoutPages(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &wholeNamespaceList{broken{Store: s}} },
+		"Namespaces/ListPages", "Namespaces/APageIsBoundedInBytes")
+}
+
+// payloadsAnyway ignores that a list is to have no payloads.
+type payloadsAnyway struct{ broken }
+
+func (b *payloadsAnyway) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	q.WithoutPayloads = false
+	return b.Store.List(ctx, now, q)
+}
+
+func TestSuiteCatchesPayloadsThatAreNotWanted(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &payloadsAnyway{broken{Store: s}} }, "List/WithoutPayloads")
 }

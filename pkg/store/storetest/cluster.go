@@ -90,7 +90,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["Purge"] = s.Purge(w.ctx, w.now, 1)
 	_, calls["CreateNamespace"] = s.CreateNamespace(w.ctx, store.Namespace{Name: "late", Shards: shard.Block{Count: 1}})
 	_, calls["GetNamespace"] = s.GetNamespace(w.ctx, w.ns.Name)
-	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx)
+	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx, "", 10)
 	_, calls["UpdateNamespace"] = s.UpdateNamespace(w.ctx, w.ns)
 	_, calls["Init"] = s.Init(w.ctx, w.identity("late", 1))
 	_, calls["Ping"] = s.Ping(w.ctx)

@@ -25,6 +25,7 @@ func listTests() []test {
 		{"List/AWalkByDueTimeIsStableWhileTimersMove", listDueStable},
 		{"List/AWalkThroughHistoryIsStable", listFinishedStable},
 		{"List/APageIsBoundedInBytes", listBytes},
+		{"List/WithoutPayloads", listWithoutPayloads},
 		{"List/ForeignCursorsAreErrInvalid", listForeignCursor},
 	}
 }
@@ -464,5 +465,35 @@ func listForeignCursor(w *world) {
 	rest := w.list(store.ListQuery{Limit: 2, After: page.Next})
 	if len(rest) != 8 {
 		w.t.Errorf("%d timers behind the first page, want 8", len(rest))
+	}
+}
+
+// listWithoutPayloads: the timers are the same but for their payloads, which do not fill the page.
+func listWithoutPayloads(w *world) {
+	const n = 100
+	large := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, timer.MaxPayload-2)...), '"')
+	for i := range n {
+		op := w.putOp(fmt.Sprint(i), w.now)
+		op.Spec.Payload = large
+		dead := w.mustWrite(op).Timer
+		if i%10 == 0 {
+			w.end(&dead, store.FinishDead)
+		}
+	}
+	for _, q := range []store.ListQuery{{}, {Status: timer.StatusDead}, {CorrelationID: "trace-1"}, {DueFrom: 1}} {
+		q.Namespace, q.Limit = w.ns, 1000
+		with := w.list(q)
+		q.WithoutPayloads = true
+		without := w.list(q)
+		if len(with) == 0 || len(with) != len(without) {
+			w.t.Fatalf("%d timers with payloads, %d without", len(with), len(without))
+		}
+		for i := range with {
+			if len(with[i].Payload) != len(large) || without[i].Payload != nil {
+				w.t.Fatalf("payloads of %d and %d bytes", len(with[i].Payload), len(without[i].Payload))
+			}
+			with[i].Payload = nil
+		}
+		w.equal("timers", without, with)
 	}
 }

@@ -20,6 +20,8 @@ func namespaceTests() []test {
 		{"Namespaces/UpdateChangesSettingsOnly", namespaceUpdate},
 		{"Namespaces/UpdateIsACompareAndSet", namespaceVersions},
 		{"Namespaces/ConcurrentUpdatesLoseNothing", namespaceUpdateRace},
+		{"Namespaces/ListPages", namespacePages},
+		{"Namespaces/APageIsBoundedInBytes", namespaceBytes},
 		{"Namespaces/EverySettingSurvives", namespaceSettings},
 		{"Namespaces/NamesAreKeptByteForByte", namespaceNames},
 		{"Namespaces/CreatedAtOnceTheyAreDisjoint", namespaceRace},
@@ -95,7 +97,7 @@ func namespaceGet(w *world) {
 		w.equal("answer", made, ns)
 		want[name] = ns
 	}
-	all, err := w.store.ListNamespaces(w.ctx)
+	all, err := w.allNamespaces()
 	w.check(err, "list")
 	w.equal("list", all, []store.Namespace{want["a"], want["b"], want["c"], want["default"]})
 	for name, ns := range want {
@@ -131,6 +133,75 @@ func namespaceUpdate(w *world) {
 	w.wantErr(err, store.ErrNotFound, "update an unknown namespace")
 	_, err = w.store.GetNamespace(w.ctx, "nobody")
 	w.wantErr(err, store.ErrNotFound, "get it after the update")
+}
+
+func (w *world) allNamespaces() ([]store.Namespace, error) {
+	var all []store.Namespace
+	for ns, err := range store.AllNamespaces(w.ctx, w.store) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ns)
+	}
+	return all, nil
+}
+
+func namespacePages(w *world) {
+	want := []string{"A", "a", "a-", "a.b", "b", "default", "z"}
+	for _, name := range []string{"z", "b", "a.b", "a", "A", "a-"} {
+		w.namespace(name, 1)
+	}
+	for _, limit := range []int{1, 2, 3, 6, 7, 8, store.MaxNamespacePage} {
+		var got []string
+		for after := ""; len(got) <= len(want); {
+			page, err := w.store.ListNamespaces(w.ctx, after, limit)
+			w.check(err, "list")
+			if len(page.Namespaces) > limit || page.Next != "" && page.Next != page.Namespaces[len(page.Namespaces)-1].Name {
+				w.t.Fatalf("a page of %d with the next %q, the limit is %d", len(page.Namespaces), page.Next, limit)
+			}
+			for i := range page.Namespaces {
+				got = append(got, page.Namespaces[i].Name)
+			}
+			if after = page.Next; after == "" {
+				break
+			}
+		}
+		w.equal(fmt.Sprintf("pages of %d", limit), got, want)
+	}
+	// A walk goes on behind a name, whether there is such a namespace or not.
+	page, err := w.store.ListNamespaces(w.ctx, "aa", 2)
+	w.check(err, "list")
+	if len(page.Namespaces) != 2 || page.Namespaces[0].Name != "b" || page.Next != "default" {
+		w.t.Errorf("behind aa there are %+v", page)
+	}
+	page, err = w.store.ListNamespaces(w.ctx, "z", 2)
+	w.check(err, "list")
+	if len(page.Namespaces) != 0 || page.Next != "" {
+		w.t.Errorf("behind the last one there are %+v", page)
+	}
+}
+
+func namespaceBytes(w *world) {
+	settings := store.DefaultSettings()
+	settings.TLS = store.TLS{CA: strings.Repeat("c", 32<<10), Certificate: strings.Repeat("d", 32<<10), SealedKey: strings.Repeat("e", 36<<10)}
+	const each, n = 100 << 10, 100 // 10 MB in all
+	for i := range n {
+		_, err := w.store.CreateNamespace(w.ctx, store.Namespace{Name: fmt.Sprintf("large%03d", i), Shards: shard.Block{Count: 1}, Settings: settings})
+		w.check(err, "create")
+	}
+	seen := 0
+	for after := ""; ; {
+		page, err := w.store.ListNamespaces(w.ctx, after, store.MaxNamespacePage)
+		w.check(err, "list")
+		if size := len(page.Namespaces) * each; size > store.MaxPageBytes+each {
+			w.t.Errorf("a page has %d bytes, want %d at most", size, store.MaxPageBytes)
+		}
+		seen += len(page.Namespaces)
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	w.equal("namespaces seen", seen, n+1)
 }
 
 // namespaceVersions: of two who have read the same state the second gets what the first has made of it.
@@ -248,7 +319,7 @@ func namespaceSettings(w *world) {
 		w.check(err, "update")
 		changed.Version++
 		w.equal("changed", got, changed)
-		list, err := w.store.ListNamespaces(w.ctx)
+		list, err := w.allNamespaces()
 		w.check(err, "list")
 		w.equal("listed", list[0], changed)
 	}
@@ -261,7 +332,7 @@ func namespaceNames(w *world) {
 			w.t.Errorf("%q came back as %q", name, ns.Name)
 		}
 	}
-	all, err := w.store.ListNamespaces(w.ctx)
+	all, err := w.allNamespaces()
 	w.check(err, "list")
 	if len(all) != len(names)+1 {
 		w.t.Errorf("%d namespaces, want %d", len(all), len(names)+1)
@@ -300,7 +371,7 @@ func namespaceRace(w *world) {
 		all = append(all, made[r]...)
 	}
 	w.wantDisjoint(all)
-	listed, err := w.store.ListNamespaces(w.ctx)
+	listed, err := w.allNamespaces()
 	w.check(err, "list")
 	if len(listed) != len(all) {
 		w.t.Errorf("%d namespaces are listed, want %d", len(listed), len(all))

@@ -148,9 +148,32 @@ func ReadNamespace(body []byte) (string, error) {
 	return namespace, err
 }
 
-// ReadNothing reads the body of a request that takes no fields.
-func ReadNothing(body []byte) error {
-	return members(body, nil, func(string, value) error { return nil })
+// NamespaceList is the body of namespaces/list.
+type NamespaceList struct {
+	After string
+	Limit int
+}
+
+// ReadNamespaceList reads the body of namespaces/list.
+func ReadNamespaceList(body []byte) (NamespaceList, error) {
+	l := NamespaceList{Limit: DefaultLimit}
+	err := members(body, []string{"limit", "cursor"}, func(name string, v value) (err error) {
+		switch {
+		case v.isNull(): // counts as left out
+		case name == "limit":
+			err = readLimit(&l.Limit, v)
+		default:
+			var cursor store.Cursor
+			cursor, err = readCursor(v)
+			l.After = string(cursor)
+			// It is passed to the database, which may refuse other bytes than those of names.
+			if err == nil && timer.CheckNamespace(l.After) != nil {
+				err = timer.Invalid("cursor", raw(v), WantCursor)
+			}
+		}
+		return err
+	})
+	return l, err
 }
 
 func errNoName() error {

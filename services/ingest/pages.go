@@ -1,0 +1,66 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// maxWritten is how many timers of a page are written at once. The store's answers have payloads, which nobody needs.
+const maxWritten = 64
+
+// reserve waits until the pages of all requests leave room for one more, of so many items of so many bytes at most, and
+// its text. It returns what was reserved; release it with h.pages.
+func (h *handler) reserve(ctx context.Context, items, each int) (reserved int64, err error) {
+	reserved = min(2*int64(min(items*each, store.MaxPageBytes)), int64(h.cfg.ListBytes))
+	if h.pages.Acquire(ctx, reserved) == nil {
+		return reserved, nil
+	}
+	return 0, &refusal{
+		status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": h.cfg.ListBytes},
+		message: fmt.Sprintf("the pages of other lists exceed %d bytes; nothing was done, try again later, or with a smaller limit", h.cfg.ListBytes),
+	}
+}
+
+// pageAnswer is an answer whose text holds a part of what was reserved until it is sent.
+func (h *handler) pageAnswer(reserved int64, text []byte) answer {
+	kept := min(reserved, int64(len(text)))
+	h.pages.Release(reserved - kept)
+	return answer{status: http.StatusOK, text: text, sent: func() { h.pages.Release(kept) }}
+}
+
+// encodePage writes a page timer by timer, so that at no time there are more than the page and its text.
+func encodePage(page *store.Page) ([]byte, error) {
+	const besides = 1024 // a timer without its payload has about 700 bytes
+	size := besides
+	for i := range page.Timers {
+		size += besides + len(page.Timers[i].Payload)
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, size))
+	e := json.NewEncoder(buf)
+	e.SetEscapeHTML(false)
+	buf.WriteString(`{"timers":[`)
+	for i := range page.Timers {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		if err := e.Encode(renderTimer(&page.Timers[i])); err != nil {
+			return nil, err
+		}
+		buf.Truncate(buf.Len() - 1) // Encode ends a line
+		page.Timers[i] = timer.Timer{}
+	}
+	buf.WriteByte(']')
+	if len(page.Next) > 0 {
+		fmt.Fprintf(buf, `,"nextCursor":%q`, decode.WriteCursor(page.Next)) // base64
+	}
+	buf.WriteString("}\n")
+	return buf.Bytes(), nil
+}
