@@ -292,12 +292,12 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		},
 		"namespace list": {
 			[]string{"namespace", "list"},
-			200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{}`,
+			200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{"limit":1000}`,
 			[]string{"NAME  SHARDS  TIMEOUT  RETENTION  ATTEMPTS  CREATED\n", "n     16      30s      24h        4         2020-01-01T00:00:00.000Z\n"},
 			"",
 		},
 		"namespace list as JSON": {
-			[]string{"namespace", "list", "--json"}, 200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{}`, []string{`"name": "n"`}, "",
+			[]string{"namespace", "list", "--json"}, 200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{"limit":1000}`, []string{`"name": "n"`}, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

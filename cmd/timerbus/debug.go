@@ -31,7 +31,9 @@ func serveDebug(ctx context.Context, address string, logger *slog.Logger) (stop 
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	server := &http.Server{Handler: hosts.Guard(mux), ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn)}
+	server := &http.Server{
+		Handler: hosts.Guard(mux), ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -122,7 +122,8 @@ func (n *namespaceCommands) update() *cobra.Command {
 			if !given {
 				return usagef("nothing to change: give at least one setting")
 			}
-			ns, err := api.UpdateNamespace(c.Context(), client.UpdateNamespaceRequest{Name: args[0], Settings: settings, IfVersion: version})
+			request := client.UpdateNamespaceRequest{Name: args[0], Settings: settings, IfVersion: version}
+			ns, err := api.UpdateNamespace(c.Context(), request)
 			return n.print(ns, err)
 		},
 	}
@@ -178,7 +179,8 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
 	rows = append(rows, describeCallbacks(&ns.Settings)...)
-	return table(n.stdout, append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)}, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
+	rows = append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)})
+	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
 }
 
 // describeCallbacks lists what is set of how callbacks and events go out.

@@ -302,11 +302,14 @@ func TestListNamespacesRequestsAllPages(t *testing.T) {
 		}
 		switch string(bytes.TrimSpace(body)) {
 		case `{"limit":1000}`:
-			io.WriteString(w, `{"namespaces":[{"name":"a"},{"name":"b"}],"nextCursor":"Yg"}`)
+			_, err = io.WriteString(w, `{"namespaces":[{"name":"a"},{"name":"b"}],"nextCursor":"Yg"}`)
 		case `{"cursor":"Yg","limit":1000}`:
-			io.WriteString(w, `{"namespaces":[{"name":"c"}]}`)
+			_, err = io.WriteString(w, `{"namespaces":[{"name":"c"}]}`)
 		default:
 			t.Errorf("sent %s", body)
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}))
 	defer server.Close()

@@ -47,7 +47,7 @@ type Config struct {
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
 	// AllowedHosts are the hosts that requests to an API without a token may name in addition to loopback, as ParseHosts reads
 	// them. Beyond loopback the host is checked only if there are any.
-	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name in addition to loopback: timers.internal, *.svc.example, any"`
+	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name, such as timers.internal, or any"`
 	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
 	CallbackAllow string `koanf:"callback-allow" usage:"targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy that callbacks go by; empty: none, whatever the

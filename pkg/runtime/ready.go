@@ -26,8 +26,8 @@ type Question struct {
 	Ask      func(ctx context.Context) error
 }
 
-// Failure is a part that does not work. The cause, which may name hosts, is for the log.
-type Failure struct {
+// PartError is a part that does not work. The cause, which may name hosts, is for the log.
+type PartError struct {
 	Part, Reason string
 	// Since is when it was first found not to work.
 	Since timer.Millis
@@ -38,10 +38,10 @@ type Failure struct {
 	began time.Duration // Since, by the readiness's watch
 }
 
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Cause) }
+func (f *PartError) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Cause) }
 
 // Unwrap implements what errors.Is looks for.
-func (f *Failure) Unwrap() error { return f.Cause }
+func (f *PartError) Unwrap() error { return f.Cause }
 
 // Answers are cached, because probes may come often. Failures are cached for a shorter time, so that the end of a start or
 // of a short outage is seen soon.
@@ -72,7 +72,7 @@ type Readiness struct {
 
 	turn    chan struct{} // holds one token: one asks at a time
 	until   time.Duration
-	last    []*Failure
+	last    []*PartError
 	settled bool
 }
 
@@ -84,7 +84,7 @@ func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger,
 }
 
 // Ask returns the parts that do not work. The process is ready if all of them only degrade it.
-func (r *Readiness) Ask() []*Failure {
+func (r *Readiness) Ask() []*PartError {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
 	if r.watch.Elapsed() < r.until {
@@ -103,8 +103,8 @@ func (r *Readiness) Ask() []*Failure {
 }
 
 // askAll asks all questions at the same time and returns the failures in the order of the questions.
-func (r *Readiness) askAll() []*Failure {
-	all := make([]*Failure, len(r.questions))
+func (r *Readiness) askAll() []*PartError {
+	all := make([]*PartError, len(r.questions))
 	var asking sync.WaitGroup
 	for i, q := range r.questions {
 		asking.Go(func() {
@@ -121,22 +121,22 @@ func (r *Readiness) askAll() []*Failure {
 				if errors.As(err, &knows) {
 					reason = knows.ReadyReason()
 				}
-				all[i] = &Failure{Part: q.Part, Reason: reason, Degrades: q.Degrades, Cause: err}
+				all[i] = &PartError{Part: q.Part, Reason: reason, Degrades: q.Degrades, Cause: err}
 			}
 		})
 	}
 	asking.Wait()
-	return slices.DeleteFunc(all, func(f *Failure) bool { return f == nil })
+	return slices.DeleteFunc(all, func(f *PartError) bool { return f == nil })
 }
 
 // judge dates the failures and decides which ones make the process unready. A part that one role of the process requires
-// is required, whatever the others do without it.
-func (r *Readiness) judge(found, before []*Failure, now time.Duration) []*Failure {
+// is required.
+func (r *Readiness) judge(found, before []*PartError, now time.Duration) []*PartError {
 	required := map[string]bool{}
 	for _, f := range found {
 		required[f.Part] = required[f.Part] || !f.Degrades
 	}
-	var judged []*Failure
+	var judged []*PartError
 	for _, f := range found {
 		if f.Degrades && required[f.Part] {
 			continue // the role that requires the part has reported it
@@ -151,10 +151,10 @@ func (r *Readiness) judge(found, before []*Failure, now time.Duration) []*Failur
 	return judged
 }
 
-func (f *Failure) same(o *Failure) bool { return f.Part == o.Part && f.Reason == o.Reason }
+func (f *PartError) same(o *PartError) bool { return f.Part == o.Part && f.Reason == o.Reason }
 
 // log writes a line for each part that began or ended to fail.
-func (r *Readiness) log(before []*Failure, starting bool, now time.Duration) {
+func (r *Readiness) log(before []*PartError, starting bool, now time.Duration) {
 	level := slog.LevelWarn
 	if starting {
 		level = slog.LevelInfo
@@ -177,7 +177,7 @@ func (r *Readiness) log(before []*Failure, starting bool, now time.Duration) {
 }
 
 // HealthOf is the answer of /readyz.
-func HealthOf(failures []*Failure) (status int, health api.Health) {
+func HealthOf(failures []*PartError) (status int, health api.Health) {
 	status, health = http.StatusOK, api.Health{Status: "ready"}
 	for _, f := range failures {
 		if f.Degrades {

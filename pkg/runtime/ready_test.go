@@ -84,7 +84,7 @@ func (p *part) ask(ctx context.Context) error {
 }
 
 // described shows failures as text.
-func described(failures []*Failure) string {
+func described(failures []*PartError) string {
 	var out []string
 	for _, f := range failures {
 		effect := "required"

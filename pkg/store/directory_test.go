@@ -216,7 +216,7 @@ func TestDirectoryLearn(t *testing.T) {
 	}
 }
 
-// TestDirectoryRefreshEndsStaleSettings: whatever a node has learned, the next refresh brings what the store has. Two nodes
+// TestDirectoryRefreshEndsStaleSettings: a refresh replaces what a node has learned before by the state of the store. Two nodes
 // that updated a namespace at the same time, the one whose clock was ahead first, left that one with its own settings until
 // its restart; so did a failover of the store that lost a write.
 func TestDirectoryRefreshEndsStaleSettings(t *testing.T) {

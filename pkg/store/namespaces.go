@@ -83,15 +83,6 @@ func AllNamespaces(ctx context.Context, s Namespaces) iter.Seq2[Namespace, error
 	}
 }
 
-// size is about what settings take in memory, in bytes.
-func (s *Settings) size() int {
-	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.SealedKey) + len(s.EventTopics)
-	for i := range s.Secrets {
-		size += len(s.Secrets[i].Sealed)
-	}
-	return size
-}
-
 // Settings are a namespace's defaults for its timers, and how its callbacks and events go out. They can be compared.
 type Settings struct {
 	// Retry is for timers that say nothing, field by field.
@@ -130,6 +121,15 @@ func DefaultSettings() Settings {
 		HistoryRetention: DefaultHistoryRetention,
 		DeadRetention:    DefaultDeadRetention,
 	}
+}
+
+// size is about what settings take in memory, in bytes.
+func (s *Settings) size() int {
+	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.SealedKey) + len(s.EventTopics)
+	for i := range s.Secrets {
+		size += len(s.Secrets[i].Sealed)
+	}
+	return size
 }
 
 // Check names the first setting outside its limits.

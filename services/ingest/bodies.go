@@ -71,6 +71,6 @@ func (b *bodies) take(n int) bool {
 func (b *bodies) full() *refusal {
 	return &refusal{
 		status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": b.total},
-		message: fmt.Sprintf("the bodies of the requests that are read and served exceed %d bytes; nothing was applied, try again later", b.total),
+		message: fmt.Sprintf("the bodies of all requests exceed %d bytes; nothing was applied, try again later", b.total),
 	}
 }

@@ -24,9 +24,9 @@ func (s *Service) Ready() error {
 	return errors.Join(all...)
 }
 
-func (s *Service) failures() []*runtime.Failure {
-	own := func(reason, cause string) []*runtime.Failure {
-		return []*runtime.Failure{{Part: "ingest", Reason: reason, Since: s.cfg.Clock(), Cause: errors.New(cause)}}
+func (s *Service) failures() []*runtime.PartError {
+	own := func(reason, cause string) []*runtime.PartError {
+		return []*runtime.PartError{{Part: "ingest", Reason: reason, Since: s.cfg.Clock(), Cause: errors.New(cause)}}
 	}
 	switch s.state.Load() {
 	case idle:

@@ -159,31 +159,22 @@ func (h *handler) writeEach(
 	for range rounds {
 		var changed []int
 		for some := range slices.Chunk(places, maxWritten) {
-			commands, items := make([]command, len(some)), make([]commit.Item, len(some))
-			for i, place := range some {
-				t := &found[place]
-				c := &commands[i]
-				*c = change(t)
-				c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
-				c.ifGeneration = t.Generation
-				items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
-			}
+			commands, items := h.commandsFor(m, found, some, change)
 			for i, committed := range h.submit(ctx, items) {
 				place := some[i]
 				if committed.Err != nil {
 					fail(committed.Err)
 					continue
 				}
-				if w := &committed.Written; errors.Is(w.Err, store.ErrConflict) {
-					if m.Query.Selects(&w.Timer) {
-						found[place] = w.Timer
-						found[place].Payload = nil
-						changed = append(changed, place)
-					}
-					continue
-				}
-				o, err := h.judge(&commands[i], &committed.Written, committed.After)
+				w := &committed.Written
+				conflict := errors.Is(w.Err, store.ErrConflict)
+				o, err := h.judge(&commands[i], w, committed.After)
 				switch {
+				case conflict && m.Query.Selects(&w.Timer):
+					found[place] = w.Timer
+					found[place].Payload = nil
+					changed = append(changed, place)
+				case conflict:
 				case err == nil:
 					out[place] = written{applied: true, inTime: o.inTime}
 				case refuse(err).status >= http.StatusInternalServerError:
@@ -199,6 +190,22 @@ func (h *handler) writeEach(
 		return nil, inPart(out, failed, certain, failure)
 	}
 	return out, nil
+}
+
+// commandsFor makes the commands for the timers at some places.
+func (h *handler) commandsFor(
+	m *decode.Matching, found []timer.Timer, some []int, change func(*timer.Timer) command,
+) ([]command, []commit.Item) {
+	commands, items := make([]command, len(some)), make([]commit.Item, len(some))
+	for i, place := range some {
+		t := &found[place]
+		c := &commands[i]
+		*c = change(t)
+		c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
+		c.ifGeneration = t.Generation
+		items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
+	}
+	return commands, items
 }
 
 // inPart is the answer where writes of a page failed: "nothing was applied" only if that is so.

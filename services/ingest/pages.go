@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// maxWritten is how many timers of a page are written at once. The store's answers have payloads, which nobody needs.
+// maxWritten is how many timers of a page are written at once. The store's answers have payloads, which are not needed.
 const maxWritten = 64
 
 // reserve waits until the pages of all requests leave room for one more, of so many items of so many bytes at most, and
@@ -25,7 +25,8 @@ func (h *handler) reserve(ctx context.Context, items, each int) (reserved int64,
 	}
 	return 0, &refusal{
 		status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{"limit": h.cfg.ListBytes},
-		message: fmt.Sprintf("the pages of other lists exceed %d bytes; nothing was done, try again later, or with a smaller limit", h.cfg.ListBytes),
+		message: fmt.Sprintf("the pages of other lists take %d bytes; nothing was done, try again later, or with a smaller limit",
+			h.cfg.ListBytes),
 	}
 }
 
