@@ -18,7 +18,7 @@ const probeTimeout = 2 * time.Second
 // probes serves /healthz, /readyz and /metrics for a role without the HTTP API, as that API does.
 func (w *works) probes() runtime.Part {
 	o := w.options
-	ready := runtime.NewReadiness(w.clock, probeTimeout, o.Logger,
+	ready := runtime.NewReadiness(w.clock.now, probeTimeout, o.Logger,
 		runtime.Question{Part: "store", Reason: "the store does not answer", Ask: func(ctx context.Context) error {
 			_, err := w.backend.Store.Ping(ctx)
 			return err

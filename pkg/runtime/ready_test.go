@@ -225,7 +225,7 @@ func TestAnErrorMayNameTheReason(t *testing.T) {
 func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down, asked := true, 0
-		r := NewReadiness(time.Second, slog.New(slog.DiscardHandler), Question{
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), Question{
 			Reason: "the store does not answer", Ask: func(context.Context) error {
 				asked++
 				if down {
