@@ -1,0 +1,96 @@
+package partition_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately: the clocks of two nodes may be ClockBound apart, so a row
+// with a younger updatedAt than the claim may still have been published by the owner before.
+func TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately(t *testing.T) {
+	const claimed = start
+	bound := limits().ClockBound
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(
+		row(1, start-3000, claimed.Add(-bound)), row(2, start-2999, claimed), row(3, start-2998, claimed.Add(bound)),
+		row(4, start-2997, claimed.Add(bound+time.Millisecond)),
+	)
+	b.open(claimed, store.MaxKeyAt(start), store.MinKey())
+	b.floor(start, 9) // the end at the claim is 10
+	b.sweep(start + 1000)
+	b.wantReleased(start+1000, "4!")
+}
+
+// TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime: a retry or a postponement of an old timer is as young as its
+// write, and a timer written long ago may have been published when it was due.
+func TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime(t *testing.T) {
+	long := limits().LongBound
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(row(1, start.Add(-2*long), start-1000), row(2, start-3000, start.Add(-2*long)))
+	b.open(start, store.MaxKeyAt(start), store.MinKey())
+	b.floor(start, 9)
+	for _, c := range []struct {
+		of   string
+		from time.Duration
+	}{{"2", -3 * time.Second}, {"1", -time.Second}} {
+		due := start.Add(c.from + long)
+		b.sweep(due - 1)
+		b.wantReleased(due - 1)
+		b.sweep(due)
+		b.wantReleased(due, c.of+"!")
+	}
+}
+
+// TestI12_TheLongBoundOfAPublicationCountsFromIt and not from the due time, which may be long before.
+func TestI12_TheLongBoundOfAPublicationCountsFromIt(t *testing.T) {
+	long := limits().LongBound
+	b := newBench(t, limits())
+	b.put(row(1, start.Add(-2*long), start.Add(-2*long)))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1!")
+	b.sweep(start.Add(long) - 1)
+	b.wantReleased(start.Add(long) - 1)
+	b.sweep(start.Add(long))
+	b.wantReleased(start.Add(long), "1!")
+}
+
+// TestI9_EveryEventOfAClaimHasItsOwnSequence: the sequence tells the events of one owner apart, and without it the bus
+// would take the second repetition of a state for the first.
+func TestI9_EveryEventOfAClaimHasItsOwnSequence(t *testing.T) {
+	b := newBench(t, limits())
+	b.claim.Version, b.claim.Owner = 7, timer.UUID{9}
+	b.put(row(1, start, start-10), row(2, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	last, ids := uint64(0), map[string]bool{}
+	for now := start; now <= start.Add(90*time.Second); now += 30_000 {
+		b.sweep(now)
+		batch := b.p.Release(now, 1000)
+		if len(batch) != 2 {
+			t.Fatalf("%d events at %v, want 2: both rows are still overdue", len(batch), now.Sub(start))
+		}
+		var positions []bus.Position
+		for _, o := range batch {
+			if o.Event.Sequence <= last || ids[o.ID] {
+				t.Errorf("event %s has sequence %d after %d", o.ID, o.Event.Sequence, last)
+			}
+			if o.Event.ClaimVersion != 7 || o.Event.Owner != b.claim.Owner {
+				t.Errorf("event %+v is not of claim %+v", o.Event, b.claim)
+			}
+			last, ids[o.ID] = o.Event.Sequence, true
+			positions = append(positions, b.position(b.end))
+			b.end++
+		}
+		b.p.Published(now, batch, positions)
+		b.floor(now, b.end)
+	}
+}
