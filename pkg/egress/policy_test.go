@@ -87,6 +87,15 @@ func TestAddressesInURLs(t *testing.T) {
 		{"64:ff9b::/96,private", "http://[64:ff9b::a00:1]/", ""},
 		{"", "http://[2002:7f00:1::]/", "not a public"},
 		{"", "http://[64:ff9b:1::7f00:1]/", "not a public"},
+		// An allowed prefix allows the metadata addresses in it, and no others.
+		{"10.0.0.0/8", "http://168.63.129.16/", "metadata"},
+		{"10.0.0.0/8,169.254.1.0/24", "http://169.254.169.254/", "metadata"},
+		{"fd00::/16", "http://[fd20:ce::254]/", "metadata"},
+		{"168.63.129.0/28", "http://168.63.129.16/", "metadata"},
+		{"168.63.129.0/24", "http://168.63.129.16/", ""},
+		{"169.254.169.254", "http://168.63.129.16/", "metadata"},
+		{"private,10.0.0.0/8", "http://[fd00:ec2::254]/", "metadata"},
+		{"64:ff9b::/96", "http://[64:ff9b::a83f:8110]/", "metadata"},
 		{"any", "http://169.254.169.254/", ""},
 		{"any", "http://127.0.0.1/", ""},
 	} {
@@ -100,6 +109,37 @@ func TestAddressesInURLs(t *testing.T) {
 			if _, ok := errors.AsType[*timer.InvalidError](err); !ok || !strings.Contains(err.Error(), c.refused) {
 				t.Errorf("%q: %s: %v, want %q in it", c.allow, c.url, err, c.refused)
 			}
+		}
+	}
+}
+
+// TestAllowedNames: a name in the policy allows every address that it resolves to, so it must match the whole name, and
+// *.suffix whole labels.
+func TestAllowedNames(t *testing.T) {
+	for _, c := range []struct {
+		allow, host string
+		allowed     bool
+	}{
+		{"*.svc.example", "a.svc.example", true},
+		{"*.svc.example", "a.b.svc.example", true},
+		{"*.svc.example", "A.SVC.Example.", true},
+		{"*.SVC.example", "a.svc.example", true},
+		{"*.svc.example", "evilsvc.example", false},
+		{"*.svc.example", "svc.example", false},
+		{"*.svc.example", "a.svc.example.evil.test", false},
+		{"*.svc.example", "a.svc.examples", false},
+		{"*.svc.example", "a-svc.example", false},
+		{"hooks.internal", "hooks.internal", true},
+		{"hooks.internal", "HOOKS.internal.", true},
+		{"hooks.internal", "a.hooks.internal", false},
+		{"hooks.internal", "evilhooks.internal", false},
+		{"hooks.internal", "hooks.internal.evil.test", false},
+		{"hooks.internal", "internal", false},
+		{"a.test,*.b.test", "x.b.test", true},
+		{"a.test,*.b.test", "x.a.test", false},
+	} {
+		if got := parse(t, c.allow).names(c.host); got != c.allowed {
+			t.Errorf("%q: every address of %s is allowed: %t, want %t", c.allow, c.host, got, c.allowed)
 		}
 	}
 }
@@ -163,6 +203,7 @@ func TestDialling(t *testing.T) {
 		{"loopback", "localhost", true},
 		{"localhost", "localhost", true},
 		{"localhost", "127.0.0.1", false},
+		{"*.localhost", "localhost", false},
 		{"127.0.0.1", "localhost", true},
 		{"any", "127.0.0.1", true},
 	} {

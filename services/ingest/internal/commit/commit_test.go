@@ -140,6 +140,29 @@ func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
 	})
 }
 
+// TestOperationsOnOneTimerNeverRunAtTheSameTime: however many operations on other timers come between two on the same
+// timer, the second is not written before the first is answered.
+func TestOperationsOnOneTimerNeverRunAtTheSameTime(t *testing.T) {
+	const lanes = 3
+	for between := range 2*lanes + 1 {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, func(c *commit.Config) { c.Lanes, c.BatchOps, c.QueueOps = lanes, 1, 100 })
+			began := time.Now()
+			first := b.later(t.Context(), 0, 1)
+			for i := range between {
+				b.later(t.Context(), byte(1+i%(lanes-1)), 1) // in the other lanes
+			}
+			second := b.later(t.Context(), 0, 1)
+			if err := errors.Join(<-first, <-second); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took != 2*writeTakes {
+				t.Errorf("with %d operations between them, both took %v, want %v: one after the other and no other before", between, took, 2*writeTakes)
+			}
+		})
+	}
+}
+
 func TestWhoGivesUpIsToldWhetherItMayBeApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
