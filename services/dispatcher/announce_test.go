@@ -3,6 +3,7 @@ package dispatcher_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -97,4 +98,70 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 		}
 		n.end()
 	})
+}
+
+// TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced: if the answer to a dead write is lost and its repetition misses,
+// the timer may live on under a user's write, or be deleted. If the write was applied, its mark is in the store and the
+// scheduler announces it.
+func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced(t *testing.T) {
+	remove := func(w *world) { w.write(store.Delete{Ref: w.ref("a")}) }
+	update := func(w *world) {
+		at := timer.SystemClock().Add(time.Hour)
+		w.write(store.Update{Ref: w.ref("a"), Revision: w.revisions.Next(), Patch: timer.Patch{ExecuteAt: &at}})
+	}
+	anew := func(w *world) { w.put("a", time.Hour, nil) }
+	for name, c := range map[string]struct {
+		applied       bool         // the first try, whose answer is lost
+		between       func(*world) // comes before the second try
+		events, marks int
+	}{
+		"not applied":          {events: 1},
+		"not applied, deleted": {between: remove},
+		"not applied, updated": {between: update},
+		"not applied, anew":    {between: anew},
+		"applied":              {applied: true, marks: 1},
+		"applied, anew":        {applied: true, between: anew, marks: 1},
+	} {
+		for _, status := range []int{410, 500} { // dead by answer, dead by exhaustion
+			t.Run(name+"/"+strconv.Itoa(status), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: status} }
+					n := w.start()
+					tries := 0
+					lose := func(applied bool) func(string, []store.Finish) error {
+						return func(_ string, items []store.Finish) error {
+							if tries == 1 && applied == c.applied && isKind(items, store.FinishDead) {
+								return store.ErrOutcomeUnknown
+							}
+							return nil
+						}
+					}
+					before := lose(false)
+					n.store.set(func(op string, items []store.Finish) error {
+						if isKind(items, store.FinishDead) {
+							if tries++; tries == 2 && c.between != nil {
+								c.between(w)
+							}
+						}
+						return before(op, items)
+					}, lose(true))
+					w.put("a", 0, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 })
+					w.pass(10 * time.Second)
+					if tries < 2 {
+						t.Fatalf("%d tries, want a repetition", tries)
+					}
+					notices := slices.DeleteFunc(w.events("a"), func(e string) bool { return e == "result" })
+					if len(notices) != c.events {
+						t.Errorf("the dispatcher announced %v, want %d", notices, c.events)
+					}
+					left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+					w.must(err)
+					if len(left) != c.marks || w.depth() != 0 {
+						t.Errorf("%d marks and %d messages are left, want %d and 0", len(left), w.depth(), c.marks)
+					}
+					n.end()
+				})
+			})
+		}
+	}
 }
