@@ -85,6 +85,7 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 		"too large":                 {`"large"`, bus.ErrTooLarge, 1, true, 1},
 		"too large without payload": {`n/bad`, bus.ErrTooLarge, 1, true, 0},
 		"refused":                   {`n/bad`, bus.ErrUnavailable, 1, false, 0},
+		"unknown outcome":           {`n/bad`, bus.ErrOutcomeUnknown, 1, false, 0},
 		"more than a page refused":  {`n/bad`, bus.ErrUnavailable, 150, false, 0},
 		"a page too large":          {`n/bad`, bus.ErrTooLarge, 250, true, 0},
 	} {
