@@ -22,6 +22,7 @@ import (
 // way could arrive in the wrong order, and the second would take back what the first has said.
 type committer struct {
 	group    *kgo.Client // whose membership the commits carry
+	member   func() (id string, generation int32)
 	groupID  string
 	topic    string
 	topicID  kadm.TopicID
@@ -167,7 +168,7 @@ type entry struct {
 func (c *committer) commit(ctx context.Context, waiting []waiter) error {
 	// The membership is read before the progress: if the partition is lost in between, the commit
 	// carries a membership that the coordinator refuses.
-	member, generation := c.group.GroupMetadata()
+	member, generation := c.member()
 	var entries []entry
 	add := func(l *ledger) {
 		p, ok := l.progress()
