@@ -55,9 +55,12 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 		"lease": {kind: store.FinishLeased, prepare: func(w *world) {
 			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 4*time.Second, 200) }
 		}},
-		"parked": {kind: store.FinishParked, prepare: answer(200), spec: func(s *timer.Spec) { s.ExecuteAt += 1000 },
-			after: func(w *world, _ *node) { w.count("a", 5) }},
-		"postponed without a bus": {kind: store.FinishPostponed, spec: func(s *timer.Spec) { s.Deliver = timer.DeliverEvent },
+		"parked": {
+			kind: store.FinishParked, prepare: answer(200), spec: func(s *timer.Spec) { s.ExecuteAt += 1000 },
+			after: func(w *world, _ *node) { w.count("a", 5) },
+		},
+		"postponed without a bus": {
+			kind: store.FinishPostponed, spec: func(s *timer.Spec) { s.Deliver = timer.DeliverEvent },
 			prepare: func(w *world) {
 				w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, _ []bus.Message) (f membus.PublishFault) {
 					if topic == bus.Fired {
@@ -65,7 +68,8 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 					}
 					return f
 				}})
-			}},
+			},
+		},
 		"postponed for a slot": {kind: store.FinishPostponed, prepare: func(w *world) {
 			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
 			w.put("slow", 0, nil)
@@ -76,11 +80,13 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 			to("silent")(s)
 			s.Retry.InitialInterval = time.Second
 		}},
-		"cut off by a stop": {kind: store.FinishPostponed,
+		"cut off by a stop": {
+			kind: store.FinishPostponed,
 			prepare: func(w *world) {
 				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Hour, 200) }
 			},
-			after: func(w *world, n *node) { w.pass(time.Second); n.end() }},
+			after: func(w *world, n *node) { w.pass(time.Second); n.end() },
+		},
 	} {
 		for change, of := range map[string]func(*world){
 			"by another dispatcher": func(w *world) { w.move("a", time.Hour) },

@@ -118,7 +118,8 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	}
 	m.client.PauseFetchTopics(topic)
 	m.committer = &committer{
-		group: m.client, member: m.client.GroupMetadata, groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
+		group: m.client, member: m.client.GroupMetadata,
+		groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
 		gone:  func() { signal(m.doubt) },
 		every: b.opts.CommitEvery, log: b.log, health: h, failures: b.commitFailures.WithLabelValues(string(spec.Topic)),
 		wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
