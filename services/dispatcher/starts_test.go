@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestI13_WhoMayBePostponed: an event that was redelivered may stand for a start that is not counted yet. If it were
+// TestI13_WhoMayBePostponed: the start before a redelivery may not be counted yet. If it were
 // postponed, its next event would be a first delivery, and the start of a poison timer would be forgotten. So it waits
 // until its row was read and the start counted.
 func TestI13_WhoMayBePostponed(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestI10_AStopAcknowledgesOnlyWhatIsStored: the service stops during an outage of the store. Whatever it wanted to write,
-// the message stays in the queue, and the next process delivers the timer without waiting for the sweep.
+// TestI10_AStopAcknowledgesOnlyWhatIsStored: the service stops during an outage of the store. No write succeeds,
+// so the message stays in the queue, and the next process delivers the timer without waiting for the sweep.
 func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 	answer := func(status int) func(*world) {
 		return func(w *world) {

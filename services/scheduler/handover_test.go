@@ -35,8 +35,8 @@ func (c *claiming) Claim(ctx context.Context, now timer.Millis, o store.Owner, i
 	return c.Shards.Claim(ctx, now, o, ids)
 }
 
-// TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow: sooner, two owners that the bus both gives the partition would take
-// its shards from each other all the time. Later, nobody would own a shard whose new owner is gone.
+// TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow: sooner, two owners to which the bus gives the partition would take
+// its shards in a loop. Later, a shard whose new owner is gone would have no owner.
 func TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c := &claiming{of: w.shardOf("x")}
