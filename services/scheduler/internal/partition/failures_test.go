@@ -1,0 +1,54 @@
+package partition_test
+
+import (
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+// TestASweepAfterTheClockWentBackForgetsNothing: its reads end at the present, before the rows that are out.
+func TestASweepAfterTheClockWentBackForgetsNothing(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start+100, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	b.wantReleased(start+100, "1")
+	b.sweep(start + 50)
+	if n := b.p.Outstanding(); n != 1 {
+		t.Fatalf("%d outstanding, want 1: the row is still in the store", n)
+	}
+}
+
+func TestAFailedPollIsRepeatedAtItsTime(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.PollFailed(b.p.Poll(start), start+250)
+	if at := b.p.PollAt(); at != start+250 {
+		t.Fatalf("the next poll is %v after the failed one, want 250ms", at.Sub(start))
+	}
+}
+
+func TestI5_AFencedShardLeavesTheOthersArmed(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: 1, Version: 1}, Watermark: store.MinKey()}, b.position(1))
+	other := row(2, start+100, start)
+	other.Ref.Shard = 1
+	b.p.Hint(start, hint(row(1, start+100, start)))
+	b.p.Hint(start, hint(other))
+	b.p.Fenced(3)
+	b.wantReleased(start+100, "2")
+}
+
+func TestAHintBeyondTheBoundIsLeftToThePoll(t *testing.T) {
+	l := limits()
+	l.Agenda = 1
+	b := newBench(t, l)
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Hint(start, hint(row(1, start+100, start)))
+	if got := b.p.Hint(start, hint(row(2, start+timer.Millis(100), start))); got != partition.HintLater || b.p.Armed() != 1 {
+		t.Fatalf("the hint was %s, and %d are armed, want 1", got, b.p.Armed())
+	}
+}
