@@ -39,11 +39,11 @@ func (u *unreadable) GetNamespace(ctx context.Context, name string) (store.Names
 	return u.Namespaces.GetNamespace(ctx, name)
 }
 
-func (u *unreadable) ListNamespaces(ctx context.Context) ([]store.Namespace, error) {
+func (u *unreadable) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
 	if err := u.failure(ctx); err != nil {
-		return nil, err
+		return store.NamespacePage{}, err
 	}
-	return u.Namespaces.ListNamespaces(ctx)
+	return u.Namespaces.ListNamespaces(ctx, after, limit)
 }
 
 // TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead: a process that does not know the namespace yet must not send

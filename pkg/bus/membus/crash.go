@@ -60,7 +60,7 @@ func (q *queue) truncate(end int64) {
 	q.first = min(q.first, end)
 	q.recent = slices.DeleteFunc(q.recent, func(r recentItem) bool { return r.item.offset >= end })
 	for _, f := range q.feeds {
-		f.inbox = slices.DeleteFunc(f.inbox, func(d *bus.Delivery) bool { return d.Acker.(*queueDelivery).item.offset >= end })
+		f.inbox = slices.DeleteFunc(f.inbox, func(d *bus.Delivery) bool { return d.Position.Offset >= end })
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // keys is a bucket of which only the calls that a test sets may be made.
@@ -39,6 +41,7 @@ const testTTL = time.Second
 
 func leaseOn(members *keys) *lease {
 	b := &Bus{opts: Options{LeaseTTL: testTTL}, members: members, log: slog.New(slog.DiscardHandler)}
+	b.outage = outage.New(b.log, "nats", "operation")
 	b.lease = newLease(b)
 	return b.lease
 }

@@ -206,7 +206,9 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 	in := dynamodb.QueryInput{
 		TableName: &s.options.Table, KeyConditionExpression: aws.String(behind), ExpressionAttributeNames: names(behind),
 		ExpressionAttributeValues: item{
-			":cluster": number(clusterPartition), ":from": text(namespaceStart + after + justAfter), ":upto": text(namespaceStart + pastAllNames),
+			":cluster": number(clusterPartition),
+			":from":    text(namespaceStart + after + justAfter),
+			":upto":    text(namespaceStart + pastAllNames),
 		},
 	}
 	var out store.NamespacePage

@@ -22,7 +22,7 @@ func TestTwoOwnersFight(t *testing.T) {
 	length := 2 * time.Second
 	if text := os.Getenv(fightSeconds); text != "" {
 		var err error
-		if length, err = time.ParseDuration(text); err != nil {
+		if length, err = timer.ParseDuration(text); err != nil {
 			t.Fatal(err)
 		}
 	}

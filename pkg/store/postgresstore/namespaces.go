@@ -25,7 +25,8 @@ var (
 WHERE name COLLATE "C" > $1::text ORDER BY name COLLATE "C" LIMIT $2::bigint`}
 	insertNamespace = statement{
 		"insert_namespace",
-		"INSERT INTO namespaces (" + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+		"INSERT INTO namespaces (" + namespaceColumns + ")" +
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
 	history_retention_ns = $4, dead_retention_ns = $5, headers = $6, final_statuses = $7, secrets = $8, tls_ca = $9,
@@ -113,7 +114,8 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	err := s.write(ctx, op, latest, func(t *transaction) error {
 		args := append([][]byte{textValue(ns.Name)}, settingsValues(&ns.Settings)...)
 		args = append(args, instantValue(ns.UpdatedAt), int8Value(ns.Version))
-		return t.commit(ctx, namespaceCall(updateNamespace, &updated, args...), namespaceCall(selectNamespace, &present, textValue(ns.Name)))
+		return t.commit(ctx,
+			namespaceCall(updateNamespace, &updated, args...), namespaceCall(selectNamespace, &present, textValue(ns.Name)))
 	})
 	switch {
 	case err != nil:
