@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/harness"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // cluster is the roles as processes of their own, on a database (database_test.go) and a message bus. Its world's
@@ -134,7 +135,7 @@ func soakFor(t *testing.T) time.Duration {
 	if text == "" {
 		return 0
 	}
-	d, err := time.ParseDuration(text + "m")
+	d, err := timer.ParseDuration(text + "m")
 	if err != nil || d <= 0 {
 		t.Fatalf("TIMERBUS_SOAK_MINUTES: %q is not accepted: want a number of minutes", text)
 	}
