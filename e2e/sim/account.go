@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -25,7 +24,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after everything was healed", settleLimit)
 	}
 	r := o.counts
-	r.Violations = o.violations
+	r.Violations = slices.Concat(o.violations, o.world.recording.violations())
 	return &r
 }
 
@@ -161,11 +160,11 @@ func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Tim
 		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
 			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and results never said so", id, h.Attempt, h.Generation, h.Outcome)
 		}
-		if h.Outcome == store.OutcomeDead && !o.notices[fmt.Sprintf("%s/%s/%s", id, h.Generation, timer.StatusDead)] {
+		if h.Outcome == store.OutcomeDead && !o.world.recording.told(id, h.Generation, timer.StatusDead) {
 			o.broken("untold", "%s died as generation %s, and no dead event said so", id, h.Generation)
 		}
 	}
-	if found && t.Status == timer.StatusParked && !o.notices[fmt.Sprintf("%s/%s/%s", id, t.Generation, timer.StatusParked)] {
+	if found && t.Status == timer.StatusParked && !o.world.recording.told(id, t.Generation, timer.StatusParked) {
 		o.broken("untold", "%s was parked, and no event said so", id)
 	}
 }

@@ -119,9 +119,11 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: len(messages)}
 		case BusFails:
 			w.note("%s  publication %d is refused", n, nth)
+			w.recording.struck(f.Kind, n.index, 0)
 			return membus.PublishFault{Err: bus.ErrUnavailable}
 		case BusUnknown:
 			w.note("%s  publication %d: half of it is taken, the answer is lost", n, nth)
+			w.recording.struck(f.Kind, n.index, 0)
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: (len(messages) + 1) / 2}
 		}
 	}

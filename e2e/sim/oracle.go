@@ -27,9 +27,7 @@ type oracle struct {
 	// seen holds what receivers saw, told what the results topic said.
 	seen map[attempt]*sighting
 	told map[attempt][]store.Outcome
-	// notices holds the webhook-ids and statuses of dead and parked events.
-	notices map[string]bool
-	last    time.Duration
+	last time.Duration
 }
 
 // opState is one operation as the client and the receiver know it.
@@ -81,7 +79,7 @@ func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAcc
 
 func newOracle(w *World) *oracle {
 	o := &oracle{
-		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, notices: map[string]bool{},
+		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{},
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}})
@@ -299,9 +297,7 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 	case event.TypeDead, event.TypeParked:
 		var n event.Notice
 		must(json.Unmarshal(e.Data, &n))
-		o.mu.Lock()
-		o.notices[fmt.Sprintf("%s/%s/%s", n.TimerID, n.Generation, n.Status)] = true
-		o.mu.Unlock()
+		o.world.recording.noticed(&n)
 	case event.TypeApplied, event.TypeRefused:
 		o.commandAnswered(e.Data)
 	default:

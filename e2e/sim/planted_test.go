@@ -64,6 +64,12 @@ var planted = []struct {
 	{"epochs of the due queue ignored", []string{"late", "stuck"}, always(func(c *sim.Configs) {
 		c.Scheduler.Bus = &oneEpoch{c.Scheduler.Bus}
 	})},
+	{"dead events of writes that missed", []string{"outbox"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Store = &deadAnyway{c.Dispatcher.Store}
+	})},
+	{"parked events without a write", []string{"outbox"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Store = &parkedUnwritten{c.Dispatcher.Store}
+	})},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
 	})},

@@ -20,7 +20,7 @@ type faulty struct {
 func newFaulty(inner store.Store, l *life) *faulty {
 	f := &faulty{life: l}
 	f.faults = faultstore.New(f.plan)
-	f.Store = f.faults.Wrap(inner)
+	f.Store = f.faults.Wrap(&witness{Store: inner, life: l})
 	return f
 }
 
@@ -84,6 +84,7 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 			continue
 		}
 		w.note("%s  store call %d, %s: %s for %v", n, nth, method, p.Kind, p.For)
+		w.recording.struck(p.Kind, n.index, p.For)
 		return faultstore.Fault{Kind: kind, For: p.For}
 	}
 	return faultstore.Fault{}

@@ -28,15 +28,17 @@ const (
 
 // World is a cluster and those outside it, in one bubble.
 type World struct {
-	plan    *Plan
-	start   time.Time
-	db      *memstore.Database
-	broker  *membus.Broker
-	nodes   []*node
-	blocks  map[string]shard.Block
-	oracle  *oracle
-	fence   *fence
-	outside *membus.Member // publishes commands and reads the public topics
+	plan   *Plan
+	start  time.Time
+	db     *memstore.Database
+	broker *membus.Broker
+	nodes  []*node
+	blocks map[string]shard.Block
+	oracle *oracle
+	fence  *fence
+	// recording is what the rules are judged by that need the whole life.
+	recording *recording
+	outside   *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
 	// late counts the writes that were given up and will be applied.
@@ -79,6 +81,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		plan: plan, tracing: options.Trace, start: time.Now(), db: memstore.NewDatabase(),
 		broker: membus.New(membus.Options{Partitions: partitions}),
 	}
+	w.recording = &recording{start: w.start}
 	w.oracle = newOracle(w)
 	w.fence = &fence{oracle: w.oracle, newest: map[shard.ID]store.Claim{}}
 	w.outside = w.broker.Join("outside")

@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// recording is what happened in one life, in order. The rules in outbox.go and poison.go are functions of it.
+type recording struct {
+	start time.Time
+
+	mu       sync.Mutex
+	strikes  []strike
+	finishes []finish
+	notices  []notice
+}
+
+// strike is a fault at the time when it took effect. node is noNode if it struck the bus.
+type strike struct {
+	kind        FaultKind
+	node        int
+	from, until time.Duration
+}
+
+const noNode = -1
+
+// finish is an outcome that the store applied. before is the row as it was.
+type finish struct {
+	store.Finish
+
+	at     time.Duration
+	before timer.Timer
+}
+
+// notice is a dead or parked event. finished is how many outcomes had been applied when it came.
+type notice struct {
+	event.Notice
+
+	at       time.Duration
+	finished int
+}
+
+func (r *recording) now() time.Duration { return time.Since(r.start) }
+
+// struck records that a fault takes effect now and lasts for a while.
+func (r *recording) struck(kind FaultKind, node int, lasts time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.strikes = append(r.strikes, strike{kind: kind, node: node, from: r.now(), until: r.now() + lasts})
+}
+
+// noticed records a dead or parked event.
+func (r *recording) noticed(n *event.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notices = append(r.notices, notice{Notice: *n, at: r.now(), finished: len(r.finishes)})
+}
+
+// anyStrike reports whether a fault that meets the condition was in effect between two times.
+func (r *recording) anyStrike(from, until time.Duration, meets func(strike) bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.strikes, func(s strike) bool { return s.from <= until && s.until >= from && meets(s) })
+}
+
+// witness records what a process does to the store. It is below the faults, so that it sees what is applied.
+type witness struct {
+	store.Store
+
+	life *life
+}
+
+// Unwrap implements what store.As looks for.
+func (s *witness) Unwrap() store.Store { return s.Store }
+
+// Finish records the outcomes that are applied. The recording is locked meanwhile, so that nothing that follows from an
+// outcome is recorded before it.
+func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	r := s.life.node.world.recording
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	checks := make([]store.Check, len(items))
+	for i := range items {
+		checks[i] = store.Check{Ref: items[i].Ref, DueAt: items[i].DueAt}
+	}
+	before, err := s.Store.Current(ctx, checks)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := s.Store.Finish(ctx, now, items)
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		if answers[i] == nil {
+			r.finishes = append(r.finishes, finish{Finish: items[i], at: r.now(), before: before[i].Timer})
+		}
+	}
+	return answers, nil
+}
+
+// violations judges the whole life.
+func (r *recording) violations() []Violation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Concat(r.noticesAreTrue())
+}
+
+// told reports whether an event said that a timer is dead or parked.
+func (r *recording) told(id string, generation timer.Generation, status timer.Status) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.notices, func(n notice) bool {
+		return n.TimerID == id && n.Generation == generation.String() && n.Status == status
+	})
+}
