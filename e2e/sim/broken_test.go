@@ -2,7 +2,12 @@ package sim_test
 
 import (
 	"context"
+	"slices"
+	"sync"
+	"time"
 
+	"github.com/timerbus/timerbus/e2e/sim"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -31,4 +36,127 @@ func (s *parkedUnwritten) Finish(ctx context.Context, now timer.Millis, items []
 		}
 	}
 	return s.Store.Finish(ctx, now, items)
+}
+
+// forged makes the statements that tune chooses unfenced: they carry the newest claim, whoever's it is.
+func forged(tune func(*forger)) func() func(*sim.Configs) {
+	return func() func(*sim.Configs) {
+		shared := &claims{newest: map[shard.ID]store.Claim{}}
+		return func(c *sim.Configs) {
+			f := &forger{Shards: c.Scheduler.Store, claims: shared}
+			tune(f)
+			c.Scheduler.Store = f
+		}
+	}
+}
+
+type claims struct {
+	mu     sync.Mutex
+	newest map[shard.ID]store.Claim
+}
+
+// real returns the newest claim of the shard.
+func (c *claims) real(of store.Claim) store.Claim {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newest[of.Shard]
+}
+
+type forger struct {
+	store.Shards
+
+	claims                            *claims
+	due, overdue, advance, oneVersion bool
+}
+
+func (f *forger) Claim(
+	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
+) ([]store.Claimed, error) {
+	claimed, err := f.Shards.Claim(ctx, now, owner, shards)
+	f.claims.mu.Lock()
+	defer f.claims.mu.Unlock()
+	for i := range claimed {
+		f.claims.newest[claimed[i].Claim.Shard] = claimed[i].Claim
+		if f.oneVersion {
+			claimed[i].Claim.Version = 1
+		}
+	}
+	return claimed, err
+}
+
+func (f *forger) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		if f.due {
+			q.Shards[i].Claim = f.claims.real(q.Shards[i].Claim)
+		}
+	}
+	return f.Shards.Due(ctx, q)
+}
+
+func (f *forger) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		if f.overdue {
+			q.Shards[i].Claim = f.claims.real(q.Shards[i].Claim)
+		}
+	}
+	return f.Shards.Overdue(ctx, q)
+}
+
+func (f *forger) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		if f.advance {
+			items[i].Claim = f.claims.real(items[i].Claim)
+		}
+	}
+	return f.Shards.Advance(ctx, now, items)
+}
+
+// hasty moves watermarks as far as the slack allows, or to the last row that was read if it notes what is read.
+type hasty struct {
+	store.Shards
+
+	mu   sync.Mutex
+	read map[store.Claim]store.Key
+}
+
+func (h *hasty) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	answers, err := h.Shards.Due(ctx, q)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range answers {
+		if n := len(answers[i].Rows); n > 0 && h.read != nil {
+			h.read[q.Shards[i].Claim] = answers[i].Rows[n-1].Key()
+		}
+	}
+	return answers, err
+}
+
+func (h *hasty) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	h.mu.Lock()
+	items = slices.Clone(items)
+	for i := range items {
+		to := store.MaxKeyAt(now.Add(-2 * time.Second))
+		if read, ok := h.read[items[i].Claim]; h.read != nil && (!ok || to.After(read)) {
+			to = read
+		}
+		if to.After(items[i].Watermark) {
+			items[i].Watermark = to
+		}
+	}
+	h.mu.Unlock()
+	return h.Shards.Advance(ctx, now, items)
+}
+
+// silent releases claims without saying what was published.
+type silent struct{ store.Shards }
+
+func (s *silent) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		items[i].Published = store.MinKey()
+	}
+	return s.Shards.Release(ctx, now, items)
 }

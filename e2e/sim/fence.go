@@ -3,23 +3,52 @@ package sim
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// fence watches what clients cannot see: that a shard's watermark only moves for its newest claim (I5). The
-// sweep makes up for a watermark that is wrong, so all that would show outside is a timer that is a little
-// late after two take-overs.
+// slack is the schedulers' default: how far watermarks stay behind the present.
+const slack = 2 * time.Second
+
+// fence checks what clients cannot see: that only the holder of a shard's newest claim gets answers (I5), that
+// watermarks and P are right (I6), and that a hand-over keeps them. The sweep makes up for a watermark that is wrong, so
+// the only effect outside would be a timer that is a little late after two take-overs.
+//
+// Answers are checked where the scheduler gets them (watched), watermarks where the store applies them (witness) and
+// publications where the bus takes them (publisher): mutants change what is between.
 type fence struct {
 	oracle *oracle
 
 	mu     sync.Mutex
 	newest map[shard.ID]store.Claim
+	owners map[store.Claim]*ownership
 }
 
-// watched is a scheduler's way to the store, past the fence's eyes.
+// ownership is what the owner of a claim has read and published.
+type ownership struct {
+	// watermark is W, and read is at least R: the last key that the owner has read, or begun with.
+	watermark, read store.Key
+	// rows are those read beyond R that W has not passed.
+	rows []store.DueRow
+	// published holds the states that the bus has acknowledged, and sent the largest key handed to the bus.
+	published map[dueState]bool
+	sent      store.Key
+}
+
+// dueState is what a due event names.
+type dueState struct {
+	uuid     timer.UUID
+	revision timer.Revision
+}
+
+func newFence(o *oracle) *fence {
+	return &fence{oracle: o, newest: map[shard.ID]store.Claim{}, owners: map[store.Claim]*ownership{}}
+}
+
+// watched is a scheduler's access to the store. An answer that the claim must not get violates I5.
 type watched struct {
 	store.Shards
 
@@ -33,25 +62,71 @@ func (w *watched) Claim(
 	w.fence.mu.Lock()
 	defer w.fence.mu.Unlock()
 	for _, c := range claimed {
-		if c.Claim.Version > w.fence.newest[c.Claim.Shard].Version {
+		if c.Err == nil && c.Claim.Version >= w.fence.newest[c.Claim.Shard].Version {
 			w.fence.newest[c.Claim.Shard] = c.Claim
 		}
 	}
 	return claimed, err
 }
 
+func (w *watched) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	judge := before(w.fence, "Due", q.Shards, func(a *store.DueAfter) store.Claim { return a.Claim })
+	answers, err := w.Shards.Due(ctx, q)
+	for i := range answers {
+		judge(i, answers[i].Err)
+	}
+	return answers, err
+}
+
+func (w *watched) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	judge := before(w.fence, "Overdue", q.Shards, func(r *store.OverdueRange) store.Claim { return r.Claim })
+	answers, err := w.Shards.Overdue(ctx, q)
+	for i := range answers {
+		judge(i, answers[i].Err)
+	}
+	return answers, err
+}
+
 func (w *watched) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	judge := before(w.fence, "Advance", items, func(a *store.Advance) store.Claim { return a.Claim })
 	answers, err := w.Shards.Advance(ctx, now, items)
-	if err != nil {
-		return nil, err
+	for i := range answers {
+		judge(i, answers[i])
+	}
+	return answers, err
+}
+
+func (w *watched) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
+	judge := before(w.fence, "Release", items, func(r *store.Release) store.Claim { return r.Claim })
+	answers, err := w.Shards.Release(ctx, now, items)
+	for i := range answers {
+		judge(i, answers[i])
 	}
 	w.fence.mu.Lock()
 	defer w.fence.mu.Unlock()
-	for i, item := range items {
-		if newest := w.fence.newest[item.Claim.Shard]; answers[i] == nil && item.Claim.Version < newest.Version {
-			w.fence.oracle.violate("fence", "shard %d: version %d moved the watermark after version %d had claimed it",
-				item.Claim.Shard, item.Claim.Version, newest.Version)
+	for i := range answers {
+		if id := items[i].Claim.Shard; answers[i] == nil && w.fence.newest[id] == items[i].Claim {
+			// Nobody holds the shard until the next claim.
+			w.fence.newest[id] = store.Claim{Shard: id, Version: items[i].Claim.Version}
 		}
 	}
-	return answers, nil
+	return answers, err
+}
+
+// before notes which claims are not the newest when a call begins, and returns the function that judges their answers.
+// A claim that is lost during the call may get an answer.
+func before[T any](f *fence, method string, items []T, claimOf func(*T) store.Claim) func(i int, answer error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	claims, newest := make([]store.Claim, len(items)), make([]store.Claim, len(items))
+	for i := range items {
+		claims[i] = claimOf(&items[i])
+		newest[i] = f.newest[claims[i].Shard]
+	}
+	return func(i int, answer error) {
+		if answer == nil && claims[i] != newest[i] {
+			f.oracle.violate("fence", "shard %d: version %d of %s got an answer to %s, and version %d of %s held the shard",
+				claims[i].Shard, claims[i].Version, claims[i].Owner, method, newest[i].Version, newest[i].Owner)
+		}
+	}
 }

@@ -52,7 +52,24 @@ var planted = []struct {
 		c.Ingest.Planted.JudgeBeforeCommit = true
 	})},
 	{"cursor-based sweep", []string{"stuck", "lost", "late"}, cursors},
-	{"unfenced Advance", []string{"fence"}, unfenced},
+	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},
+	{"unfenced Due", []string{"fence"}, forged(func(f *forger) { f.due = true })},
+	{"unfenced Overdue", []string{"fence"}, forged(func(f *forger) { f.overdue = true })},
+	// The owner alone tells the claims apart.
+	{"claims without versions", []string{"fence"}, forged(func(f *forger) { f.oneVersion, f.advance, f.due = true, true, true })},
+	{"no slack", []string{"slack"}, always(func(c *sim.Configs) { c.Scheduler.Slack = time.Millisecond })},
+	{"watermarks up to the slack, read or not", []string{"range"}, always(func(c *sim.Configs) {
+		c.Scheduler.Store = &hasty{Shards: c.Scheduler.Store}
+	})},
+	{"watermarks up to R, published or not", []string{"prefix"}, always(func(c *sim.Configs) {
+		c.Scheduler.Store = &hasty{Shards: c.Scheduler.Store, read: map[store.Claim]store.Key{}}
+	})},
+	{"due events taken for published", []string{"prefix"}, always(func(c *sim.Configs) {
+		c.Scheduler.Bus = &careless{c.Scheduler.Bus, bus.Due}
+	})},
+	{"claims released without P", []string{"released"}, always(func(c *sim.Configs) {
+		c.Scheduler.Store = &silent{c.Scheduler.Store}
+	})},
 	{"publish before due_at", []string{"far early"}, always(func(c *sim.Configs) {
 		c.Scheduler.Planted.Early = 2 * time.Second
 		// The dispatchers would wait by their own clocks; these are as wrong as the schedulers'. That alone
@@ -71,7 +88,7 @@ var planted = []struct {
 		c.Dispatcher.Store = &parkedUnwritten{c.Dispatcher.Store}
 	})},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
-		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
+		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus, bus.Results}
 	})},
 }
 
@@ -126,15 +143,19 @@ func TestASeedReproduces(t *testing.T) {
 	}
 }
 
-// careless takes a result for published.
-type careless struct{ bus.Bus }
+// careless takes what it publishes on a topic for published.
+type careless struct {
+	bus.Bus
+
+	topic bus.Topic
+}
 
 func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	positions, err := c.Bus.Publish(ctx, topic, messages...)
-	if topic == bus.Results {
-		return positions, nil
+	if topic != c.topic {
+		return positions, err
 	}
-	return positions, err
+	return positions, nil
 }
 
 // oneEpoch hides epochs from positions.
@@ -218,45 +239,4 @@ func (c *cursor) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Ove
 		}
 	}
 	return answer, err
-}
-
-// unfenced lets every owner of a shard move its watermark, however many have claimed it since.
-func unfenced() func(*sim.Configs) {
-	shared := &claims{newest: map[shard.ID]store.Claim{}}
-	return func(c *sim.Configs) {
-		c.Scheduler.Store = &forger{Shards: c.Scheduler.Store, claims: shared}
-	}
-}
-
-type claims struct {
-	mu     sync.Mutex
-	newest map[shard.ID]store.Claim
-}
-
-type forger struct {
-	store.Shards
-
-	claims *claims
-}
-
-func (f *forger) Claim(
-	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
-) ([]store.Claimed, error) {
-	claimed, err := f.Shards.Claim(ctx, now, owner, shards)
-	f.claims.mu.Lock()
-	defer f.claims.mu.Unlock()
-	for _, c := range claimed {
-		f.claims.newest[c.Claim.Shard] = c.Claim
-	}
-	return claimed, err
-}
-
-func (f *forger) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
-	f.claims.mu.Lock()
-	forged := make([]store.Advance, len(items))
-	for i, item := range items {
-		forged[i] = store.Advance{Claim: f.claims.newest[item.Claim.Shard], Watermark: item.Watermark}
-	}
-	f.claims.mu.Unlock()
-	return f.Shards.Advance(ctx, now, forged)
 }

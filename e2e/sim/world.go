@@ -83,7 +83,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	}
 	w.recording = &recording{start: w.start}
 	w.oracle = newOracle(w)
-	w.fence = &fence{oracle: w.oracle, newest: map[shard.ID]store.Claim{}}
+	w.fence = newFence(w.oracle)
 	w.outside = w.broker.Join("outside")
 	settings := store.DefaultSettings()
 	var err error

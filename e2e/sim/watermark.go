@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Claim notes where the owner begins.
+func (s *witness) Claim(
+	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
+) ([]store.Claimed, error) {
+	claimed, err := s.Store.Claim(ctx, now, owner, shards)
+	f := s.fence()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range claimed {
+		o := &ownership{watermark: c.Watermark, read: c.Watermark, sent: store.MinKey(), published: map[dueState]bool{}}
+		if c.Published.After(o.read) {
+			o.read = c.Published
+		}
+		f.owners[c.Claim] = o
+	}
+	return claimed, err
+}
+
+// Due notes what the owner reads.
+func (s *witness) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	answers, err := s.Store.Due(ctx, q)
+	f := s.fence()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range answers {
+		if answers[i].Err == nil {
+			f.owners[q.Shards[i].Claim].reads(q.Shards[i].After, answers[i].Rows)
+		}
+	}
+	return answers, err
+}
+
+// reads takes in the answer to a poll. A shard at rest is asked from MinKey, and its rows up to R are the sweep's.
+// Otherwise the question begins at R, which goes back to W when a handover barrier falls.
+func (o *ownership) reads(after store.Key, rows []store.DueRow) {
+	if after != store.MinKey() {
+		o.read = after
+	}
+	for i := range rows {
+		if key := rows[i].Key(); key.After(o.read) {
+			o.rows = append(o.rows, rows[i])
+			o.read = key
+		}
+	}
+}
+
+// Advance checks the watermarks that are stored.
+func (s *witness) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
+	answers, err := s.Store.Advance(ctx, now, items)
+	f := s.fence()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range answers {
+		if answers[i] == nil {
+			f.checkSlack(&items[i], now)
+			f.checkRange(&items[i])
+			f.checkPrefix(ctx, s.Store, &items[i])
+		}
+	}
+	return answers, err
+}
+
+// checkSlack is I6: the watermark never passes the present minus the slack.
+func (f *fence) checkSlack(a *store.Advance, now timer.Millis) {
+	if limit := now.Add(-slack); a.Watermark.DueAt > limit {
+		f.oracle.violate("slack", "shard %d: the watermark moves to %v, %v after the present minus the slack",
+			a.Claim.Shard, a.Watermark.DueAt, a.Watermark.DueAt.Sub(limit))
+	}
+}
+
+// checkRange is I6: the watermark covers only keys up to R.
+func (f *fence) checkRange(a *store.Advance) {
+	if o := f.owners[a.Claim]; a.Watermark.After(o.read) {
+		f.oracle.violate("range", "shard %d: the watermark moves to %v, and its owner (version %d) has read up to %v",
+			a.Claim.Shard, a.Watermark, a.Claim.Version, o.read)
+	}
+}
+
+// checkPrefix is I6: the watermark covers only keys that the bus has acknowledged. Rows that have changed since they
+// were read do not count: a poll whose answer was dropped may have read them.
+func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Advance) {
+	o := f.owners[a.Claim]
+	var passed []store.DueRow
+	o.rows = slices.DeleteFunc(o.rows, func(r store.DueRow) bool {
+		if r.Key().After(a.Watermark) {
+			return false
+		}
+		passed = append(passed, r)
+		return true
+	})
+	for _, r := range passed {
+		if o.published[dueState{r.Ref.UUID, r.Revision}] {
+			continue
+		}
+		row, err := rows.Current(ctx, []store.Check{{Ref: r.Ref, DueAt: r.DueAt, Revision: r.Revision}})
+		if err == nil && row[0].Matches(r.Revision) && row[0].Timer.Status != timer.StatusParked {
+			f.oracle.violate("prefix", "shard %d: the watermark passes %s (revision %s, due %v), which version %d has read and not published",
+				a.Claim.Shard, row[0].Timer.ID, r.Revision, r.DueAt, a.Claim.Version)
+		}
+	}
+}
+
+// Release checks P: it must be the largest key that the owner has handed to the bus.
+func (s *witness) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
+	answers, err := s.Store.Release(ctx, now, items)
+	f := s.fence()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range answers {
+		if o := f.owners[items[i].Claim]; answers[i] == nil && items[i].Published != o.sent {
+			f.oracle.violate("released", "shard %d: version %d releases it with P = %v, and has published up to %v",
+				items[i].Claim.Shard, items[i].Claim.Version, items[i].Published, o.sent)
+		}
+	}
+	return answers, err
+}
+
+func (s *witness) fence() *fence { return s.life.node.world.fence }
+
+// publisher is a scheduler's access to the bus. It notes the due events that are sent and those that are acknowledged.
+type publisher struct {
+	bus.Bus
+
+	world *World
+}
+
+func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if topic != bus.Due {
+		return p.Bus.Publish(ctx, topic, messages...)
+	}
+	events := make([]event.Due, len(messages))
+	for i := range messages {
+		var err error
+		events[i], err = event.UnmarshalDue(messages[i].Body)
+		must(err)
+	}
+	p.world.fence.publishes(events, false)
+	positions, err := p.Bus.Publish(ctx, topic, messages...)
+	if err == nil {
+		p.world.fence.publishes(events, true)
+	}
+	return positions, err
+}
+
+// publishes takes in events before they are published, and those that the bus has acknowledged.
+func (f *fence) publishes(events []event.Due, acknowledged bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range events {
+		o := f.owners[store.Claim{Shard: e.Shard, Version: e.ClaimVersion, Owner: e.Owner}]
+		if o == nil {
+			continue // a mutant has invented the claim
+		}
+		if key := (store.Key{DueAt: e.DueAt, UUID: e.UUID}); key.After(o.sent) {
+			o.sent = key
+		}
+		if acknowledged {
+			o.published[dueState{e.UUID, e.Revision}] = true
+		}
+	}
+}
