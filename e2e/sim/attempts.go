@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -22,6 +23,8 @@ type sighting struct {
 	life  int
 	step  Step
 	count int
+	// first is when it was delivered first.
+	first time.Duration
 	// by are the processes that called; none for events.
 	by []*life
 }
@@ -47,7 +50,7 @@ func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
 	a := attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}
 	seen := o.seen[a]
 	if seen == nil {
-		seen = &sighting{op: s, life: life, step: s.step(life, int(d.Attempt))}
+		seen = &sighting{op: s, life: life, step: s.step(life, int(d.Attempt)), first: o.world.since()}
 		o.seen[a] = seen
 		o.checkAttempt(s, a)
 	}

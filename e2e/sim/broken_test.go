@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/sim"
@@ -11,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
+	ingestservice "github.com/timerbus/timerbus/services/ingest"
 )
 
 // deadAnyway answers dead writes that missed as if they had been applied.
@@ -159,4 +161,53 @@ func (s *silent) Release(ctx context.Context, now timer.Millis, items []store.Re
 		items[i].Published = store.MinKey()
 	}
 	return s.Shards.Release(ctx, now, items)
+}
+
+// deafWrites takes every third write for one whose answer was lost.
+type deafWrites struct {
+	ingestservice.Store
+
+	writes atomic.Int64
+}
+
+func (s *deafWrites) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	written, err := s.Store.Write(ctx, now, ops)
+	if s.writes.Add(1)%3 == 0 {
+		return nil, store.ErrOutcomeUnknown
+	}
+	return written, err
+}
+
+// deafPositions takes every third batch of commands for one whose answer was lost.
+type deafPositions struct {
+	store.Positions
+
+	writes atomic.Int64
+}
+
+func (s *deafPositions) WriteAt(
+	ctx context.Context, now timer.Millis, ops []store.Op, move store.Move,
+) ([]store.Written, error) {
+	written, err := s.Positions.WriteAt(ctx, now, ops, move)
+	if s.writes.Add(1)%3 == 0 {
+		return nil, store.ErrOutcomeUnknown
+	}
+	return written, err
+}
+
+// forgetful does not count every other start of the cluster.
+type forgetful struct {
+	dispatcher.Store
+
+	counts *atomic.Int64
+}
+
+func (s *forgetful) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	checks = slices.Clone(checks)
+	for i := range checks {
+		if checks[i].CountStart && s.counts.Add(1)%2 == 0 {
+			checks[i].CountStart = false
+		}
+	}
+	return s.Store.Current(ctx, checks)
 }

@@ -32,7 +32,7 @@ func Draw(seed uint64) Plan {
 	for timer := range 3 + r.IntN(12) {
 		p.Ops = append(p.Ops, r.life(timer, p.Length)...)
 	}
-	if seed%16 == 1 {
+	if seed%16 == 1 || seed%32 == 12 {
 		r.poison(p.Ops)
 	}
 	if seed%kinds == slowCommits {

@@ -22,6 +22,13 @@ func (w *World) strike(ctx context.Context, f Fault) {
 			return
 		}
 		w.note("fault %s %+v", f.Kind, f)
+		switch f.Kind { //nolint:exhaustive // a crash is recorded where it happens, and the others strike the bus.
+		case Crash:
+		case Zombie, CutOff:
+			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
+		default:
+			w.recording.struck(f.Kind, nil, 0)
+		}
 		act(ctx)
 	})
 }
@@ -115,15 +122,16 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 				n.crash()
 				return membus.PublishFault{Err: bus.ErrUnavailable}
 			}
+			w.recording.struck(f.Kind, n, 0) // the answer is lost before the process dies
 			w.others.Go(n.crash)
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: len(messages)}
 		case BusFails:
 			w.note("%s  publication %d is refused", n, nth)
-			w.recording.struck(f.Kind, n.index, 0)
+			w.recording.struck(f.Kind, n, 0)
 			return membus.PublishFault{Err: bus.ErrUnavailable}
 		case BusUnknown:
 			w.note("%s  publication %d: half of it is taken, the answer is lost", n, nth)
-			w.recording.struck(f.Kind, n.index, 0)
+			w.recording.struck(f.Kind, n, 0)
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: (len(messages) + 1) / 2}
 		}
 	}

@@ -155,7 +155,7 @@ func (n *node) crash() {
 		return
 	}
 	n.world.note("%s  crashed", n)
-	n.world.recording.struck(Crash, n.index, 0)
+	n.world.recording.struck(Crash, n, 0)
 	l.dead, n.life = true, nil
 	l.handle.kill()
 	l.member.Crash()

@@ -37,6 +37,9 @@ type opState struct {
 	known  bool // an answer came
 	// at is when it was sent, and from its answer on, when that came.
 	at time.Duration
+	// sent is when it was sent, if wasSent: an ingest that is down gets nothing.
+	sent    time.Duration
+	wasSent bool
 	// ends holds when deliveries were made that ended the timer, or were to be tried again.
 	ends []time.Duration
 	// lives are the generations that grew from it, in the order of their first delivery.
@@ -114,7 +117,8 @@ func (o *oracle) sent(op *Op) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.counts.Operations++
-	o.find(op.ID).at = o.world.since()
+	s := o.find(op.ID)
+	s.at, s.sent, s.wasSent = o.world.since(), o.world.since(), true
 }
 
 func (o *oracle) answered(op *Op, a answer) {
@@ -125,6 +129,7 @@ func (o *oracle) answered(op *Op, a answer) {
 		o.checkBefore(s)
 	}
 	s.answer, s.known, s.at = a, true, o.world.since()
+	o.checkNeedless(s)
 	o.learn(s, a.generation)
 	if a.applied() {
 		o.counts.Applied++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +88,20 @@ var planted = []struct {
 	{"parked events without a write", []string{"outbox"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &parkedUnwritten{c.Dispatcher.Store}
 	})},
+	{"late answers for timers that are far from due", []string{"needless"}, always(func(c *sim.Configs) {
+		c.Ingest.ClockBound = 3 * time.Second
+	})},
+	{"answers of the store dropped", []string{"needless"}, always(func(c *sim.Configs) {
+		c.Ingest.Store = &deafWrites{Store: c.Ingest.Store}
+	})},
+	{"commands written twice", []string{"needless"}, always(func(c *sim.Configs) {
+		c.Ingest.Positions = &deafPositions{Positions: c.Ingest.Positions}
+	})},
+	{"parked after three starts", []string{"starts"}, always(func(c *sim.Configs) { c.Dispatcher.ParkAfter = 3 })},
+	{"every other start not counted", []string{"starts"}, func() func(*sim.Configs) {
+		var counts atomic.Int64
+		return func(c *sim.Configs) { c.Dispatcher.Store = &forgetful{c.Dispatcher.Store, &counts} }
+	}},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus, bus.Results}
 	})},

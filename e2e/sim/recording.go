@@ -21,14 +21,21 @@ type recording struct {
 	notices  []notice
 }
 
-// strike is a fault at the time when it took effect. node is noNode if it struck the bus.
+// strike is a fault at the time when it took effect. node and role are those of the struck process; node is noNode if
+// the fault struck the bus.
 type strike struct {
 	kind        FaultKind
 	node        int
+	role        nodeRole
 	from, until time.Duration
 }
 
 const noNode = -1
+
+// queue reports whether the fault struck the due queue.
+func (s strike) queue() bool {
+	return s.kind == Redeliver || s.kind == LoseQueue || s.kind == CrashQueue
+}
 
 // finish is an outcome that the store applied. before is the row as it was.
 type finish struct {
@@ -48,11 +55,15 @@ type notice struct {
 
 func (r *recording) now() time.Duration { return time.Since(r.start) }
 
-// struck records that a fault takes effect now and lasts for a while.
-func (r *recording) struck(kind FaultKind, node int, lasts time.Duration) {
+// struck records that a fault takes effect now and lasts for a while; n is nil if it strikes the bus.
+func (r *recording) struck(kind FaultKind, n *node, lasts time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.strikes = append(r.strikes, strike{kind: kind, node: node, from: r.now(), until: r.now() + lasts})
+	s := strike{kind: kind, node: noNode, from: r.now(), until: r.now() + lasts}
+	if n != nil {
+		s.node, s.role = n.index, n.role
+	}
+	r.strikes = append(r.strikes, s)
 }
 
 // noticed records a dead or parked event.
@@ -105,11 +116,11 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 	return answers, nil
 }
 
-// violations judges the whole life.
-func (r *recording) violations() []Violation {
+// violations judges the whole life. seen is what receivers saw.
+func (r *recording) violations(seen map[attempt]*sighting) []Violation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Concat(r.noticesAreTrue())
+	return slices.Concat(r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen))
 }
 
 // told reports whether an event said that a timer is dead or parked.

@@ -84,7 +84,7 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 			continue
 		}
 		w.note("%s  store call %d, %s: %s for %v", n, nth, method, p.Kind, p.For)
-		w.recording.struck(p.Kind, n.index, p.For)
+		w.recording.struck(p.Kind, n, p.For)
 		return faultstore.Fault{Kind: kind, For: p.For}
 	}
 	return faultstore.Fault{}
@@ -100,6 +100,7 @@ func (f *faulty) crashAt(method string, nth int, p Fault) faultstore.Fault {
 		n.crash()
 		return faultstore.Fault{Kind: faultstore.FailBefore}
 	}
+	w.recording.struck(p.Kind, n, 0) // the answer is lost before the process dies
 	w.others.Go(n.crash)
 	return faultstore.Fault{Kind: faultstore.FailAfter}
 }
