@@ -55,6 +55,7 @@ func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
 		o.checkAttempt(s, a)
 	}
 	seen.count++
+	o.world.recording.delivered(a, d)
 	if d.by != nil {
 		seen.by = append(seen.by, d.by)
 	}
@@ -143,11 +144,4 @@ func attemptsOf[V any](all map[attempt]V, id string) []attempt {
 		return cmp.Or(cmp.Compare(a.generation, b.generation), cmp.Compare(a.number, b.number))
 	})
 	return of
-}
-
-// mayRepeat reports whether the plan has anything that excuses a repeated delivery.
-func (o *oracle) mayRepeat() bool {
-	p := o.world.plan
-	return slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.mayRepeat(p) }) ||
-		slices.ContainsFunc(o.ops, (*opState).kills)
 }

@@ -211,3 +211,16 @@ func (s *forgetful) Current(ctx context.Context, checks []store.Check) ([]store.
 	}
 	return s.Store.Current(ctx, checks)
 }
+
+// amnesiac forgets what earlier owners have published and acknowledged.
+type amnesiac struct{ store.Shards }
+
+func (s *amnesiac) Claim(
+	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
+) ([]store.Claimed, error) {
+	claimed, err := s.Shards.Claim(ctx, now, owner, shards)
+	for i := range claimed {
+		claimed[i].Watermark, claimed[i].Published = store.MinKey(), store.MinKey()
+	}
+	return claimed, err
+}

@@ -27,7 +27,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		case Zombie, CutOff:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
 		default:
-			w.recording.struck(f.Kind, nil, 0)
+			w.recording.struckBus(&f)
 		}
 		act(ctx)
 	})

@@ -29,8 +29,9 @@ type fence struct {
 
 // ownership is what the owner of a claim has read and published.
 type ownership struct {
-	// watermark is W, and read is at least R: the last key that the owner has read, or begun with.
-	watermark, read store.Key
+	// begin is where it began, max(P, W), when it claimed the shard; read is at least R: the last key that it has read.
+	begin, read store.Key
+	claimed     time.Duration
 	// rows are those read beyond R that W has not passed.
 	rows []store.DueRow
 	// published holds the states that the bus has acknowledged, and sent the largest key handed to the bus.

@@ -115,7 +115,7 @@ func (l *life) service() func(context.Context) error {
 			Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
-			Store: l.handle, Directory: directory, Bus: &publisher{Bus: l.member, world: n.world}, Clock: n.clock, Random: random,
+			Store: l.handle, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: n.clock, Random: random,
 			Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
 			Rest: n.world.plan.Rest,
 		},

@@ -157,20 +157,6 @@ type Fault struct {
 	Delay     time.Duration
 }
 
-// mayRepeat reports whether a delivery may be made twice because of the fault. What strikes an ingest cannot:
-// it does not deliver, and what it writes and hints is one state, which is published once (I9, I12). Nor can
-// hints, however they come, publications that were refused whole, or a hand-over whose release is written.
-func (f Fault) mayRepeat(p *Plan) bool {
-	switch f.Kind {
-	case HintsLost, HintsTwice, HintsDelayed, Recreate, Revoke, BusFails:
-		return false
-	case Redeliver, LoseQueue, CrashQueue, Lose:
-		return true
-	default:
-		return role(p, f.Node) != roleIngest
-	}
-}
-
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder

@@ -42,8 +42,14 @@ var planted = []struct {
 	{"hint decided before the commit, unknown outcomes dropped", []string{"prompt"}, always(func(c *sim.Configs) {
 		c.Ingest.Planted.HintBeforeCommit = true
 	})},
-	{"sweep without I12", []string{"duplicate"}, always(func(c *sim.Configs) { c.Scheduler.Planted.SweepAtOnce = true })},
-	{"outstanding forgotten too early", []string{"duplicate"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
+	{"sweep without I12", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.SweepAtOnce = true })},
+	{"long bound of five seconds", []string{"amplified"}, always(func(c *sim.Configs) {
+		c.Scheduler.RedeliveryBound, c.Scheduler.LongBound = time.Second, 5*time.Second
+	})},
+	{"watermarks and P not read", []string{"amplified"}, always(func(c *sim.Configs) {
+		c.Scheduler.Store = &amnesiac{c.Scheduler.Store}
+	})},
+	{"outstanding forgotten too early", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
 	{"row read before waiting for the time", []string{"superseded"}, always(func(c *sim.Configs) {
 		// Events come before their time only from a scheduler whose clock is ahead.
 		c.Scheduler.Planted.Early = 2 * time.Second

@@ -7,18 +7,23 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// recording is what happened in one life, in order. The rules in outbox.go and poison.go are functions of it.
+// recording is what happened in one life, in order. The rules in outbox.go, poison.go and
+// amplification.go are functions of it.
 type recording struct {
 	start time.Time
 
-	mu       sync.Mutex
-	strikes  []strike
-	finishes []finish
-	notices  []notice
+	mu         sync.Mutex
+	strikes    []strike
+	finishes   []finish
+	notices    []notice
+	events     []dueEvent
+	sequences  map[sequence]int // indexes of events
+	deliveries []delivery
 }
 
 // strike is a fault at the time when it took effect. node and role are those of the struck process; node is noNode if
@@ -27,6 +32,7 @@ type strike struct {
 	kind        FaultKind
 	node        int
 	role        nodeRole
+	partition   shard.Partition
 	from, until time.Duration
 }
 
@@ -55,15 +61,11 @@ type notice struct {
 
 func (r *recording) now() time.Duration { return time.Since(r.start) }
 
-// struck records that a fault takes effect now and lasts for a while; n is nil if it strikes the bus.
+// struck records that a fault of a process takes effect now and lasts for a while.
 func (r *recording) struck(kind FaultKind, n *node, lasts time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := strike{kind: kind, node: noNode, from: r.now(), until: r.now() + lasts}
-	if n != nil {
-		s.node, s.role = n.index, n.role
-	}
-	r.strikes = append(r.strikes, s)
+	r.strikes = append(r.strikes, strike{kind: kind, node: n.index, role: n.role, from: r.now(), until: r.now() + lasts})
 }
 
 // noticed records a dead or parked event.
@@ -73,10 +75,44 @@ func (r *recording) noticed(n *event.Notice) {
 	r.notices = append(r.notices, notice{Notice: *n, at: r.now(), finished: len(r.finishes)})
 }
 
+// hintFaults records the faults of hints, which strike whatever is published while they last.
+func (r *recording) hintFaults(p *Plan) {
+	for _, f := range p.Faults {
+		if f.Kind == HintsTwice || f.Kind == HintsDelayed {
+			r.strikes = append(r.strikes, strike{kind: f.Kind, node: noNode, from: f.At, until: f.At + f.For + f.Delay})
+		}
+	}
+}
+
+// struckBus records that a fault of the bus takes effect now.
+func (r *recording) struckBus(f *Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.strikes = append(r.strikes, strike{
+		kind: f.Kind, node: noNode, partition: shard.Partition(f.Partition % partitions), from: r.now(), until: r.now(),
+	})
+}
+
+// delivered records a delivery.
+func (r *recording) delivered(a attempt, d *delivered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	node := noNode
+	if d.by != nil {
+		node = d.by.node.index
+	}
+	r.deliveries = append(r.deliveries, delivery{attempt: a, op: d.op, node: node, at: r.now()})
+}
+
 // anyStrike reports whether a fault that meets the condition was in effect between two times.
 func (r *recording) anyStrike(from, until time.Duration, meets func(strike) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.strikeIn(from, until, meets)
+}
+
+// strikeIn is anyStrike under the lock.
+func (r *recording) strikeIn(from, until time.Duration, meets func(strike) bool) bool {
 	return slices.ContainsFunc(r.strikes, func(s strike) bool { return s.from <= until && s.until >= from && meets(s) })
 }
 
@@ -120,7 +156,7 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 func (r *recording) violations(seen map[attempt]*sighting) []Violation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Concat(r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen))
+	return slices.Concat(r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason())
 }
 
 // told reports whether an event said that a timer is dead or parked.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -20,10 +18,13 @@ func (s *witness) Claim(
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range claimed {
-		o := &ownership{watermark: c.Watermark, read: c.Watermark, sent: store.MinKey(), published: map[dueState]bool{}}
-		if c.Published.After(o.read) {
-			o.read = c.Published
+		o := &ownership{
+			begin: c.Watermark, claimed: s.life.node.world.since(), sent: store.MinKey(), published: map[dueState]bool{},
 		}
+		if c.Published.After(o.begin) {
+			o.begin = c.Published
+		}
+		o.read = o.begin
 		f.owners[c.Claim] = o
 	}
 	return claimed, err
@@ -129,46 +130,3 @@ func (s *witness) Release(ctx context.Context, now timer.Millis, items []store.R
 }
 
 func (s *witness) fence() *fence { return s.life.node.world.fence }
-
-// publisher is a scheduler's access to the bus. It notes the due events that are sent and those that are acknowledged.
-type publisher struct {
-	bus.Bus
-
-	world *World
-}
-
-func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
-	if topic != bus.Due {
-		return p.Bus.Publish(ctx, topic, messages...)
-	}
-	events := make([]event.Due, len(messages))
-	for i := range messages {
-		var err error
-		events[i], err = event.UnmarshalDue(messages[i].Body)
-		must(err)
-	}
-	p.world.fence.publishes(events, false)
-	positions, err := p.Bus.Publish(ctx, topic, messages...)
-	if err == nil {
-		p.world.fence.publishes(events, true)
-	}
-	return positions, err
-}
-
-// publishes takes in events before they are published, and those that the bus has acknowledged.
-func (f *fence) publishes(events []event.Due, acknowledged bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, e := range events {
-		o := f.owners[store.Claim{Shard: e.Shard, Version: e.ClaimVersion, Owner: e.Owner}]
-		if o == nil {
-			continue // a mutant has invented the claim
-		}
-		if key := (store.Key{DueAt: e.DueAt, UUID: e.UUID}); key.After(o.sent) {
-			o.sent = key
-		}
-		if acknowledged {
-			o.published[dueState{e.UUID, e.Revision}] = true
-		}
-	}
-}

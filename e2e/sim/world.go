@@ -81,7 +81,8 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		plan: plan, tracing: options.Trace, start: time.Now(), db: memstore.NewDatabase(),
 		broker: membus.New(membus.Options{Partitions: partitions}),
 	}
-	w.recording = &recording{start: w.start}
+	w.recording = &recording{start: w.start, sequences: map[sequence]int{}}
+	w.recording.hintFaults(plan)
 	w.oracle = newOracle(w)
 	w.fence = newFence(w.oracle)
 	w.outside = w.broker.Join("outside")

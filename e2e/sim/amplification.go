@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+// dueEvent is a due event and what was known when it was published first.
+type dueEvent struct {
+	event.Due
+
+	at   time.Duration
+	node int
+	// position is where the bus has it; the zero position if it never said so.
+	position bus.Position
+	// floor is the dispatchers' floor before the publication.
+	floor bus.Position
+	// there: the row was in this state.
+	there bool
+	// begin is where the publisher's claim began to read: max(P, W).
+	begin store.Key
+	// claimed is when the claim was made.
+	claimed time.Duration
+}
+
+func (e *dueEvent) state() dueState { return dueState{e.UUID, e.Revision} }
+
+// delivery is one delivery of an attempt. node is noNode for events, which do not say who sent them.
+type delivery struct {
+	attempt
+
+	op, node int
+	at       time.Duration
+}
+
+// The longest that a fault has an effect afterwards: a message or a row lease of a dead dispatcher runs out, and the
+// next sweep or poll finds the row; a message waits in a dispatcher before it is delivered.
+const (
+	writeLasts = 20 * time.Second
+	heldFor    = 15 * time.Second
+)
+
+// sweepsDoNotAmplify is I12, seen at the bus: a state is published again only by an owner that took the shard over
+// without knowing how far the last one had come, or if its event is gone from the queue. Each needs a fault that
+// explains it.
+func (r *recording) sweepsDoNotAmplify() []Violation {
+	var broken []Violation
+	last := map[dueState]*dueEvent{}
+	for i := range r.events {
+		e := &r.events[i]
+		before := last[e.state()]
+		if e.position == (bus.Position{}) {
+			continue
+		}
+		last[e.state()] = e
+		if before == nil || before.position == e.position { // the bus has recognised the repetition
+			continue
+		}
+		why := ""
+		switch {
+		case takenOver(before, e):
+			if !r.explainsTakeOver(before, e) {
+				why = "no fault of its owner or of the partition explains the take-over"
+			}
+		case before.there && e.there && !before.position.Before(e.floor):
+			// An owner forgets a publication that came before its row.
+			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
+		case !r.explainsLoss(before, e):
+			why = "nothing had failed that may have lost the event"
+		}
+		if why != "" {
+			broken = append(broken, Violation{Rule: "amplified", Text: fmt.Sprintf(
+				"%v: version %d publishes revision %s of %s (attempt %d, due %v) again, after version %d did at %v (%v): %s",
+				e.at, e.ClaimVersion, e.Revision, e.UUID, e.Attempt, e.DueAt, before.ClaimVersion, before.at, before.position, why)})
+		}
+	}
+	return broken
+}
+
+// takenOver reports whether the second publication is one that an owner cannot avoid that takes a shard over: of a key
+// beyond what it was told, or of one that the earlier owner published after it had lost the shard.
+func takenOver(before, e *dueEvent) bool {
+	return claimOf(&before.Due) != claimOf(&e.Due) && (keyOf(&e.Due).After(e.begin) || before.at >= e.claimed)
+}
+
+func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
+	return r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
+		return s.node == before.node || s.node == e.node || s.kind == Lose && s.partition == before.position.Partition
+	})
+}
+
+// explainsLoss reports whether the event may have gone while its row stayed: it was lost with the queue, or it came
+// before its row was committed, or when the row was gone already, by a hint that was late.
+func (r *recording) explainsLoss(before, e *dueEvent) bool {
+	lost := r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == LoseQueue || s.kind == CrashQueue })
+	return lost || r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
+		switch s.kind { //nolint:exhaustive // the others lose no event.
+		case HintsTwice, HintsDelayed:
+			return true
+		case StoreUnknown, StoreHangs, StoreLate, CrashAtCall:
+			return s.role != roleScheduler
+		default:
+			return false
+		}
+	})
+}
+
+// deliveriesRepeatForAReason is I12, seen by receivers: a delivery is repeated only if a fault struck one of the
+// processes that made it before, or its event.
+func (r *recording) deliveriesRepeatForAReason() []Violation {
+	var broken []Violation
+	made := map[attempt][]delivery{}
+	for _, d := range r.deliveries {
+		before := made[d.attempt]
+		made[d.attempt] = append(before, d)
+		if len(before) == 0 || r.explainsRepetition(before, &d) {
+			continue
+		}
+		broken = append(broken, Violation{Rule: "duplicate", Text: fmt.Sprintf(
+			"%v: attempt %d of generation %s of %s (op %d) was delivered again, after %v, and nothing had failed that explains it",
+			d.at, d.number, d.generation, d.timer, d.op, before[0].at)})
+	}
+	return broken
+}
+
+func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
+	return slices.ContainsFunc(before, func(b delivery) bool {
+		return r.strikeIn(b.at-heldFor, d.at, func(s strike) bool {
+			switch {
+			case s.queue():
+				return true
+			case s.kind == Crash && s.until < b.at: // the process that delivered began after it
+				return false
+			default:
+				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode)
+			}
+		})
+	}) || r.publishedTwice(d)
+}
+
+// publishedTwice reports whether one state of the attempt had two due events, which sweepsDoNotAmplify judges.
+func (r *recording) publishedTwice(d *delivery) bool {
+	seen := map[dueState]bus.Position{}
+	for _, e := range r.events {
+		if e.at > d.at || e.Generation.String() != d.generation || e.Attempt != d.number {
+			continue
+		}
+		if first, ok := seen[e.state()]; ok && first != e.position {
+			return true
+		}
+		seen[e.state()] = e.position
+	}
+	return false
+}
