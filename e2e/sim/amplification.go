@@ -36,6 +36,8 @@ type delivery struct {
 
 	op, node int
 	at       time.Duration
+	// silent: the receiver gives no answer.
+	silent bool
 }
 
 // The longest that a fault has an effect afterwards: a message or a row lease of a dead dispatcher runs out, and the

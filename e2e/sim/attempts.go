@@ -25,24 +25,34 @@ type sighting struct {
 	count int
 	// first is when it was delivered first.
 	first time.Duration
-	// by are the processes that called; none for events.
-	by []*life
+	// by are the processes that called, ends when they were answered; none for events.
+	by   []*life
+	ends []end
 }
 
-// outcome is what has to become of an attempt that was answered so; empty if nobody lives to tell.
-func (s *Step) outcome(number timer.Attempt) store.Outcome {
-	switch {
-	case s.Answer.Kills():
-		return ""
-	case s.Answer.Again():
-		return store.OutcomeRescheduled
-	case s.Answer.Failed() && number < maxAttempts:
-		return store.OutcomeFailed
-	case s.Answer.Failed(), s.Answer == AnswerGone, s.Answer == AnswerBad:
-		return store.OutcomeDead
-	default:
-		return store.OutcomeDone
+// outcomes are what may become of an attempt: of one that was answered, of one that was used without a call, or of both
+// if two dispatchers had it.
+func (o *oracle) outcomes(a attempt) []store.Outcome {
+	var may []store.Outcome
+	if o.uncalled[a] {
+		may = append(may, failedOutcomes(a.number, end{limit: timer.Never}, 0, 0)...)
 	}
+	seen := o.seen[a]
+	switch {
+	case seen == nil:
+	case !seen.step.Answer.Failed():
+		may = append(may, seen.step.outcomes(a.number, end{})...)
+	default:
+		for _, e := range seen.ends {
+			may = append(may, seen.step.outcomes(a.number, e)...)
+		}
+	}
+	return may
+}
+
+// mayBe reports whether an attempt may have had an outcome.
+func (o *oracle) mayBe(a attempt, outcome store.Outcome) bool {
+	return slices.Contains(o.outcomes(a), outcome)
 }
 
 // see notes a delivery of the operation's generation number life.
@@ -55,7 +65,7 @@ func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
 		o.checkAttempt(s, a)
 	}
 	seen.count++
-	o.world.recording.delivered(a, d)
+	o.world.recording.delivered(a, d, seen.step.Answer == AnswerHang || seen.step.Answer == AnswerRefuse)
 	if d.by != nil {
 		seen.by = append(seen.by, d.by)
 	}
@@ -67,8 +77,7 @@ func (o *oracle) checkAttempt(s *opState, a attempt) {
 	if a.number == 1 {
 		return
 	}
-	before := o.seen[a.of(a.number-1)]
-	if before == nil || before.step.outcome(a.number-1) != store.OutcomeFailed {
+	if !o.mayBe(a.of(a.number-1), store.OutcomeFailed) {
 		o.broken("attempt", "op %d was delivered as attempt %d of generation %s, and attempt %d had not failed",
 			s.op.ID, a.number, a.generation, a.number-1)
 	}
@@ -82,33 +91,34 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 		written[a] = h.Outcome
 		seen := o.seen[a]
 		switch {
-		case seen == nil:
+		case seen == nil && !o.uncalled[a]:
 			o.broken("history", "%s: attempt %d of generation %s is in history as %s, and no receiver saw it",
 				id, a.number, a.generation, h.Outcome)
-		case h.Outcome != seen.step.outcome(a.number):
-			o.broken("history", "op %d: attempt %d of generation %s was answered %s and is in history as %s",
-				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.Outcome)
-		case !seen.op.op.Event && h.StatusCode != seen.step.answer().Status:
+		case !o.mayBe(a, h.Outcome):
+			o.broken("history", "%s: attempt %d of generation %s may be %v and is in history as %s",
+				id, a.number, a.generation, o.outcomes(a), h.Outcome)
+		case seen == nil || seen.op.op.Event:
+		case h.StatusCode != seen.step.answer().Status && !(o.uncalled[a] && h.StatusCode == 0):
 			o.broken("history", "op %d: attempt %d of generation %s was answered %s and has status %d in history",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.StatusCode)
 		}
 	}
 	for _, a := range attemptsOf(o.told, id) {
 		for _, outcome := range o.told[a] {
-			if seen := o.seen[a]; seen == nil || seen.step.outcome(a.number) != outcome {
-				o.broken("untrue", "results say that attempt %d of generation %s of %s ended as %s, which no receiver knows of",
-					a.number, a.generation, id, outcome)
+			if !o.mayBe(a, outcome) {
+				o.broken("untrue", "results say that attempt %d of generation %s of %s ended as %s, and it may be %v",
+					a.number, a.generation, id, outcome, o.outcomes(a))
 			}
 		}
 	}
 	for _, a := range attemptsOf(o.seen, id) {
 		seen := o.seen[a]
-		outcome := seen.step.outcome(a.number)
 		if _, ok := written[a]; !ok && o.followed(a, seen) {
 			o.broken("history", "op %d: attempt %d of generation %s was followed by another delivery and is not in history",
 				seen.op.op.ID, a.number, a.generation)
 		}
-		if outcome != "" && !o.tells(a, outcome) && slices.ContainsFunc(seen.by, (*life).alive) {
+		told := slices.ContainsFunc(o.told[a], func(outcome store.Outcome) bool { return o.mayBe(a, outcome) })
+		if !seen.step.Answer.Kills() && !told && slices.ContainsFunc(seen.by, (*life).alive) {
 			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher lived on, and results never said so",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer)
 		}
@@ -117,14 +127,10 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 
 // followed reports whether a delivery was seen that only the attempt's outcome can have led to.
 func (o *oracle) followed(a attempt, seen *sighting) bool {
-	switch seen.step.outcome(a.number) {
-	case store.OutcomeFailed:
-		return o.seen[a.of(a.number+1)] != nil
-	case store.OutcomeRescheduled:
+	if seen.step.Answer.Again() {
 		return len(seen.op.lives) > seen.life+1
-	default:
-		return false
 	}
+	return o.mayBe(a, store.OutcomeFailed) && o.seen[a.of(a.number+1)] != nil
 }
 
 // tells reports whether results said that the attempt ended so.

@@ -224,3 +224,57 @@ func (s *amnesiac) Claim(
 	}
 	return claimed, err
 }
+
+// misread changes what dispatchers read of timers.
+func misread(change func(*timer.Timer)) func() func(*sim.Configs) {
+	return always(func(c *sim.Configs) { c.Dispatcher.Store = &misreader{c.Dispatcher.Store, change} })
+}
+
+type misreader struct {
+	dispatcher.Store
+
+	change func(*timer.Timer)
+}
+
+func (m *misreader) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	rows, err := m.Store.Current(ctx, checks)
+	for i := range rows {
+		m.change(&rows[i].Timer)
+	}
+	return rows, err
+}
+
+// impatient does not hear how long to wait.
+type impatient struct{ dispatcher.Caller }
+
+func (c *impatient) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer {
+	a := c.Caller.Call(ctx, r)
+	a.RetryAfter = ""
+	return a
+}
+
+// early counts the delay from the beginning of the attempt.
+type early struct{ dispatcher.Store }
+
+func (s *early) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		if f := &items[i]; f.Kind == store.FinishRetry {
+			f.NextAt = f.NextAt.Add(-f.Record.FinishedAt.Sub(f.Record.StartedAt))
+		}
+	}
+	return s.Store.Finish(ctx, now, items)
+}
+
+// tardy writes retries a little later than their results say, within the jitter.
+type tardy struct{ dispatcher.Store }
+
+func (s *tardy) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		if items[i].Kind == store.FinishRetry {
+			items[i].NextAt += 5
+		}
+	}
+	return s.Store.Finish(ctx, now, items)
+}

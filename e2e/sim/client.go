@@ -97,7 +97,8 @@ func (w *World) body(o *Op) []byte {
 		fields["payload"] = map[string]int{"op": o.ID}
 		fields["callbackTimeout"] = "10s"
 		fields["retryPolicy"] = map[string]any{
-			"maxAttempts": maxAttempts, "initialInterval": "1s", "backoffMultiplier": 2, "maxInterval": "4s",
+			"maxAttempts": maxAttempts, "initialInterval": initialInterval.String(), "backoffMultiplier": multiplier,
+			"maxInterval": maxInterval.String(), "maxAttemptsDuration": o.Limit.String(),
 		}
 		if o.Event {
 			fields["deliver"] = "event"
@@ -113,9 +114,6 @@ func (w *World) body(o *Op) []byte {
 
 // finalStatus is the 4xx answer after which the namespaces want no other attempt.
 const finalStatus = http.StatusUnprocessableEntity
-
-// maxAttempts is every timer's.
-const maxAttempts = 4
 
 // request sends the operation by HTTP and tells the oracle what came back.
 func (w *World) request(ctx context.Context, o *Op) {

@@ -42,6 +42,8 @@ func Draw(seed uint64) Plan {
 	if rare.chance(5) {
 		rare.makeNamespace(&p)
 	}
+	policies := &dice{rand.New(rand.NewPCG(seed, 0x706f6c69))}
+	policies.policies(&p)
 	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
 	for i := range p.Ops {
 		p.Ops[i].ID = i
@@ -200,6 +202,39 @@ func (r *dice) poison(ops []Op) {
 	}
 	for i := range o.Script[0] {
 		o.Script[0][i] = kill
+	}
+}
+
+// policies draws what decides about retries: limits in time, Retry-After, and circuits with receivers that are down.
+func (r *dice) policies(p *Plan) {
+	if p.Seed%kinds != 0 && (r.chance(8) || p.Seed%32 == 20) {
+		p.Circuit, p.OpenFor = 2+r.IntN(2), 900*time.Millisecond
+		if r.chance(50) {
+			p.OpenFor = 3 * time.Second
+		}
+		at := r.between(0, p.Length/2)
+		for i := range 8 {
+			steps := make([]Step, 1+r.IntN(maxAttempts))
+			for i := range steps {
+				steps[i].Answer = AnswerRefuse
+			}
+			p.Ops = append(p.Ops, Op{
+				At: at, Timer: 3000 + i, Verb: Create, Node: r.IntN(ingests), Soon: r.between(time.Second, 4*time.Second),
+				Script: [][]Step{steps},
+			})
+		}
+	}
+	waits := []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, time.Minute}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if p.Circuit == 0 && r.chance(20) {
+			o.Limit = r.between(time.Second, 15*time.Second)
+		}
+		for _, life := range o.Script {
+			for j := range life {
+				life[j].Wait = waits[r.IntN(len(waits))]
+			}
+		}
 	}
 }
 

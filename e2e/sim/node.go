@@ -125,6 +125,7 @@ func (l *life) service() func(context.Context) error {
 		},
 	}
 	c.Dispatcher.Concurrency = n.world.plan.Narrow
+	c.Dispatcher.CircuitAfter, c.Dispatcher.CircuitOpenFor = n.world.plan.Circuit, n.world.plan.OpenFor
 	if n.change != nil {
 		n.change(&c)
 	}

@@ -27,7 +27,9 @@ type oracle struct {
 	// seen holds what receivers saw, told what the results topic said.
 	seen map[attempt]*sighting
 	told map[attempt][]store.Outcome
-	last time.Duration
+	// uncalled holds the attempts that results call used without a call.
+	uncalled map[attempt]bool
+	last     time.Duration
 }
 
 // opState is one operation as the client and the receiver know it.
@@ -82,7 +84,7 @@ func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAcc
 
 func newOracle(w *World) *oracle {
 	o := &oracle{
-		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{},
+		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}})
@@ -178,6 +180,21 @@ func (o *oracle) delivered(d *delivered) Step {
 		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said})
 	}
 	return step
+}
+
+// answers notes that a receiver has answered.
+func (o *oracle) answers(d *delivered) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	seen := o.seen[attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}]
+	if seen == nil {
+		return // its payload is none of ours
+	}
+	e := end{at: d.by.node.clock(), limit: timer.Never}
+	if limit := seen.op.op.Limit; limit > 0 {
+		e.limit = d.ExecuteAt.Add(limit)
+	}
+	seen.ends = append(seen.ends, e)
 }
 
 func (s *opState) step(life, attempt int) Step {
@@ -291,9 +308,13 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 		var r event.Result
 		must(json.Unmarshal(e.Data, &r))
 		a, outcome := attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}, store.Outcome(r.Outcome)
+		o.world.recording.resulted(&r)
 		o.mu.Lock()
 		if !o.tells(a, outcome) {
 			o.told[a] = append(o.told[a], outcome)
+		}
+		if uncalled(r.Error) {
+			o.uncalled[a] = true
 		}
 		o.mu.Unlock()
 	case event.TypeDead, event.TypeParked:

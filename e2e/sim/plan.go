@@ -15,6 +15,10 @@ type Plan struct {
 	// Narrow is how many deliveries a dispatcher makes at once; 0 means as many as in production. It makes
 	// events wait in the queue without anything having failed.
 	Narrow int
+	// Circuit is after how many callbacks without an answer dispatchers call no more, for OpenFor; 0 means as many as in
+	// production, which no plan reaches.
+	Circuit int
+	OpenFor time.Duration
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
 	// Rest lets shards come to rest, as schedulers do on stores that are asked by the shard.
@@ -55,6 +59,8 @@ type Op struct {
 	Soon time.Duration
 	// Event delivers on the topic instead of by callback.
 	Event bool
+	// Limit is the maxAttemptsDuration of the timer's retry policy; 0 means none.
+	Limit time.Duration
 	// Script is how the receiver answers deliveries of this operation's timer: for each generation
 	// that grows from it, in turn, one step for each attempt. What lies beyond it is answered "done".
 	Script [][]Step
@@ -72,7 +78,7 @@ const (
 	AnswerNotOK      Answer = "not-ok"     // {"ok":false}
 	AnswerMalformed  Answer = "malformed"  // {"ok":"yes"}
 	AnswerError      Answer = "500"        // a server error
-	AnswerBusy       Answer = "429"        // with Retry-After: 2
+	AnswerBusy       Answer = "429"        // with Retry-After
 	AnswerGone       Answer = "410"        // dead
 	AnswerBad        Answer = "422"        // dead: the namespaces list it as final
 	AnswerRedirect   Answer = "301"        // failed
@@ -105,6 +111,16 @@ type Step struct {
 	After time.Duration
 	// Next is nextExecuteAt, from when the answer is given.
 	Next time.Duration
+	// Wait is the Retry-After of AnswerBusy; 0 means none.
+	Wait time.Duration
+}
+
+// retryAfter is the wait that the answer asks for.
+func (s *Step) retryAfter() time.Duration {
+	if s.Answer == AnswerBusy {
+		return s.Wait
+	}
+	return 0
 }
 
 // FaultKind is what strikes.
@@ -160,8 +176,8 @@ type Fault struct {
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, clock offsets %v, rest %t, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.Offsets, p.Rest, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, circuit %d for %v, clock offsets %v, rest %t, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.Circuit, p.OpenFor, p.Offsets, p.Rest, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

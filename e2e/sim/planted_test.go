@@ -108,6 +108,28 @@ var planted = []struct {
 		var counts atomic.Int64
 		return func(c *sim.Configs) { c.Dispatcher.Store = &forgetful{c.Dispatcher.Store, &counts} }
 	}},
+	{"no jitter", []string{"jitter"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Random = func() uint64 { return 1 << 63 }
+	})},
+	{"constant backoff", []string{"backoff"}, misread(func(t *timer.Timer) { t.Retry.BackoffMultiplier = 1 })},
+	{"backoff and Retry-After without a cap", []string{"backoff"}, misread(func(t *timer.Timer) { t.Retry.MaxInterval = time.Hour })},
+	{"Retry-After ignored", []string{"backoff"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Caller = &impatient{c.Dispatcher.Caller}
+	})},
+	{"backoff from the beginning of the attempt", []string{"finished", "backoff"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Store = &early{c.Dispatcher.Store}
+	})},
+	{"retries at another time than results say", []string{"planned"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Store = &tardy{c.Dispatcher.Store}
+	})},
+	{"maxAttemptsDuration ignored", []string{"history", "untrue"}, misread(func(t *timer.Timer) { t.Retry.MaxAttemptsDuration = 0 })},
+	{"maxAttemptsDuration from the planned time", []string{"history", "untrue"}, misread(func(t *timer.Timer) {
+		if t.Retry.MaxAttemptsDuration > 0 {
+			t.Retry.MaxAttemptsDuration += t.PlannedAt.Sub(t.ExecuteAt)
+		}
+	})},
+	{"postponements of a dead host without an attempt", []string{"postponed"}, misread(func(t *timer.Timer) { t.PlannedAt = t.DueAt })},
+	{"circuits that open at once", []string{"uncalled"}, always(func(c *sim.Configs) { c.Dispatcher.CircuitAfter = 1 })},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus, bus.Results}
 	})},

@@ -18,7 +18,7 @@ func (r *recording) parkedAfterEnoughStarts(starts map[attempt]*sighting) []Viol
 		if f.Kind != store.FinishParked {
 			continue
 		}
-		a := attempt{timer: f.before.ID, generation: f.before.Generation.String(), number: f.before.Attempts + 1}
+		a := f.attempt()
 		count, first := 0, f.at
 		if seen := starts[a]; seen != nil {
 			count, first = seen.count, seen.first

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/event"
@@ -27,6 +28,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 		by: r.life, local: r.life.node.clock(),
 	}
 	step := w.oracle.delivered(&d)
+	defer func() { w.oracle.answers(&d) }()
 	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
 	if step.Answer == AnswerKill {
 		r.life.node.crash()
@@ -68,7 +70,11 @@ func (s *Step) answer() dispatcher.Answer {
 	case AnswerError:
 		return dispatcher.Answer{Status: 500}
 	case AnswerBusy:
-		return dispatcher.Answer{Status: 429, RetryAfter: "2"}
+		a := dispatcher.Answer{Status: 429}
+		if s.Wait > 0 {
+			a.RetryAfter = strconv.Itoa(int(s.Wait / time.Second))
+		}
+		return a
 	case AnswerGone:
 		return dispatcher.Answer{Status: 410}
 	case AnswerBad:

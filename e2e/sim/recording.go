@@ -12,13 +12,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// recording is what happened in one life, in order. The rules in outbox.go, poison.go and
-// amplification.go are functions of it.
+// recording is what happened in one life, in order. The rules in outbox.go, poison.go,
+// amplification.go and retries.go are functions of it.
 type recording struct {
 	start time.Time
 
 	mu         sync.Mutex
 	strikes    []strike
+	results    []result
 	finishes   []finish
 	notices    []notice
 	events     []dueEvent
@@ -43,12 +44,17 @@ func (s strike) queue() bool {
 	return s.kind == Redeliver || s.kind == LoseQueue || s.kind == CrashQueue
 }
 
-// finish is an outcome that the store applied. before is the row as it was.
+// finish is an outcome that the store applied. before is the row as it was, now the time of the write by its writer.
 type finish struct {
 	store.Finish
 
 	at     time.Duration
+	now    timer.Millis
 	before timer.Timer
+}
+
+func (f *finish) attempt() attempt {
+	return attempt{timer: f.before.ID, generation: f.before.Generation.String(), number: f.before.Attempts + 1}
 }
 
 // notice is a dead or parked event. finished is how many outcomes had been applied when it came.
@@ -66,6 +72,13 @@ func (r *recording) struck(kind FaultKind, n *node, lasts time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.strikes = append(r.strikes, strike{kind: kind, node: n.index, role: n.role, from: r.now(), until: r.now() + lasts})
+}
+
+// resulted records a result event.
+func (r *recording) resulted(e *event.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results = append(r.results, result{Result: *e, at: r.now()})
 }
 
 // noticed records a dead or parked event.
@@ -94,14 +107,14 @@ func (r *recording) struckBus(f *Fault) {
 }
 
 // delivered records a delivery.
-func (r *recording) delivered(a attempt, d *delivered) {
+func (r *recording) delivered(a attempt, d *delivered, silent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	node := noNode
 	if d.by != nil {
 		node = d.by.node.index
 	}
-	r.deliveries = append(r.deliveries, delivery{attempt: a, op: d.op, node: node, at: r.now()})
+	r.deliveries = append(r.deliveries, delivery{attempt: a, op: d.op, node: node, at: r.now(), silent: silent})
 }
 
 // anyStrike reports whether a fault that meets the condition was in effect between two times.
@@ -146,17 +159,21 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 	}
 	for i := range items {
 		if answers[i] == nil {
-			r.finishes = append(r.finishes, finish{Finish: items[i], at: r.now(), before: before[i].Timer})
+			r.finishes = append(r.finishes, finish{Finish: items[i], at: r.now(), now: now, before: before[i].Timer})
 		}
 	}
 	return answers, nil
 }
 
 // violations judges the whole life. seen is what receivers saw.
-func (r *recording) violations(seen map[attempt]*sighting) []Violation {
+func (r *recording) violations(p *Plan, seen map[attempt]*sighting) []Violation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Concat(r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason())
+	return slices.Concat(
+		r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason(),
+		r.retriesFollowThePolicy(seen), r.delaysAreJittered(seen), r.rowsKeepThePlan(seen), r.postponementsAreShort(p),
+		r.attemptsAreCalled(p),
+	)
 }
 
 // told reports whether an event said that a timer is dead or parked.

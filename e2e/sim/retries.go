@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The retry policy of every timer; some have a maxAttemptsDuration, too (Op.Limit).
+const (
+	maxAttempts     = 4
+	initialInterval = time.Second
+	multiplier      = 2
+	maxInterval     = 4 * time.Second
+)
+
+// postponeMost is how far a dispatcher postpones a row at most.
+const postponeMost = time.Minute
+
+// result is a result event.
+type result struct {
+	event.Result
+
+	at time.Duration
+}
+
+func (r *result) attempt() attempt {
+	return attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}
+}
+
+// uncalled reports whether an attempt was used without a call, because the circuit of the host was open.
+func uncalled(reason string) bool { return strings.HasPrefix(reason, "not called:") }
+
+// backoff is the range of the delay after an attempt: min(maxInterval, initialInterval · multiplier^(n−1)) ± jitter,
+// and a Retry-After within [backoff, maxInterval]. Times are cut to the millisecond.
+func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest time.Duration) {
+	delay := min(maxInterval, time.Duration(float64(initialInterval)*math.Pow(multiplier, float64(number-1))))
+	jitter := time.Duration(float64(delay) * timer.Jitter)
+	asked := min(retryAfter, maxInterval)
+	return max(delay-jitter, asked) - time.Millisecond, max(delay+jitter, asked)
+}
+
+// end is an answer that a receiver gave: when, by the clock of the dispatcher that had called it.
+type end struct {
+	at timer.Millis
+	// limit is the last time at which the policy allows an attempt; Never without maxAttemptsDuration.
+	limit timer.Millis
+}
+
+// outcomes are what may become of an attempt that was answered so; none if nobody lives to tell.
+func (s *Step) outcomes(number timer.Attempt, e end) []store.Outcome {
+	shortest, longest := backoff(number, s.retryAfter())
+	switch {
+	case s.Answer.Kills():
+		return nil
+	case s.Answer.Again():
+		return []store.Outcome{store.OutcomeRescheduled}
+	case s.Answer == AnswerGone, s.Answer == AnswerBad:
+		return []store.Outcome{store.OutcomeDead}
+	case !s.Answer.Failed():
+		return []store.Outcome{store.OutcomeDone}
+	default:
+		return failedOutcomes(number, e, shortest, longest)
+	}
+}
+
+// failedOutcomes are those of a failed attempt: the policy allows another one unless it would be attempt maxAttempts+1
+// or start after the limit, which the jitter may decide.
+func failedOutcomes(number timer.Attempt, e end, shortest, longest time.Duration) []store.Outcome {
+	switch {
+	case number >= maxAttempts, e.at.Add(shortest) > e.limit:
+		return []store.Outcome{store.OutcomeDead}
+	case e.at.Add(longest) <= e.limit:
+		return []store.Outcome{store.OutcomeFailed}
+	default:
+		return []store.Outcome{store.OutcomeFailed, store.OutcomeDead}
+	}
+}
+
+// failure is a failed attempt after which there is another one, as a result event or a write says.
+type failure struct {
+	attempt
+
+	at                 time.Duration
+	uncalled           bool
+	finishedAt, nextAt timer.Millis
+}
+
+// failures lists what results and writes say of failed attempts.
+func (r *recording) failures() []failure {
+	var all []failure
+	for i := range r.results {
+		if told := &r.results[i]; store.Outcome(told.Outcome) == store.OutcomeFailed && told.NextAt != nil {
+			all = append(all, failure{told.attempt(), told.at, uncalled(told.Error), told.FinishedAt, *told.NextAt})
+		}
+	}
+	for i := range r.finishes {
+		if f := &r.finishes[i]; f.Kind == store.FinishRetry {
+			all = append(all, failure{f.attempt(), f.at, uncalled(f.Record.Error), f.Record.FinishedAt, f.NextAt})
+		}
+	}
+	return all
+}
+
+// retriesFollowThePolicy judges when failed attempts ended and when the next one is planned. Attempts that no receiver
+// knows of are untrue by another rule.
+func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violation {
+	var broken []Violation
+	for _, f := range r.failures() {
+		s, retryAfter := seen[f.attempt], time.Duration(0)
+		if s != nil && !f.uncalled {
+			retryAfter = s.step.retryAfter()
+			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.at == f.finishedAt }) {
+				broken = append(broken, f.violation("finished", f.at, "ended at %v, and the answers came at %v", f.finishedAt, s.ends))
+			}
+		}
+		delay := f.nextAt.Sub(f.finishedAt)
+		if shortest, longest := backoff(f.number, retryAfter); delay < shortest || delay > longest {
+			broken = append(broken, f.violation("backoff", f.at, "is followed by the next after %v, want %v to %v", delay, shortest, longest))
+		}
+	}
+	return broken
+}
+
+func (a attempt) violation(rule string, at time.Duration, format string, args ...any) Violation {
+	return Violation{Rule: rule, Text: fmt.Sprintf("%v: attempt %d of generation %s of %s ", at, a.number, a.generation, a.timer) +
+		fmt.Sprintf(format, args...)}
+}
+
+// delaysAreJittered: delays that differ only by their jitter are not equal again and again.
+func (r *recording) delaysAreJittered(seen map[attempt]*sighting) []Violation {
+	const enough, least = 8, 0.002
+	var shares []float64
+	for _, f := range r.failures() {
+		if s := seen[f.attempt]; s == nil || s.step.Answer != AnswerBusy {
+			_, longest := backoff(f.number, 0)
+			shares = append(shares, float64(f.nextAt.Sub(f.finishedAt))/float64(longest))
+		}
+	}
+	if len(shares) < enough || slices.Max(shares)-slices.Min(shares) >= least {
+		return nil
+	}
+	return []Violation{{Rule: "jitter", Text: fmt.Sprintf("the delays after %d failed attempts are all %v to %v of the longest",
+		len(shares), slices.Min(shares), slices.Max(shares))}}
+}
+
+// rowsKeepThePlan: a retry is due when its result says, unless the attempt was made twice and the other result was told.
+// Leases and postponements keep that as the planned time.
+func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
+	var broken []Violation
+	planned := map[attempt]timer.Millis{}
+	for i := range r.finishes {
+		f := &r.finishes[i]
+		a := f.attempt()
+		if want, ok := planned[a]; ok && f.before.PlannedAt != want {
+			broken = append(broken, a.violation("planned", f.at, "was planned for %v, and the row says %v", want, f.before.PlannedAt))
+		}
+		if f.Kind != store.FinishRetry {
+			continue
+		}
+		planned[a.of(a.number+1)] = max(f.NextAt, f.now)
+		if s := seen[a]; s != nil && s.count == 1 && !r.tells(a, func(told *result) bool {
+			return told.NextAt != nil && *told.NextAt == f.NextAt || uncalled(told.Error)
+		}) {
+			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result says", f.NextAt))
+		}
+	}
+	return broken
+}
+
+// tells reports whether one of the results of an attempt meets the condition.
+func (r *recording) tells(a attempt, meets func(*result) bool) bool {
+	return slices.ContainsFunc(r.results, func(told result) bool { return told.attempt() == a && meets(&told) })
+}
+
+// postponementsAreShort is I11: a row is postponed by a minute at most. Without faults, only an open circuit postpones
+// callbacks, and not beyond the first interval of the policy after the planned time: then an attempt is used instead.
+func (r *recording) postponementsAreShort(p *Plan) []Violation {
+	var broken []Violation
+	quiet := p.Narrow == 0 && !slices.ContainsFunc(r.strikes, func(s strike) bool { return s.role != roleIngest })
+	for i := range r.finishes {
+		f := &r.finishes[i]
+		if f.Kind != store.FinishPostponed {
+			continue
+		}
+		by, late := f.NextAt.Sub(f.now), f.NextAt.Sub(f.before.PlannedAt)
+		if by > postponeMost || quiet && f.before.Way() == timer.DeliverCallback && late > initialInterval {
+			broken = append(broken, f.attempt().violation("postponed", f.at, "is postponed by %v, %v after its planned time", by, late))
+		}
+	}
+	return broken
+}
+
+// attemptsAreCalled: an attempt is used without a call only after so many callbacks without an answer that the circuit
+// of their host may be open.
+func (r *recording) attemptsAreCalled(p *Plan) []Violation {
+	var broken []Violation
+	for i := range r.results {
+		told := &r.results[i]
+		if !uncalled(told.Error) {
+			continue
+		}
+		silent := 0
+		for _, d := range r.deliveries {
+			if d.silent && d.at < told.at {
+				silent++
+			}
+		}
+		if p.Circuit == 0 || silent < p.Circuit {
+			broken = append(broken, told.attempt().violation("uncalled", told.at, "was used without a call after %d callbacks without an answer", silent))
+		}
+	}
+	return broken
+}
