@@ -170,11 +170,11 @@ func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Tim
 		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
 			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and results never said so", id, h.Attempt, h.Generation, h.Outcome)
 		}
-		if h.Outcome == store.OutcomeDead && !o.world.recording.told(id, h.Generation, timer.StatusDead) {
+		if h.Outcome == store.OutcomeDead && !o.world.recording.announced(id, h.Generation, timer.StatusDead) {
 			o.broken("untold", "%s died as generation %s, and no dead event said so", id, h.Generation)
 		}
 	}
-	if found && t.Status == timer.StatusParked && !o.world.recording.told(id, t.Generation, timer.StatusParked) {
+	if found && t.Status == timer.StatusParked && !o.world.recording.announced(id, t.Generation, timer.StatusParked) {
 		o.broken("untold", "%s was parked, and no event said so", id)
 	}
 }

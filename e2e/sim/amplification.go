@@ -84,8 +84,8 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 	return broken
 }
 
-// takenOver reports whether the second publication is one that an owner cannot avoid that takes a shard over: of a key
-// beyond what it was told, or of one that the earlier owner published after it had lost the shard.
+// takenOver reports whether a new owner of the shard cannot avoid the second publication: its key is beyond max(P, W) of
+// the claim, or the earlier owner published it after the claim.
 func takenOver(before, e *dueEvent) bool {
 	return claimOf(&before.Due) != claimOf(&e.Due) && (keyOf(&e.Due).After(e.begin) || before.at >= e.claimed)
 }
@@ -101,7 +101,7 @@ func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
 func (r *recording) explainsLoss(before, e *dueEvent) bool {
 	lost := r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == LoseQueue || s.kind == CrashQueue })
 	return lost || r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
-		switch s.kind { //nolint:exhaustive // the others lose no event.
+		switch s.kind {
 		case HintsTwice, HintsDelayed:
 			return true
 		case StoreUnknown, StoreHangs, StoreLate, CrashAtCall:

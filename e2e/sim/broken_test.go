@@ -40,7 +40,7 @@ func (s *parkedUnwritten) Finish(ctx context.Context, now timer.Millis, items []
 	return s.Store.Finish(ctx, now, items)
 }
 
-// forged makes the statements that tune chooses unfenced: they carry the newest claim, whoever's it is.
+// forged makes the statements that tune chooses unfenced: they carry the newest claim, even if another owner made it.
 func forged(tune func(*forger)) func() func(*sim.Configs) {
 	return func() func(*sim.Configs) {
 		shared := &claims{newest: map[shard.ID]store.Claim{}}
@@ -210,19 +210,6 @@ func (s *forgetful) Current(ctx context.Context, checks []store.Check) ([]store.
 		}
 	}
 	return s.Store.Current(ctx, checks)
-}
-
-// amnesiac forgets what earlier owners have published and acknowledged.
-type amnesiac struct{ store.Shards }
-
-func (s *amnesiac) Claim(
-	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
-) ([]store.Claimed, error) {
-	claimed, err := s.Shards.Claim(ctx, now, owner, shards)
-	for i := range claimed {
-		claimed[i].Watermark, claimed[i].Published = store.MinKey(), store.MinKey()
-	}
-	return claimed, err
 }
 
 // misread changes what dispatchers read of timers.

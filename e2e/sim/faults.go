@@ -22,7 +22,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 			return
 		}
 		w.note("fault %s %+v", f.Kind, f)
-		switch f.Kind { //nolint:exhaustive // a crash is recorded where it happens, and the others strike the bus.
+		switch f.Kind { // node.crash records crashes; the default is for faults of the bus.
 		case Crash:
 		case Zombie, CutOff:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)

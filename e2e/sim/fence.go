@@ -14,8 +14,8 @@ import (
 const slack = 2 * time.Second
 
 // fence checks what clients cannot see: that only the holder of a shard's newest claim gets answers (I5), that
-// watermarks and P are right (I6), and that a hand-over keeps them. The sweep makes up for a watermark that is wrong, so
-// the only effect outside would be a timer that is a little late after two take-overs.
+// watermarks and P are right (I6), and that a handover keeps them. The sweep compensates for a wrong watermark, so the
+// only effect outside would be a timer that is a little late after two take-overs.
 //
 // Answers are checked where the scheduler gets them (watched), watermarks where the store applies them (witness) and
 // publications where the bus takes them (publisher): mutants change what is between.
@@ -107,7 +107,7 @@ func (w *watched) Release(ctx context.Context, now timer.Millis, items []store.R
 	defer w.fence.mu.Unlock()
 	for i := range answers {
 		if id := items[i].Claim.Shard; answers[i] == nil && w.fence.newest[id] == items[i].Claim {
-			// Nobody holds the shard until the next claim.
+			// The shard has no owner until the next claim.
 			w.fence.newest[id] = store.Claim{Shard: id, Version: items[i].Claim.Version}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkNeedless is the price of caution: an answer that promises less than it could needs a reason.
+// checkNeedless: an answer that promises less than a plain success needs a reason.
 func (o *oracle) checkNeedless(s *opState) {
 	switch {
 	case !s.wasSent:

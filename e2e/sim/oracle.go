@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// oracle knows what clients asked for and were answered, what receivers got and said, and what the public
-// topics told. It knows nothing of rows, shards or claims.
+// oracle knows the requests and answers of clients and receivers and the events of the public topics. It knows nothing of
+// rows, shards or claims, which are in the recording and in fence.
 type oracle struct {
 	world *World
 

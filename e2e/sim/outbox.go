@@ -17,7 +17,7 @@ func (r *recording) noticesAreTrue() []Violation {
 		if n.Status == timer.StatusParked {
 			kind = store.FinishParked
 		}
-		written := slices.ContainsFunc(r.finishes[:n.finished], func(f finish) bool { return f.Kind == kind && n.tells(&f) })
+		written := slices.ContainsFunc(r.finishes[:n.finished], func(f finish) bool { return f.Kind == kind && n.matches(&f) })
 		if !written {
 			broken = append(broken, Violation{Rule: "outbox", Text: fmt.Sprintf(
 				"%v: an event says that %s is %s as generation %s after attempt %d (%s, status %d), and no such row was written before",
@@ -27,8 +27,8 @@ func (r *recording) noticesAreTrue() []Violation {
 	return broken
 }
 
-// tells reports whether the event says what the outcome did.
-func (n *notice) tells(f *finish) bool {
+// matches reports whether the event describes the outcome.
+func (n *notice) matches(f *finish) bool {
 	attempts, status := f.Record.Attempt, f.Record.StatusCode
 	if f.Kind == store.FinishParked {
 		// The row keeps what is known of its last attempt.

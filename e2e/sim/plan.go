@@ -115,7 +115,7 @@ type Step struct {
 	Wait time.Duration
 }
 
-// retryAfter is the wait that the answer asks for.
+// retryAfter is the answer's Retry-After, 0 without one.
 func (s *Step) retryAfter() time.Duration {
 	if s.Answer == AnswerBusy {
 		return s.Wait

@@ -93,7 +93,7 @@ func (r *recording) published(e *event.Due, at bus.Position) {
 	r.events[r.sequences[sequenceOf(e)]].position = at
 }
 
-// sequence is what tells the events of all owners apart (I9).
+// sequence identifies a due event among those of all owners (I9).
 type sequence struct {
 	claim  store.Claim
 	number uint64

@@ -88,7 +88,7 @@ func (r *recording) noticed(n *event.Notice) {
 	r.notices = append(r.notices, notice{Notice: *n, at: r.now(), finished: len(r.finishes)})
 }
 
-// hintFaults records the faults of hints, which strike whatever is published while they last.
+// hintFaults records the faults of hints, which affect every hint that is published during that time.
 func (r *recording) hintFaults(p *Plan) {
 	for _, f := range p.Faults {
 		if f.Kind == HintsTwice || f.Kind == HintsDelayed {
@@ -139,8 +139,8 @@ type witness struct {
 // Unwrap implements what store.As looks for.
 func (s *witness) Unwrap() store.Store { return s.Store }
 
-// Finish records the outcomes that are applied. The recording is locked meanwhile, so that nothing that follows from an
-// outcome is recorded before it.
+// Finish records the outcomes that are applied. The recording is locked meanwhile, so that events that
+// follow from an outcome are recorded after it.
 func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
 	r := s.life.node.world.recording
 	r.mu.Lock()
@@ -176,8 +176,8 @@ func (r *recording) violations(p *Plan, seen map[attempt]*sighting) []Violation 
 	)
 }
 
-// told reports whether an event said that a timer is dead or parked.
-func (r *recording) told(id string, generation timer.Generation, status timer.Status) bool {
+// announced reports whether there was an event for a dead or parked timer.
+func (r *recording) announced(id string, generation timer.Generation, status timer.Status) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.notices, func(n notice) bool {

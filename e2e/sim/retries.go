@@ -53,7 +53,7 @@ type end struct {
 	limit timer.Millis
 }
 
-// outcomes are what may become of an attempt that was answered so; none if nobody lives to tell.
+// outcomes are the possible outcomes of an attempt with this answer; none if the dispatcher dies of it.
 func (s *Step) outcomes(number timer.Attempt, e end) []store.Outcome {
 	shortest, longest := backoff(number, s.retryAfter())
 	switch {
@@ -70,8 +70,8 @@ func (s *Step) outcomes(number timer.Attempt, e end) []store.Outcome {
 	}
 }
 
-// failedOutcomes are those of a failed attempt: the policy allows another one unless it would be attempt maxAttempts+1
-// or start after the limit, which the jitter may decide.
+// failedOutcomes are the possible outcomes of a failed attempt: the policy allows the next one unless its number would
+// exceed maxAttempts or its time the limit. The jitter may decide the latter.
 func failedOutcomes(number timer.Attempt, e end, shortest, longest time.Duration) []store.Outcome {
 	switch {
 	case number >= maxAttempts, e.at.Add(shortest) > e.limit:
@@ -83,7 +83,7 @@ func failedOutcomes(number timer.Attempt, e end, shortest, longest time.Duration
 	}
 }
 
-// failure is a failed attempt after which there is another one, as a result event or a write says.
+// failure is a failed attempt that is retried, according to a result event or a write.
 type failure struct {
 	attempt
 
@@ -92,7 +92,7 @@ type failure struct {
 	finishedAt, nextAt timer.Millis
 }
 
-// failures lists what results and writes say of failed attempts.
+// failures lists the failed attempts of result events and writes.
 func (r *recording) failures() []failure {
 	var all []failure
 	for i := range r.results {
@@ -150,8 +150,8 @@ func (r *recording) delaysAreJittered(seen map[attempt]*sighting) []Violation {
 		len(shares), slices.Min(shares), slices.Max(shares))}}
 }
 
-// rowsKeepThePlan: a retry is due when its result says, unless the attempt was made twice and the other result was told.
-// Leases and postponements keep that as the planned time.
+// rowsKeepThePlan: a retry is due at the time in its result event, and leases and postponements keep that as the planned
+// time. If an attempt was made twice, the bus may drop the second result as a duplicate of the first.
 func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 	var broken []Violation
 	planned := map[attempt]timer.Millis{}
@@ -165,7 +165,7 @@ func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 			continue
 		}
 		planned[a.of(a.number+1)] = max(f.NextAt, f.now)
-		if s := seen[a]; s != nil && s.count == 1 && !r.tells(a, func(told *result) bool {
+		if s := seen[a]; s != nil && s.count == 1 && !r.anyResult(a, func(told *result) bool {
 			return told.NextAt != nil && *told.NextAt == f.NextAt || uncalled(told.Error)
 		}) {
 			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result says", f.NextAt))
@@ -174,8 +174,8 @@ func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 	return broken
 }
 
-// tells reports whether one of the results of an attempt meets the condition.
-func (r *recording) tells(a attempt, meets func(*result) bool) bool {
+// anyResult reports whether a result of an attempt meets the condition.
+func (r *recording) anyResult(a attempt, meets func(*result) bool) bool {
 	return slices.ContainsFunc(r.results, func(told result) bool { return told.attempt() == a && meets(&told) })
 }
 

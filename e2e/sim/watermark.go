@@ -44,8 +44,8 @@ func (s *witness) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, 
 	return answers, err
 }
 
-// reads takes in the answer to a poll. A shard at rest is asked from MinKey, and its rows up to R are the sweep's.
-// Otherwise the question begins at R, which goes back to W when a handover barrier falls.
+// reads records the answer to a poll. The poll of an idle shard begins at MinKey, and the sweep handles its rows up to R.
+// Other polls begin at R, which goes back to W when a handover barrier falls.
 func (o *ownership) reads(after store.Key, rows []store.DueRow) {
 	if after != store.MinKey() {
 		o.read = after
