@@ -139,7 +139,7 @@ type witness struct {
 // Unwrap implements what store.As looks for.
 func (s *witness) Unwrap() store.Store { return s.Store }
 
-// Finish records the outcomes that are applied. The recording is locked meanwhile, so that events that
+// Finish records the outcomes that are applied. The recording is locked during the call, so that events that
 // follow from an outcome are recorded after it.
 func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
 	r := s.life.node.world.recording

@@ -165,7 +165,7 @@ func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 			continue
 		}
 		planned[a.of(a.number+1)] = max(f.NextAt, f.now)
-		if s := seen[a]; s != nil && s.count == 1 && !r.anyResult(a, func(told *result) bool {
+		if s := seen[a]; s != nil && s.count == 1 && !uncalled(f.Record.Error) && !r.anyResult(a, func(told *result) bool {
 			return told.NextAt != nil && *told.NextAt == f.NextAt || uncalled(told.Error)
 		}) {
 			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result says", f.NextAt))
