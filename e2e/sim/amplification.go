@@ -52,27 +52,37 @@ const (
 // explains it.
 func (r *recording) sweepsDoNotAmplify() []Violation {
 	var broken []Violation
-	last := map[dueState]*dueEvent{}
-	for i := range r.events {
-		e := &r.events[i]
-		before := last[e.state()]
-		if e.position == (bus.Position{}) {
+	last := map[dueState]dueEvent{}
+	unanswered := map[dueState]time.Duration{} // since when publications have no answer
+	for _, e := range r.events {
+		before, repeated := last[e.state()]
+		since, unknown := unanswered[e.state()]
+		switch {
+		case e.position == (bus.Position{}) && unknown, repeated && before.position == e.position:
+			continue // in the second case, the bus has recognised the repetition
+		case e.position == (bus.Position{}):
+			unanswered[e.state()] = e.at
 			continue
 		}
-		last[e.state()] = e
-		if before == nil || before.position == e.position { // the bus has recognised the repetition
+		kept := e
+		if unknown { // the bus may have had it since then, and lost it
+			kept.at = since
+		}
+		last[e.state()] = kept
+		delete(unanswered, e.state())
+		if !repeated {
 			continue
 		}
 		why := ""
 		switch {
-		case takenOver(before, e):
-			if !r.explainsTakeOver(before, e) {
+		case takenOver(&before, &e):
+			if !r.explainsTakeOver(&before, &e) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
 		case before.there && e.there && !before.position.Before(e.floor):
 			// An owner forgets a publication that came before its row.
 			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
-		case !r.explainsLoss(before, e):
+		case !r.explainsLoss(&before, &e):
 			why = "nothing had failed that may have lost the event"
 		}
 		if why != "" {
