@@ -75,6 +75,9 @@ func (w *watched) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, 
 	answers, err := w.Shards.Due(ctx, q)
 	for i := range answers {
 		judge(i, answers[i].Err)
+		if answers[i].Err == nil {
+			w.fence.reads(&q.Shards[i], answers[i].Rows)
+		}
 	}
 	return answers, err
 }
