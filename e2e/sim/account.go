@@ -110,7 +110,9 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 // operation, so what a dispatcher did not live to tell is delivered again.
 func (o *oracle) checkScript(s *opState, end timer.Status, history []store.HistoryEntry) {
 	if s.kills() {
-		if end != timer.StatusParked {
+		last := attempt{timer: timerID(s.op.Timer), generation: o.generation(s, 0, history), number: maxAttempts}
+		// An open circuit may use its attempts (decision 0026).
+		if end != timer.StatusParked && !(end == timer.StatusDead && o.uncalled[last]) {
 			o.broken("poison", "op %d kills its dispatchers and ended as %s", s.op.ID, end)
 		}
 		return
