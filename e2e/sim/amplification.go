@@ -79,7 +79,7 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 			if !r.explainsTakeOver(&before, &e) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
-		case before.there && e.there && !before.position.Before(e.floor):
+		case before.there && e.there && !before.position.Before(e.floor) && !r.restored(&before, &e):
 			// An owner forgets a publication that came before its row.
 			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
 		case !r.explainsLoss(&before, &e):
@@ -120,6 +120,12 @@ func (r *recording) explainsLoss(before, e *dueEvent) bool {
 			return false
 		}
 	})
+}
+
+// restored reports whether the event may have been gone for a while: a crash of the queue restores events that were
+// acknowledged or lost before it.
+func (r *recording) restored(before, e *dueEvent) bool {
+	return r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == CrashQueue })
 }
 
 // deliveriesRepeatForAReason is I12, seen by receivers: a delivery is repeated only if a fault struck one of the
