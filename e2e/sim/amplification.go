@@ -45,6 +45,8 @@ type delivery struct {
 const (
 	writeLasts = 20 * time.Second
 	heldFor    = 15 * time.Second
+	// noticedWithin is how seldom an owner looks at a shard at rest.
+	noticedWithin = 30 * time.Second
 )
 
 // sweepsDoNotAmplify is I12, seen at the bus: a state is published again only by an owner that took the shard over
@@ -100,9 +102,13 @@ func takenOver(before, e *dueEvent) bool {
 	return claimOf(&before.Due) != claimOf(&e.Due) && (keyOf(&e.Due).After(e.begin) || before.at >= e.claimed)
 }
 
+// explainsTakeOver reports whether a fault of an owner or of the partition explains it. A claim that is applied late, of
+// any scheduler, takes a shard from its owner, who notices it when it looks at the shard next.
 func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
 	return r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
 		return s.node == before.node || s.node == e.node || s.kind == Lose && s.partition == before.position.Partition
+	}) || r.strikeIn(before.at-writeLasts-noticedWithin, e.at, func(s strike) bool {
+		return s.kind == StoreLate && s.role == roleScheduler
 	})
 }
 

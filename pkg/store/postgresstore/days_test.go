@@ -254,9 +254,11 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 			set       func(context.Context, store.Namespace) (store.Namespace, error)
 		}{{5 * day, s.CreateNamespace}, {20 * day, s.UpdateNamespace}, {store.MaxHistoryRetention, s.UpdateNamespace}} {
 			ns.Settings.HistoryRetention = c.retention
-			if _, err := c.set(t.Context(), ns); err != nil {
+			set, err := c.set(t.Context(), ns)
+			if err != nil {
 				t.Fatal(err)
 			}
+			ns.Version = set.Version
 			at := timer.SystemClock().Add(c.retention - day)
 			ended(t, s, at, store.FinishDone, c.retention.String())
 			if n := count(t, inside, inDefault); n != 0 {
