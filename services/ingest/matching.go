@@ -54,37 +54,24 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 
 // rearmEach arms timers again, a few at a time.
 func (h *handler) rearmEach(ctx context.Context, items []store.Rearm) ([]written, error) {
-	out := make([]written, 0, len(items))
-	for some := range slices.Chunk(items, maxWritten) {
-		rearmed, err := h.rearm(ctx, some)
+	out := make([]written, len(items))
+	var failed failures
+	for from := 0; from < len(items); from += maxWritten {
+		rearmed, err := h.rearm(ctx, items[from:min(from+maxWritten, len(items))])
+		if err != nil { // of the whole call; the rest is not tried
+			failed.add(err, len(items)-from)
+			break
+		}
 		for i := range rearmed {
-			one := written{}
-			switch failure := rearmed[i].Err; {
-			case err != nil: // of the whole call
-			case failure == nil:
-				one = written{applied: true, inTime: true}
-			case !errors.Is(failure, store.ErrNotFound) && !errors.Is(failure, store.ErrConflict):
-				err = failure
+			switch err := rearmed[i].Err; {
+			case err == nil:
+				out[from+i] = written{applied: true, inTime: true}
+			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
+				failed.add(err, 1)
 			}
-			out = append(out, one)
-		}
-		if err != nil {
-			certain := !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrClosed)
-			return nil, inPart(append(out, make([]written, len(items)-len(out))...), len(items)-applied(out), certain, refuse(err))
 		}
 	}
-	return out, nil
-}
-
-// applied counts the timers that were changed.
-func applied(all []written) int {
-	n := 0
-	for _, one := range all {
-		if one.applied {
-			n++
-		}
-	}
-	return n
+	return failed.of(out)
 }
 
 // written is what became of one timer of a page.
@@ -146,16 +133,7 @@ func (h *handler) writeEach(
 	for i := range places {
 		places[i] = i
 	}
-	// What the store did not take, or did not answer for.
-	var failure *refusal
-	failed, certain := 0, true
-	fail := func(err error) {
-		r := refuse(err)
-		if failed++; failure == nil || r.status > failure.status {
-			failure = r
-		}
-		certain = certain && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrClosed)
-	}
+	var failed failures
 	for range rounds {
 		var changed []int
 		for some := range slices.Chunk(places, maxWritten) {
@@ -163,7 +141,7 @@ func (h *handler) writeEach(
 			for i, committed := range h.submit(ctx, items) {
 				place := some[i]
 				if committed.Err != nil {
-					fail(committed.Err)
+					failed.add(committed.Err, 1)
 					continue
 				}
 				w := &committed.Written
@@ -178,7 +156,7 @@ func (h *handler) writeEach(
 				case err == nil:
 					out[place] = written{applied: true, inTime: o.inTime}
 				case refuse(err).status >= http.StatusInternalServerError:
-					fail(err)
+					failed.add(err, 1)
 				}
 			}
 		}
@@ -186,10 +164,7 @@ func (h *handler) writeEach(
 			break
 		}
 	}
-	if failed > 0 {
-		return nil, inPart(out, failed, certain, failure)
-	}
-	return out, nil
+	return failed.of(out)
 }
 
 // commandsFor makes the commands for the timers at some places.
@@ -208,17 +183,40 @@ func (h *handler) commandsFor(
 	return commands, items
 }
 
-// inPart is the answer where writes of a page failed: "nothing was applied" only if that is so.
-func inPart(all []written, failed int, certain bool, failure *refusal) error {
-	applied := applied(all)
-	if applied == 0 && certain {
-		return failure
+// failures are the timers of a page that the store did not take, or did not answer for.
+type failures struct {
+	count   int
+	unknown bool // some of them may be changed
+	worst   *refusal
+}
+
+func (f *failures) add(err error, timers int) {
+	f.count += timers
+	f.unknown = f.unknown || errors.Is(err, store.ErrOutcomeUnknown) || errors.Is(err, store.ErrClosed)
+	if r := refuse(err); f.worst == nil || r.status > f.worst.status {
+		f.worst = r
 	}
-	return &refusal{
-		status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, cause: failure,
-		details: details{"matched": len(all), "applied": applied, "failed": failed},
+}
+
+// of returns the result of a page, or an error if writes failed: "nothing was applied" only if that is so.
+func (f *failures) of(all []written) ([]written, error) {
+	if f.count == 0 {
+		return all, nil
+	}
+	applied := 0
+	for _, one := range all {
+		if one.applied {
+			applied++
+		}
+	}
+	if applied == 0 && !f.unknown {
+		return nil, f.worst
+	}
+	return nil, &refusal{
+		status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, cause: f.worst,
+		details: details{"matched": len(all), "applied": applied, "failed": f.count},
 		message: fmt.Sprintf("of the page's %d timers %d were changed; for %d the store's answer is missing or it did not take them, "+
-			"so that they may be changed or not", len(all), applied, failed),
+			"so that they may be changed or not", len(all), applied, f.count),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest"
 )
 
 // several makes n timers that share a correlation id, due an hour from now.
@@ -272,6 +273,32 @@ func TestAShardWithATimerOfTheYear9999IsNotOverdue(t *testing.T) {
 }
 
 // TestMatchingInPart: one of the two lanes does not get through. "Nothing was applied" must not be the answer.
+// TestRetryMatchingInPart: a shard that the store refuses is the answer of its timers only (decision 0028), also if
+// they come first, and the others are counted as armed again.
+func TestRetryMatchingInPart(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	l := &lists{gate: w.store}
+	w.build(func(c *ingest.Config) { c.Store = l })
+	w.run()
+	const n = 5
+	for i := range n {
+		w.finished(fmt.Sprintf("dead/%d", i), store.FinishDead)
+	}
+	first := true
+	l.refused = func(store.Rearm) (err error) {
+		if first {
+			err = fmt.Errorf("%w: hot", store.ErrUnavailable)
+		}
+		first = false
+		return err
+	}
+	r := w.post("timers/retry-matching", `{"namespace":"default","status":"dead"}`).must(t, http.StatusGatewayTimeout)
+	if r.field("error") != "OUTCOME_UNKNOWN" || r.field("details", "applied") != float64(n-1) || r.field("details", "failed") != float64(1) {
+		t.Errorf("answered %s, want %d applied and 1 failed", r.text, n-1)
+	}
+}
+
 func TestMatchingInPart(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 8)

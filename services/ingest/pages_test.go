@@ -26,6 +26,8 @@ type lists struct {
 	queries []store.ListQuery
 	goOn    chan struct{}
 	rearmed int // the most in one call
+	// refused, if not nil, says which items of Rearm are refused.
+	refused func(store.Rearm) error
 }
 
 func (l *lists) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
@@ -42,8 +44,23 @@ func (l *lists) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 func (l *lists) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
 	l.mu.Lock()
 	l.rearmed = max(l.rearmed, len(items))
+	refused := l.refused
 	l.mu.Unlock()
-	return l.gate.Rearm(ctx, now, items)
+	if refused == nil {
+		return l.gate.Rearm(ctx, now, items)
+	}
+	all := make([]store.Written, len(items))
+	for i := range items {
+		if all[i].Err = refused(items[i]); all[i].Err != nil {
+			continue
+		}
+		one, err := l.gate.Rearm(ctx, now, items[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		all[i] = one[0]
+	}
+	return all, nil
 }
 
 func (l *lists) count() int {
