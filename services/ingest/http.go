@@ -215,8 +215,8 @@ func (h *handler) serveFrom(
 		w.Header().Set(correlationHeader, a.correlation)
 	}
 	if a.text != nil {
+		defer a.sent()
 		h.send(w, a.status, a.text)
-		a.sent()
 		return
 	}
 	h.write(w, a.status, a.body)

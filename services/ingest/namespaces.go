@@ -89,26 +89,20 @@ func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		reserved, err := h.reserve(ctx, list.Limit, h.cfg.BodyLimit) // no namespace is larger than what made it
-		if err != nil {
-			return answer{}, err
-		}
-		var text []byte
-		page, err := h.cfg.Store.ListNamespaces(ctx, list.After, list.Limit)
-		if err == nil {
+		// No namespace is larger than the request that made it.
+		return h.pageAnswer(ctx, list.Limit, h.cfg.BodyLimit, func() ([]byte, error) {
+			page, err := h.cfg.Store.ListNamespaces(ctx, list.After, list.Limit)
+			if err != nil {
+				return nil, err
+			}
 			out := api.NamespaceList{
 				Namespaces: make([]api.Namespace, len(page.Namespaces)), NextCursor: decode.WriteCursor(store.Cursor(page.Next)),
 			}
 			for i := range page.Namespaces {
 				out.Namespaces[i] = renderNamespace(&page.Namespaces[i], from.received)
 			}
-			text, err = encode(out)
-		}
-		if err != nil {
-			h.pages.Release(reserved)
-			return answer{}, err
-		}
-		return h.pageAnswer(reserved, text), nil
+			return encode(out)
+		})
 	})
 }
 

@@ -30,11 +30,20 @@ func (h *handler) reserve(ctx context.Context, items, each int) (reserved int64,
 	}
 }
 
-// pageAnswer is an answer whose text holds a part of what was reserved until it is sent.
-func (h *handler) pageAnswer(reserved int64, text []byte) answer {
-	kept := min(reserved, int64(len(text)))
-	h.pages.Release(reserved - kept)
-	return answer{status: http.StatusOK, text: text, sent: func() { h.pages.Release(kept) }}
+// pageAnswer reserves memory for a page (see reserve), reads its text, and keeps the memory of the text until it is sent.
+func (h *handler) pageAnswer(ctx context.Context, items, each int, read func() (text []byte, err error)) (answer, error) {
+	reserved, err := h.reserve(ctx, items, each)
+	if err != nil {
+		return answer{}, err
+	}
+	kept := int64(0)
+	defer func() { h.pages.Release(reserved - kept) }()
+	text, err := read()
+	if err != nil {
+		return answer{}, err
+	}
+	kept = min(reserved, int64(len(text)))
+	return answer{status: http.StatusOK, text: text, sent: func() { h.pages.Release(kept) }}, nil
 }
 
 // encodePage writes a page timer by timer, so that at no time there are more than the page and its text.

@@ -25,7 +25,8 @@ type lists struct {
 	mu      sync.Mutex
 	queries []store.ListQuery
 	goOn    chan struct{}
-	rearmed int // the most in one call
+	panics  bool // List does
+	rearmed int  // the most in one call
 	// refused, if not nil, says which items of Rearm are refused.
 	refused func(store.Rearm) error
 }
@@ -33,8 +34,11 @@ type lists struct {
 func (l *lists) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	l.mu.Lock()
 	l.queries = append(l.queries, q)
-	goOn := l.goOn
+	goOn, panics := l.goOn, l.panics
 	l.mu.Unlock()
+	if panics {
+		panic("a fault of the store")
+	}
 	if goOn != nil {
 		<-goOn
 	}
@@ -105,6 +109,24 @@ func TestListsAreBoundedInBytesOverAllRequests(t *testing.T) {
 		<-answers
 		w.post("timers/list", `{"limit":1000}`).must(t, http.StatusOK)
 	})
+}
+
+// TestAListThatPanicsKeepsNoMemory: net/http recovers panics, so that their requests must release what they reserved.
+func TestAListThatPanicsKeepsNoMemory(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	l := &lists{gate: w.store, panics: true}
+	w.build(func(c *ingest.Config) {
+		c.Store, c.ListBytes, c.RequestTimeout = l, 1, time.Second // one page at a time
+	})
+	w.run()
+	func() {
+		defer func() { _ = recover() }()
+		w.post("timers/list", `{}`)
+		t.Error("the list did not panic")
+	}()
+	l.panics = false
+	w.post("timers/list", `{}`).must(t, http.StatusOK)
 }
 
 // unchecked posts without holding the answer against the OpenAPI document, which takes seconds for many megabytes.

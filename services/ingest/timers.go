@@ -103,20 +103,13 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if list.Query.Namespace, err = h.lookup(ctx, list.Namespace); err != nil {
 			return answer{}, err
 		}
-		reserved, err := h.reserve(ctx, list.Query.Limit, timer.MaxPayload)
-		if err != nil {
-			return answer{}, err
-		}
-		var text []byte
-		page, err := h.page(ctx, from.received, &list.Query)
-		if err == nil {
-			text, err = encodePage(&page)
-		}
-		if err != nil {
-			h.pages.Release(reserved)
-			return answer{}, err
-		}
-		return h.pageAnswer(reserved, text), nil
+		return h.pageAnswer(ctx, list.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
+			page, err := h.page(ctx, from.received, &list.Query)
+			if err != nil {
+				return nil, err
+			}
+			return encodePage(&page)
+		})
 	})
 }
 
