@@ -13,8 +13,8 @@ import (
 )
 
 // storeClock is the clock of a process: the store's clock, which all processes of a cluster share. Between two readings
-// of it the monotonic clock of this machine counts on. Steps of the machine's wall clock therefore change nothing, unless
-// the store reads the same wall clock (SQLite).
+// of it the clock advances with the machine's monotonic clock. Steps of the machine's wall clock therefore change
+// nothing, unless the store reads the same wall clock (SQLite).
 type storeClock struct {
 	elapsed func() time.Duration // monotonic
 	// offset is the present minus elapsed, in nanoseconds since 1970.
@@ -38,7 +38,7 @@ func (c *storeClock) now() timer.Millis {
 }
 
 // read reads the store's clock and returns by how much it changed this one, and how long the answer took. A store without
-// room (store.ErrFull) does not tell its time; the clock then counts on.
+// room (store.ErrFull) does not return its time; the clock is then unchanged.
 func (c *storeClock) read(ctx context.Context, s store.Cluster) (changed, took time.Duration, err error) {
 	asked := c.elapsed()
 	there, err := s.Ping(ctx)
@@ -52,8 +52,8 @@ func (c *storeClock) read(ctx context.Context, s store.Cluster) (changed, took t
 	return c.observe(asked, answered, there), answered - asked, nil
 }
 
-// observe takes in that the store's clock showed there at some moment between asked and answered. The change is the
-// smallest that agrees with it.
+// observe corrects the clock by one reading: the store's clock showed there at some moment between asked and answered. The
+// change is the smallest that agrees with the reading.
 func (c *storeClock) observe(asked, answered time.Duration, there timer.Millis) (changed time.Duration) {
 	shown := there.Time().UnixNano() // truncated to a millisecond
 	least := shown - int64(answered)

@@ -46,7 +46,7 @@ type watch struct {
 	clockReadAt, timersReadAt atomic.Pointer[time.Time]
 }
 
-// newWatch makes one that counts only if told: the processes of one role are enough.
+// newWatch makes a watch. It counts timers if counts is true: the processes of one role are enough.
 func newWatch(s store.Store, counts bool, clock *storeClock, logger *slog.Logger, registerer prometheus.Registerer) *watch {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "timerbus", Name: name, Help: help})

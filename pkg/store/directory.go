@@ -53,8 +53,8 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	for _, ns := range all {
 		byName[ns.Name] = entry{ns, d.reads}
 	}
-	// What was learned while the list was read may be newer than the list, or not on it yet. What was learned before is
-	// not, even with a larger version: a failover of the store may have lost a write.
+	// A namespace that was learned while the list was read may be newer than the list, or missing from it. One that was
+	// learned before is not newer, even with a larger version: a failover of the store may have lost a write.
 	for name, known := range d.byName {
 		if listed, ok := byName[name]; known.read > began && (!ok || known.Version > listed.Version) {
 			byName[name] = known

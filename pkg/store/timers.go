@@ -142,8 +142,7 @@ type ListQuery struct {
 	After Cursor
 	// Limit is 1 to 1,000.
 	Limit int
-	// WithoutPayloads leaves the payloads out, for a caller who has no use for them. Then they do not count for
-	// MaxPageBytes either.
+	// WithoutPayloads omits the payloads, which then do not count for MaxPageBytes either.
 	WithoutPayloads bool
 }
 

@@ -42,8 +42,8 @@ type entry struct {
 	kept    bool
 }
 
-// serveBatch serves a batch. Batches are larger than other requests, so few are served at once. A batch counts when its body
-// has arrived, so that slow uploads do not block the others.
+// serveBatch serves a batch. Batches are larger than other requests, so few are served at once. A batch takes its slot
+// when its body is complete, so that slow uploads do not block other batches.
 func (h *handler) serveBatch(
 	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from source) (command, error),
 ) {

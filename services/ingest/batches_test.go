@@ -227,7 +227,7 @@ func TestASlowUploadTakesOnlyWhatHasArrived(t *testing.T) {
 	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
 }
 
-// TestBodiesArriveWhole: whatever the pieces, up to the limit.
+// TestBodiesArriveWhole: bodies up to the limit are complete, in pieces of any size.
 func TestBodiesArriveWhole(t *testing.T) {
 	w := newWorld(t)
 	for _, size := range []int{1, 8191, 8192, 8193, 16384, 100_000, timer.MaxPayload - 2} {

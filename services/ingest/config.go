@@ -82,11 +82,11 @@ type Config struct {
 	// BatchBodyLimit bounds the body of a batch: 8 MiB. BatchesInFlight bounds how many are served at
 	// once, the others being refused: 16.
 	BatchBodyLimit, BatchesInFlight int
-	// BodiesBytes bounds the bodies of all requests but batches that are read and served at once: 64 MiB.
-	// BatchBodiesBytes bounds those of batches: 128 MiB. Requests beyond are refused.
+	// BodiesBytes bounds the memory of the bodies of all requests in progress, without batches: 64 MiB.
+	// BatchBodiesBytes is the same for batches: 128 MiB. Requests beyond these bounds are refused.
 	BodiesBytes, BatchBodiesBytes int
-	// ListBytes bounds the pages of all lists that are read and sent at once, with their text: 64 MiB. Requests beyond
-	// wait, for as long as RequestTimeout.
+	// ListBytes bounds the memory of the pages of all lists in progress, with their text: 64 MiB. Requests beyond it wait
+	// up to RequestTimeout, and are then refused.
 	ListBytes int
 	// Lanes is how many group commits may run at once: 2.
 	Lanes int

@@ -123,7 +123,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
 				return answer{}, err
 			}
-			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // later than before, whatever the clock
+			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // it increases even if the clock was set back
 			ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
 			if !errors.Is(err, store.ErrConflict) {
 				return h.learned(ns, from.received, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// maxWritten is how many timers of a page are written at once. The store's answers have payloads, which are not needed.
+// maxWritten is how many timers of a page are written at once: the store's answers have payloads, which take memory.
 const maxWritten = 64
 
 // reserve waits until the pages of all requests leave room for one more, of so many items of so many bytes at most, and

@@ -74,7 +74,7 @@ const (
 	justAfter = "!"
 	// pastAllKeys lies behind every key.
 	pastAllKeys = "g"
-	// pastAllNames lies behind every name of a namespace.
+	// pastAllNames sorts after every name of a namespace.
 	pastAllNames = "~"
 )
 
