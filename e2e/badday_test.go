@@ -11,8 +11,14 @@ import (
 )
 
 // refusesToStart launches a service that cannot work, and checks that it says why in one clear line and
-// leaves.
+// ends with exit code 1.
 func refusesToStart(t *testing.T, s *harness.Service, says ...string) {
+	t.Helper()
+	endsWith(t, s, 1, says...)
+}
+
+// endsWith is refusesToStart with an exit code.
+func endsWith(t *testing.T, s *harness.Service, want int, says ...string) {
 	t.Helper()
 	if err := s.Launch(); err != nil {
 		t.Fatal(err)
@@ -23,8 +29,8 @@ func refusesToStart(t *testing.T, s *harness.Service, says ...string) {
 	}
 	lines := strings.Split(strings.TrimSpace(s.Log()), "\n")
 	last := lines[len(lines)-1]
-	if code != 1 || !strings.HasPrefix(last, "timerbus: ") {
-		t.Errorf("exit code %d, last line %q; want 1 and a line for people", code, last)
+	if code != want || !strings.HasPrefix(last, "timerbus: ") {
+		t.Errorf("exit code %d, last line %q; want %d and a line for people", code, last, want)
 	}
 	for _, want := range says {
 		if !strings.Contains(last, want) {
