@@ -36,7 +36,10 @@ var exits = []struct {
 	{exitFailure, "failed", "any other error; after `OUTCOME_UNKNOWN` a change may have been applied"},
 	{exitUsage, "usage", "the command line or a setting is not acceptable; nothing was tried"},
 	{exitNotFound, "not found", "there is no such timer or namespace"},
-	{exitConflict, "conflict", "the timer or namespace exists, or has another generation or version than `--if-generation` or `--if-version`"},
+	{
+		exitConflict, "conflict",
+		"the timer or namespace exists, or has another generation or version than `--if-generation` or `--if-version`",
+	},
 	{exitRefused, "refused", "the service refuses the request: its input, or a missing or wrong token"},
 	{exitUnreachable, "unreachable", "the service, bus or database does not answer, or takes no requests now"},
 	{exitInterrupted, "interrupted", "a second Ctrl-C while the process was draining"},
