@@ -107,7 +107,7 @@ func TestSmoke(t *testing.T) {
 		var stderr bytes.Buffer
 		o := options{binary: service, phases: []string{"naps"}}
 		_, err := playRound(t.Context(), &o, &embedded, &stderr)
-		if err == nil || !strings.Contains(err.Error(), "the generator") || !strings.Contains(stderr.String(), `"naps"`) {
+		if err == nil || !strings.Contains(err.Error(), "the generator") || !strings.Contains(stderr.String(), "naps") {
 			t.Errorf("error %v, %s", err, &stderr)
 		}
 	})
