@@ -25,7 +25,8 @@ CONSTANTS
     CommitTime,     \* the most ticks from the begin of a write to its commit
     CallTime,       \* the most ticks that a callback takes
     Steppable,      \* nodes whose wall clock may jump
-    Crashes, HintLosses, QueueFaults, Losses, Handovers, ClockSteps, \* budgets
+    Skews,          \* how far each clock may be from true time at the beginning
+    Crashes, HintLosses, TailLosses, Revivals, Losses, Handovers, ClockSteps, \* budgets of faults
     LookAhead,      \* how far ahead of the present a poll reads
     Slack,          \* how far the watermark stays behind the present
     Grace,          \* a row is overdue this long after its due time
@@ -106,10 +107,10 @@ Init ==
     /\ owner = None
     /\ sched = [s \in Schedulers |-> Off]
     /\ disp = [d \in Dispatchers |-> Idle]
-    /\ offset = [n \in Nodes |-> 0]
+    /\ offset \in [Nodes -> Skews]
     /\ ghost = [ids |-> 0, faults |-> 0, delivered |-> [i \in Ids |-> 0], published |-> {}, slow |-> {}, over |-> {}, wrong |-> "no"]
     /\ budget = [writes |-> Writes, deletes |-> Deletes, crashes |-> Crashes, hintLosses |-> HintLosses,
-                 queueFaults |-> QueueFaults, losses |-> Losses, handovers |-> Handovers, clockSteps |-> ClockSteps]
+                 tailLosses |-> TailLosses, revivals |-> Revivals, losses |-> Losses, handovers |-> Handovers, clockSteps |-> ClockSteps]
 
 Spend(kind) == budget[kind] > 0 /\ now <= WriteUntil /\ budget' = [budget EXCEPT ![kind] = @ - 1]
 Fault == ghost' = [ghost EXCEPT !.faults = 1]
@@ -397,14 +398,14 @@ HandOver(s) ==
 LoseTail(at) ==
     LET q == queue["bus"]
         epoch == IF at < q.end /\ ~Broke("no epoch") THEN q.epoch + 1 ELSE q.epoch
-    IN  /\ ~InMemory /\ at <= q.end /\ Spend("queueFaults") /\ Fault
+    IN  /\ ~InMemory /\ at <= q.end /\ Spend("tailLosses") /\ Fault
         /\ queue' = [queue EXCEPT !["bus"] =
                 [@ EXCEPT !.messages = {[m EXCEPT !.by = None] : m \in {x \in @ : x.at < at}}, !.end = at, !.epoch = epoch]]
         /\ UNCHANGED <<now, rows, shard, pending, hints, owner, sched, disp, offset>>
 
 Revive(at) ==
     LET q == queue["bus"]
-    IN  /\ ~InMemory /\ at < q.end /\ at \notin {m.at : m \in q.messages} /\ Spend("queueFaults") /\ Fault
+    IN  /\ ~InMemory /\ at < q.end /\ at \notin {m.at : m \in q.messages} /\ Spend("revivals") /\ Fault
         /\ queue' = [queue EXCEPT !["bus"].revived = @ \union {at}]
         /\ UNCHANGED <<now, rows, shard, pending, hints, owner, sched, disp, offset>>
 
