@@ -185,6 +185,13 @@ check-signatures: build ## Hold signed callbacks against the Standard Webhooks l
 	@$(say) signatures
 	@tools/signatures/run
 
+.PHONY: check-model
+# RUN='queue|hints' limits it to these configurations; ARGS=-all adds those that take minutes.
+check-model: testenv ## Check the protocol's TLA+ specification (docs/model); rules switched off must be missed
+	@$(say) model
+	@go build -C tools -o ../.cache/bin/modelcheck ./modelcheck
+	@$(TESTENV) --need tlc -- .cache/bin/modelcheck $(if $(RUN),-run '$(RUN)') $(ARGS) docs/model
+
 .PHONY: vet
 vet: ## Run go vet
 	@$(say) vet

@@ -29,6 +29,7 @@ func recipes() []recipe {
 		nats(),
 		nats3(),
 		redis(),
+		tlc(),
 	}
 }
 
