@@ -18,6 +18,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,15 +31,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := check(ctx, os.Args[1:]); err != nil {
+	err := check(ctx, os.Stdout, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "modelcheck:", err)
-		stop()
 		os.Exit(1)
 	}
 }
 
-func check(ctx context.Context, args []string) error {
+func check(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("modelcheck", flag.ExitOnError)
 	pattern := flags.String("run", "", "run only configurations whose file name matches this regular expression")
 	all := flags.Bool("all", false, "also run configurations marked as large")
@@ -57,7 +58,8 @@ func check(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-12s %-26s %-34s %10s %7s\n", "config", "switched off", "result", "states", "time")
+	fmt.Fprintf(out, "%-12s %-26s %-34s %10s %7s\n", "config", "switched off", "result", "states", "time")
+	var printing sync.Mutex
 	slots := make(chan struct{}, max(1, *parallel))
 	results := make([]result, len(runs))
 	var group sync.WaitGroup
@@ -68,7 +70,9 @@ func check(ctx context.Context, args []string) error {
 			bounded, cancel := context.WithTimeout(ctx, *timeout)
 			defer cancel()
 			results[i] = runs[i].do(bounded, jar)
-			fmt.Println(results[i].line(&runs[i]))
+			printing.Lock()
+			defer printing.Unlock()
+			fmt.Fprintln(out, results[i].line(&runs[i]))
 		})
 	}
 	group.Wait()
@@ -76,7 +80,7 @@ func check(ctx context.Context, args []string) error {
 	for i := range runs {
 		if why := results[i].differs(&runs[i]); why != "" {
 			failed++
-			fmt.Printf("\n%s: %s\n%s\n", runs[i].title(), why, results[i].output)
+			fmt.Fprintf(out, "\n%s: %s\n%s\n", runs[i].title(), why, results[i].output)
 		}
 	}
 	if failed > 0 {
@@ -139,7 +143,7 @@ var (
 	mustFailLine = regexp.MustCompile(`(?m)^\\\* must fail:(.*)$`)
 	mustFail     = regexp.MustCompile(`^ "([^"]+)" (\w+)$`)
 	largeLine    = regexp.MustCompile(`(?m)^\\\* large$`)
-	brokenLine   = regexp.MustCompile(`(?m)^  Broken = \{\}$`)
+	brokenLine   = regexp.MustCompile(`(?m)^ {2}Broken = \{\}$`)
 )
 
 // runsOf returns the runs that the comments of a configuration ask for.
