@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/node"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -98,15 +98,8 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/healthz" {
 		health, status = api.Health{Status: "ok"}, http.StatusOK
 	}
-	text, err := json.Marshal(health)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // a prober that went away cannot be told
+	runtime.WriteHealth(w, status, health)
 }
 
 // lent is a listener that its server may close: Accept ends, and the port stays open.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -27,11 +26,11 @@ func (w *works) probes() runtime.Part {
 	)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
-		answerHealth(rw, http.StatusOK, api.Health{Status: "ok"})
+		runtime.WriteHealth(rw, http.StatusOK, api.Health{Status: "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
 		status, health := runtime.HealthOf(ready.Ask())
-		answerHealth(rw, status, health)
+		runtime.WriteHealth(rw, status, health)
 	})
 	mux.Handle("GET /metrics", w.hosts.Guard(runtime.MetricsHandler(w.registry)))
 	return serverPart(&http.Server{
@@ -56,16 +55,4 @@ func (w *works) busAnswers() runtime.Question {
 		_, err := w.backend.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 		return err
 	}}
-}
-
-func answerHealth(w http.ResponseWriter, status int, health api.Health) {
-	text, err := json.Marshal(health)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	// A prober that went away cannot be told.
-	_, _ = w.Write(text)
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -174,6 +175,18 @@ func (r *Readiness) log(before []*PartError, starting bool, now time.Duration) {
 			r.logger.Info("part works again", "part", f.Part, "reason", f.Reason, "after", now-f.began)
 		}
 	}
+}
+
+// WriteHealth writes an answer of /healthz or /readyz.
+func WriteHealth(w http.ResponseWriter, status int, health api.Health) {
+	text, err := json.Marshal(health)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // fails only if the client has gone
 }
 
 // HealthOf is the answer of /readyz.
