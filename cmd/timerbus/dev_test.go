@@ -19,7 +19,7 @@ func dev(t *testing.T, folder string, args ...string) (b *background, api string
 	return b, b.see(t, b.stdout, `HTTP API +(http://\S+)`)[1]
 }
 
-func post(t *testing.T, url, body, token string) (int, string) {
+func post(t *testing.T, url, body, token string, change ...func(*http.Request)) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -27,6 +27,9 @@ func post(t *testing.T, url, body, token string) (int, string) {
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	for _, c := range change {
+		c(request)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -119,36 +122,21 @@ func TestARequestThatNeverEndsLeavesTheOthersTimeToStop(t *testing.T) {
 // requests are same-origin.
 func TestDNSRebinding(t *testing.T) {
 	hermetic(t)
-	create := func(api, host, token string) (int, string) {
+	list := func(api, host, token string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api+"/api/v1/timers/list", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = host
-		r.Header.Set("Origin", "http://"+host)
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		if token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		answer, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.StatusCode, string(answer)
+		return post(t, api+"/api/v1/timers/list", "{}", token, func(r *http.Request) {
+			r.Host = host
+			r.Header.Set("Origin", "http://"+host)
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+		})
 	}
 	b, api := dev(t, t.TempDir(), "--allowed-hosts", "timers.internal")
-	status, answer := create(api, "rebound.example:8080", "")
+	status, answer := list(api, "rebound.example:8080", "")
 	if status != http.StatusForbidden || !strings.Contains(answer, "rebound.example:8080") || !strings.Contains(answer, "--allowed-hosts") {
 		t.Errorf("a foreign host: %d %s", status, answer)
 	}
 	for _, host := range []string{"", "localhost:1", "timers.internal"} {
-		if status, answer := create(api, host, ""); status != http.StatusOK {
+		if status, answer := list(api, host, ""); status != http.StatusOK {
 			t.Errorf("host %q: %d %s", host, status, answer)
 		}
 	}
@@ -157,7 +145,7 @@ func TestDNSRebinding(t *testing.T) {
 	// A page does not know the token.
 	t.Setenv("TIMERBUS_TOKEN", "secret")
 	_, api = dev(t, t.TempDir())
-	if status, answer := create(api, "rebound.example", "secret"); status != http.StatusOK {
+	if status, answer := list(api, "rebound.example", "secret"); status != http.StatusOK {
 		t.Errorf("with a token: %d %s", status, answer)
 	}
 }
