@@ -248,6 +248,9 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	return o.read(ctx, o.last)
 }
 
+// rejoining is the operation that the outage log names.
+const rejoining = "read again after a reconnect"
+
 // rejoin goes on after the connection changed. While it is down nothing can be done; the lease says
 // whether the partition is still ours.
 func (o *orderedSource) rejoin(ctx context.Context) error {
@@ -259,8 +262,10 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 				return err
 			}
 			if err == nil || ctx.Err() != nil {
+				o.session.bus.outage.Worked(rejoining)
 				return ctx.Err()
 			}
+			o.session.bus.outage.Failed(rejoining, o.session.bus.plain(err), "stream", o.stream.name)
 			if !pause(ctx, o.session.bus.opts.RetryPause) {
 				return ctx.Err()
 			}
