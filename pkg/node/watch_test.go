@@ -228,7 +228,7 @@ func (r *running) gauge(name string) float64 {
 func TestWatchSurvivesAStoreThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, logged := looked(t, &watched{err: errors.New("away")})
-		if !strings.Contains(logged, "store gauges failing, retrying") || !strings.Contains(logged, "error=away") {
+		if !strings.Contains(logged, "store gauges failing, retrying") || !strings.Contains(logged, "away") {
 			t.Errorf("logged %s", logged)
 		}
 	})
