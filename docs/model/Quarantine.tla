@@ -6,7 +6,8 @@
 (* The dispatcher counts such starts in the row, parks a timer after       *)
 (* ParkAfter of them, and until then narrows the group of timers that it   *)
 (* runs together, so that the innocent ones get a result, which resets     *)
-(* their count.                                                            *)
+(* their count.  A delivery that takes long holds a row lease: its message *)
+(* is acknowledged, and a new event follows when the lease has ended.      *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TLC
 
@@ -14,7 +15,7 @@ CONSTANTS
     Innocents, Poisons,     \* timers
     Processes,
     ParkAfter,              \* counted starts without a result
-    Small, Smaller,         \* how many timers with 2, and with 3, counted starts run together in a process
+    Small, Smaller,         \* how many timers with 2, and with more, counted starts run together in a process
     Outages,                \* how often bus or store fail and all messages come again
     Broken
 
@@ -24,62 +25,84 @@ Symmetry == Permutations(Innocents) \union Permutations(Poisons) \union Permutat
 VARIABLES
     place,      \* of each timer: "queue", a process, "done" or "parked"
     starts,     \* counted starts in its row
+    counted,    \* the start that runs is in its row
+    leased,     \* it holds a row lease
     again,      \* its message is a redelivery
     kills, outages
 
-vars == <<place, starts, again, kills, outages>>
+vars == <<place, starts, counted, leased, again, kills, outages>>
 
 Init ==
     /\ place = [t \in Timers |-> "queue"]
     /\ starts = [t \in Timers |-> 0]
+    /\ counted = [t \in Timers |-> FALSE]
+    /\ leased = [t \in Timers |-> FALSE]
     /\ again = [t \in Timers |-> FALSE]
     /\ kills = 0 /\ outages = 0
 
 Running(p) == {t \in Timers : place[t] = p}
+Exposed(p) == {t \in Running(p) : ~leased[t]}
 Queued == {t \in Timers : place[t] = "queue"}
 
-(* How many timers with at least so many counted starts may run together in one process.  The last start before
-   parking is made with nothing else in the process. *)
+(* The start of a redelivered message is counted before it begins, and so is every start of a timer with two.  Other
+   starts are counted by their lease. *)
+Counts(t) == again[t] \/ starts[t] >= 2
+Counted(t) == starts[t] + (IF Counts(t) THEN 1 ELSE 0)
+
+(* How many timers with at least so many counted starts may run together in one process without a lease.  The last two
+   starts before parking are made with nothing else in the process but leased timers that are no suspects: one would do
+   without outages. *)
 Unbounded == Cardinality(Timers)
 Group(n) ==
     CASE "no groups" \in Broken -> Unbounded
       [] "alone at once" \in Broken /\ n >= 1 -> 1
       [] n <= 1 -> Unbounded
       [] n = 2 -> Small
-      [] n = 3 -> Smaller
-      [] OTHER -> 1
-Last(n) == n >= ParkAfter - 1 /\ "no groups" \notin Broken
-
-Counted(t) == starts[t] + (IF again[t] THEN 1 ELSE 0)
+      [] OTHER -> Smaller
+Last(n) == n >= ParkAfter - (IF "one alone" \in Broken THEN 0 ELSE 1) /\ "no groups" \notin Broken
+Suspects(p) == {t \in (IF "only exposed" \in Broken THEN Exposed(p) ELSE Running(p)) : starts[t] >= 2}
 
 (* The counts of the timers that run in p are those after the start was counted. *)
 Fits(p, t) ==
-    /\ \A n \in 1..Counted(t) : Cardinality({u \in Running(p) : starts[u] >= n}) < Group(n)
-    /\ Last(Counted(t)) => Running(p) = {}
-    /\ ~\E u \in Running(p) : Last(starts[u])
+    /\ \A n \in 1..Counted(t) : Cardinality({u \in Exposed(p) : starts[u] >= n}) < Group(n)
+    /\ ~\E u \in Exposed(p) : Last(starts[u])
+    /\ Last(Counted(t)) => Exposed(p) = {} /\ Suspects(p) = {}
+    /\ Counted(t) >= 2 => ~\E u \in Suspects(p) : Last(starts[u])
 
 Begin(p, t) ==
     /\ place[t] = "queue" /\ starts[t] < ParkAfter /\ Fits(p, t)
     /\ place' = [place EXCEPT ![t] = p]
     /\ starts' = [starts EXCEPT ![t] = Counted(t)]
-    /\ UNCHANGED <<again, kills, outages>>
+    /\ counted' = [counted EXCEPT ![t] = Counts(t)]
+    /\ UNCHANGED <<leased, again, kills, outages>>
+
+Lease(t) ==
+    /\ place[t] \in Processes /\ ~leased[t]
+    /\ leased' = [leased EXCEPT ![t] = TRUE]
+    /\ starts' = [starts EXCEPT ![t] = IF counted[t] THEN @ ELSE @ + 1]
+    /\ counted' = [counted EXCEPT ![t] = TRUE]
+    /\ UNCHANGED <<place, again, kills, outages>>
 
 Park(t) ==
     /\ place[t] = "queue" /\ starts[t] >= ParkAfter
     /\ place' = [place EXCEPT ![t] = "parked"]
-    /\ UNCHANGED <<starts, again, kills, outages>>
+    /\ UNCHANGED <<starts, counted, leased, again, kills, outages>>
 
 (* A result ends the life of a message.  Innocents have one sooner or later. *)
 Result(t) ==
     /\ t \in Innocents /\ place[t] \in Processes
     /\ place' = [place EXCEPT ![t] = "done"]
     /\ starts' = [starts EXCEPT ![t] = 0]
+    /\ counted' = [counted EXCEPT ![t] = FALSE]
+    /\ leased' = [leased EXCEPT ![t] = FALSE]
     /\ again' = [again EXCEPT ![t] = FALSE]
     /\ UNCHANGED <<kills, outages>>
 
 ComeAgain(which) ==
     /\ place' = [t \in Timers |-> IF t \in which THEN "queue" ELSE place[t]]
-    /\ again' = [t \in Timers |-> again[t] \/ t \in which]
+    /\ again' = [t \in Timers |-> IF t \in which THEN ~leased[t] ELSE again[t]]
+    /\ leased' = [t \in Timers |-> leased[t] /\ t \notin which]
+    /\ counted' = [t \in Timers |-> counted[t] /\ t \notin which]
     /\ UNCHANGED starts
 
 Kill(p) ==
@@ -97,7 +120,7 @@ Outage ==
 
 Next ==
     \/ \E p \in Processes : Kill(p) \/ \E t \in Timers : Begin(p, t)
-    \/ \E t \in Timers : Park(t) \/ Result(t)
+    \/ \E t \in Timers : Park(t) \/ Lease(t) \/ Result(t)
     \/ Outage
 
 Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
@@ -105,8 +128,9 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 (* Innocent timers are never parked. *)
 InnocentsGoFree == \A t \in Innocents : place[t] # "parked"
 
-(* A poison timer kills at most ParkAfter + 1 times: its first start is not counted. *)
-KillsAreBounded == kills <= Cardinality(Poisons) * (ParkAfter + 1)
+(* A poison timer kills at most ParkAfter + 2 times: its first start is not counted, and neither is the first one by the
+   event that follows a lease. *)
+KillsAreBounded == kills <= Cardinality(Poisons) * (ParkAfter + 2)
 
 (* An outage alone narrows nothing: every timer may begin at once, whatever runs. *)
 OutagesNarrowNothing ==

@@ -19,15 +19,19 @@ import (
 // slow store stops the intake before it fills the memory. A place with the receiver's host (gate.go) is held
 // during the call; the host is known once the row was read. Slots go to namespaces in turn (lanes.go).
 //
-// A suspect (a timer with two or more starts and no result, I13) is started alone: it waits until every
-// other delivery has ended or holds a row lease, and nothing starts until it has ended or holds one
-// itself. Whoever kills its process does so early, as a rule, and whoever is merely slow must not stop
-// the others for minutes. A suspect near its last start is kept apart from all other suspects even while
-// they or it hold leases: otherwise a poison timer and a slow innocent could meet again and again, and
-// reach N together. Suspects wait without being counted; only a start counts.
+// A suspect is a timer whose next start is at least its second that is counted without a result (I13). It may be
+// poison, but most suspects only ran in a process that ended. Suspects start in groups that get smaller with the starts,
+// so that the others of a group get a result, and other deliveries go on beside them. A delivery leaves its group when it
+// ends or holds a row lease: a poison timer ends its process early as a rule, and a slow callback must not stop others
+// for minutes. The last two starts before a timer is parked are made alone: the suspect waits until every other delivery
+// has ended or holds a lease, nothing starts until it has ended or holds one itself, and no other suspect runs meanwhile,
+// leased or not. Otherwise a poison timer and a slow innocent could meet again and again, and be parked together.
+// Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
 type board struct {
 	slotLimit, roomLimit, batchLimit int
 	byteLimit                        int
+	parkAfter                        int    // counted starts
+	groupLimits                      [2]int // suspects in a group: all, and those of later starts than the second
 	interval, holdFor                time.Duration
 
 	// wake has a token when next may answer differently; aging when byAge was empty and is not.
@@ -44,16 +48,16 @@ type board struct {
 	ready    *lanes    // for a row check
 	gate     *gate     // for a place with their host, and then another row check
 	look     lookahead
-	suspects []*delivery // to be alone, in order of arrival
+	suspects []*delivery // that wait for a group, in order of arrival
 	byAge    *list.List  // of *delivery with messages, by deadline
 
 	slots, room int       // in use
 	bytes       int       // of the rows of those with room
 	exposed     int       // would be lost with the process: begun, neither settled nor leased
-	alone       *delivery // the suspect that has begun and holds no lease yet
 	apart       int       // suspects that have begun, leased or not
-	last        *delivery // the one of them that is near its last start
-	// fair lets a batch of others go between two suspects.
+	grouped     [2]int    // those of them that hold no lease: all, and of later starts than the second
+	last        *delivery // the suspect that is delivered alone, leased or not
+	// fair lets a batch of others go between two groups of suspects.
 	fair bool
 }
 
@@ -66,6 +70,7 @@ type state struct {
 func newBoard(c *Config) *board {
 	return &board{
 		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch, byteLimit: c.RoomBytes,
+		parkAfter: c.ParkAfter, groupLimits: [2]int{c.SecondStarts, c.LaterStarts},
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
 		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(), gate: newGate(c),
@@ -103,9 +108,9 @@ func (b *board) admit(d *delivery, m *bus.Delivery, now timer.Millis, elapsed ti
 
 // round is what is to be done now.
 type round struct {
-	// check lists deliveries to check and start, each with its slot; alone says that it is one suspect.
-	check []*delivery
-	alone bool
+	// check lists deliveries to check and start, each with its slot. All of them are suspects, or none is.
+	check    []*delivery
+	suspects bool
 	// refused are to be postponed: waiting for their hosts, or for their namespace's slots, has become pointless.
 	refused []refused
 	// wait tells when something comes due or has to be looked at again; 0: nothing does by itself.
@@ -141,7 +146,7 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	if b.gate.waiting > 0 {
 		lookAgain()
 	}
-	if b.alone != nil {
+	if b.last != nil && b.last.grouped {
 		return r
 	}
 	free := b.slotLimit - b.slots
@@ -151,12 +156,12 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	may := func(d *delivery) bool { return b.ready.may(d, b.slotLimit-b.slots) }
 	others := room > 0 && (b.ready.any(free) || b.gate.any(may))
-	if at := b.suspectNext(); at >= 0 && (!b.fair || !others) {
-		if b.exposed > 0 || room <= 0 || !b.takeSuspect(at) {
-			return r // what runs ends or takes a lease; then it is the suspect's turn
+	if !b.fair || !others {
+		group, wait := b.takeSuspects(room)
+		if len(group) > 0 || wait {
+			r.check, r.suspects = group, true
+			return r
 		}
-		r.check, r.alone = []*delivery{b.alone}, true
-		return r
 	}
 	b.ready.pulse.beat(elapsed, beatMost)
 	take := func(d *delivery) bool {
@@ -186,32 +191,68 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	return r
 }
 
-// suspectNext finds the first suspect that may begin as far as other suspects and its host go; -1 if none
-// may.
-func (b *board) suspectNext() int {
+// takeSuspects takes the suspects that may begin now, at most room of them. wait reports that nothing else may begin:
+// it is the turn of one that is delivered alone, and what runs ends or takes a lease.
+func (b *board) takeSuspects(room int) (group []*delivery, wait bool) {
 	if b.last != nil {
-		return -1
+		return nil, false
 	}
-	return slices.IndexFunc(b.suspects, func(d *delivery) bool {
-		return (b.apart == 0 || !d.last) && b.gate.lets(d)
+	b.suspects = slices.DeleteFunc(b.suspects, func(d *delivery) bool {
+		switch {
+		case wait, !b.gate.lets(d):
+			return false
+		case b.alone(d):
+			// Suspects with leases may run for minutes, so others do not wait for them.
+			wait = b.apart == b.grouped[0]
+			if b.apart > 0 || b.exposed > 0 || room <= 0 {
+				return false
+			}
+		case len(group) >= room, b.grouped[0] >= b.groupLimits[0], d.starts > 2 && b.grouped[1] >= b.groupLimits[1]:
+			return false
+		}
+		if !b.begin(d) {
+			wait = false
+			return false
+		}
+		group = append(group, d)
+		return true
 	})
+	b.fair = b.fair || len(group) > 0
+	return group, wait
 }
 
-// takeSuspect lets a suspect begin alone, unless its host's circuit has changed its mind.
-func (b *board) takeSuspect(at int) bool {
-	d := b.suspects[at]
+// alone reports whether a suspect is delivered alone. One such start would do without outages of bus and store, which
+// end deliveries, too.
+func (b *board) alone(d *delivery) bool { return d.starts >= b.parkAfter-1 }
+
+// begin takes a slot for a suspect, and a place with its host unless the host's circuit has opened.
+func (b *board) begin(d *delivery) bool {
 	if d.hostName != "" && !b.gate.take(b.gate.host(d.hostName), d) {
 		return false
 	}
-	b.suspects = slices.Delete(b.suspects, at, at+1)
-	b.alone, b.fair = d, true
 	b.reserve(d)
-	d.apart = true
+	d.apart, d.grouped = true, true
 	b.apart++
-	if d.last {
+	b.countGrouped(d, 1)
+	if b.alone(d) {
 		b.last = d
 	}
 	return true
+}
+
+func (b *board) countGrouped(d *delivery, n int) {
+	b.grouped[0] += n
+	if d.starts > 2 {
+		b.grouped[1] += n
+	}
+}
+
+// ungroup ends a suspect's part in its group.
+func (b *board) ungroup(d *delivery) {
+	if d.grouped {
+		d.grouped = false
+		b.countGrouped(d, -1)
+	}
 }
 
 func (b *board) reserve(d *delivery) {
@@ -333,8 +374,8 @@ func (b *board) hold(d *delivery, until timer.Millis) {
 	signal(b.wake)
 }
 
-// suspect lets a delivery wait to be alone; last says that it is near its last start.
-func (b *board) suspect(d *delivery, last bool) {
+// suspect lets a delivery wait for a group. starts counts the start that it waits for.
+func (b *board) suspect(d *delivery, starts int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || d.session.gone {
@@ -342,7 +383,7 @@ func (b *board) suspect(d *delivery, last bool) {
 		return
 	}
 	b.putBack(d)
-	d.stage, d.last = stageSuspected, last
+	d.stage, d.starts = stageSuspected, starts
 	b.suspects = append(b.suspects, d)
 	signal(b.wake)
 }
@@ -375,9 +416,7 @@ func (b *board) leased(d *delivery, revision timer.Revision) []*bus.Delivery {
 		}
 	}
 	b.cover(d)
-	if b.alone == d {
-		b.alone = nil
-	}
+	b.ungroup(d)
 	signal(b.wake)
 	return b.take(d)
 }
@@ -429,9 +468,7 @@ func (b *board) free(d *delivery) {
 	}
 	b.bytes -= d.bytes
 	d.bytes = 0
-	if b.alone == d {
-		b.alone = nil
-	}
+	b.ungroup(d)
 	if d.apart {
 		d.apart = false
 		b.apart--

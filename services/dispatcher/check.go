@@ -19,7 +19,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 			s.putOff(o.delivery, o.entry)
 		}
 		if len(r.check) > 0 {
-			s.check(ctx, r.check, r.alone)
+			s.check(ctx, r.check, r.suspects)
 			continue
 		}
 		fires, stop := after(r.wait)
@@ -37,18 +37,18 @@ func (s *Service) checkLoop(ctx context.Context) {
 // check is the row check (I7): the deliveries have their slots and their time has come; they are read
 // now and those whose row is in the event's state are begun at once.
 //
-// Suspects are only found here, not started: they have to wait to be alone and are read again then. A
+// Suspects are only found among the others, not started: they have to wait for a group (board) and are read again then. A
 // redelivered event is first read without counting, because a start must be counted when it happens and
 // not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
 //
 // A row that was just read goes out at once if its host has a place. One whose host has none waits for it and
 // is read again when it has it: there is no queue between the last read and the request.
-func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
+func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = alone && !d.maybeCounted
+		checks[i].CountStart = suspects && !d.maybeCounted
 	}
 	began := s.config.Clock()
 	rows, ok := s.read(ctx, checks)
@@ -63,12 +63,12 @@ func (s *Service) check(ctx context.Context, batch []*delivery, alone bool) {
 		}
 		starts := rows[i].Timer.Starts
 		switch {
-		case alone:
+		case suspects:
 			d.counted = true
 			s.begin(d)
 		case d.redelivered && starts > 0 || starts >= 2:
 			s.metrics.suspects.Inc()
-			s.board.suspect(d, starts+1 >= s.config.ParkAfter-1)
+			s.board.suspect(d, starts+1)
 		case !s.enter(d):
 		case d.redelivered:
 			recount = append(recount, d)

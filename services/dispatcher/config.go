@@ -83,6 +83,10 @@ type Config struct {
 	Batch int
 	// ParkAfter is how many counted starts without a result park a timer: 5.
 	ParkAfter int
+	// SecondStarts bounds how many timers run together whose start is at least the second that is counted without a
+	// result, LaterStarts how many of them have more: 32 and 4. One of them may be poison. The last two starts before
+	// a timer is parked are made alone.
+	SecondStarts, LaterStarts int
 	// LeaseAfter, LeaseFor and LeaseRenew are for deliveries that take long: after 2 s the row is
 	// leased for 15 s, renewed every 5 s. LeaseAfter is also how often waiting messages are extended,
 	// so it must be well below bus.AckWait.
@@ -166,6 +170,8 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.MaxInFlightBytes, 16<<20)
 	setDefault(&c.Batch, 256)
 	setDefault(&c.ParkAfter, 5)
+	setDefault(&c.SecondStarts, 32)
+	setDefault(&c.LaterStarts, 4)
 	setDefault(&c.LeaseAfter, 2*time.Second)
 	setDefault(&c.LeaseFor, 15*time.Second)
 	setDefault(&c.LeaseRenew, 5*time.Second)

@@ -19,7 +19,7 @@ const (
 	stageReady                      // waits for a slot
 	stageChecking                   // has a slot; its row is being read
 	stageQueued                     // waits for its host, to be checked again
-	stageSuspected                  // waits to be alone
+	stageSuspected                  // waits for a group of suspects, or to be alone
 	stageRunning                    // begun, or its row is being moved
 	stageSettled                    // the board has forgotten it
 )
@@ -44,8 +44,9 @@ type delivery struct {
 	roomy      bool
 	bytes      int // of its row
 	exposed    bool
+	starts     int  // of a suspect: those counted, and the one that it waits for or has made
 	apart      bool // a suspect that has begun
-	last       bool // a suspect near its last start
+	grouped    bool // a suspect that has begun and holds no row lease
 	concluding bool
 	lease      *lease
 	since      time.Duration // when it was admitted

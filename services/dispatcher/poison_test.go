@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 					})
 				}
 				w.put("poison", 500*time.Millisecond, nil)
-				w.poisoned(12*time.Minute, func(ctx context.Context, _ call) dispatcher.Answer {
+				w.poisoned(20*time.Minute, func(ctx context.Context, _ call) dispatcher.Answer {
 					return after(ctx, takes, 200)
 				})
 				parked := w.wantStatus("poison", timer.StatusParked)
@@ -95,38 +96,72 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestI13_ASuspectIsDeliveredApart(t *testing.T) {
-	inWorld(t, func(w *world) {
-		running, most := map[string]bool{}, 0
-		w.answer = func(ctx context.Context, c call) dispatcher.Answer {
-			w.mu.Lock()
-			running[c.id] = true
-			if running["suspect"] {
-				most = max(most, len(running))
-			}
-			w.mu.Unlock()
-			a := after(ctx, time.Second, 200)
-			w.mu.Lock()
-			delete(running, c.id)
-			w.mu.Unlock()
-			return a
-		}
-		n := w.start()
-		for i := range 20 {
-			w.put(fmt.Sprint(i), time.Duration(i)*200*time.Millisecond, nil)
-		}
-		w.put("suspect", time.Second, nil)
-		w.count("suspect", 2)
-		w.pass(30 * time.Second)
-		if most != 1 {
-			t.Fatalf("%d deliveries at once with the suspect, want it alone", most)
-		}
-		for i := range 20 {
-			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
-		}
-		w.wantStatus("suspect", timer.StatusDone)
-		n.end()
-	})
+// TestI13_SuspectsRunInGroups: the groups get smaller with the starts, and other timers are not delayed. The last two
+// starts are made alone.
+func TestI13_SuspectsRunInGroups(t *testing.T) {
+	const suspects = 64
+	for starts, c := range map[int]struct {
+		redelivered bool
+		group       int
+		late        time.Duration // of other timers
+	}{
+		1: {redelivered: true, group: 32},
+		2: {group: 4},
+		3: {group: 1, late: 1200 * time.Millisecond},
+	} {
+		t.Run(fmt.Sprint("after ", starts), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				running, others, most, beside := 0, 0, 0, 0
+				w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+					count := &others
+					if strings.HasPrefix(c.id, "suspect") {
+						count = &running
+					}
+					w.mu.Lock()
+					*count++
+					most = max(most, running)
+					if running > 0 {
+						beside = max(beside, others)
+					}
+					w.mu.Unlock()
+					a := after(ctx, 600*time.Millisecond, 200)
+					w.mu.Lock()
+					*count--
+					w.mu.Unlock()
+					return a
+				}
+				n := w.start(func(cfg *dispatcher.Config) {
+					cfg.Redelivered = func(*bus.Delivery) bool { return c.redelivered }
+				})
+				for i := range suspects {
+					id := fmt.Sprint("suspect", i)
+					w.put(id, time.Second, nil)
+					w.count(id, starts)
+				}
+				for i := range 20 {
+					w.put(fmt.Sprint("other", i), time.Second+time.Duration(i)*50*time.Millisecond, nil)
+				}
+				w.pass(time.Second + time.Duration(suspects/c.group)*1300*time.Millisecond)
+				if most != c.group {
+					t.Errorf("%d suspects ran at once, want %d", most, c.group)
+				}
+				if alone := c.group == 1; alone != (beside == 0) {
+					t.Errorf("%d other deliveries ran beside suspects", beside)
+				}
+				for i := range suspects {
+					w.wantStatus(fmt.Sprint("suspect", i), timer.StatusDone)
+				}
+				for i := range 20 {
+					id := fmt.Sprint("other", i)
+					w.wantCalls(id, 1)
+					if c2 := w.called(id)[0]; c2.at.Sub(c2.timer.ExecuteAt) > c.late+50*time.Millisecond {
+						t.Errorf("%s came %v late, want at most %v", id, c2.at.Sub(c2.timer.ExecuteAt), c.late)
+					}
+				}
+				n.end()
+			})
+		})
+	}
 }
 
 func TestI13_ALongSuspectHoldsNobodyUp(t *testing.T) {

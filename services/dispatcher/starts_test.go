@@ -61,7 +61,7 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 		"enter":    func(b *table, d *delivery) bool { _, ok := b.enter(d, 0, 0); return ok },
 		"withdraw": func(b *table, d *delivery) bool { return b.withdraw(d) },
 		"hold":     func(b *table, d *delivery) bool { b.hold(d, 1); return false },
-		"suspect":  func(b *table, d *delivery) bool { b.suspect(d, true); return false },
+		"suspect":  func(b *table, d *delivery) bool { b.suspect(d, 4); return false },
 	}
 	for name, step := range steps {
 		for end, of := range map[string]func(b *table){
