@@ -21,11 +21,11 @@ import (
 //
 // A suspect is a timer whose next start is at least its second that is counted without a result (I13). It may be
 // poison, but most suspects only ran in a process that ended. Suspects start in groups that get smaller with the starts,
-// so that the others of a group get a result, and other deliveries go on beside them. A delivery leaves its group when it
+// so that innocent ones get a result, while other deliveries continue. A delivery leaves its group when it
 // ends or holds a row lease: a poison timer ends its process early as a rule, and a slow callback must not stop others
 // for minutes. The last two starts before a timer is parked are made alone: the suspect waits until every other delivery
-// has ended or holds a lease, nothing starts until it has ended or holds one itself, and no other suspect runs meanwhile,
-// leased or not. Otherwise a poison timer and a slow innocent could meet again and again, and be parked together.
+// has ended or holds a lease, nothing starts until it has ended or holds one itself, and no other suspect runs at the
+// same time, leased or not. Otherwise a poison timer and a slow innocent could meet again and again, and be parked together.
 // Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
 type board struct {
 	slotLimit, roomLimit, batchLimit int

@@ -37,7 +37,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 // check is the row check (I7): the deliveries have their slots and their time has come; they are read
 // now and those whose row is in the event's state are begun at once.
 //
-// Suspects are only found among the others, not started: they have to wait for a group (board) and are read again then. A
+// A timer that proves to be a suspect is not started: it waits for a group (board) and is read again then. A
 // redelivered event is first read without counting, because a start must be counted when it happens and
 // not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
