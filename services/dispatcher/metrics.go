@@ -54,7 +54,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		malformed:  counter("malformed_total", "Messages on the due queue that were no due events."),
 		unknown:    counter("unknown_total", "Due events of a later release returned to the queue, once for each return."),
 		early:      counter("early_total", "Due events that came before their time by more than the clock bound."),
-		suspects:   counter("suspects_total", "Deliveries that waited for a group of suspects, or to be alone, because of starts without a result."),
+		suspects:   counter("suspects_total", "Deliveries that waited for a group, or to be alone, after starts without a result."),
 		leases:     counters("leases_total", "Row leases of long deliveries, renewals included, by what became of them.", "result"),
 		failures:   counters("failures_total", "Failed calls of store and bus, by operation.", "operation"),
 		hintsLost:  counter("hints_dropped_total", "Hints not sent for lack of room; polls make up for them."),
