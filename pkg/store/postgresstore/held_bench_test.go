@@ -1,0 +1,191 @@
+//go:build unix
+
+package postgresstore_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/postgresstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// BenchmarkHeldSnapshot compresses 20 minutes of a scheduler's work: in each of 1,200 seconds, timers fire and every
+// watermark advances. With held=true, a REPEATABLE READ transaction stays open meanwhile, so that no dead row version is
+// removed. It prints the median and p99 of what one session asks about its 64 shards. sweep is Overdue from the first key,
+// floor is Overdue from a minute ago.
+func BenchmarkHeldSnapshot(b *testing.B) {
+	for _, server := range servers(b) {
+		for _, held := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/held=%t", server.name, held), func(b *testing.B) { heldSnapshot(b, server.database(b), held) })
+		}
+	}
+}
+
+const (
+	heldSessions  = 4
+	heldShards    = 64 * heldSessions
+	heldSeconds   = 1200
+	heldPerSecond = 167 // 200,000 timers
+	heldPending   = 20_000
+)
+
+func heldSnapshot(b *testing.B, db *database, held bool) {
+	b.Helper()
+	s, err := postgresstore.Open(b.Context(), postgresstore.Options{URL: db.url})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	h := &heldRun{store: s, claims: make([][]store.Claim, heldSessions)}
+	for i := range h.claims {
+		claimed, err := s.Claim(b.Context(), benchNow, store.Owner{Incarnation: timer.UUID{1}, Node: "bench"},
+			shard.Block{Count: heldShards}.In(shard.Partition(i), heldSessions))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range claimed {
+			h.claims[i] = append(h.claims[i], c.Claim)
+		}
+	}
+	h.write(b, heldPending, 2*time.Hour)
+	db.execute(b, "VACUUM ANALYZE", "CHECKPOINT")
+	if held {
+		other, err := pgx.Connect(b.Context(), db.url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { other.Close(b.Context()) })
+		if _, err := other.Exec(b.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, seconds := range []int{0, heldSeconds / 4, heldSeconds / 2, heldSeconds} {
+		for h.seconds < seconds {
+			h.second(b)
+		}
+		b.Run(fmt.Sprintf("fired=%d", seconds*heldPerSecond), func(b *testing.B) {
+			h.took = map[string][]time.Duration{}
+			for b.Loop() {
+				h.measure(b)
+			}
+			for what, took := range h.took {
+				slices.Sort(took)
+				for name, i := range map[string]int{"p50": len(took) / 2, "p99": len(took) * 99 / 100} {
+					b.ReportMetric(float64(took[i].Microseconds())/1000, what+"-"+name+"-ms")
+				}
+			}
+		})
+	}
+}
+
+type heldRun struct {
+	store   *postgresstore.Store
+	claims  [][]store.Claim
+	seconds int
+	took    map[string][]time.Duration
+}
+
+func (h *heldRun) now() timer.Millis { return benchNow.Add(time.Duration(h.seconds) * time.Second) }
+
+// write makes timers that are due from now + ahead on, one each millisecond.
+func (h *heldRun) write(b *testing.B, n int, ahead time.Duration) (all []store.Put) {
+	b.Helper()
+	for len(all) < n {
+		ops := puts(min(5000, n-len(all)), heldShards)
+		for i := range ops {
+			put, _ := ops[i].(store.Put)
+			put.Spec.ExecuteAt = h.now().Add(ahead) + timer.Millis(len(all))
+			ops[i] = put
+			all = append(all, put)
+		}
+		if _, err := h.store.Write(b.Context(), h.now(), ops); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return all
+}
+
+// second fires timers and advances all watermarks.
+func (h *heldRun) second(b *testing.B) {
+	b.Helper()
+	fired := h.write(b, heldPerSecond, 0)
+	h.seconds++
+	if err := firstError(h.store.Finish(b.Context(), h.now(), finishes(fired, store.FinishDone))); err != nil {
+		b.Fatal(err)
+	}
+	h.advance(b)
+}
+
+func (h *heldRun) advance(b *testing.B) {
+	b.Helper()
+	for _, claims := range h.claims {
+		var items []store.Advance
+		for _, c := range claims {
+			items = append(items, store.Advance{Claim: c, Watermark: store.MaxKeyAt(h.now())})
+		}
+		h.time("advance", func() {
+			if err := firstError(h.store.Advance(b.Context(), h.now(), items)); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func (h *heldRun) measure(b *testing.B) {
+	b.Helper()
+	h.advance(b)
+	for _, claims := range h.claims {
+		due := store.DueQuery{Horizon: h.now().Add(30 * time.Second), PerShard: 1000, Total: 10_000}
+		sweep := store.OverdueQuery{Before: h.now(), Limit: 1000}
+		for _, c := range claims {
+			due.Shards = append(due.Shards, store.DueAfter{Claim: c, After: store.MaxKeyAt(h.now())})
+			sweep.Shards = append(sweep.Shards, store.OverdueRange{Claim: c, From: store.MinKey(), Upto: store.MaxKeyAt(h.now())})
+		}
+		h.time("due", func() {
+			answer, err := h.store.Due(b.Context(), due)
+			for i := range answer {
+				if err == nil && (answer[i].Err != nil || len(answer[i].Rows) > 0) {
+					b.Fatalf("due answers %+v", answer[i])
+				}
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+		h.overdue(b, "sweep", sweep)
+		for i := range sweep.Shards {
+			sweep.Shards[i].From = store.MaxKeyAt(h.now().Add(-time.Minute))
+		}
+		h.overdue(b, "floor", sweep)
+	}
+}
+
+func (h *heldRun) overdue(b *testing.B, what string, q store.OverdueQuery) {
+	b.Helper()
+	h.time(what, func() {
+		answer, err := h.store.Overdue(b.Context(), q)
+		for i := range answer {
+			if err == nil && (answer[i].Err != nil || len(answer[i].Rows) > 0) {
+				b.Fatalf("overdue answers %+v", answer[i])
+			}
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+func (h *heldRun) time(what string, run func()) {
+	start := time.Now()
+	run()
+	if h.took != nil {
+		h.took[what] = append(h.took[what], time.Since(start))
+	}
+}
