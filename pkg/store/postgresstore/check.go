@@ -22,7 +22,7 @@ var selectServer = statement{"select_server", `SELECT current_setting('server_ve
 
 // selectRights asks for the rights on the tables; it needs a schema to be there.
 var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
-	unnest(ARRAY['timers', 'timer_history', 'shards', 'namespaces', 'positions', 'cluster', 'timer_history_default',
+	unnest(ARRAY['timers', 'timer_history', 'claims', 'watermarks', 'namespaces', 'positions', 'cluster', 'timer_history_default',
 		'timer_history_dead', 'room']) AS n(name)
 WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
 	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}

@@ -3,7 +3,7 @@
 //
 // It owns the schema, its migrations and every statement. It may import pkg/store, pkg/timer, pkg/shard,
 // pgx and goose. It never reads a clock except the database's (Ping, and the days of history), never makes
-// a revision, never fences by a SELECT before a write, and never lets a driver's error out untranslated.
+// a revision, never fences by a SELECT that does not lock, and never lets a driver's error out untranslated.
 //
 // Statements work on whole batches: columns travel as arrays and are unnested by the server. All run from
 // prepared, generic plans, in which every table is reached through an index; sending several in one

@@ -28,7 +28,7 @@ func firsts(more, names string) string {
 	SELECT a.place, a.shard_id, a.after_due, a.after_uuid` + names + `, f.due_at, f.timer_uuid
 	FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::uuid[]` + more + `)
 		WITH ORDINALITY AS a(shard_id, version, owner, after_due, after_uuid` + names + `, place)
-	JOIN shards s ON s.shard_id = a.shard_id AND s.version = a.version AND s.owner = a.owner
+	JOIN claims c ON ` + fence + `
 	LEFT JOIN LATERAL (SELECT t.due_at, t.timer_uuid ` + firstOf + `) f ON true
 	ORDER BY a.place
 )

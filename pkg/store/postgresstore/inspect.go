@@ -8,10 +8,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-var inspectShards = statement{"inspect_shards", `SELECT a.place, f.due_at, s.version, s.owner, s.node, s.claimed_at,
-	s.watermark_due, s.watermark_uuid, s.published_due, s.published_uuid
+var inspectShards = statement{"inspect_shards", `SELECT a.place, f.due_at, c.version, c.owner, c.node, c.claimed_at,
+	n.due_at, n.uuid, c.published_due, c.published_uuid
 FROM unnest($1::bigint[]) WITH ORDINALITY AS a(shard_id, place)
-LEFT JOIN shards s ON s.shard_id = a.shard_id
+LEFT JOIN claims c ON c.shard_id = a.shard_id
+LEFT JOIN LATERAL (` + newestWatermark + `) n ON true
 LEFT JOIN LATERAL (SELECT t.due_at FROM timers t WHERE t.shard_id = a.shard_id AND t.status <> 'parked'
 	ORDER BY t.due_at, t.timer_uuid LIMIT 1) f ON true`}
 

@@ -31,7 +31,8 @@ const (
 	byUUID    = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
 	behindKey = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
 	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
-	byShard   = `shards_pkey on shards s.*\n.*Index Cond: \(shard_id = a.shard_id\)`
+	byShard   = `claims_pkey on claims c.*\n.*Index Cond: \(shard_id = a.shard_id\)`
+	watermark = `Index Scan Backward using watermarks_pkey on watermarks m.*\n.*Index Cond: \(shard_id = a.shard_id\)`
 	oneTimers = "sorts the history of one timer"
 
 	sortsRange = "sorts the index entries of the range, whose number is bounded"
@@ -60,10 +61,12 @@ func plans() []plan {
 		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
 		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
 		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
-		{what: "Inspect", statement: inspectShards, through: []string{byShard, `_due_at_timer_uuid_idx on timers_`}},
+		{what: "Inspect", statement: inspectShards, through: []string{byShard, watermark, `_due_at_timer_uuid_idx on timers_`}},
 		{what: "Claim", statement: claimShards},
+		{what: "Claim: watermarks", statement: readWatermarks, through: []string{watermark}},
 		{what: "Release", statement: releaseShards, through: []string{byShard}},
-		{what: "Advance", statement: advanceShards, through: []string{byShard}},
+		{what: "Advance: lock", statement: lockClaims, through: []string{byShard}},
+		{what: "Advance", statement: advanceShards, through: []string{byShard, watermark, `Tid Scan on watermarks w`}},
 		{what: "Unannounced: parked", statement: parkedMarks, through: []string{`marked_at_idx on timers_`}},
 		{what: "Unannounced: dead", statement: deadMarks, through: []string{`marked_at_idx on timer_history_`}},
 		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},

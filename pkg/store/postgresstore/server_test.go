@@ -96,7 +96,7 @@ func (db *database) fill(tb testing.TB, full bool) {
 func (db *database) empty(tb testing.TB) {
 	tb.Helper()
 	db.execute(tb, "SET synchronous_commit = off",
-		"DELETE FROM timers", "DELETE FROM timer_history", "DELETE FROM shards", "DELETE FROM namespaces",
+		"DELETE FROM timers", "DELETE FROM timer_history", "DELETE FROM claims", "DELETE FROM watermarks", "DELETE FROM namespaces",
 		"DELETE FROM positions", "DELETE FROM cluster")
 }
 

@@ -11,31 +11,59 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Each of these is one statement a batch with the fence in its WHERE. A row that another claim is just
-// changing is waited for and then compared anew, so that a stale claim never passes.
+// Claims and watermarks lie in separate tables: polls read claims, which change rarely (docs/decisions/0034). Claim, Release
+// and Advance each are one transaction that first locks the rows of claims, in the order of shards. A statement that has
+// waited for such a row compares it again, so a stale claim never passes; and one that runs after the lock sees the watermark
+// that the transaction before it committed.
 var (
-	claimShards = statement{"claim_shards", `INSERT INTO shards AS s (shard_id, version, owner, watermark_due, watermark_uuid,
-	published_due, published_uuid, claimed_at, updated_at, node)
-SELECT a.shard_id, 1, $2::uuid, '-infinity', $5::uuid, '-infinity', $5, $4::timestamptz, $4, $3::text
-FROM unnest($1::bigint[]) AS a(shard_id)
-ON CONFLICT (shard_id) DO UPDATE SET version = s.version + 1, owner = excluded.owner, node = excluded.node,
-	claimed_at = excluded.claimed_at, updated_at = excluded.updated_at
-RETURNING shard_id, version, watermark_due, watermark_uuid, published_due, published_uuid`}
+	// claimShards makes a watermark together with the first claim of a shard. Series start at different writes, so that the
+	// rows of a batch do not all change their keys in the same Advance.
+	claimShards = statement{"claim_shards", `WITH claimed AS (
+	INSERT INTO claims AS c (shard_id, version, owner, published_due, published_uuid, claimed_at, node)
+	SELECT a.shard_id, 1, $2::uuid, '-infinity', $5::uuid, $4::timestamptz, $3::text FROM unnest($1::bigint[]) AS a(shard_id)
+	ON CONFLICT (shard_id) DO UPDATE SET version = c.version + 1, owner = excluded.owner, node = excluded.node,
+		claimed_at = excluded.claimed_at
+	RETURNING shard_id, version, published_due, published_uuid
+), made AS (
+	INSERT INTO watermarks (shard_id, writes, due_at, uuid)
+	SELECT shard_id, floor(random() * 16), '-infinity', $5 FROM claimed WHERE version = 1
+)
+SELECT shard_id, version, published_due, published_uuid FROM claimed`}
 
-	releaseShards = statement{"release_shards", `UPDATE shards s SET owner = NULL, updated_at = $1,
-	published_due = CASE WHEN (s.published_due, s.published_uuid) < (a.due, a.uuid) THEN a.due ELSE s.published_due END,
-	published_uuid = CASE WHEN (s.published_due, s.published_uuid) < (a.due, a.uuid) THEN a.uuid ELSE s.published_uuid END` + fence}
+	readWatermarks = statement{"read_watermarks", `SELECT a.shard_id, n.due_at, n.uuid
+FROM unnest($1::bigint[]) AS a(shard_id) CROSS JOIN LATERAL (` + newestWatermark + ") n"}
 
-	advanceShards = statement{"advance_shards", `UPDATE shards s SET updated_at = $1,
-	watermark_due = CASE WHEN (s.watermark_due, s.watermark_uuid) < (a.due, a.uuid) THEN a.due ELSE s.watermark_due END,
-	watermark_uuid = CASE WHEN (s.watermark_due, s.watermark_uuid) < (a.due, a.uuid) THEN a.uuid ELSE s.watermark_uuid END` + fence}
+	releaseShards = statement{"release_shards", `UPDATE claims c SET owner = NULL,
+	published_due = CASE WHEN (c.published_due, c.published_uuid) < (a.due, a.uuid) THEN a.due ELSE c.published_due END,
+	published_uuid = CASE WHEN (c.published_due, c.published_uuid) < (a.due, a.uuid) THEN a.uuid ELSE c.published_uuid END
+FROM ` + keysUnderClaims + `
+WHERE ` + fence + `
+RETURNING a.place`}
+
+	lockClaims = statement{"lock_claims", `SELECT FROM unnest($1::bigint[], $2::bigint[], $3::uuid[]) AS a(shard_id, version, owner)
+JOIN claims c ON ` + fence + `
+FOR NO KEY UPDATE OF c`}
+
+	// advanceShards runs after lockClaims.
+	advanceShards = statement{"advance_shards", `UPDATE watermarks w SET writes = w.writes + 1,
+	due_at = CASE WHEN (w.due_at, w.uuid) < (a.due, a.uuid) THEN a.due ELSE w.due_at END,
+	uuid = CASE WHEN (w.due_at, w.uuid) < (a.due, a.uuid) THEN a.uuid ELSE w.uuid END
+FROM ` + keysUnderClaims + `
+JOIN claims c ON ` + fence + `
+CROSS JOIN LATERAL (` + newestWatermark + `) n
+WHERE w.ctid = n.ctid
+RETURNING a.place`}
 )
 
-const fence = `
-FROM unnest($2::bigint[], $3::bigint[], $4::uuid[], $5::timestamptz[], $6::uuid[])
-	WITH ORDINALITY AS a(shard_id, version, owner, due, uuid, place)
-WHERE s.shard_id = a.shard_id AND s.version = a.version AND s.owner = a.owner
-RETURNING a.place`
+const (
+	fence = "c.shard_id = a.shard_id AND c.version = a.version AND c.owner = a.owner"
+
+	keysUnderClaims = `unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::uuid[])
+	WITH ORDINALITY AS a(shard_id, version, owner, due, uuid, place)`
+
+	// newestWatermark is one index probe: migration 8 says why it does not look for a key.
+	newestWatermark = "SELECT m.ctid, m.due_at, m.uuid FROM watermarks m WHERE m.shard_id = a.shard_id ORDER BY m.series DESC LIMIT 1"
+)
 
 // Claim implements store.Shards.
 func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID) ([]store.Claimed, error) {
@@ -43,6 +71,9 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 		return nil, nil
 	}
 	out := make([]store.Claimed, len(shards))
+	for i, id := range shards {
+		out[i].Claim.Shard = id
+	}
 	for _, round := range rounds(placesOf(shards), func(i int) shard.ID { return shards[i] }) {
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(shards[a], shards[b]) })
 		place := make(map[shard.ID]int, len(round))
@@ -50,24 +81,28 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 			place[shards[i]] = i
 		}
 		err := s.write(ctx, "claim shards", latest, func(t *transaction) error {
+			ids := int8s(len(round), func(i int) int64 { return int64(shards[round[i]]) })
+			claimed := func(r *record) (c *store.Claimed) {
+				id := shard.ID(r.int8())
+				i, asked := place[id]
+				if !asked {
+					r.failf("the server claimed shard %s, which nobody asked for", id)
+					return &store.Claimed{}
+				}
+				return &out[i]
+			}
 			return t.commit(ctx, call{
 				statement: claimShards,
-				args: [][]byte{
-					int8s(len(round), func(i int) int64 { return int64(shards[round[i]]) }),
-					uuidValue(owner.Incarnation), textValue(storable(owner.Node)), instantValue(now), uuidValue(timer.UUID{}),
-				},
+				args:      [][]byte{ids, uuidValue(owner.Incarnation), textValue(storable(owner.Node)), instantValue(now), uuidValue(timer.UUID{})},
 				row: func(r *record) {
-					c := store.Claimed{Claim: store.Claim{Shard: shard.ID(r.int8()), Owner: owner.Incarnation}}
-					c.Claim.Version = r.int8()
-					c.Watermark = readKey(r)
+					c := claimed(r)
+					c.Claim.Version, c.Claim.Owner = r.int8(), owner.Incarnation
 					c.Published = readKey(r)
-					i, asked := place[c.Claim.Shard]
-					if !asked {
-						r.failf("the server claimed shard %s, which nobody asked for", c.Claim.Shard)
-						return
-					}
-					out[i] = c
 				},
+			}, call{
+				statement: readWatermarks,
+				args:      [][]byte{ids},
+				row:       func(r *record) { claimed(r).Watermark = readKey(r) },
 			})
 		})
 		if err != nil {
@@ -78,20 +113,21 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 }
 
 // Release implements store.Shards.
-func (s *Store) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
-	return s.underClaim(ctx, now, "release", releaseShards, len(items),
+func (s *Store) Release(ctx context.Context, _ timer.Millis, items []store.Release) ([]error, error) {
+	return s.underClaim(ctx, "release", len(items), []statement{releaseShards},
 		func(i int) (store.Claim, store.Key) { return items[i].Claim, items[i].Published })
 }
 
 // Advance implements store.Shards.
-func (s *Store) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
-	return s.underClaim(ctx, now, "advance", advanceShards, len(items),
+func (s *Store) Advance(ctx context.Context, _ timer.Millis, items []store.Advance) ([]error, error) {
+	return s.underClaim(ctx, "advance", len(items), []statement{lockClaims, advanceShards},
 		func(i int) (store.Claim, store.Key) { return items[i].Claim, items[i].Watermark })
 }
 
-// underClaim writes a key to each of n shards whose claim holds.
+// underClaim writes a key to each of n shards whose claim holds. The last of the statements writes and returns the places of
+// those shards; the ones before it get the claims only.
 func (s *Store) underClaim(
-	ctx context.Context, now timer.Millis, verb string, what statement, n int, item func(i int) (store.Claim, store.Key),
+	ctx context.Context, verb string, n int, statements []statement, item func(i int) (store.Claim, store.Key),
 ) ([]error, error) {
 	if n == 0 {
 		return nil, nil
@@ -105,12 +141,15 @@ func (s *Store) underClaim(
 				out[i] = fenced(verb, claim(i))
 			}
 			key := func(i int) store.Key { _, k := item(round[i]); return k }
-			args := append([][]byte{instantValue(now)}, claimArgs(len(round), func(i int) store.Claim { return claim(round[i]) })...)
-			return t.commit(ctx, call{
-				statement: what,
-				args:      append(args, keyDues(len(round), key), keyUUIDs(len(round), key)),
-				row:       func(r *record) { out[round[r.int8()-1]] = nil },
-			})
+			claims := claimArgs(len(round), func(i int) store.Claim { return claim(round[i]) })
+			var calls []call
+			for _, what := range statements {
+				calls = append(calls, call{statement: what, args: claims})
+			}
+			writes := &calls[len(calls)-1]
+			writes.args = append(slices.Clip(claims), keyDues(len(round), key), keyUUIDs(len(round), key))
+			writes.row = func(r *record) { out[round[r.int8()-1]] = nil }
+			return t.commit(ctx, calls...)
 		})
 		if err != nil {
 			return nil, err
