@@ -15,7 +15,7 @@ type Shards interface {
 	// row gets one, with the watermark at MinKey. Shards of one call are claimed each by itself.
 	//
 	// PostgreSQL: one INSERT … ON CONFLICT (shard) DO UPDATE SET version = version + 1 … RETURNING
-	// over unnest. DynamoDB: one UpdateItem (ADD version) with RETURN ALL_NEW a shard, in parallel.
+	// over unnest, and a SELECT of the watermarks in the same transaction. DynamoDB: one UpdateItem (ADD version) with RETURN ALL_NEW a shard, in parallel.
 	Claim(ctx context.Context, now timer.Millis, owner Owner, shards []shard.ID) ([]Claimed, error)
 
 	// Release gives claims up in good order. It raises the shard's Published to the item's key
@@ -46,7 +46,8 @@ type Shards interface {
 	// Advance moves watermarks forward. A watermark never goes back: an earlier one than stored is
 	// answered nil and changes nothing. It does not touch Published. Item answers: nil or ErrFenced.
 	//
-	// PostgreSQL: one UPDATE … FROM unnest … SET watermark = greatest(…). DynamoDB: a conditional
+	// PostgreSQL: SELECT … FOR NO KEY UPDATE of the claims, and one UPDATE of the watermarks in the same
+	// transaction. DynamoDB: a conditional
 	// UpdateItem each.
 	Advance(ctx context.Context, now timer.Millis, items []Advance) ([]error, error)
 

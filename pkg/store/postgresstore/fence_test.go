@@ -1,12 +1,15 @@
 package postgresstore
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -46,6 +49,45 @@ func TestTwoOwnersFight(t *testing.T) {
 			length, f.claims.Load(), f.tried.Load(), f.tried.Load()-f.refused.Load(), f.refused.Load(), f.stale.Load(), f.broken.Load())
 		if f.broken.Load() != 0 || f.stale.Load() == 0 || f.tried.Load() == f.refused.Load() {
 			t.Error("want stale advances, all of them refused, and others that succeed")
+		}
+	})
+}
+
+// TestI5_AnAdvanceWaitsForATakeOver that has not committed yet, and is fenced then.
+func TestI5_AnAdvanceWaitsForATakeOver(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		claim := claimShardsOf(t, s, shard.Block{Base: fought, Count: 1})[0].Claim
+		other, err := pgx.Connect(t.Context(), inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+		if _, err := other.Exec(t.Context(), "BEGIN; UPDATE claims SET version = version + 1"); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		ctx := t.Context()
+		go func() {
+			errs, err := s.Advance(ctx, now, []store.Advance{{Claim: claim, Watermark: store.MaxKeyAt(now)}})
+			done <- cmp.Or(err, errs[0])
+		}()
+		for count(t, inside, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0 {
+			select {
+			case err := <-done:
+				t.Fatalf("the advance did not wait: %v", err)
+			default:
+			}
+		}
+		if _, err := other.Exec(t.Context(), "COMMIT"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; !errors.Is(err, store.ErrFenced) {
+			t.Errorf("the advance after the take-over: %v", err)
+		}
+		if states, err := s.Inspect(t.Context(), []shard.ID{fought}); err != nil || states[0].Watermark != store.MinKey() {
+			t.Errorf("the watermark is %v, %v", states[0].Watermark, err)
 		}
 	})
 }

@@ -2,27 +2,25 @@ package postgresstore
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestHeldSnapshot counts the pages that polls, sweeps and advances read. They must not grow with the number of advances
-// while a transaction keeps every dead version of a watermark.
+// TestHeldSnapshot counts the pages that polls, sweeps and advances read. While a transaction keeps every dead row version,
+// they must not grow with the number of advances, nor with the number of timers that fired before the key to start from.
 func TestHeldSnapshot(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		s := openStore(t, inside)
 		var items []store.Advance
-		due, overdue := store.DueQuery{Horizon: now, PerShard: 10, Total: 10}, store.OverdueQuery{Before: now, Limit: 10}
-		for _, c := range claimShardsOf(t, s, shard.Block{Count: 16}) {
+		for _, c := range claimShardsOf(t, s, block) {
 			items = append(items, store.Advance{Claim: c.Claim})
-			due.Shards = append(due.Shards, store.DueAfter{Claim: c.Claim, After: store.MinKey()})
-			overdue.Shards = append(overdue.Shards, store.OverdueRange{Claim: c.Claim, From: store.MinKey(), Upto: store.MaxKeyAt(now)})
 		}
 		advance := func(at int) {
 			for i := range items {
@@ -38,16 +36,21 @@ func TestHeldSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		statements := map[statement][][]byte{}
-		claims := claimArgs(len(items), func(i int) store.Claim { return items[i].Claim })
-		key := func(int) store.Key { return store.MaxKeyAt(now) }
-		minimum := func(int) store.Key { return store.MinKey() }
+		const advances, perAdvance = 100, 20
+		last := now + advances*perAdvance
 		n := len(items)
-		statements[lockClaims] = claims
-		statements[advanceShards] = append(claims[:3:3], keyDues(n, key), keyUUIDs(n, key))
-		statements[dueTimers] = append(claims[:3:3], keyDues(n, minimum), keyUUIDs(n, minimum), instantValue(now), int8Value(11), int8Value(50))
-		statements[overdueTimers] = append(claims[:3:3], keyDues(n, minimum), keyUUIDs(n, minimum), keyDues(n, key), keyUUIDs(n, key),
-			instantValue(now), int8Value(11))
+		claims := claimArgs(n, func(i int) store.Claim { return items[i].Claim })
+		keys := func(k store.Key) [][]byte {
+			key := func(int) store.Key { return k }
+			return [][]byte{keyDues(n, key), keyUUIDs(n, key)}
+		}
+		from, upto := keys(store.MaxKeyAt(last)), keys(store.MaxKeyAt(last+1000))
+		statements := map[statement][][]byte{
+			lockClaims:    claims,
+			advanceShards: slices.Concat(claims, from),
+			dueTimers:     slices.Concat(claims, from, [][]byte{instantValue(last + 1000), int8Value(10), int8Value(100)}),
+			overdueTimers: slices.Concat(claims, from, upto, [][]byte{instantValue(last + 1000), int8Value(10)}),
+		}
 
 		holder, err := pgx.Connect(t.Context(), inside)
 		if err != nil {
@@ -62,8 +65,19 @@ func TestHeldSnapshot(t *testing.T) {
 		for what, args := range statements {
 			before[what.name] = pagesRead(t, s, what, args)
 		}
-		const advances = 300
 		for i := range advances {
+			var ops []store.Op
+			var ends []store.Finish
+			for j := range perAdvance {
+				p := putOf(fmt.Sprint(i, "-", j), now+timer.Millis(i*perAdvance+j))
+				ops, ends = append(ops, p), append(ends, finishOf(p, store.FinishDone))
+			}
+			if _, err := s.Write(t.Context(), now, ops); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Finish(t.Context(), now, ends); err != nil {
+				t.Fatal(err)
+			}
 			advance(i + 2)
 		}
 		for what, args := range statements {

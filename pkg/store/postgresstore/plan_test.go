@@ -30,6 +30,7 @@ const (
 	byDue     = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
 	byUUID    = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
 	behindKey = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
+	between   = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = f.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(f.after_due, f.after_uuid\)\) AND \(due_at < \$8\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(f.upto_due, f.upto_uuid\)\)\)`
 	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
 	byShard   = `claims_pkey on claims c.*\n.*Index Cond: \(shard_id = a.shard_id\)`
 	watermark = `Index Scan Backward using watermarks_pkey on watermarks m.*\n.*Index Cond: \(shard_id = a.shard_id\)`
@@ -60,7 +61,7 @@ func plans() []plan {
 		{what: "Finish: give way", statement: giveWay, through: []string{inHistory}},
 		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
 		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
-		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
+		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey, between}, maySort: "puts the shards asked in their order"},
 		{what: "Inspect", statement: inspectShards, through: []string{byShard, watermark, `_due_at_timer_uuid_idx on timers_`}},
 		{what: "Claim", statement: claimShards},
 		{what: "Claim: watermarks", statement: readWatermarks, through: []string{watermark}},
