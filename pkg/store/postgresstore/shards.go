@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Claims and watermarks lie in separate tables: polls read claims, which change rarely (docs/decisions/0034). Claim, Release
+// Claims and watermarks are in separate tables: polls read claims, which change rarely (docs/decisions/0034). Claim, Release
 // and Advance each are one transaction that first locks the rows of claims, in the order of shards. A statement that has
 // waited for such a row compares it again, so a stale claim never passes; and one that runs after the lock sees the watermark
 // that the transaction before it committed.
@@ -93,7 +93,9 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 			}
 			return t.commit(ctx, call{
 				statement: claimShards,
-				args:      [][]byte{ids, uuidValue(owner.Incarnation), textValue(storable(owner.Node)), instantValue(now), uuidValue(timer.UUID{})},
+				args: [][]byte{
+					ids, uuidValue(owner.Incarnation), textValue(storable(owner.Node)), instantValue(now), uuidValue(timer.UUID{}),
+				},
 				row: func(r *record) {
 					c := claimed(r)
 					c.Claim.Version, c.Claim.Owner = r.int8(), owner.Incarnation
