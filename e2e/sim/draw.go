@@ -75,8 +75,10 @@ func Draw(seed uint64) Plan {
 		if rare.chance(5) {
 			rare.recreate(&p)
 		}
-		slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	}
+	cuts := &dice{rand.New(rand.NewPCG(seed, 0x63757473))}
+	cuts.cutOff(&p)
+	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
 
@@ -186,6 +188,37 @@ func (r *dice) call() int {
 		return 1 + r.IntN(20)
 	}
 	return 1 + r.IntN(200)
+}
+
+// cutOff keeps schedulers and dispatchers from the store. In some lives it is the only fault, and strikes one of them;
+// with other faults it strikes a process, a role, or all.
+func (r *dice) cutOff(p *Plan) {
+	workers := p.Schedulers + dispatchers
+	f := Fault{
+		Kind: StoreCut, Node: ingests + r.IntN(workers), At: r.between(0, p.Length*3/4), Count: r.IntN(2),
+		For: r.between(time.Second, 30*time.Second),
+	}
+	f.For = min(f.For, p.Length-f.At)
+	switch {
+	case p.Seed%kinds == 4:
+		if r.chance(40) {
+			p.Faults = []Fault{f}
+		}
+	case p.Seed%kinds == 0 || p.Seed%kinds == slowCommits || !r.chance(15):
+	case r.chance(50):
+		p.Faults = append(p.Faults, f)
+	default:
+		from, to := ingests, ingests+workers
+		switch r.IntN(3) {
+		case 0:
+			to = from + p.Schedulers
+		case 1:
+			from += p.Schedulers
+		}
+		for f.Node = from; f.Node < to; f.Node++ {
+			p.Faults = append(p.Faults, f)
+		}
+	}
 }
 
 // poison makes one timer kill whoever delivers it.

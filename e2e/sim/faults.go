@@ -24,7 +24,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		w.note("fault %s %+v", f.Kind, f)
 		switch f.Kind { // node.crash records crashes; the default is for faults of the bus.
 		case Crash:
-		case Zombie, CutOff:
+		case Zombie, CutOff, StoreCut:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
 		default:
 			w.recording.struckBus(&f)
@@ -68,6 +68,8 @@ func (w *World) stroke(f Fault) func(context.Context) {
 			sleep(ctx, f.For)
 			l.member.Connect()
 		}
+	case StoreCut:
+		return func(context.Context) {} // faulty.plan looks it up
 	case Crash:
 		return func(ctx context.Context) {
 			n.crash()

@@ -65,6 +65,7 @@ type life struct {
 	node    *node
 	number  int
 	handle  *faulty
+	reach   *store.Reach // of the handle
 	member  *membus.Member
 	handler http.Handler
 	stop    context.CancelFunc
@@ -91,6 +92,7 @@ func (n *node) begin() {
 	n.life = l
 	run := l.service()
 	n.world.note("%s  started", n)
+	n.running.Go(func() { must(l.reach.Run(ctx)) })
 	n.running.Go(func() {
 		err := run(ctx)
 		n.mu.Lock()
@@ -105,9 +107,10 @@ func (n *node) begin() {
 func (l *life) service() func(context.Context) error {
 	n := l.node
 	random := seeded(n.world.plan.Seed, uint64(n.index*1000+l.number))
-	directory := store.NewDirectory(l.handle)
 	revisions := timer.NewRevisions(n.clock, random)
 	log := slog.New(&traceHandler{node: n})
+	l.reach = store.NewReach(l.handle, log)
+	directory := store.NewDirectory(l.reach)
 	positions, _ := store.As[store.Positions](l.handle)
 	c := Configs{
 		Ingest: ingest.Config{
@@ -115,12 +118,12 @@ func (l *life) service() func(context.Context) error {
 			Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
-			Store: l.handle, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: n.clock, Random: random,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: n.clock, Random: random,
 			Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
 			Rest: n.world.plan.Rest,
 		},
 		Dispatcher: dispatcher.Config{
-			Store: l.handle, Directory: directory, Bus: l.member, Clock: n.clock, Revisions: revisions,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: l.member, Clock: n.clock, Revisions: revisions,
 			Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}

@@ -169,6 +169,8 @@ func (o *oracle) delivered(d *delivered) Step {
 	seen := o.see(s, o.checkLife(s, d), d)
 	if seen.count > 1 {
 		o.counts.Duplicates++
+	} else {
+		o.checkCut(s, d)
 	}
 	step := seen.step
 	if !step.Answer.Again() {

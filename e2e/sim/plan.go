@@ -133,6 +133,9 @@ const (
 	StoreUnknown FaultKind = "store-unknown" // applied, the answer lost
 	StoreHangs   FaultKind = "store-hangs"   // no answer, not applied, for For
 	StoreLate    FaultKind = "store-late"    // answered unknown, applied after For
+	// StoreCut: Node does not reach the store from At on, for For. Its connections are refused (Count 0), or nothing comes
+	// back until the end of the cut (Count 1).
+	StoreCut FaultKind = "store-cut"
 	// BusFails and BusUnknown strike publications of Node, likewise.
 	BusFails   FaultKind = "bus-fails"   // refused
 	BusUnknown FaultKind = "bus-unknown" // half of it taken, the answer lost

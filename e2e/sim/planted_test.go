@@ -124,6 +124,9 @@ var planted = []struct {
 	})},
 	{"postponements of a dead host without an attempt", []string{"postponed"}, misread(func(t *timer.Timer) { t.PlannedAt = t.DueAt })},
 	{"circuits that open at once", []string{"uncalled"}, always(func(c *sim.Configs) { c.Dispatcher.CircuitAfter = 1 })},
+	{"cut-off processes keep their work", []string{"cut"}, always(func(c *sim.Configs) {
+		c.Scheduler.Reach, c.Dispatcher.Reach = nil, nil
+	})},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
 	})},

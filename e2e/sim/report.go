@@ -19,9 +19,10 @@ type Report struct {
 	Operations, Applied, Deliveries, Duplicates,
 	Done, Dead, Parked, Deleted int
 	// Slowest is the longest a delivery came after its time; Late after both its time and the healing.
-	Slowest, Late time.Duration
-	Virtual       time.Duration
-	Trace         []string
+	// Cut is the longest while one process, and nothing else, was cut off from the store.
+	Slowest, Late, Cut time.Duration
+	Virtual            time.Duration
+	Trace              []string
 }
 
 // Add sums up, without the traces.
@@ -37,12 +38,13 @@ func (r *Report) Add(o *Report) {
 	r.Deleted += o.Deleted
 	r.Slowest = max(r.Slowest, o.Slowest)
 	r.Late = max(r.Late, o.Late)
+	r.Cut = max(r.Cut, o.Cut)
 	r.Virtual += o.Virtual
 }
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
-		"%d deleted or never made; latest delivery after healing %v, %.1f virtual hours, %d violations",
+		"%d deleted or never made; latest delivery after healing %v, beside a cut %v, %.1f virtual hours, %d violations",
 		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
-		r.Late, r.Virtual.Hours(), len(r.Violations))
+		r.Late, r.Cut, r.Virtual.Hours(), len(r.Violations))
 }

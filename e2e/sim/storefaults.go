@@ -42,6 +42,9 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 	if f.healed.Load() {
 		return faultstore.Fault{}
 	}
+	if cut, ok := f.cut(); ok {
+		return cut
+	}
 	n.mu.Lock()
 	n.calls[""]++
 	n.calls[method]++
@@ -88,6 +91,22 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 		return faultstore.Fault{Kind: kind, For: p.For}
 	}
 	return faultstore.Fault{}
+}
+
+// cut is what happens to a call while the node does not reach the store.
+func (f *faulty) cut() (faultstore.Fault, bool) {
+	n := f.life.node
+	now := n.world.since()
+	for _, p := range n.world.plan.Faults {
+		if p.Kind != StoreCut || p.Node%len(n.world.nodes) != n.index || now < p.At || now >= p.At+p.For {
+			continue
+		}
+		if p.Count == 0 {
+			return faultstore.Fault{Kind: faultstore.FailBefore}, true
+		}
+		return faultstore.Fault{Kind: faultstore.Delay, For: p.At + p.For - now}, true
+	}
+	return faultstore.Fault{}, false
 }
 
 // crashAt kills the process before the call is applied, or after it and before the answer is heard.

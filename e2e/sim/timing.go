@@ -44,6 +44,23 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 // prompt covers the nodes' clock offsets and the pauses between tries of a lost answer.
 const prompt = time.Second
 
+// checkCut is I17: if a scheduler or dispatcher does not reach the store, another process takes its work.
+func (o *oracle) checkCut(s *opState, d *delivered) {
+	faults := o.world.plan.Faults
+	if len(faults) != 1 || faults[0].Kind != StoreCut || slices.ContainsFunc(o.ops, (*opState).kills) {
+		return
+	}
+	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
+	late := timer.SystemClock().Sub(from)
+	o.counts.Cut = max(o.counts.Cut, late)
+	if late > cutLimit {
+		o.broken("cut", "op %d went out %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
+	}
+}
+
+// cutLimit is the time after which a process gives up its work, plus that of the handover.
+const cutLimit = 3 * time.Second
+
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
 // callback that was running. An event that was lost with the due queue, or that found no row because the
 // write came after its own due time, waits for the redelivery bound besides (I12); shards of a new namespace, whose

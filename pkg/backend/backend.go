@@ -53,7 +53,9 @@ type Options struct {
 // Backend is what was opened.
 type Backend struct {
 	Store store.Store
-	Bus   bus.Bus
+	// Shared: other processes may use the store's database.
+	Shared bool
+	Bus    bus.Bus
 	// Format is how public events lie in the bus's messages.
 	Format event.Mode
 	// Cluster is the identity that the store keeps.

@@ -46,7 +46,24 @@ func (w *works) consumption(role Role) runtime.Question {
 	if role == Scheduler {
 		topic, group, part, reason = bus.Shards, bus.GroupSchedulers, "hints", "hints are not consumed"
 	}
-	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error { return w.backend.Bus.Ready(topic, group) }}
+	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error {
+		select {
+		case <-w.reach.Lost():
+			return givenUp(part)
+		default:
+			return w.backend.Bus.Ready(topic, group)
+		}
+	}}
+}
+
+// givenUp says that a role does not consume, because this process does not reach the store.
+type givenUp string
+
+func (g givenUp) Error() string { return g.ReadyReason() }
+
+// ReadyReason is what a process that is not ready for this reason answers.
+func (g givenUp) ReadyReason() string {
+	return string(g) + " are left to other processes until the store answers"
 }
 
 // busAnswers asks the bus for what schedulers and dispatchers require of it.

@@ -25,7 +25,7 @@ const requestTimeout = 10 * time.Second
 // takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
 func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) ([]runtime.Part, error) {
 	w := &works{
-		backend: b, options: o, registry: runtime.NewRegistry(o.Version), directory: store.NewDirectory(b.Store),
+		backend: b, options: o, registry: runtime.NewRegistry(o.Version), store: b.Store,
 		clock: clock, revisions: timer.NewRevisions(clock.now, rand.Uint64),
 		source: sourceOf(b), name: o.Name,
 	}
@@ -48,8 +48,16 @@ func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) 
 	if metered, ok := below.(prometheus.Collector); ok {
 		w.registry.MustRegister(metered)
 	}
-	watch := newWatch(b.Store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
+	if b.Shared && o.Role != Ingest {
+		w.reach = store.NewReach(b.Store, o.Logger)
+		w.store = w.reach
+	}
+	w.directory = store.NewDirectory(w.store)
+	watch := newWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
 	parts := []runtime.Part{{Name: "watch", Run: watch.run}}
+	if w.reach != nil {
+		parts = append(parts, runtime.Part{Name: "reach", Run: w.reach.Run})
+	}
 	for _, service := range []struct {
 		role  Role
 		build func() ([]runtime.Part, error)
@@ -71,8 +79,11 @@ func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) 
 
 // works is what the services of one process share.
 type works struct {
-	backend   *backend.Backend
-	options   *Options
+	backend *backend.Backend
+	options *Options
+	// store is the backend's, of which reach watches the calls; nil if no other process could take over.
+	store     store.Store
+	reach     *store.Reach
 	registry  *prometheus.Registry
 	directory *store.Directory
 	clock     *storeClock
@@ -100,7 +111,7 @@ func hostsOf(o *Options) (*runtime.Hosts, error) {
 func (w *works) dispatcher() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := dispatcher.New(dispatcher.Config{
-		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Revisions: w.revisions, Random: rand.Uint64,
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The parts before it need some of the time, and so do the timers that are made due again after it.
@@ -115,7 +126,7 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 func (w *works) scheduler() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := scheduler.New(scheduler.Config{
-		Store: b.Store, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Random: rand.Uint64, Node: w.name,
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Random: rand.Uint64, Node: w.name,
 		Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry, Rest: store.AsksByShard(b.Store),
 		SetBack: w.clock.nextSetBack,
 	})

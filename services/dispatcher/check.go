@@ -51,7 +51,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		checks[i].CountStart = suspects && !d.maybeCounted
 	}
 	began := s.config.Clock()
-	rows, ok := s.read(ctx, checks)
+	rows, ok := s.read(ctx, checks, false)
 	if !ok {
 		s.forget(batch)
 		return
@@ -85,7 +85,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		checks[i].CountStart = !d.maybeCounted
 	}
 	began = s.config.Clock()
-	if rows, ok = s.read(ctx, checks); !ok {
+	if rows, ok = s.read(ctx, checks, false); !ok {
 		s.forget(recount)
 		return
 	}
@@ -116,7 +116,7 @@ func (s *Service) answered(d *delivery, row *store.Checked) bool {
 func (s *Service) readOne(ctx context.Context, check store.Check) (store.Checked, bool) {
 	pauses := s.pauses()
 	for {
-		rows, ok := s.read(ctx, []store.Check{check})
+		rows, ok := s.read(ctx, []store.Check{check}, true)
 		if !ok {
 			return store.Checked{}, false
 		}
@@ -125,7 +125,7 @@ func (s *Service) readOne(ctx context.Context, check store.Check) (store.Checked
 		}
 		s.failed("check rows", rows[0].Err)
 		check.CountStart = check.CountStart && errors.Is(rows[0].Err, store.ErrUnavailable)
-		if !pauses.wait(ctx) {
+		if !pauses.waitForStore(ctx, true) {
 			return store.Checked{}, false
 		}
 	}
@@ -189,11 +189,12 @@ func (s *Service) begin(d *delivery) {
 	}
 }
 
-// read asks until it is answered; false means that the service ends.
+// read asks until it is answered. false means that the service ends, or, unless it is to wait until the store is found
+// again, that the store is lost.
 //
 // A count whose answer was lost may have been made. It is not made again: one start counted as two
 // brings an innocent nearer to being parked, while one not counted gives a poison timer one start more.
-func (s *Service) read(ctx context.Context, checks []store.Check) ([]store.Checked, bool) {
+func (s *Service) read(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
 	pauses := s.pauses()
 	for {
 		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
@@ -208,13 +209,13 @@ func (s *Service) read(ctx context.Context, checks []store.Check) ([]store.Check
 				checks[i].CountStart = false
 			}
 		}
-		if errors.Is(err, store.ErrClosed) || !pauses.wait(ctx) {
+		if errors.Is(err, store.ErrClosed) || !pauses.waitForStore(ctx, untilFound) {
 			return nil, false
 		}
 	}
 }
 
-// forget gives deliveries up without acknowledging them: they come again.
+// forget gives deliveries up without acknowledging them: they come again, here or in another process.
 func (s *Service) forget(ds []*delivery) {
 	for _, d := range ds {
 		s.board.settle(d)

@@ -37,6 +37,9 @@ type (
 // Config is what a dispatcher needs. Numbers left at zero get the default in their comment.
 type Config struct {
 	Store Store
+	// Reach reports when Store is lost: then the dispatcher takes no messages, and returns those that it has. nil: never.
+	// Store should be the Reach itself, so that its calls are watched.
+	Reach *store.Reach
 	Bus   bus.Bus
 	// Directory tells the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory

@@ -9,6 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
+	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -95,10 +96,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 	// In reverse order of the way of a delivery: no new ones, then those under way, then what carries
 	// their outcomes.
-	err := s.config.Bus.Consume(ctx, bus.Spec{
-		Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue,
-		MaxInFlight: s.config.MaxInFlight, MaxBytes: s.config.MaxInFlightBytes,
-	}, s.open)
+	err := s.consume(ctx)
 	stopIntake()
 	s.board.close()
 	<-s.board.idle
@@ -118,6 +116,25 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("consume due events: %w", err)
 	}
 	return nil
+}
+
+// rejoinAfter is how long a dispatcher waits before it takes messages again after the store was lost. By then the outcomes
+// that wait for the store are written, also in other processes, so that their timers are not delivered a second time.
+const rejoinAfter = 500 * time.Millisecond
+
+// consume takes due events until ctx ends, but not while the store is lost (I17).
+func (s *Service) consume(ctx context.Context) error {
+	lost := false
+	return runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
+		if lost && !sleep(ctx, rejoinAfter) {
+			return nil
+		}
+		lost = true // if there is another round
+		return s.config.Bus.Consume(ctx, bus.Spec{
+			Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue,
+			MaxInFlight: s.config.MaxInFlight, MaxBytes: s.config.MaxInFlightBytes,
+		}, s.open)
+	})
 }
 
 func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {

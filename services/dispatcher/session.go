@@ -63,7 +63,8 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 
 // Close implements bus.Session. In good order it waits for what has begun until that is settled or
 // leased, so that nobody repeats it; long callbacks hold leases and hold nothing up. After a loss
-// nothing is waited for: acknowledgements do not count any more.
+// nothing is waited for: acknowledgements do not count any more. Nor while the store is lost: no outcome can be
+// written, so other processes deliver again what has begun here.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.service.board.leave(o)
 	if errors.Is(cause, bus.ErrLost) {
@@ -71,6 +72,8 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	}
 	select {
 	case <-o.idle:
+		return nil
+	case <-o.service.config.Reach.Lost():
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -46,3 +46,19 @@ type pauses struct {
 func (p *pauses) wait(ctx context.Context) bool {
 	return sleep(ctx, p.service.jitter(p.steps.NextBackOff()))
 }
+
+// waitForStore is wait between tries of a call of the store. While the store is lost, it waits until it is found if asked
+// to, or else returns false.
+func (p *pauses) waitForStore(ctx context.Context, untilFound bool) bool {
+	fires, stop := after(max(p.service.jitter(p.steps.NextBackOff()), 1))
+	defer stop()
+	reach := p.service.config.Reach
+	select {
+	case <-fires:
+		return true
+	case <-reach.Lost():
+		return untilFound && reach.Await(ctx)
+	case <-ctx.Done():
+		return false
+	}
+}

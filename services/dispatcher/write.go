@@ -89,7 +89,7 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 				return applied
 			}
 		}
-		if !pauses.wait(ctx) {
+		if !pauses.waitForStore(ctx, true) {
 			s.suspend(d, f, unknown)
 			return abandoned
 		}

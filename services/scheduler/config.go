@@ -23,6 +23,9 @@ type Config struct {
 	Clock timer.Clock
 	// SetBack returns a channel that is closed when Clock is next set back by more than ClockBound; nil if it never is.
 	SetBack func() <-chan struct{}
+	// Reach reports when Store is lost: then the scheduler owns no partitions. nil: never. Store should be the Reach
+	// itself, so that its calls are watched.
+	Reach *store.Reach
 	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production). It is called
 	// from several goroutines.
 	Random func() uint64

@@ -46,11 +46,15 @@ func (s *Service) Run(ctx context.Context) error {
 	refresher.Go(func() { s.refresh(ctx) })
 	defer refresher.Wait()
 	defer cancel()
-	// I15: when the clock is set back, the plans of the running sessions would wait until it shows the old time again.
-	err := runtime.Rounds(ctx, s.config.SetBack, func(ctx context.Context) error {
-		return s.config.Bus.Consume(ctx, bus.Spec{
-			Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
-		}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
+	// I17: while this process does not reach the store, other processes own the partitions.
+	err := runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
+		// I15: when the clock is set back, the plans of the running sessions would wait until it shows the old time again.
+		setBack := func(context.Context) <-chan struct{} { return s.config.SetBack() }
+		return runtime.Rounds(ctx, setBack, func(ctx context.Context) error {
+			return s.config.Bus.Consume(ctx, bus.Spec{
+				Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
+			}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("consume hints: %w", err)

@@ -1,0 +1,369 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// giveUpAfter is how long a store may answer nothing before it is lost. It doubles each time the store
+	// is lost within calmAfter, up to giveUpMost.
+	giveUpAfter = 2 * time.Second
+	giveUpMost  = 30 * time.Second
+	calmAfter   = time.Minute
+	// slowAfter is how long a call may take before the store is probed.
+	slowAfter = 500 * time.Millisecond
+	// probeEvery is the shortest time between two probes, and probeTimeout bounds each of them.
+	probeEvery   = 250 * time.Millisecond
+	probeTimeout = time.Second
+)
+
+// Reach passes calls on to a store and finds out whether this process can reach it. The store is lost when it has answered
+// nothing for two seconds despite calls. Running calls are then cancelled, and later ones fail with ErrUnavailable,
+// until a probe (Ping) is answered.
+//
+// It probes only while a call is slow and after one has failed, because some stores charge for reads. So a process that
+// asks nothing does not notice that it is cut off.
+//
+// Only the calls of schedulers and dispatchers are watched: Shards, Outcomes without Rearm, and reads of Namespaces. The
+// others go to the store as they are. A nil *Reach belongs to a store that is never lost.
+type Reach struct {
+	Store
+
+	elapsed func() time.Duration // monotonic
+	logger  *slog.Logger
+	wake    chan struct{} // a token: Run has to look again
+
+	mu sync.Mutex
+	// life ends when the store is lost; found is closed when it is found again.
+	life  context.Context //nolint:containedctx // it is the time until the next loss.
+	end   context.CancelFunc
+	found chan struct{}
+	lost  bool
+	// running is the number of watched calls. unanswered: a call has begun since the store last answered, at since or
+	// later; failed: one has failed.
+	running            int
+	unanswered, failed bool
+	since              time.Duration
+	awake              bool // Run looks again without a token
+	probedAt           time.Duration
+	patience           time.Duration // giveUpAfter or more
+	changedAt          time.Duration // when the store was lost or found
+}
+
+// NewReach makes one. Run does the probing.
+func NewReach(s Store, logger *slog.Logger) *Reach {
+	watch := timer.NewStopwatch()
+	r := &Reach{
+		Store: s, elapsed: watch.Elapsed, logger: logger.With("component", "store"), wake: make(chan struct{}, 1),
+		found: make(chan struct{}), probedAt: -probeEvery, patience: giveUpAfter,
+	}
+	r.life, r.end = context.WithCancel(context.Background())
+	close(r.found)
+	return r
+}
+
+// Unwrap implements what As looks for.
+func (r *Reach) Unwrap() Store { return r.Store }
+
+// Next waits until the store is not lost or ctx ends, and returns a channel that is closed when it is lost.
+func (r *Reach) Next(ctx context.Context) <-chan struct{} {
+	r.Await(ctx)
+	return r.Lost()
+}
+
+// Lost returns a channel that is closed if the store is lost, and when it is lost next.
+func (r *Reach) Lost() <-chan struct{} {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.life.Done()
+}
+
+// Await waits until the store is not lost. It returns false if ctx ends first.
+func (r *Reach) Await(ctx context.Context) bool {
+	if r == nil {
+		return ctx.Err() == nil
+	}
+	r.mu.Lock()
+	found := r.found
+	r.mu.Unlock()
+	select {
+	case <-found:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Run probes the store when necessary until ctx ends, and returns nil.
+func (r *Reach) Run(ctx context.Context) error {
+	alarm := time.NewTimer(0)
+	defer alarm.Stop()
+	for {
+		probe, wait := r.look()
+		if probe > 0 {
+			r.probe(ctx, probe)
+			continue
+		}
+		alarm.Stop()
+		if wait > 0 {
+			alarm.Reset(wait)
+		}
+		select {
+		case <-alarm.C:
+		case <-r.wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// look declares the store lost if it is. It returns the timeout of a probe that is due now, or else after what time to look
+// again; 0 for at the next token.
+func (r *Reach) look() (probe, wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.elapsed()
+	if !r.lost && now-r.changedAt >= calmAfter {
+		r.patience = giveUpAfter
+	}
+	if !r.lost && r.unanswered && now-r.since >= r.patience {
+		r.lose(now)
+	}
+	r.awake = r.unanswered || r.lost
+	if !r.awake {
+		return 0, 0
+	}
+	at, limit := r.since+slowAfter, now+probeTimeout
+	if r.failed || r.lost {
+		at = now
+	}
+	at = max(at, r.probedAt+probeEvery)
+	if !r.lost {
+		limit = min(limit, r.since+r.patience)
+	}
+	if at > now {
+		return 0, min(at, limit) - now
+	}
+	return limit - now, 0
+}
+
+func (r *Reach) probe(ctx context.Context, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_, _ = r.Ping(ctx) // which notes the answer
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.probedAt = r.elapsed()
+}
+
+// Ping implements Cluster. It asks the store even if that is lost.
+func (r *Reach) Ping(ctx context.Context) (timer.Millis, error) {
+	r.mu.Lock()
+	r.begin()
+	r.mu.Unlock()
+	now, err := r.Store.Ping(ctx)
+	r.done(ctx, answers(err))
+	return now, err
+}
+
+// begin notes the begin of a call. The lock is held.
+func (r *Reach) begin() {
+	r.running++
+	if r.unanswered {
+		return
+	}
+	r.unanswered, r.since = true, r.elapsed()
+	if !r.awake {
+		r.awake = true
+		r.signal()
+	}
+}
+
+// done notes the end of a call. A call that its caller has cancelled says nothing about the store.
+func (r *Reach) done(ctx context.Context, answered bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running--
+	switch {
+	case answered:
+		r.unanswered, r.failed, r.since = r.running > 0, false, r.elapsed()
+		if r.lost {
+			r.find(r.since)
+		}
+	case !r.failed && !errors.Is(ctx.Err(), context.Canceled):
+		r.failed = true
+		r.signal()
+	}
+}
+
+func (r *Reach) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lose cancels the running calls. The lock is held.
+func (r *Reach) lose(now time.Duration) {
+	r.logger.Warn("store not reached, giving up partitions and messages", "for", now-r.since)
+	r.patience = min(2*r.patience, giveUpMost)
+	r.lost, r.changedAt, r.found = true, now, make(chan struct{})
+	r.end()
+}
+
+// find allows calls again. The lock is held.
+func (r *Reach) find(now time.Duration) {
+	r.logger.Info("store reached again, taking part", "after", now-r.changedAt)
+	r.lost, r.changedAt = false, now
+	r.life, r.end = context.WithCancel(context.Background())
+	close(r.found)
+}
+
+// answers reports whether a store that returned the error has answered.
+func answers(err error) bool {
+	return errors.Is(err, ErrFull) ||
+		!IsTransient(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// anyAnswers is answers for a call with an error for each item.
+func anyAnswers[T any](items []T, errOf func(T) error) bool {
+	return len(items) == 0 || slices.ContainsFunc(items, func(item T) bool { return answers(errOf(item)) })
+}
+
+// errLost is what calls return while the store is lost.
+var errLost = fmt.Errorf("%w: lost", ErrUnavailable)
+
+// call is a watched call of the store.
+type call[T any] struct {
+	// cut is the error of a call that was cancelled because the store was lost.
+	cut error
+	// answered reports whether the store has answered, although the call has no error; nil: it has.
+	answered func(T) bool
+	do       func(ctx context.Context) (T, error)
+}
+
+func through[T any](ctx context.Context, r *Reach, c call[T]) (T, error) {
+	r.mu.Lock()
+	if r.lost {
+		r.mu.Unlock()
+		var none T
+		return none, errLost
+	}
+	life := r.life
+	r.begin()
+	r.mu.Unlock()
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(life, cancel)()
+	out, err := c.do(limited)
+	answered := answers(err)
+	if err == nil && c.answered != nil {
+		answered = c.answered(out)
+	}
+	r.done(ctx, answered)
+	if err != nil && !answered && !IsTransient(err) && life.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", c.cut, err)
+	}
+	return out, err
+}
+
+func read[T any](ctx context.Context, r *Reach, do func(ctx context.Context) (T, error)) (T, error) {
+	return through(ctx, r, call[T]{cut: ErrUnavailable, do: do})
+}
+
+func batch[T any](
+	ctx context.Context, r *Reach, items int, cut error, errOf func(T) error, do func(ctx context.Context) ([]T, error),
+) ([]T, error) {
+	if items == 0 {
+		return do(ctx) // the store is not asked
+	}
+	return through(ctx, r, call[[]T]{
+		cut: cut, do: do, answered: func(out []T) bool { return anyAnswers(out, errOf) },
+	})
+}
+
+func itself(err error) error { return err }
+
+// Claim implements Shards.
+func (r *Reach) Claim(ctx context.Context, now timer.Millis, owner Owner, shards []shard.ID) ([]Claimed, error) {
+	return batch(ctx, r, len(shards), ErrOutcomeUnknown, func(c Claimed) error { return c.Err },
+		func(ctx context.Context) ([]Claimed, error) { return r.Store.Claim(ctx, now, owner, shards) })
+}
+
+// Release implements Shards.
+func (r *Reach) Release(ctx context.Context, now timer.Millis, items []Release) ([]error, error) {
+	return batch(ctx, r, len(items), ErrOutcomeUnknown, itself,
+		func(ctx context.Context) ([]error, error) { return r.Store.Release(ctx, now, items) })
+}
+
+// Due implements Shards.
+func (r *Reach) Due(ctx context.Context, q DueQuery) ([]DueShard, error) {
+	return batch(ctx, r, len(q.Shards), ErrUnavailable, func(d DueShard) error { return d.Err },
+		func(ctx context.Context) ([]DueShard, error) { return r.Store.Due(ctx, q) })
+}
+
+// Overdue implements Shards.
+func (r *Reach) Overdue(ctx context.Context, q OverdueQuery) ([]OverdueShard, error) {
+	return batch(ctx, r, len(q.Shards), ErrUnavailable, func(d OverdueShard) error { return d.Err },
+		func(ctx context.Context) ([]OverdueShard, error) { return r.Store.Overdue(ctx, q) })
+}
+
+// Advance implements Shards.
+func (r *Reach) Advance(ctx context.Context, now timer.Millis, items []Advance) ([]error, error) {
+	return batch(ctx, r, len(items), ErrOutcomeUnknown, itself,
+		func(ctx context.Context) ([]error, error) { return r.Store.Advance(ctx, now, items) })
+}
+
+// Unannounced implements Shards.
+func (r *Reach) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]Notice, error) {
+	return batch(ctx, r, len(shards), ErrUnavailable, func(Notice) error { return nil },
+		func(ctx context.Context) ([]Notice, error) { return r.Store.Unannounced(ctx, shards, before, limit) })
+}
+
+// Announced implements Shards.
+func (r *Reach) Announced(ctx context.Context, marks []Mark) error {
+	_, err := batch(ctx, r, len(marks), ErrOutcomeUnknown, itself,
+		func(ctx context.Context) ([]error, error) { return nil, r.Store.Announced(ctx, marks) })
+	return err
+}
+
+// Current implements Outcomes.
+func (r *Reach) Current(ctx context.Context, checks []Check) ([]Checked, error) {
+	return batch(ctx, r, len(checks), ErrOutcomeUnknown, func(c Checked) error { return c.Err },
+		func(ctx context.Context) ([]Checked, error) { return r.Store.Current(ctx, checks) })
+}
+
+// Finish implements Outcomes.
+func (r *Reach) Finish(ctx context.Context, now timer.Millis, items []Finish) ([]error, error) {
+	return batch(ctx, r, len(items), ErrOutcomeUnknown, itself,
+		func(ctx context.Context) ([]error, error) { return r.Store.Finish(ctx, now, items) })
+}
+
+// Purge implements Outcomes.
+func (r *Reach) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
+	return through(ctx, r, call[int]{
+		cut: ErrOutcomeUnknown, do: func(ctx context.Context) (int, error) { return r.Store.Purge(ctx, now, limit) },
+	})
+}
+
+// GetNamespace implements Namespaces.
+func (r *Reach) GetNamespace(ctx context.Context, name string) (Namespace, error) {
+	return read(ctx, r, func(ctx context.Context) (Namespace, error) { return r.Store.GetNamespace(ctx, name) })
+}
+
+// ListNamespaces implements Namespaces.
+func (r *Reach) ListNamespaces(ctx context.Context, after string, limit int) (NamespacePage, error) {
+	return read(ctx, r, func(ctx context.Context) (NamespacePage, error) { return r.Store.ListNamespaces(ctx, after, limit) })
+}

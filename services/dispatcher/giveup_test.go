@@ -1,0 +1,166 @@
+package dispatcher_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/faultstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+// cuttable is a dispatcher that can be cut off from the store.
+type cuttable struct {
+	*node
+
+	faults *faultstore.Faults
+	joins  atomic.Int64
+}
+
+// joining is a bus that counts its Consumes.
+type joining struct {
+	bus.Bus
+
+	joins *atomic.Int64
+}
+
+func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	j.joins.Add(1)
+	return j.Bus.Consume(ctx, spec, open)
+}
+
+// startCuttable starts a dispatcher, with a Reach if early.
+func (w *world) startCuttable(early bool) *cuttable {
+	c := &cuttable{faults: faultstore.New(nil)}
+	handle := c.faults.Wrap(w.db.Open())
+	var reach *store.Reach
+	if early {
+		reach = store.NewReach(handle, slog.New(slog.DiscardHandler))
+		handle = reach
+		ctx, cancel := context.WithCancel(w.t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = reach.Run(ctx) }()
+		w.t.Cleanup(func() { cancel(); <-ended })
+	}
+	c.node = w.start(func(config *dispatcher.Config) {
+		config.Store, config.Reach, config.Directory = handle, reach, store.NewDirectory(handle)
+		config.Bus = &joining{config.Bus, &c.joins}
+	})
+	return c
+}
+
+// cuts are the ways in which a process does not reach the store: its connections are refused, or nothing comes back.
+var cuts = map[string]faultstore.Plan{
+	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
+	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
+}
+
+// stream lets a timer become due every 50 ms for a while.
+func (w *world) stream(d time.Duration, made *[]timer.Timer) {
+	for range int(d / (50 * time.Millisecond)) {
+		*made = append(*made, w.put(fmt.Sprintf("timer-%d", len(*made)), time.Second, nil))
+		w.pass(50 * time.Millisecond)
+	}
+}
+
+// latest is how late the latest timer was called, at first after its time and the given one, and repeated how many calls
+// were repetitions.
+func (w *world) latest(made []timer.Timer, from timer.Millis) (latest time.Duration, repeated int) {
+	w.t.Helper()
+	for _, t := range made {
+		calls := w.called(t.ID)
+		if len(calls) == 0 {
+			w.t.Errorf("timer %s was not called", t.ID)
+			continue
+		}
+		latest = max(latest, calls[0].at.Sub(max(t.DueAt, from)))
+		repeated += len(calls) - 1
+	}
+	return latest, repeated
+}
+
+// TestI17_ADispatcherThatIsCutOffReturnsItsMessages: the other one delivers them after two seconds.
+func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
+	for name, cut := range cuts {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				// Callbacks take a while, so that some have begun when the cut begins.
+				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
+				a, b := w.startCuttable(true), w.startCuttable(true)
+				var made []timer.Timer
+				w.stream(10*time.Second, &made)
+				a.faults.Follow(cut)
+				w.stream(40*time.Second, &made)
+				a.faults.Follow(nil)
+				w.stream(10*time.Second, &made)
+				w.pass(20 * time.Second)
+				late, repeated := w.latest(made, 0)
+				t.Logf("the latest of %d timers by %v, %d repeated", len(made), late, repeated)
+				if late > 3*time.Second {
+					t.Errorf("a timer was called %v late, want at most 3s", late)
+				}
+				if repeated > 10 {
+					t.Errorf("%d repeated calls, want those that had begun at most", repeated)
+				}
+				if a.joins.Load() != 2 || b.joins.Load() != 1 {
+					t.Errorf("they joined %d and %d times, want 2 and 1", a.joins.Load(), b.joins.Load())
+				}
+				if depth := w.depth(); depth != 0 {
+					t.Errorf("%d events are left in the queue", depth)
+				}
+			})
+		})
+	}
+}
+
+// TestI17_AnOutageOfTheStoreCostsOneRejoin: everybody leaves once and comes back once, timers are not much later than
+// without that, and what had been called is not called again.
+func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
+	for name, cut := range cuts {
+		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
+			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
+				var late [2]time.Duration
+				for i, early := range []bool{false, true} {
+					inWorld(t, func(w *world) {
+						w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
+						a, b := w.startCuttable(early), w.startCuttable(early)
+						var made []timer.Timer
+						w.stream(10*time.Second, &made)
+						a.faults.Follow(cut)
+						b.faults.Follow(cut)
+						healed := timer.SystemClock().Add(lasts)
+						for range 20 * lasts / time.Second {
+							w.pass(50 * time.Millisecond)
+						}
+						a.faults.Follow(nil)
+						b.faults.Follow(nil)
+						w.stream(10*time.Second, &made)
+						w.pass(20 * time.Second)
+						var repeated int
+						late[i], repeated = w.latest(made, healed)
+						if repeated > 0 {
+							t.Errorf("%d repeated calls", repeated)
+						}
+						want := int64(1)
+						if early && lasts > 2*time.Second {
+							want = 2
+						}
+						if a.joins.Load() != want || b.joins.Load() != want {
+							t.Errorf("they joined %d and %d times, want %d", a.joins.Load(), b.joins.Load(), want)
+						}
+					})
+				}
+				t.Logf("after the outage: %v as it was, %v with giving up", late[0], late[1])
+				if late[1] > late[0]+time.Second {
+					t.Errorf("%v late after the outage, want at most a second more than %v", late[1], late[0])
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package scheduler_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/faultstore"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler"
+)
+
+// cuttable is a scheduler that can be cut off from the store.
+type cuttable struct {
+	*node
+
+	faults *faultstore.Faults
+	joins  atomic.Int64
+	cancel context.CancelFunc
+	probes sync.WaitGroup
+}
+
+// joining is a bus that counts its Consumes.
+type joining struct {
+	bus.Bus
+
+	joins *atomic.Int64
+}
+
+func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	j.joins.Add(1)
+	return j.Bus.Consume(ctx, spec, open)
+}
+
+// startCuttable starts a scheduler, with a Reach if early.
+func (w *world) startCuttable(name string, early bool) *cuttable {
+	c := &cuttable{faults: faultstore.New(nil)}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	c.cancel = cancel
+	c.node = w.start(name, func(config *scheduler.Config) {
+		handle := c.faults.Wrap(w.db.Open())
+		if early {
+			config.Reach = store.NewReach(handle, slog.New(slog.DiscardHandler))
+			c.probes.Go(func() { _ = config.Reach.Run(ctx) })
+			handle = config.Reach
+		}
+		config.Store, config.Directory = handle, store.NewDirectory(handle)
+		config.Bus = &joining{config.Bus, &c.joins}
+	})
+	return c
+}
+
+func (c *cuttable) end() {
+	c.node.end()
+	c.cancel()
+	c.probes.Wait()
+}
+
+// cuts are the ways in which a process does not reach the store: its connections are refused, or nothing comes back.
+var cuts = map[string]faultstore.Plan{
+	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
+	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
+}
+
+// stream lets a timer become due every 100 ms for a while, of which every other one was hinted.
+func (w *world) stream(d time.Duration) (timers []timer.Timer) {
+	for i := range int(d / (100 * time.Millisecond)) {
+		timers = append(timers, w.many(1, 10*time.Second, i%2 == 0)...)
+		w.pass(100 * time.Millisecond)
+	}
+	return timers
+}
+
+// latest is how late the latest timer was published, at first after its time and the given one, and repeated how many
+// events were repetitions.
+func (w *world) latest(timers []timer.Timer, from timer.Millis) (latest time.Duration, repeated int) {
+	w.t.Helper()
+	events := w.take()
+	slices.SortFunc(events, func(a, b fired) int { return int(a.at - b.at) })
+	first := map[timer.Revision]timer.Millis{}
+	for _, f := range events {
+		if _, seen := first[f.Revision]; seen {
+			repeated++
+		} else {
+			first[f.Revision] = f.at
+		}
+	}
+	for _, t := range timers {
+		at, ok := first[t.Revision]
+		if !ok {
+			w.t.Errorf("timer %s was not published", t.ID)
+		}
+		latest = max(latest, at.Sub(max(t.DueAt, from)))
+	}
+	return latest, repeated
+}
+
+// TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver: the other scheduler has them after two seconds.
+func TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver(t *testing.T) {
+	for name, cut := range cuts {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				a, b := w.startCuttable("a", true), w.startCuttable("b", true)
+				timers := w.stream(30 * time.Second)
+				a.faults.Follow(cut)
+				timers = append(timers, w.stream(40*time.Second)...)
+				a.faults.Follow(nil)
+				timers = append(timers, w.stream(10*time.Second)...)
+				w.pass(20 * time.Second)
+				late, repeated := w.latest(timers, 0)
+				t.Logf("the latest of %d timers by %v, %d repeated", len(timers), late, repeated)
+				if late > 3*time.Second {
+					t.Errorf("a timer was published %v late, want at most 3s", late)
+				}
+				if a.joins.Load() != 2 || b.joins.Load() != 1 {
+					t.Errorf("they joined %d and %d times, want 2 and 1", a.joins.Load(), b.joins.Load())
+				}
+				a.end()
+				b.end()
+			})
+		})
+	}
+}
+
+// TestI17_AnOutageOfTheStoreCostsOneRejoin: everybody leaves once and comes back once, and timers are not much later than
+// without that.
+func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
+	for name, cut := range cuts {
+		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
+			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
+				var late [2]time.Duration
+				for i, early := range []bool{false, true} {
+					inWorld(t, func(w *world) {
+						a, b := w.startCuttable("a", early), w.startCuttable("b", early)
+						timers := w.stream(30 * time.Second)
+						a.faults.Follow(cut)
+						b.faults.Follow(cut)
+						timers = append(timers, w.stream(lasts)...)
+						a.faults.Follow(nil)
+						b.faults.Follow(nil)
+						healed := timer.SystemClock()
+						timers = append(timers, w.stream(10*time.Second)...)
+						w.pass(time.Minute)
+						late[i], _ = w.latest(timers, healed)
+						want := int64(1)
+						if early && lasts > 2*time.Second {
+							want = 2
+						}
+						if a.joins.Load() != want || b.joins.Load() != want {
+							t.Errorf("they joined %d and %d times, want %d", a.joins.Load(), b.joins.Load(), want)
+						}
+						a.end()
+						b.end()
+					})
+				}
+				t.Logf("after the outage: %v as it was, %v with giving up", late[0], late[1])
+				if late[1] > late[0]+time.Second {
+					t.Errorf("%v late after the outage, want at most a second more than %v", late[1], late[0])
+				}
+			})
+		}
+	}
+}
