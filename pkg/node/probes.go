@@ -49,20 +49,20 @@ func (w *works) consumption(role Role) runtime.Question {
 	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error {
 		select {
 		case <-w.reach.Lost():
-			return givenUp(part)
+			return givenUpError(part)
 		default:
 			return w.backend.Bus.Ready(topic, group)
 		}
 	}}
 }
 
-// givenUp says that a role does not consume, because this process does not reach the store.
-type givenUp string
+// givenUpError says that a role does not consume, because this process does not reach the store.
+type givenUpError string
 
-func (g givenUp) Error() string { return g.ReadyReason() }
+func (g givenUpError) Error() string { return g.ReadyReason() }
 
 // ReadyReason is what a process that is not ready for this reason answers.
-func (g givenUp) ReadyReason() string {
+func (g givenUpError) ReadyReason() string {
 	return string(g) + " are left to other processes until the store answers"
 }
 

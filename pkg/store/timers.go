@@ -86,15 +86,17 @@ type Update struct {
 }
 
 // Times returns due_at and plannedAt after the update of a row; executeAt is the one after the update. If the patch
-// sets executeAt, both are max(now, executeAt). Otherwise due_at is max(now, the present one), and plannedAt is kept,
-// except that of a parked row, which becomes due_at.
-func (u Update) Times(now timer.Millis, prior *timer.Timer, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
+// sets executeAt, both are max(now, executeAt). So they are if the row was leased, which means that its last write was a
+// lease, and it is not parked: the running delivery has the old state, and due_at is only the end of the lease. Otherwise
+// due_at is max(now, the present one), and plannedAt is kept, except that of a parked row, which becomes due_at.
+func (u Update) Times(now timer.Millis, prior *timer.Timer, leased bool, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
 	dueAt = max(now, executeAt)
-	if u.Patch.ExecuteAt != nil {
+	parked := prior.Status == timer.StatusParked
+	if u.Patch.ExecuteAt != nil || leased && !parked {
 		return dueAt, dueAt
 	}
 	dueAt = max(dueAt, prior.DueAt)
-	if prior.Status == timer.StatusParked {
+	if parked {
 		return dueAt, dueAt
 	}
 	return dueAt, prior.PlannedAt

@@ -66,6 +66,33 @@ func TestI2_SuccessOfAnOldGenerationWritesNothing(t *testing.T) {
 	})
 }
 
+// TestAnUpdateDuringACallbackIsDeliveredAtOnce: not at the end of the row lease.
+func TestAnUpdateDuringACallbackIsDeliveredAtOnce(t *testing.T) {
+	for _, running := range []time.Duration{time.Second, 3300 * time.Millisecond, 9 * time.Second} {
+		inWorld(t, func(w *world) {
+			w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+				if string(c.timer.Payload) == "2" {
+					return dispatcher.Answer{Status: 200}
+				}
+				return after(ctx, 12*time.Second, 200)
+			}
+			w.start()
+			w.put("a", 0, func(s *timer.Spec) { s.Payload = []byte("1") })
+			w.pass(running)
+			w.wantCalls("a", 1)
+			w.write(store.Update{Ref: w.ref("a"), Revision: w.revisions.Next(), Patch: timer.Patch{Payload: new([]byte("2"))}})
+			updated := timer.SystemClock()
+			w.pass(20 * time.Second)
+			w.wantCalls("a", 2)
+			second := w.called("a")[1]
+			if late := second.at.Sub(updated); late > step || string(second.timer.Payload) != "2" {
+				t.Errorf("updated after %v: delivered with payload %s after %v, want at once", running, second.timer.Payload, late)
+			}
+			w.wantStatus("a", timer.StatusDone)
+		})
+	}
+}
+
 func TestI2_SuccessCountsAlthoughTheRevisionMoved(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }

@@ -28,7 +28,7 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 		only.holds += " AND #execute_at <= :due_at"
 		only.values[":due_at"], only.values[":rev"], only.values[":updated_at"] = number(at), number(f.Next), number(now)
 		only.values[":parked"] = text(string(timer.StatusParked))
-		count := ""
+		leased, count := "", ""
 		switch {
 		case f.Kind == store.FinishLeased && f.CountStart:
 			count = " ADD #starts :step"
@@ -39,6 +39,12 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 			only.values[":step"], only.values[":none"] = number(-1), number(0)
 		}
 		change := "SET #planned_at = if_not_exists(#planned_at, #due_at), #due_at = :due_at, #rev = :rev, #updated_at = :updated_at"
+		if f.Kind == store.FinishLeased {
+			change += ", #leased = :leased"
+			only.values[":leased"] = number(1)
+		} else {
+			leased = " REMOVE #leased"
+		}
 		if guess.Status == timer.StatusParked {
 			only.holds += " AND #status = :parked"
 		} else {
@@ -46,7 +52,7 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 			change += ", #due = :due"
 			only.values[":due"] = text(keyText(store.Key{DueAt: at, UUID: f.Ref.UUID}))
 		}
-		there, held, err := s.update(ctx, timerKey(f.Ref), change+count, only, types.ReturnValueNone)
+		there, held, err := s.update(ctx, timerKey(f.Ref), change+leased+count, only, types.ReturnValueNone)
 		if err != nil || held {
 			return nil, err
 		}

@@ -29,6 +29,7 @@ const (
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
 	attrPlannedAt  = "planned_at" // where a lease or a postponement moved due_at
+	attrLeased     = "leased"     // 1 while the last write of the row was a lease
 	attrRevision   = "rev"
 	attrGeneration = "gen"
 	attrAttempts   = "attempts"
@@ -48,8 +49,8 @@ const (
 // removes.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, dueKey, attrRevision, attrGeneration, attrAttempts, attrStarts,
-	attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
+	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration, attrAttempts,
+	attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
 }
 
 // rowItem is a live row without a mark.
@@ -100,6 +101,8 @@ type row struct {
 	// markedAt is when a parked row was marked; marked is false once it is announced.
 	markedAt timer.Millis
 	marked   bool
+	// leased: the last write was a lease. It says nothing of a parked row.
+	leased bool
 }
 
 // readRow reads what lies in a timer's place. found is false where there is nothing, or where the place is
@@ -112,6 +115,7 @@ func readRow(it item) (r row, found bool, err error) {
 	r.timer = read.timer(timerPrefix)
 	r.markedAt = read.time(attrMarkedAt)
 	_, r.marked = it[attrMarkedAt]
+	r.leased = read.int(attrLeased) != 0
 	return r, true, read.err
 }
 

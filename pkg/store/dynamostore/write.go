@@ -188,7 +188,7 @@ func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Upd
 		}
 		t.Spec = spec
 		t.Payload = clonePayload(t.Payload)
-		t.DueAt, t.PlannedAt = op.Times(now, &old.timer, spec.ExecuteAt)
+		t.DueAt, t.PlannedAt = op.Times(now, &old.timer, old.leased, spec.ExecuteAt)
 		revive(&t, now, op.Revision)
 		var held bool
 		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))

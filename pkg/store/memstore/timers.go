@@ -106,7 +106,7 @@ func (db *Database) update(now timer.Millis, op store.Update) store.Written {
 		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}
 	}
 	t.Spec = spec
-	t.DueAt, t.PlannedAt = op.Times(now, &old.timer, spec.ExecuteAt)
+	t.DueAt, t.PlannedAt = op.Times(now, &old.timer, old.leased, spec.ExecuteAt)
 	revive(&t, now, op.Revision)
 	prior := cloned(old.timer)
 	db.shard(op.Ref.Shard).put(&row{timer: clone(t)})

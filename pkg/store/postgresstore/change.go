@@ -100,7 +100,7 @@ func (s *slot) update(now timer.Millis, op *store.Update) store.Written {
 	}
 	t.Spec = spec
 	t.Payload = slices.Clone(t.Payload)
-	t.DueAt, t.PlannedAt = op.Times(now, &s.is.timer, t.ExecuteAt)
+	t.DueAt, t.PlannedAt = op.Times(now, &s.is.timer, s.is.leased, t.ExecuteAt)
 	revive(&t, now, op.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(row{timer: t}, op.Patch.Payload == nil)

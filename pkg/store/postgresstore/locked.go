@@ -19,7 +19,7 @@ import (
 // again from outside of the snapshot (lookAgain).
 
 var (
-	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at
+	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at, t.leased
 FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
 JOIN timers t ON t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid
 FOR UPDATE OF t`}
@@ -95,6 +95,7 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 			found.timer, ref.Shard = scan.timer(r)
 			ref.UUID = found.timer.UUID
 			found.markedAt, _ = r.instant()
+			found.leased = r.bool()
 			s := l.slots[ref]
 			if s == nil {
 				r.failf("the server locked timer %s, which nobody asked for", ref.UUID)

@@ -9,12 +9,14 @@ import (
 )
 
 const (
+	selectLeased     = "SELECT leased, " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
 	deleteAny        = "DELETE FROM timers WHERE shard = ? AND uuid = ? RETURNING " + timerColumns
 	deleteGeneration = "DELETE FROM timers WHERE shard = ? AND uuid = ? AND generation = ? RETURNING " + timerColumns
 )
 
 func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error) {
-	prior, found, err := c.timer(selectLive, op.Ref.Shard, op.Ref.UUID[:])
+	var leased bool
+	prior, found, err := c.timerWith([]any{&leased}, selectLeased, op.Ref.Shard, op.Ref.UUID[:])
 	if err != nil {
 		return store.Written{}, err
 	}
@@ -31,7 +33,7 @@ func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error)
 	} else {
 		prior.Payload = nil // the new state has it
 	}
-	t.DueAt, t.PlannedAt = op.Times(now, &prior, t.ExecuteAt)
+	t.DueAt, t.PlannedAt = op.Times(now, &prior, leased, t.ExecuteAt)
 	revive(&t, now, op.Revision)
 	return store.Written{Timer: t, Prior: &prior}, c.replace(op.Ref, &t)
 }

@@ -49,9 +49,14 @@ func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, er
 
 // timer reads the first row of a query that selects timerColumns or endColumns.
 func (c *conn) timer(query string, args ...any) (t timer.Timer, found bool, err error) {
+	return c.timerWith(nil, query, args...)
+}
+
+// timerWith also reads into dest what the query selects before these columns.
+func (c *conn) timerWith(dest []any, query string, args ...any) (t timer.Timer, found bool, err error) {
 	err = c.each(func(rows *sql.Rows) error {
 		found = true
-		if t, _, err = c.scanTimer(rows); err != nil {
+		if t, _, err = c.scanTimer(rows, dest...); err != nil {
 			return err
 		}
 		return errStop

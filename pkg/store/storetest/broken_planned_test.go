@@ -52,6 +52,36 @@ func TestSuiteCatchesAnUpdateThatForgetsHowLateATimerIs(t *testing.T) {
 		"Finish/LeasesAndPostponementsKeepThePlannedTime")
 }
 
+// --- an update that inherits the end of a lease
+
+// inheriting updates a leased row as if it were postponed: it postpones it first, to the same time.
+type inheriting struct{ broken }
+
+func (b *inheriting) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	for _, op := range ops {
+		u, ok := op.(store.Update)
+		if !ok {
+			continue
+		}
+		row, there := b.current(ctx, u.Ref)
+		if !there || row.DueAt == row.PlannedAt || row.Status == timer.StatusParked {
+			continue
+		}
+		_, err := b.Store.Finish(ctx, row.UpdatedAt, []store.Finish{{
+			Ref: u.Ref, DueAt: row.DueAt, Kind: store.FinishPostponed, If: store.Guard{Revision: row.Revision},
+			Next: row.Revision, NextAt: row.DueAt,
+		}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.Store.Write(ctx, now, ops)
+}
+
+func TestSuiteCatchesAnUpdateThatInheritsTheEndOfALease(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &inheriting{broken{Store: s}} }, "Update/ALeasedTimerIsDueAtOnce")
+}
+
 // --- starts that are not given back
 
 // greedy keeps every start that was counted.

@@ -14,6 +14,7 @@ func updateTests() []test {
 		{"Update/AnEmptyPatchStartsANewGenerationAndKeepsTheRest", updateNothing},
 		{"Update/EachFieldByItself", updateEachField},
 		{"Update/ADueTimeNotGivenStaysButNotBeforeThePresent", updateKeepsDue},
+		{"Update/ALeasedTimerIsDueAtOnce", updateLeased},
 		{"Update/AnExecuteAtMovesTheDueTime", updateMovesDue},
 		{"Update/AParkedTimerLivesAgain", updateRevives},
 		{"Update/OnlyTheAskedGeneration", updateIfGeneration},
@@ -127,6 +128,54 @@ func updateKeepsDue(w *world) {
 		w.t.Errorf("overdue: due %s, executeAt %s; want %s, %s", out.Timer.DueAt, out.Timer.ExecuteAt, w.now, old.ExecuteAt)
 	}
 	w.wantRow(w.ref("a"), &out.Timer)
+}
+
+// updateLeased: the end of a lease is not when the new state is due. Postponements and retries are kept.
+func updateLeased(w *world) {
+	patch := timer.Patch{Payload: new([]byte("1"))}
+	for _, c := range []struct {
+		what   string
+		writes []store.FinishKind
+		kept   bool
+	}{
+		{"leased", []store.FinishKind{store.FinishLeased}, false},
+		{"renewed", []store.FinishKind{store.FinishLeased, store.FinishLeased}, false},
+		{"a retry that is leased", []store.FinishKind{store.FinishRetry, store.FinishLeased}, false},
+		{"postponed and then leased", []store.FinishKind{store.FinishPostponed, store.FinishLeased}, false},
+		{"postponed after a lease", []store.FinishKind{store.FinishLeased, store.FinishPostponed}, true},
+		{"retried after a lease", []store.FinishKind{store.FinishLeased, store.FinishRetry}, true},
+	} {
+		ref := w.ref(c.what)
+		was := w.put(c.what, w.now)
+		for _, kind := range c.writes {
+			was = w.move(&was, kind)
+		}
+		w.now += second
+		if was.DueAt <= w.now {
+			w.t.Fatalf("%s: due at %s, now %s: this proves nothing", c.what, was.DueAt, w.now)
+		}
+		due, planned := w.now, w.now
+		if c.kept {
+			due, planned = was.DueAt, was.PlannedAt
+		}
+		out := w.update(ref, patch)
+		w.check(out.Err, "update %s", c.what)
+		if out.Timer.DueAt != due || out.Timer.PlannedAt != planned {
+			w.t.Errorf("%s: due %s, planned %s; want %s, %s", c.what, out.Timer.DueAt, out.Timer.PlannedAt, due, planned)
+		}
+		w.wantRow(ref, &out.Timer)
+		// The lease went with the update: another one keeps due_at.
+		postponed := w.move(&out.Timer, store.FinishPostponed)
+		if out = w.update(ref, patch); out.Err != nil || out.Timer.DueAt != postponed.DueAt {
+			w.t.Errorf("%s, updated and postponed: due %s, want %s; %v", c.what, out.Timer.DueAt, postponed.DueAt, out.Err)
+		}
+	}
+	parked := w.put("parked", w.now)
+	parked = w.move(&parked, store.FinishLeased)
+	parked = w.move(&parked, store.FinishParked)
+	if out := w.update(w.ref("parked"), patch); out.Err != nil || out.Timer.DueAt != parked.DueAt {
+		w.t.Errorf("parked after a lease: due %s, want %s; %v", out.Timer.DueAt, parked.DueAt, out.Err)
+	}
 }
 
 func updateMovesDue(w *world) {
