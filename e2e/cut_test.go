@@ -1,0 +1,182 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// wire passes the connections of a process to a server, or lets them hang.
+type wire struct {
+	listener net.Listener
+	server   string
+	running  sync.WaitGroup
+
+	mu    sync.Mutex
+	conns []net.Conn
+	cut   chan struct{} // not nil: bytes wait until it is closed
+}
+
+func newWire(t *testing.T, server string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{listener: listener, server: server}
+	w.running.Go(w.accept)
+	t.Cleanup(func() {
+		w.heal()
+		_ = listener.Close()
+		w.mu.Lock()
+		for _, c := range w.conns {
+			_ = c.Close()
+		}
+		w.mu.Unlock()
+		w.running.Wait()
+	})
+	return w
+}
+
+func (w *wire) accept() {
+	for {
+		from, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		to, err := net.Dial("tcp", w.server)
+		if err != nil {
+			_ = from.Close()
+			continue
+		}
+		w.mu.Lock()
+		w.conns = append(w.conns, from, to)
+		w.mu.Unlock()
+		w.running.Go(func() { w.pass(from, to) })
+		w.running.Go(func() { w.pass(to, from) })
+	}
+}
+
+func (w *wire) pass(from, to net.Conn) {
+	defer func() { _, _ = from.Close(), to.Close() }()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		w.mu.Lock()
+		cut := w.cut
+		w.mu.Unlock()
+		if cut != nil {
+			<-cut
+		}
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// isolate lets no byte pass until heal: neither side notices.
+func (w *wire) isolate() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = make(chan struct{})
+}
+
+func (w *wire) heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut != nil {
+		close(w.cut)
+		w.cut = nil
+	}
+}
+
+// over is a store's URL with another address of its server.
+func over(t *testing.T, store, server, address string) string {
+	t.Helper()
+	u, err := url.Parse(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for _, values := range query {
+		for i := range values {
+			values[i] = strings.ReplaceAll(values[i], server, address)
+		}
+	}
+	u.Host, u.RawQuery = strings.ReplaceAll(u.Host, server, address), query.Encode()
+	if u.String() == store {
+		t.Fatalf("%s does not name the server %s", store, server)
+	}
+	return u.String()
+}
+
+// TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver: a scheduler and a dispatcher of two are cut off for 15 s, without
+// a connection being closed.
+func TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver(t *testing.T) {
+	server, err := url.Parse(chosen().address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startCluster(t, 1, 1, 1)
+	w := newWire(t, server.Host)
+	direct := c.store
+	c.store = over(t, direct, server.Host, w.listener.Addr().String())
+	cutOff := []*member{c.launch(t, "scheduler", 2), c.launch(t, "dispatcher", 2)}
+	c.store = direct
+	for _, m := range cutOff {
+		if err := m.Ready(within(t, patience)); err != nil {
+			t.Fatalf("%s: %v", m.name, err)
+		}
+	}
+	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+	const ahead, length, cutAt, healAt = 3 * time.Second, 30 * time.Second, 5 * time.Second, 20 * time.Second
+	began := time.Now()
+	var ids []string
+	cut, healed := false, false
+	for time.Since(began) < length {
+		switch now := time.Since(began); {
+		case now >= healAt && !healed:
+			w.heal()
+			healed = true
+		case now >= cutAt && !cut:
+			w.isolate()
+			cut = true
+		case now >= healAt-time.Second && now < healAt:
+			for _, m := range cutOff {
+				r := (&world{Service: m.Service}).do(t, "GET", "/readyz", "")
+				if r.status != 503 || !strings.Contains(r.body, "left to other processes until the store answers") {
+					t.Fatalf("%s is cut off, and answers %d %s", m.name, r.status, r.body)
+				}
+			}
+		}
+		ids = append(ids, fmt.Sprint("cut/", len(ids)))
+		c.create(t, ids[len(ids)-1], ahead)
+		pause(t.Context(), 50*time.Millisecond)
+	}
+	var latest time.Duration
+	repeated := 0
+	for _, id := range ids {
+		calls := c.calls(t, id, 1)
+		latest = max(latest, calls[0].At.Sub(calls[0].ExecuteAt.Time()))
+		repeated += len(calls) - 1
+	}
+	t.Logf("%d timers, the latest by %v, %d repeated", len(ids), latest, repeated)
+	if latest > 8*time.Second {
+		t.Errorf("a timer came %v late, want 8s at most", latest)
+	}
+	for _, m := range cutOff {
+		if err := m.Ready(within(t, patience)); err != nil {
+			t.Errorf("%s does not take part again: %v", m.name, err)
+		}
+	}
+	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+}
