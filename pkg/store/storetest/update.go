@@ -164,7 +164,7 @@ func updateLeased(w *world) {
 			w.t.Errorf("%s: due %s, planned %s; want %s, %s", c.what, out.Timer.DueAt, out.Timer.PlannedAt, due, planned)
 		}
 		w.wantRow(ref, &out.Timer)
-		// The lease went with the update: another one keeps due_at.
+		// The update has removed the mark of the lease: after a postponement, due_at is kept.
 		postponed := w.move(&out.Timer, store.FinishPostponed)
 		if out = w.update(ref, patch); out.Err != nil || out.Timer.DueAt != postponed.DueAt {
 			w.t.Errorf("%s, updated and postponed: due %s, want %s; %v", c.what, out.Timer.DueAt, postponed.DueAt, out.Err)
