@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,4 +180,46 @@ func TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver(t *testing.T) {
 		}
 	}
 	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+}
+
+// TestARollingRestartOfSchedulersDelaysTimersLittle stops and starts schedulers in good order, one after the other, and
+// prints how late timers were for it.
+func TestARollingRestartOfSchedulersDelaysTimersLittle(t *testing.T) {
+	c := startCluster(t, 1, 2, 1)
+	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+	const restarts, ahead, every = 5, 3 * time.Second, 4 * time.Second
+	var restarting sync.WaitGroup
+	defer restarting.Wait()
+	restarting.Go(func() {
+		for i := range restarts {
+			pause(t.Context(), every)
+			m := c.member(fmt.Sprint("scheduler-", i%2+1))
+			if code, err := m.Stop(within(t, patience)); err != nil || code != 0 {
+				t.Errorf("%s stopped with %d, %v", m.name, code, err)
+			}
+			if err := m.Start(within(t, patience)); err != nil {
+				t.Errorf("%s: %v", m.name, err)
+			}
+		}
+	})
+	var ids []string
+	for began := time.Now(); time.Since(began) < (restarts+1)*every; pause(t.Context(), 20*time.Millisecond) {
+		ids = append(ids, fmt.Sprint("rolling/", len(ids)))
+		c.create(t, ids[len(ids)-1], ahead)
+	}
+	var late []time.Duration
+	for _, id := range ids {
+		calls := c.calls(t, id, 1)
+		late = append(late, calls[0].At.Sub(calls[0].ExecuteAt.Time()))
+		if len(calls) > 1 {
+			t.Errorf("%s fired %d times over handovers in good order", id, len(calls))
+		}
+	}
+	slices.Sort(late)
+	latest := late[len(late)-1]
+	t.Logf("%d timers, %d restarts: p99 %v, latest %v", len(late), restarts, late[len(late)*99/100], latest)
+	// Generous, since machines are busy: it is less than the lease of a killed scheduler and its take-over.
+	if latest > 2*time.Second {
+		t.Errorf("a timer came %v late, want 2s at most", latest)
+	}
 }

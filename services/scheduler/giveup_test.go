@@ -167,3 +167,43 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 		}
 	}
 }
+
+// TestAnOrderlyHandoverDelaysTimersLittle: schedulers restart one after the other, with timers that are written long before
+// their time or shortly before it, with a hint or without. Each call of the store takes 20 ms.
+func TestAnOrderlyHandoverDelaysTimersLittle(t *testing.T) {
+	inWorld(t, func(w *world) {
+		start := func(name string) *cuttable {
+			c := w.startCuttable(name, true)
+			c.faults.Follow(func(string, int) faultstore.Fault {
+				return faultstore.Fault{Kind: faultstore.Delay, For: 20 * time.Millisecond}
+			})
+			return c
+		}
+		nodes := []*cuttable{start("a"), start("b")}
+		w.pass(10 * time.Second)
+		var timers []timer.Timer
+		for i := range 300 {
+			timers = append(timers, w.many(1, 200*time.Millisecond, true)...)
+			timers = append(timers, w.many(1, 10*time.Second, i%2 == 0)...)
+			switch i % 50 {
+			case 20:
+				nodes[i/50%2].end()
+			case 35:
+				nodes[i/50%2] = start([]string{"a", "b"}[i/50%2])
+			}
+			w.pass(100 * time.Millisecond)
+		}
+		w.pass(20 * time.Second)
+		late, repeated := w.latest(timers, 0)
+		t.Logf("the latest of %d timers by %v, %d repeated", len(timers), late, repeated)
+		if late > 300*time.Millisecond {
+			t.Errorf("a timer was published %v late, want at most 300ms", late)
+		}
+		if repeated > 0 {
+			t.Errorf("%d events are repeated after handovers in good order", repeated)
+		}
+		for _, n := range nodes {
+			n.end()
+		}
+	})
+}
