@@ -112,11 +112,11 @@ func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	return false
 }
 
-// readOne reads one row until it is answered; false means that the service ends.
-func (s *Service) readOne(ctx context.Context, check store.Check) (store.Checked, bool) {
+// readOne is read for one row.
+func (s *Service) readOne(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
 	pauses := s.pauses()
 	for {
-		rows, ok := s.read(ctx, []store.Check{check}, true)
+		rows, ok := s.read(ctx, []store.Check{check}, untilFound)
 		if !ok {
 			return store.Checked{}, false
 		}
@@ -125,7 +125,7 @@ func (s *Service) readOne(ctx context.Context, check store.Check) (store.Checked
 		}
 		s.failed("check rows", rows[0].Err)
 		check.CountStart = check.CountStart && errors.Is(rows[0].Err, store.ErrUnavailable)
-		if !pauses.waitForStore(ctx, true) {
+		if !pauses.waitForStore(ctx, untilFound) {
 			return store.Checked{}, false
 		}
 	}

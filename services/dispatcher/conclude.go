@@ -40,7 +40,12 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 		f.If.Revision = d.held // the lease's, if there is one
 	}
 	fate := s.put(s.life, d, &f)
-	if fate == abandoned {
+	switch {
+	case fate != abandoned:
+	case r.postpone && s.life.Err() == nil:
+		s.board.settle(d) // the store is lost
+		return
+	default:
 		s.abandon(d, way, errStopped)
 		return
 	}

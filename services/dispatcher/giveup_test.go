@@ -164,3 +164,28 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 		}
 	}
 }
+
+// TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned: the store stops answering one of two dispatchers between the
+// check of a row and the lookup of its namespace. The other one delivers the timer; a postponement that the first one wrote
+// then would have it delivered a second time.
+func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 9*time.Second, 200) }
+		a := w.startCuttable(true)
+		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "GetNamespace", "Finish", "Ping"))
+		made := []timer.Timer{w.put("timer-0", 0, nil)}
+		w.pass(time.Second)
+		if a.faults.Calls("Current") != 1 || a.faults.Calls("GetNamespace") != 1 {
+			t.Fatal("the first dispatcher does not have the timer")
+		}
+		w.startCuttable(true)
+		w.pass(1500 * time.Millisecond)
+		w.wantCalls("timer-0", 1)
+		a.faults.Follow(nil)
+		w.pass(30 * time.Second)
+		if late, repeated := w.latest(made, 0); late > 3*time.Second || repeated > 0 {
+			t.Errorf("called %v late, and %d times more", late, repeated)
+		}
+		w.wantStatus("timer-0", timer.StatusDone)
+	})
+}

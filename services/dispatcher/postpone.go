@@ -58,7 +58,7 @@ func (s *Service) putOff(d *delivery, e entry) {
 // one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
 // result (I13): each reset costs an attempt, and those are limited.
 func (s *Service) failRefused(d *delivery) {
-	row, ok := s.readOne(s.life, checkOf(d))
+	row, ok := s.readOne(s.life, checkOf(d), false)
 	switch {
 	case !ok:
 		s.board.settle(d)
@@ -89,7 +89,7 @@ func (s *Service) postponeRefused(d *delivery, by time.Duration) {
 	if d.redelivered && d.row.Starts < 2 {
 		check := checkOf(d)
 		check.CountStart = true
-		row, ok := s.readOne(s.life, check)
+		row, ok := s.readOne(s.life, check, false)
 		switch {
 		case !ok:
 			s.board.settle(d)

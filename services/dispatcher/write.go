@@ -18,7 +18,7 @@ const (
 	missed
 	// vanished: the row is gone, and whether this write or another removed it cannot be told.
 	vanished
-	// abandoned: the end of ctx came first; the write may be applied or not.
+	// abandoned: the end of ctx, or for a postponement the loss of the store, came first; the write may be applied or not.
 	abandoned
 )
 
@@ -34,10 +34,13 @@ type finishJob struct {
 // is written twice: a repetition has the same guard and the same next revision, so that of a write that
 // was applied after all, at once or late, the repetition misses.
 //
+// A postponement is given up when the store is lost: the session returns the message, and another process delivers.
+//
 // What is applied changes what the delivery holds, and is hinted if it is due within the hint window.
 func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	f.Ref = d.ref
 	pauses := s.pauses()
+	untilFound := f.Kind != store.FinishPostponed
 	unknown := false // a try before may have been applied
 	for {
 		f.DueAt = d.heldDueAt
@@ -59,7 +62,7 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 			if !unknown && (d.maybe == 0 || f.If.Revision == 0) {
 				return missed
 			}
-			row, ok := s.reread(ctx, d)
+			row, ok := s.reread(ctx, d, untilFound)
 			switch {
 			case !ok:
 				s.suspend(d, f, unknown)
@@ -83,13 +86,13 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 			if f.Next == 0 {
 				break // nothing to read: the row is gone, or the repetition will tell
 			}
-			row, ok := s.reread(ctx, d)
+			row, ok := s.reread(ctx, d, untilFound)
 			if ok && row.Matches(f.Next) {
 				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 				return applied
 			}
 		}
-		if !pauses.waitForStore(ctx, true) {
+		if !pauses.waitForStore(ctx, untilFound) {
 			s.suspend(d, f, unknown)
 			return abandoned
 		}
@@ -159,6 +162,6 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 }
 
 // reread asks how the row stands.
-func (s *Service) reread(ctx context.Context, d *delivery) (store.Checked, bool) {
-	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held})
+func (s *Service) reread(ctx context.Context, d *delivery, untilFound bool) (store.Checked, bool) {
+	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held}, untilFound)
 }
