@@ -58,8 +58,9 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 	}
 }
 
-// cutLimit is the time after which a process gives up its work, plus that of the handover.
-const cutLimit = 3 * time.Second
+// cutLimit is the time after which a process gives up its work, plus the longest pause between two tries of a call: a cut may
+// end shortly before the process gives up.
+const cutLimit = 4 * time.Second
 
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
 // callback that was running. An event that was lost with the due queue, or that found no row because the
