@@ -215,7 +215,24 @@ func hardCases() []hardCase {
 			deliveries: 5, parked: 1,
 		},
 	}
-	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), atRest())
+	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), atRest(), committedLate())
+}
+
+// committedLate commits a row behind R, seconds after its time, and after sweeps have found nothing.
+func committedLate() hardCase {
+	c := atRest()
+	c.name, c.rest, c.within = "a row committed behind R after the sweeps of its time", false, 12*s
+	return c
+}
+
+// TestI4_ASweepBeginsAMarginBeforeTheLastOne: without the margin, the row waits for a full sweep.
+func TestI4_ASweepBeginsAMarginBeforeTheLastOne(t *testing.T) {
+	c := committedLate()
+	plan := c.plan()
+	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.SweepMargin = ms }})
+	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "late" }) {
+		t.Errorf("nobody misses it: %v; the latest delivery by %v", r.Violations, r.Slowest)
+	}
 }
 
 // atRest commits a row behind R when its shard has come to rest: its hint came long before it, and its event

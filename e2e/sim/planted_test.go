@@ -44,9 +44,9 @@ var planted = []struct {
 	})},
 	{"sweep without I12", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.SweepAtOnce = true })},
 	{"long bound of five seconds", []string{"amplified"}, always(func(c *sim.Configs) {
-		c.Scheduler.RedeliveryBound, c.Scheduler.LongBound = time.Second, 5*time.Second
+		c.Scheduler.LongBound = 5 * time.Second
 	})},
-	{"outstanding forgotten too early", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
+	{"states dropped from the in-flight set before the ack floor passed them", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
 	{"row read before waiting for the time", []string{"superseded"}, always(func(c *sim.Configs) {
 		// Events come before their time only from a scheduler whose clock is ahead.
 		c.Scheduler.Planted.Early = 2 * time.Second
@@ -55,6 +55,7 @@ var planted = []struct {
 	{"in time judged before the commit", []string{"superseded"}, always(func(c *sim.Configs) {
 		c.Ingest.Planted.JudgeBeforeCommit = true
 	})},
+	{"no margin before sweeps", []string{"late"}, always(func(c *sim.Configs) { c.Scheduler.SweepMargin = time.Millisecond })},
 	{"cursor-based sweep", []string{"stuck", "lost", "late"}, cursors},
 	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},
 	{"unfenced Due", []string{"fence"}, forged(func(f *forger) { f.due = true })},

@@ -63,28 +63,20 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 const cutLimit = 4 * time.Second
 
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
-// callback that was running. An event that was lost with the due queue, or that found no row because the
-// write came after its own due time, waits for the redelivery bound besides (I12); shards of a new namespace, whose
-// hints may be lost, for the refresh of the directory, half a hint window, and so does a timer in a shard at rest
-// whose hint was lost; poison holds up what waits behind it,
+// callback that was running. Shards of a new namespace, whose hints may be lost, wait for the refresh of the directory,
+// half a hint window, and so does a timer in a shard at rest whose hint was lost; poison holds up what waits behind it,
 // five starts long. After a crash of the due queue's server everything must come within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
-		crash           = 35 * time.Second
-		sweep           = 2 * time.Second
-		callback        = 10 * time.Second
-		redeliveryBound = 30 * time.Second
-		refresh         = 30 * time.Second
-		look            = 30 * time.Second
+		crash    = 35 * time.Second
+		sweep    = 2 * time.Second
+		callback = 10 * time.Second
+		refresh  = 30 * time.Second
+		look     = 30 * time.Second
 	)
 	limit := 3*sweep + callback
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == CrashQueue }) {
 		limit = crash
-	}
-	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
-		return f.Kind == LoseQueue || f.Kind == StoreLate || f.Kind == StoreHangs
-	}) {
-		limit += redeliveryBound
 	}
 	if o.world.plan.Rest && len(o.world.plan.Faults) > 0 {
 		limit += look

@@ -187,8 +187,9 @@ type OverdueQuery struct {
 	Limit int
 }
 
-// OverdueRange is one shard's range: From < key ≤ Upto. A sweep starts with From at MinKey and sets it
-// only to page on.
+// OverdueRange is one shard's range: From < key ≤ Upto. From is the sweep floor, before which the owner knows of no row,
+// or the end of the page before. Every few minutes a sweep starts at MinKey. An engine must not read rows up to From:
+// where removed rows cost reads until they are cleaned up, From makes a sweep independent of how many timers fired.
 type OverdueRange struct {
 	Claim      Claim
 	From, Upto Key

@@ -52,7 +52,12 @@ type Config struct {
 	Sweep time.Duration
 	// SweepPublish bounds what one sweep publishes in a partition: 1,000.
 	SweepPublish int
-	// Outstanding bounds a partition's states that are published and not yet seen gone: 4,096.
+	// SweepMargin is how far before the start of the last sweep the next one begins to read, and so the longest time that
+	// a write may take from its due time's computation to its commit without waiting for a full sweep: 1 min.
+	SweepMargin time.Duration
+	// FullSweep is how often a sweep reads from the first key: 5 min.
+	FullSweep time.Duration
+	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096.
 	Outstanding int
 	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have
 	// equal shares.
@@ -66,8 +71,6 @@ type Config struct {
 	// HintQueue bounds the hints a partition has received and not yet looked at: 4,096. Hints beyond
 	// it are dropped, and polls and sweeps make up for them.
 	HintQueue int
-	// RedeliveryBound is how long a published state is left to the bus's redelivery: 30 s.
-	RedeliveryBound time.Duration
 	// LongBound is after how long a publication counts as lost in any case: the largest callback
 	// timeout and a minute.
 	LongBound time.Duration
@@ -127,7 +130,8 @@ func (c *Config) withDefaults() error {
 		{&c.Slack, 2 * time.Second},
 		{&c.Grace, 2 * time.Second},
 		{&c.Sweep, 2 * time.Second},
-		{&c.RedeliveryBound, 30 * time.Second},
+		{&c.SweepMargin, time.Minute},
+		{&c.FullSweep, 5 * time.Minute},
 		{&c.LongBound, timer.MaxCallbackTimeout + time.Minute},
 		{&c.CallTimeout, 10 * time.Second},
 		{&c.ClockBound, 250 * time.Millisecond},
@@ -162,10 +166,10 @@ func (c *Config) withDefaults() error {
 func (c *Config) limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
-		Grace: c.Grace, RedeliveryBound: c.RedeliveryBound, LongBound: c.LongBound,
+		Grace: c.Grace, LongBound: c.LongBound,
 		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
 		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
-		SweepPublish: c.SweepPublish, Rest: c.Rest, Planted: c.Planted,
+		SweepPublish: c.SweepPublish, SweepMargin: c.SweepMargin, FullSweep: c.FullSweep, Rest: c.Rest, Planted: c.Planted,
 	}
 }

@@ -29,14 +29,15 @@ func configured(t *testing.T, change func(*Config)) *Config {
 func TestTheDefaultsAreThoseOfTheDesign(t *testing.T) {
 	c := configured(t, func(*Config) {})
 	for name, d := range map[string][2]time.Duration{
-		"look-ahead":       {c.LookAhead, 2 * time.Second},
-		"hint window":      {c.HintWindow, time.Minute},
-		"slack":            {c.Slack, 2 * time.Second},
-		"grace":            {c.Grace, 2 * time.Second},
-		"sweep":            {c.Sweep, 2 * time.Second},
-		"redelivery bound": {c.RedeliveryBound, 30 * time.Second},
-		"long bound":       {c.LongBound, timer.MaxCallbackTimeout + time.Minute},
-		"clock bound":      {c.ClockBound, 250 * time.Millisecond},
+		"look-ahead":   {c.LookAhead, 2 * time.Second},
+		"hint window":  {c.HintWindow, time.Minute},
+		"slack":        {c.Slack, 2 * time.Second},
+		"grace":        {c.Grace, 2 * time.Second},
+		"sweep":        {c.Sweep, 2 * time.Second},
+		"sweep margin": {c.SweepMargin, time.Minute},
+		"full sweep":   {c.FullSweep, 5 * time.Minute},
+		"long bound":   {c.LongBound, timer.MaxCallbackTimeout + time.Minute},
+		"clock bound":  {c.ClockBound, 250 * time.Millisecond},
 	} {
 		if d[0] != d[1] {
 			t.Errorf("%s is %v by default, want %v", name, d[0], d[1])

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// busySweep is the shortest pause between sweeps while the bound on outstanding states is near.
-const busySweep = 250 * time.Millisecond
+// soonSweep is the shortest pause before a sweep that a fallen barrier or a new epoch needs.
+const soonSweep = 250 * time.Millisecond
 
 // String names an effect in logs and metrics.
 func (e effect) String() string {
@@ -202,7 +202,7 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 			}
 			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
 			o.sweptAt = now
-			o.worked(effectSweep, now.Add(o.state.SweepPause(now, o.config.Sweep)))
+			o.worked(effectSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
 			o.wanted = o.wanted || len(o.missing(now)) > 0
 		}
 	})

@@ -36,7 +36,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
 		partitions:  gauge("partitions", "Partitions this process owns."),
 		armed:       gauge("armed", "Timers in memory, waiting for their time."),
-		outstanding: gauge("outstanding", "Timers published as due and not yet seen gone from the store."),
+		outstanding: gauge("outstanding", "Timers published as due and not yet acknowledged by dispatchers."),
 		resting:     gauge("shards_at_rest", "Shards in which nothing happens, which are looked at seldom where looking costs."),
 		claims:      prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
 		fenced:      prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),

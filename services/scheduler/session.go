@@ -208,7 +208,7 @@ func (o *session) dueAt(e effect) timer.Millis {
 		}
 	case effectSweep:
 		if o.pauses[effectSweep] == nil {
-			return min(o.at[e], max(o.sweepBy(), o.sweptAt.Add(busySweep)))
+			return min(o.at[e], max(o.state.SweepBy(), o.sweptAt.Add(soonSweep)))
 		}
 	case effectClaim:
 		if !o.wanted {
@@ -219,14 +219,6 @@ func (o *session) dueAt(e effect) timer.Millis {
 	case effects:
 	}
 	return o.at[e]
-}
-
-// sweepBy returns when a sweep is due regardless of the pause; Never if none is.
-func (o *session) sweepBy() timer.Millis {
-	if o.state.SweepSoon() {
-		return o.sweptAt
-	}
-	return o.state.SweepBy()
 }
 
 // announceAt is when to look for marks next. They come from timers that were out, so that one look a while after the

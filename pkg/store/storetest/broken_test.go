@@ -117,6 +117,22 @@ func TestSuiteCatchesACursorBasedSweep(t *testing.T) {
 	}, "I4_TheSweepKeepsNoCursor")
 }
 
+// sweepFromMinKey reads from the first key, whatever it is asked.
+type sweepFromMinKey struct{ broken }
+
+func (b *sweepFromMinKey) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	q.Shards = slices.Clone(q.Shards)
+	for i := range q.Shards {
+		q.Shards[i].From = store.MinKey()
+	}
+	return b.Store.Overdue(ctx, q)
+}
+
+func TestSuiteCatchesASweepThatIgnoresItsBeginning(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sweepFromMinKey{broken{Store: s}} },
+		"I4_TheSweepBeginsAfterFrom", "Overdue/BothBoundsOfTheRange")
+}
+
 // sweepFromWatermark looks only at what lies beyond the watermark, as if it were the truth.
 type sweepFromWatermark struct {
 	broken

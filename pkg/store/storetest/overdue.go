@@ -12,6 +12,7 @@ func overdueTests() []test {
 	return []test{
 		{"I4_TheSweepKeepsNoCursor", sweepKeepsNoCursor},
 		{"I4_TheSweepFindsWhatLiesBehindTheWatermark", sweepBehindWatermark},
+		{"I4_TheSweepBeginsAfterFrom", sweepFrom},
 		{"Overdue/RowsComeByKey", overdueOrder},
 		{"Overdue/DueBeforeTheInstantAndNotAtIt", overdueBefore},
 		{"Overdue/BothBoundsOfTheRange", overdueRange},
@@ -57,6 +58,29 @@ func sweepBehindWatermark(w *world) {
 		}
 		if got := w.due(c, store.MinKey(), w.now).Rows; len(got) != 1 {
 			w.t.Errorf("a poll from the beginning sees %+v, want the row behind the watermark", got)
+		}
+	}
+}
+
+// sweepFrom begins at sweep floors, between rows and after all of them: what an owner knows to be empty is not read.
+func sweepFrom(w *world) {
+	id := w.ns.Shards.Base
+	c := w.claim(id)[0].Claim
+	first, last := w.putAt(place(id, 1, 1), w.now), w.putAt(place(id, 2, 2), w.now+minute)
+	for _, from := range []struct {
+		key  store.Key
+		want []timer.UUID
+	}{
+		{store.MaxKeyAt(first.DueAt - 1), []timer.UUID{first.UUID, last.UUID}},
+		{store.MaxKeyAt(first.DueAt), []timer.UUID{last.UUID}},
+		{store.MaxKeyAt(last.DueAt), nil},
+	} {
+		got := w.overdueAll(store.OverdueQuery{
+			Shards: []store.OverdueRange{{Claim: c, From: from.key, Upto: store.MaxKeyAt(timer.MaxMillis)}},
+			Before: w.now + hour, Limit: 1000,
+		})[0]
+		if !slices.Equal(rowIDs(got.Rows), from.want) || got.More {
+			w.t.Errorf("from %v the sweep sees %v (more: %t), want %v", from.key, rowIDs(got.Rows), got.More, from.want)
 		}
 	}
 }

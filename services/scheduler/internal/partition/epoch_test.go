@@ -51,17 +51,19 @@ func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 	b.wantReleased(start+65_000, "1!")
 }
 
-func TestI12_AnUnknownPositionHasNoEpoch(t *testing.T) {
+// The floor tells nothing about it.
+func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
 	b.p.Published(start, b.p.Release(start, 10), []bus.Position{{}})
 	b.floor(start, 5)
-	b.sweep(start + 29_999)
-	b.wantReleased(start + 29_999)
-	b.sweep(start + 30_000)
-	b.wantReleased(start+30_000, "1!")
+	long := start.Add(limits().LongBound)
+	b.sweep(long - 1)
+	b.wantReleased(long - 1)
+	b.sweep(long)
+	b.wantReleased(long, "1!")
 }
 
 // The position of the barrier is lost as well.

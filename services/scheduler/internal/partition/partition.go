@@ -2,6 +2,8 @@ package partition
 
 import (
 	"errors"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -21,12 +23,10 @@ type Limits struct {
 	Slack time.Duration
 	// Grace is how long after its due_at a row counts as overdue.
 	Grace time.Duration
-	// RedeliveryBound is how long a published state is left to the bus's own redelivery.
-	RedeliveryBound time.Duration
 	// LongBound is after how long a publication counts as lost whatever the floor says.
 	LongBound  time.Duration
 	ClockBound time.Duration
-	// Outstanding and Agenda bound the published and the armed states.
+	// Outstanding and Agenda bound the states in flight and the armed states.
 	Outstanding, Agenda int
 	PollPerShard        int
 	PollTotal           int
@@ -34,6 +34,11 @@ type Limits struct {
 	QueueDepth int
 	// SweepPublish bounds what one sweep publishes.
 	SweepPublish int
+	// SweepMargin is how far before the start of the last sweep the next one begins to read. It covers the time between
+	// a write's due_at, which is not before the present, and its commit.
+	SweepMargin time.Duration
+	// FullSweep is how often a sweep begins at the first key.
+	FullSweep time.Duration
 	// Rest lets shards come to rest (rest.go).
 	Rest    bool
 	Planted Planted
@@ -43,7 +48,7 @@ type Limits struct {
 type Planted struct {
 	// SweepAtOnce publishes every overdue row in every sweep: no I12.
 	SweepAtOnce bool
-	// ForgetAtOnce forgets outstanding states whether their rows are gone or not.
+	// ForgetAtOnce drops states from the in-flight set before the ack floor has passed their positions.
 	ForgetAtOnce bool
 	// Early publishes so long before due_at.
 	Early time.Duration
@@ -58,10 +63,13 @@ type Partition struct {
 	// polledFirst is the shard that the last poll asked first.
 	polledFirst shard.ID
 	agenda      *agenda.Agenda
-	out         map[agenda.State]*publication
-	// passed counts those of out that the dispatchers were through with when the floor was asked last,
-	// while the bound was near.
-	passed int
+	// out is the in-flight set.
+	out map[agenda.State]*publication
+	// forgotten has the states that left the in-flight set while a poll or a sweep was reading, and when (a tick). Their
+	// rows may be in its answer although their outcomes have been written since.
+	forgotten map[agenda.State]uint64
+	// pollTick is when the running poll began; 0 if none runs.
+	pollTick uint64
 	// repeat holds what a sweep decided to publish, oldest first.
 	repeat   []Outgoing
 	sequence uint64
@@ -78,7 +86,7 @@ type Partition struct {
 	// misses counts shards that the store could not serve while it served others; missed is why, of the first.
 	misses int
 	missed error
-	// Sweeps is the number of the running sweep, or of the last one.
+	// sweep is the running sweep, or the last one.
 	sweep sweep
 }
 
@@ -100,6 +108,8 @@ type ownedShard struct {
 	barrier  store.Key
 	standing bool
 	held     bool
+	// liftedTick is when the barrier fell.
+	liftedTick uint64
 	// lifted is the barrier after it fell: what lies up to it is published in a way that the bus
 	// cannot take for a repetition.
 	lifted store.Key
@@ -111,9 +121,12 @@ type ownedShard struct {
 	polling bool
 	// resting: nothing is known in it that is due, armed or out, and its polls stand in for sweeps.
 	resting bool
+	// sweepFrom is where the next sweep begins to read, and fullAt when the last one began that read from the first key.
+	sweepFrom store.Key
+	fullAt    timer.Millis
 }
 
-// publication is a state handed to the bus and not yet seen gone.
+// publication is a state in flight: handed to the bus and not yet passed by the ack floor.
 type publication struct {
 	row store.DueRow
 	// acked: the bus has it, at position, since at (this node's clock) and tick.
@@ -130,7 +143,7 @@ type publication struct {
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
-		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{},
+		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}, forgotten: map[agenda.State]uint64{},
 		liftedAt: timer.Never, staleAt: timer.Never,
 	}
 }
@@ -162,8 +175,9 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 	s := &ownedShard{
 		claim: c.Claim, group: group, claimedAt: now, endAtClaim: end,
 		watermark: c.Watermark, read: resume, resume: resume, barrier: resume, standing: true,
-		lifted: store.MinKey(), sent: store.MinKey(), pollAt: now,
+		lifted: store.MinKey(), sent: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
 	}
+	s.fullAt = now.Add(-p.limits.FullSweep)
 	if published.After(resume) {
 		s.read, s.barrier, s.held = published, published, true
 	}
@@ -220,10 +234,10 @@ func (p *Partition) Shards() []shard.ID {
 	return ids
 }
 
-// Armed and Outstanding count states.
+// Armed counts the armed states.
 func (p *Partition) Armed() int { return p.agenda.Len() }
 
-// Outstanding counts states handed to the bus and not yet seen gone.
+// Outstanding counts the states in flight.
 func (p *Partition) Outstanding() int { return len(p.out) }
 
 // Releases lists what to hand back when the partition goes to another owner.
@@ -235,8 +249,8 @@ func (p *Partition) Releases() []store.Release {
 	return items
 }
 
-// Floor takes in how far the dispatchers have come. An older floor than known changes nothing but the
-// depth.
+// Floor takes in how far the dispatchers have come: what the ack floor has passed is not in flight any more. An older
+// floor than known changes nothing but the depth.
 func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
@@ -248,20 +262,72 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 		}
 	}
 	p.floor = f
-	p.passed = 0
-	if p.near() {
-		for _, pub := range p.out {
-			if pub.acked && pub.position.Before(f.Floor) {
-				p.passed++
-			}
-		}
-	}
+	p.forgetPassed(now)
 	for _, s := range p.shards {
 		if s.standing && !f.Floor.Before(s.endAtClaim) {
 			s.lift(now)
+			p.ticks++
+			s.liftedTick = p.ticks
 			p.liftedAt = now
 		}
 	}
+}
+
+// forgetPassed removes what the ack floor has passed from the in-flight set.
+func (p *Partition) forgetPassed(now timer.Millis) {
+	oldest := p.oldestRead()
+	maps.DeleteFunc(p.forgotten, func(_ agenda.State, tick uint64) bool { return tick < oldest })
+	for state, pub := range p.out {
+		if !p.passed(now, pub) {
+			continue
+		}
+		if oldest != noRead {
+			if len(p.forgotten) >= p.limits.Outstanding {
+				return // a read takes very long: its end makes room
+			}
+			p.ticks++
+			p.forgotten[state] = p.ticks
+		}
+		delete(p.out, state)
+	}
+}
+
+// passed reports whether the dispatchers have acknowledged a publication. One of an earlier epoch than the floor was
+// acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
+// lease within bus.AckWait (I11).
+func (p *Partition) passed(now timer.Millis, pub *publication) bool {
+	switch {
+	case pub.repeating, pub.position == (bus.Position{}):
+		// The bus does not have it yet, or has not told where.
+		return false
+	case p.limits.Planted.ForgetAtOnce:
+		return true
+	case pub.position.Incarnation < p.floor.Floor.Incarnation:
+		return now.Sub(max(p.epochSince, pub.at)) >= bus.AckWait
+	default:
+		return pub.position.Before(p.floor.Floor)
+	}
+}
+
+// noRead is the tick of no running read.
+const noRead = math.MaxUint64
+
+// oldestRead is the tick at which the oldest running poll or sweep began.
+func (p *Partition) oldestRead() uint64 {
+	oldest := uint64(noRead)
+	if p.pollTick > 0 {
+		oldest = p.pollTick
+	}
+	if p.sweep.running {
+		oldest = min(oldest, p.sweep.start)
+	}
+	return oldest
+}
+
+// forgottenSince reports whether the state left the in-flight set after a read had begun at tick.
+func (p *Partition) forgottenSince(tick uint64, state agenda.State) bool {
+	at, ok := p.forgotten[state]
+	return ok && at > tick
 }
 
 // lift ends the barrier: nothing that an earlier owner published is out any more. What it left behind
@@ -284,10 +350,10 @@ func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 	return !row.Key().After(s.lifted) || !s.standing && row.DueAt < now
 }
 
-// NeedsFloor reports whether a barrier stands, publishing waits for the queue to drain, or the bound on
-// outstanding states is near, so that the floor is worth asking for before the next sweep.
+// NeedsFloor reports whether a barrier stands, publishing waits for the queue to drain, or half of the in-flight set is
+// in use, so that the floor is worth asking for before the next sweep.
 func (p *Partition) NeedsFloor() bool {
-	if p.floor.Depth >= p.limits.QueueDepth || p.near() {
+	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.out) >= p.limits.Outstanding {
 		return true
 	}
 	return slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.standing })
@@ -306,7 +372,7 @@ func (p *Partition) shard(id shard.ID) *ownedShard {
 	return nil
 }
 
-// known reports whether this owner has the state armed or outstanding.
+// known reports whether this owner has the state armed or in flight.
 func (p *Partition) known(state agenda.State) bool {
 	_, out := p.out[state]
 	return out || p.agenda.Has(state)

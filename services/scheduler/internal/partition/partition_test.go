@@ -19,8 +19,8 @@ const start timer.Millis = 1_000_000
 func limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: 2 * time.Second, BusyPoll: 500 * time.Millisecond, HintWindow: time.Minute,
-		Slack: 2 * time.Second, Grace: 2 * time.Second, RedeliveryBound: 30 * time.Second,
-		LongBound: 6 * time.Minute, ClockBound: 250 * time.Millisecond, Outstanding: 8, Agenda: 16,
+		Slack: 2 * time.Second, Grace: 2 * time.Second,
+		SweepMargin: time.Minute, FullSweep: 5 * time.Minute, LongBound: 6 * time.Minute, ClockBound: 250 * time.Millisecond, Outstanding: 8, Agenda: 16,
 		PollPerShard: 1000, PollTotal: 1000, QueueDepth: 1000, SweepPublish: 100,
 	}
 }

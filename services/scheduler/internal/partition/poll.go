@@ -40,6 +40,8 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 		s.pollAt = timer.Never
 		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s)})
 	}
+	p.ticks++
+	p.pollTick = p.ticks
 	q.Shards = p.takeTurns(q.Shards)
 	return q
 }
@@ -57,6 +59,7 @@ func (p *Partition) takeTurns(asked []store.DueAfter) []store.DueAfter {
 
 // PollFailed brings the question's shards back at a later time.
 func (p *Partition) PollFailed(q store.DueQuery, retryAt timer.Millis) {
+	p.pollTick = 0
 	for _, asked := range q.Shards {
 		if s := p.shard(asked.Claim.Shard); s != nil && s.claim == asked.Claim {
 			s.polling = false
@@ -90,6 +93,7 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 		}
 		p.arm(now, s, &answer[i])
 	}
+	p.pollTick = 0
 	return fenced
 }
 
@@ -101,7 +105,7 @@ func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) 
 			// The shard was at rest and was asked from the beginning: what lies there is the sweep's.
 			continue
 		}
-		if !p.known(agenda.StateOf(row)) {
+		if state := agenda.StateOf(row); !p.known(state) && !p.forgottenSince(p.pollTick, state) {
 			if p.room() == 0 {
 				s.cut, s.pollAt = true, now
 				return

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -15,16 +16,16 @@ func (p *Partition) settle() {
 	if !p.limits.Rest {
 		return
 	}
-	busy := p.sweep.occupied
+	busy := map[shard.ID]bool{}
 	p.agenda.Each(func(row *store.DueRow) { busy[row.Ref.Shard] = true })
 	for _, pub := range p.out {
 		busy[pub.row.Ref.Shard] = true
 	}
 	for _, s := range p.shards {
-		_, walked := p.sweep.upto[s.claim.Shard]
+		w, walked := p.sweep.walks[s.claim.Shard]
 		// A claim of this walk's time was not walked under; and a walk sees what is due by its own present,
 		// which R may lie beyond.
-		whole := walked && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
+		whole := walked && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
 		if whole && !busy[s.claim.Shard] && !s.standing && !s.cut {
 			s.resting = true
 			p.restedAt = p.sweep.now

@@ -164,20 +164,19 @@ func TestBarrierThatFallsDuringAPollStartsItAnew(t *testing.T) {
 	b.wantReleased(start+300, "5!", "6")
 }
 
-func TestI12_AnOutstandingRowIsLeftToTheBusAtFirst(t *testing.T) {
+func TestI12_ARowIsPublishedAgainOnceTheFloorHasPassedItsEvent(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	b.poll(start)
 	b.wantReleased(start, "1") // position 1
-	b.floor(start+5000, 2)     // the dispatchers have acknowledged it, the row is still there
-	b.sweep(start + 5000)
-	b.wantReleased(start + 5000)
-	b.sweep(start + 29_999)
-	b.wantReleased(start + 29_999)
-	b.sweep(start + 30_000)
-	b.wantReleased(start+30_000, "1!")
+	b.floor(start+100_000, 1)
+	b.sweep(start + 100_000)
+	b.wantReleased(start + 100_000)
+	b.floor(start+101_000, 2) // acknowledged, as if it had come before its row
+	b.sweep(start + 101_000)
+	b.wantReleased(start+101_000, "1!")
 }
 
 func TestI12_AnOutstandingRowWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
@@ -232,10 +231,10 @@ func TestI12_RepublishingAnOutstandingKeyNeedsNoRoom(t *testing.T) {
 	b.floor(start, 1)
 	b.poll(start)
 	b.wantReleased(start+1, "1", "2")
-	// The queue was lost: the floor is at its end, the rows stand, the bound is reached.
-	b.floor(start+30_001, b.end)
-	b.sweep(start + 30_001)
-	b.wantReleased(start+30_001, "1!", "2!")
+	// Nothing is acknowledged, and the bound is reached.
+	at := start.Add(l.LongBound)
+	b.sweep(at + 1)
+	b.wantReleased(at+1, "1!", "2!")
 }
 
 func TestI12_TheSweepIsRateLimitedOldestFirst(t *testing.T) {
@@ -339,40 +338,6 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b.wantReleased(start, "1")
 }
 
-// TestASweepComesEarlyWhereItMakesRoom fills the bound of 8: a sweep is worth making once the dispatchers are
-// through with half of what is out, and not before, because it reads whatever they are not through with.
-func TestASweepComesEarlyWhereItMakesRoom(t *testing.T) {
-	b := newBench(t, limits())
-	for id := byte(1); id <= 10; id++ {
-		b.put(row(id, start, start))
-	}
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
-	if n := len(b.release(start)); n != 8 {
-		t.Fatalf("%d released, want the bound of 8", n)
-	}
-	if b.p.SweepSoon() || !b.p.NeedsFloor() {
-		t.Error("with nothing acknowledged, a sweep frees nothing, but the floor is worth asking for")
-	}
-	b.floor(start+100, 4) // three of eight
-	if b.p.SweepSoon() {
-		t.Error("a sweep would read five rows to forget three")
-	}
-	b.floor(start+200, 6)
-	if !b.p.SweepSoon() {
-		t.Error("five of eight are through, and no sweep is worth making")
-	}
-	for id := byte(1); id <= 5; id++ {
-		b.remove(id)
-	}
-	b.sweep(start + 250)
-	if n := b.p.Outstanding(); n != 3 || b.p.SweepSoon() {
-		t.Errorf("%d outstanding after the sweep, want 3, and no other sweep soon", n)
-	}
-	b.wantReleased(start+250, "9", "10")
-}
-
 // TestLongSweepsComeLessOften: what waits in the dispatchers' queue is read again by every sweep.
 func TestLongSweepsComeLessOften(t *testing.T) {
 	l := limits()
@@ -393,31 +358,20 @@ func TestLongSweepsComeLessOften(t *testing.T) {
 		b.poll(start)
 		b.release(start)
 		b.sweep(start + 100)
-		if got := b.p.SweepPause(start+100, configured); got != c.want {
+		if got := b.p.SweepPause(configured); got != c.want {
 			t.Errorf("after %d rows: %v, want %v", c.rows, got, c.want)
 		}
 	}
-	b := newBench(t, limits())
-	for id := byte(1); id <= 10; id++ {
-		b.put(row(id, start, start))
-	}
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
-	b.release(start)
-	b.sweep(start + 100)
-	if got := b.p.SweepPause(start+100, configured); got != configured {
-		t.Errorf("while the bound holds timers back: %v, want %v", got, configured)
-	}
 	l = limits()
 	l.SweepPublish = 3
-	b = newBench(t, l)
+	b := newBench(t, l)
 	for id := byte(1); id <= 10; id++ {
 		b.put(row(id, start-9000, start+300))
 	}
 	b.open(start, store.Key{DueAt: start}, store.MinKey())
 	b.page = 1
 	b.sweep(start + 1000)
-	if got := b.p.SweepPause(start+1000, configured); got != configured {
+	if got := b.p.SweepPause(configured); got != configured {
 		t.Errorf("after a sweep that found more than SweepPublish: %v, want %v", got, configured)
 	}
 }

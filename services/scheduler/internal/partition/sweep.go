@@ -4,41 +4,40 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// sweep is one walk over everything that is overdue, from the beginning of time, in pages.
+// sweep is one walk over everything that is overdue, in pages.
 type sweep struct {
-	number uint64
+	number  uint64
+	running bool
 	// start is the tick at the beginning: what was published before it and is not found is gone.
 	start uint64
 	now   timer.Millis
-	// upto bounds each shard's walk; mine is how far this owner's own keys reach, so that a walk
-	// beyond it ends after one page.
-	upto, mine map[shard.ID]store.Key
-	// occupied are the shards in which it found rows.
-	occupied map[shard.ID]bool
-	found    []store.DueRow
+	// walks has a walk for each shard, unless the store could not serve the shard.
+	walks map[shard.ID]*walk
+	found []store.DueRow
 	// cut: it found more than SweepPublish.
 	cut bool
 	// read and queued count rows.
 	read, queued int
 }
 
-// near reports that the bound on outstanding states is near. Only a sweep finds out which are gone, and it
-// reads all that are not.
-func (p *Partition) near() bool { return 2*len(p.out) >= p.limits.Outstanding }
-
-// SweepSoon reports that a sweep is worth making early: the bound is near, timers wait for room, and the
-// dispatchers are through with half of what is outstanding, so that a row is read for each that is forgotten,
-// and not many.
-func (p *Partition) SweepSoon() bool {
-	waiting := p.agenda.Len() > 0 || slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.cut })
-	return waiting && p.near() && 2*p.passed >= len(p.out)
+// walk is the part of a sweep in one shard.
+type walk struct {
+	claim store.Claim
+	// It covers the keys after from, up to upto.
+	from, upto store.Key
+	// read is R at its beginning: beyond R it ends after one page.
+	read store.Key
+	// full: it began at the first key.
+	full bool
+	// first is the key of the first row it found, if it found any.
+	first    store.Key
+	occupied bool
 }
 
 // SweepBy returns when a sweep is due regardless of the pause: when a handover barrier has fallen, and AckWait after the
@@ -46,10 +45,9 @@ func (p *Partition) SweepSoon() bool {
 func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.staleAt) }
 
 // SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
-// five times that. It is configured while the bound keeps timers from being published, and after a sweep that found
-// more than SweepPublish.
-func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.Duration {
-	if p.sweep.cut || len(p.out) >= p.limits.Outstanding && p.agenda.NextDue() <= now {
+// five times that, and as configured after a sweep that found more than SweepPublish.
+func (p *Partition) SweepPause(configured time.Duration) time.Duration {
+	if p.sweep.cut {
 		return configured
 	}
 	return min(configured*time.Duration(p.sweep.read+sweepPage)/sweepPage, 5*configured)
@@ -57,42 +55,34 @@ func (p *Partition) SweepPause(now timer.Millis, configured time.Duration) time.
 
 // SweepStart begins a walk and returns its first question. The floor must have been taken in before.
 //
-// The walk goes from the first row (I4) to the present, not only to the grace before it: rows younger
-// than the grace are not judged, but those that are not there any more can be forgotten at once. It
-// also reaches beyond R, up to the first page: overdue rows there mean that a hint was lost, and bring
-// the shard's poll forward. A shard whose poll was cut knows already. Shards at rest are left to their polls.
+// A walk begins where no row can be before (sweepFrom), and every FullSweep at the first key (I4). It goes to the
+// present, beyond R for one page: overdue rows there mean that a hint was lost, and bring the shard's poll forward. A
+// shard whose poll was cut knows already. Shards at rest are left to their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
+	p.forgetPassed(now)
 	p.ticks++
 	p.liftedAt = timer.Never
 	if p.staleAt <= now {
 		p.staleAt = timer.Never
 	}
 	p.sweep = sweep{
-		number: p.sweep.number + 1, start: p.ticks, now: now,
-		upto:     make(map[shard.ID]store.Key, len(p.shards)),
-		mine:     make(map[shard.ID]store.Key, len(p.shards)),
-		occupied: map[shard.ID]bool{},
-	}
-	for _, s := range p.shards {
-		p.sweep.mine[s.claim.Shard] = s.read
-	}
-	for _, pub := range p.out {
-		id := pub.row.Ref.Shard
-		if mine, ok := p.sweep.mine[id]; ok && pub.row.Key().After(mine) {
-			p.sweep.mine[id] = pub.row.Key()
-		}
+		number: p.sweep.number + 1, running: true, start: p.ticks, now: now,
+		walks: make(map[shard.ID]*walk, len(p.shards)),
 	}
 	ranges := make([]store.OverdueRange, 0, len(p.shards))
 	for _, s := range p.shards {
 		if s.leftToPoll(now) {
 			continue
 		}
-		upto := p.sweep.mine[s.claim.Shard]
-		if !s.cut && store.MaxKeyAt(now).After(upto) {
-			upto = store.MaxKeyAt(now)
+		w := &walk{claim: s.claim, from: s.sweepFrom, upto: s.read, read: s.read}
+		if now.Sub(s.fullAt) >= p.limits.FullSweep {
+			w.from, w.full = store.MinKey(), true
 		}
-		p.sweep.upto[s.claim.Shard] = upto
-		ranges = append(ranges, store.OverdueRange{Claim: s.claim, From: store.MinKey(), Upto: upto})
+		if !s.cut && store.MaxKeyAt(now).After(w.upto) {
+			w.upto = store.MaxKeyAt(now)
+		}
+		p.sweep.walks[s.claim.Shard] = w
+		ranges = append(ranges, store.OverdueRange{Claim: s.claim, From: w.from, Upto: w.upto})
 	}
 	return p.overdue(ranges)
 }
@@ -118,28 +108,32 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			fenced++
 			continue
 		}
+		w := p.sweep.walks[asked.Claim.Shard]
 		if page[i].Err != nil {
 			// The walk covers nothing of this shard, so that none of its states is taken for gone.
 			p.miss(page[i].Err)
-			delete(p.sweep.upto, asked.Claim.Shard)
+			delete(p.sweep.walks, asked.Claim.Shard)
 			continue
 		}
-		p.sweep.read += len(page[i].Rows)
-		if len(page[i].Rows) > 0 {
-			p.sweep.occupied[asked.Claim.Shard] = true
+		rows := page[i].Rows
+		p.sweep.read += len(rows)
+		if len(rows) > 0 && !w.occupied {
+			w.occupied, w.first = true, rows[0].Key()
 		}
-		for j := range page[i].Rows {
-			p.judge(s, &page[i].Rows[j])
+		for j := range rows {
+			p.judge(s, &rows[j])
 		}
 		if !page[i].More {
 			continue
 		}
-		if n := len(page[i].Rows); n > 0 {
-			asked.From = page[i].Rows[n-1].Key()
+		if n := len(rows); n > 0 {
+			asked.From = rows[n-1].Key()
 		}
-		if !asked.From.After(p.sweep.mine[asked.Claim.Shard]) {
-			ranges = append(ranges, asked)
+		if asked.From.After(w.read) {
+			w.upto = asked.From
+			continue
 		}
+		ranges = append(ranges, asked)
 	}
 	if len(ranges) > 0 {
 		return p.overdue(ranges), false, fenced
@@ -149,7 +143,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 }
 
 // SweepFailed gives the walk up; nothing is concluded from it.
-func (p *Partition) SweepFailed() { p.sweep.found = nil }
+func (p *Partition) SweepFailed() { p.sweep.found, p.sweep.running = nil, false }
 
 // judge is I12: it decides whether an overdue row is published by the sweep.
 func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
@@ -167,39 +161,23 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 		if p.lost(pub) {
 			p.candidate(row)
 		}
+	case p.forgottenSince(p.sweep.start, state):
+		// The row was read before its outcome was written, or it is overdue in the next sweep too.
+		return
 	case row.Key().After(s.read):
 		s.pollAt = min(s.pollAt, now)
 	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
 		// Written under this claim: only this owner could have published it, and did not.
 		p.candidate(row)
-	case !s.standing, now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
+	case !s.standing && s.liftedTick < p.sweep.start, now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
 		// An earlier owner may have published it, but that is gone from the queue by now.
 		p.candidate(row)
 	}
 }
 
-// lost reports whether an outstanding publication can no longer lead to an outcome.
+// lost reports whether a publication is taken for lost although the ack floor has not passed it.
 func (p *Partition) lost(pub *publication) bool {
-	age := p.sweep.now.Sub(pub.at)
-	switch {
-	case !pub.acked, pub.repeating:
-		return false
-	case p.stale(pub):
-		return p.sweep.now.Sub(p.epochSince) >= bus.AckWait
-	case age < p.limits.RedeliveryBound:
-		return false
-	case age >= p.limits.LongBound:
-		return true
-	default:
-		return pub.position.Before(p.floor.Floor)
-	}
-}
-
-// stale reports whether a publication is of an earlier epoch than the floor. The bus will not deliver it: it was
-// acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
-// lease within bus.AckWait (I11).
-func (p *Partition) stale(pub *publication) bool {
-	return pub.position != (bus.Position{}) && pub.position.Incarnation < p.floor.Floor.Incarnation
+	return pub.acked && !pub.repeating && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
 
 // candidate remembers a row to publish; of too many, the oldest are kept.
@@ -216,11 +194,13 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep forgets what is gone and queues what has to be published.
+// finishSweep queues what has to be published, and moves the sweep floors. It also removes states from the in-flight set
+// whose rows the walk has not found. So one message that is never acknowledged, and stops the ack floor, does not fill the
+// set.
 func (p *Partition) finishSweep() {
-	p.passed = 0
+	p.sweep.running = false
 	for state, pub := range p.out {
-		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && (pub.seen != p.sweep.number || p.limits.Planted.ForgetAtOnce)
+		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
 		if gone && p.covered(&pub.row) {
 			delete(p.out, state)
 		}
@@ -249,13 +229,34 @@ func (p *Partition) finishSweep() {
 		p.sweep.queued++
 	}
 	p.sweep.found = nil
+	p.moveFloors()
 	p.settle()
+}
+
+// moveFloors sets where the next walks begin: before the first row that this one found, and never after the end of what
+// it covered, nor after its start less the margin. A row that is committed later is due after that (I6), and so none is
+// left before.
+func (p *Partition) moveFloors() {
+	limit := p.sweep.now.Add(-p.limits.SweepMargin)
+	for id, w := range p.sweep.walks {
+		s := p.shard(id)
+		if s == nil || s.claim != w.claim {
+			continue
+		}
+		s.sweepFrom = notBeyond(w.upto, limit)
+		if w.occupied && !w.first.After(s.sweepFrom) {
+			s.sweepFrom = before(w.first)
+		}
+		if w.full {
+			s.fullAt = p.sweep.now
+		}
+	}
 }
 
 // covered reports whether the walk has looked at the row's key.
 func (p *Partition) covered(row *store.DueRow) bool {
-	upto, walked := p.sweep.upto[row.Ref.Shard]
-	return walked && row.DueAt <= p.sweep.now && !row.Key().After(upto)
+	w, walked := p.sweep.walks[row.Ref.Shard]
+	return walked && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
 }
 
 // SweepFinds counts what the last sweep queued for publication.

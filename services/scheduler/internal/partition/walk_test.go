@@ -7,34 +7,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestTheWalkForgetsKeysBeyondR: hints arm timers beyond R. If the walk ended at R, an owner with a backlog (a cut poll)
-// would never forget them, reach the bound on outstanding states, and stop publishing.
-func TestTheWalkForgetsKeysBeyondR(t *testing.T) {
-	l := limits()
-	l.PollPerShard, l.Outstanding = 1, 3
-	b := newBench(t, l)
-	b.put(row(1, start-9, start-10), row(2, start-8, start-10))
-	hinted := []store.DueRow{row(7, start+10, start), row(8, start+20, start)}
-	b.put(hinted...)
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start) // R is row 1, and the answer was cut
-	for _, r := range hinted {
-		b.p.Hint(start, hint(r))
-	}
-	b.wantReleased(start+20, "1", "7", "8")
-	b.remove(7)
-	b.remove(8)
-	b.sweep(start + 30)
-	if n := b.p.Outstanding(); n != 1 {
-		t.Fatalf("%d outstanding after the rows beyond R went, want 1, that of row 1", n)
-	}
-	b.poll(start + 30)
-	b.wantReleased(start+30, "2")
-}
-
-// TestTheWalkReadsEveryPageUpToTheLastOutstandingKey: the walk may stop after a page beyond R, but not before the last
-// outstanding key. It would forget a key whose row it has not looked at, and publish the row twice.
-func TestTheWalkReadsEveryPageUpToTheLastOutstandingKey(t *testing.T) {
+// TestTheWalkForgetsOnlyWhatItHasRead: the walk stops after a page beyond R. It would otherwise forget a key whose row it
+// has not looked at, and publish the row twice.
+func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())
 	for id := byte(1); id <= 5; id++ { // pages have two rows
@@ -44,14 +19,14 @@ func TestTheWalkReadsEveryPageUpToTheLastOutstandingKey(t *testing.T) {
 	b.wantReleased(start+10, "1", "2", "3", "4", "5")
 	b.sweep(start + 20)
 	if n := b.p.Outstanding(); n != 5 {
-		t.Fatalf("%d outstanding, want 5: every row is still in the store", n)
+		t.Fatalf("%d in flight, want 5: every row is still in the store", n)
 	}
 	b.poll(start + 20)
 	b.wantReleased(start + 20)
 }
 
-// TestTheWalkOfACutShardEndsAtTheOutstandingKeys: the rows beyond are the poll's, which reads them anyway.
-func TestTheWalkOfACutShardEndsAtTheOutstandingKeys(t *testing.T) {
+// TestTheWalkOfACutShardEndsAtR: the rows beyond are the poll's, which reads them anyway.
+func TestTheWalkOfACutShardEndsAtR(t *testing.T) {
 	l := limits()
 	l.PollPerShard = 1
 	b := newBench(t, l)
@@ -60,21 +35,6 @@ func TestTheWalkOfACutShardEndsAtTheOutstandingKeys(t *testing.T) {
 	b.poll(start)
 	if got, want := b.p.SweepStart(start).Shards[0].Upto, b.rows[0].Key(); got != want {
 		t.Fatalf("the walk reaches %v, want R, %v", got, want)
-	}
-}
-
-func TestI4_TheWalkStartsAtTheBeginningOfTime(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(9, start, start-10))
-	b.open(start, store.Key{DueAt: start - 1}, store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
-	b.wantReleased(start, "9")
-	b.watermark(start + 60_000)
-	for _, asked := range b.p.SweepStart(start + 60_000).Shards {
-		if asked.From != store.MinKey() {
-			t.Fatalf("the walk starts at %v, want the first key", asked.From)
-		}
 	}
 }
 
