@@ -15,7 +15,8 @@ type Shards interface {
 	// row gets one, with the watermark at MinKey. Shards of one call are claimed each by itself.
 	//
 	// PostgreSQL: one INSERT … ON CONFLICT (shard) DO UPDATE SET version = version + 1 … RETURNING
-	// over unnest, and a SELECT of the watermarks in the same transaction. DynamoDB: one UpdateItem (ADD version) with RETURN ALL_NEW a shard, in parallel.
+	// over unnest, and a SELECT of the watermarks in the same transaction.
+	// DynamoDB: one UpdateItem (ADD version) with RETURN ALL_NEW a shard, in parallel.
 	Claim(ctx context.Context, now timer.Millis, owner Owner, shards []shard.ID) ([]Claimed, error)
 
 	// Release gives claims up in good order. It raises the shard's Published to the item's key
