@@ -98,7 +98,7 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 			o.broken("history", "%s: attempt %d of generation %s may be %v and is in history as %s",
 				id, a.number, a.generation, o.outcomes(a), h.Outcome)
 		case seen == nil || seen.op.op.Event:
-		case h.StatusCode != seen.step.answer().Status && !(o.uncalled[a] && h.StatusCode == 0):
+		case h.StatusCode != seen.step.answer().Status && !uncalled(h.Error):
 			o.broken("history", "op %d: attempt %d of generation %s was answered %s and has status %d in history",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.StatusCode)
 		}

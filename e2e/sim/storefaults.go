@@ -2,6 +2,7 @@ package sim
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/faultstore"
@@ -75,6 +76,11 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 			kind = faultstore.FailAfter
 		case StoreHangs:
 			kind = faultstore.Delay
+			w.late.Add(1)
+			w.others.Go(func() {
+				sleep(w.outlive, p.For+time.Second) // a moment after the call
+				w.late.Add(-1)
+			})
 		case StoreLate:
 			kind = faultstore.CommitLate
 			w.late.Add(1)

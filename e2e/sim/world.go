@@ -41,7 +41,7 @@ type World struct {
 	outside   *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
-	// late counts the writes that were given up and will be applied.
+	// late counts the writes that may still be applied: those that hang, and those that were answered as failed.
 	late atomic.Int64
 	// tracing never changes; trace grows under mu.
 	tracing bool
