@@ -82,12 +82,12 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	switch {
 	case r.postpone:
 		f.Kind, f.If = store.FinishPostponed, revision
-		now, by := s.config.Clock(), s.config.PostponeFor
+		now, by := s.config.Clock(), s.jitter(s.config.PostponeFor)
 		if r.lasting {
-			// As with a host that does not answer: the longer it has been due, the further it is put off.
-			by = max(by, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost))
+			// As with a host that does not answer: the longer it has been due, the longer it is postponed.
+			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost)))
 		}
-		f.NextAt = now.Add(s.jitter(by))
+		f.NextAt = now.Add(by)
 	case r.Kind == callback.Done:
 		f.Kind, f.If = store.FinishDone, generation
 	case r.Kind == callback.Rescheduled:
