@@ -42,7 +42,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	fate := s.put(s.life, d, &f)
 	switch {
 	case fate != abandoned:
-	case r.postpone && s.life.Err() == nil:
+	case (r.postpone || d.uncalled) && s.life.Err() == nil:
 		s.board.settle(d) // the store is lost
 		return
 	default:

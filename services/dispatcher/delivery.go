@@ -74,7 +74,9 @@ type delivery struct {
 	counted bool
 	// maybeCounted: the answer to a count of this start was lost, so it is not counted again.
 	maybeCounted bool
-	write        finishJob
+	// uncalled: its attempt is used without a call.
+	uncalled bool
+	write    finishJob
 }
 
 func (d *delivery) state() state { return state{uuid: d.due.UUID, revision: d.due.Revision} }

@@ -2,8 +2,10 @@ package dispatcher_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -177,6 +179,46 @@ func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 		w.pass(time.Second)
 		if a.faults.Calls("Current") != 1 || a.faults.Calls("GetNamespace") != 1 {
 			t.Fatal("the first dispatcher does not have the timer")
+		}
+		w.startCuttable(true)
+		w.pass(1500 * time.Millisecond)
+		w.wantCalls("timer-0", 1)
+		a.faults.Follow(nil)
+		w.pass(30 * time.Second)
+		if late, repeated := w.latest(made, 0); late > 3*time.Second || repeated > 0 {
+			t.Errorf("called %v late, and %d times more", late, repeated)
+		}
+		w.wantStatus("timer-0", timer.StatusDone)
+	})
+}
+
+// TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned: the circuit of a host is open in one of two dispatchers,
+// which then loses the store. The other one calls the host; an attempt that the first one used then would end that delivery.
+func TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned(t *testing.T) {
+	inWorld(t, func(w *world) {
+		opened := false
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+			if !opened {
+				return dispatcher.Answer{Err: errors.New("refused")}
+			}
+			return after(ctx, 9*time.Second, 200)
+		}
+		a := w.startCuttable(true)
+		for i := range 20 {
+			w.put(fmt.Sprint("opens", i), 0, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 })
+		}
+		w.pass(time.Second)
+		w.mu.Lock()
+		opened = true
+		w.mu.Unlock()
+		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "Finish", "Ping"))
+		made := []timer.Timer{w.put("timer-0", 0, func(s *timer.Spec) {
+			s.Retry.MaxAttempts, s.Retry.InitialInterval = 1, time.Second
+		})}
+		w.pass(time.Second)
+		w.wantCalls("timer-0", 0)
+		if a.faults.Calls("Finish") == 0 || !slices.Equal(w.events("timer-0"), []string{"result"}) {
+			t.Fatal("the first dispatcher does not use an attempt")
 		}
 		w.startCuttable(true)
 		w.pass(1500 * time.Millisecond)

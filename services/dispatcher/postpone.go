@@ -75,7 +75,7 @@ func (s *Service) failRefused(d *delivery) {
 		s.park(d)
 		return
 	}
-	d.startedAt = s.config.Clock()
+	d.startedAt, d.uncalled = s.config.Clock(), true
 	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", d.hostName, s.config.CircuitAfter)
 	s.conclude(d, d.row.Way(), &attemptResult{
 		Verdict: callback.Fail(&d.row, reason, d.startedAt, s.random), finishedAt: d.startedAt, circuit: errUntried,

@@ -18,7 +18,7 @@ const (
 	missed
 	// vanished: the row is gone, and whether this write or another removed it cannot be told.
 	vanished
-	// abandoned: the end of ctx, or for a postponement the loss of the store, came first; the write may be applied or not.
+	// abandoned: the end of ctx, or without a call the loss of the store, came first; the write may be applied or not.
 	abandoned
 )
 
@@ -34,13 +34,14 @@ type finishJob struct {
 // is written twice: a repetition has the same guard and the same next revision, so that of a write that
 // was applied after all, at once or late, the repetition misses.
 //
-// A postponement is given up when the store is lost: the session returns the message, and another process delivers.
+// If no call was made, the write is given up when the store is lost: the session returns the message, and another process
+// delivers.
 //
 // What is applied changes what the delivery holds, and is hinted if it is due within the hint window.
 func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	f.Ref = d.ref
 	pauses := s.pauses()
-	untilFound := f.Kind != store.FinishPostponed
+	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
 	unknown := false // a try before may have been applied
 	for {
 		f.DueAt = d.heldDueAt
