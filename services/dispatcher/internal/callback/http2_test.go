@@ -165,7 +165,7 @@ func TestHostileReceiversOverHTTP2(t *testing.T) {
 			case took > tm.CallbackTimeout+10*time.Second:
 				t.Errorf("took %v of %v", took, tm.CallbackTimeout)
 			}
-			if n := connections.Load(); n > maxConnections+1 {
+			if n := connections.Load(); n > maxConnections+2 { // two may be under way when the limit is reached
 				t.Errorf("%d connections for one callback", n)
 			}
 		})
