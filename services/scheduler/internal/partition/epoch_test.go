@@ -51,7 +51,7 @@ func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 	b.wantReleased(start+65_000, "1!")
 }
 
-// The floor tells nothing about it.
+// The floor does not show that.
 func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))

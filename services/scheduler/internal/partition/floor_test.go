@@ -147,21 +147,28 @@ func TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
 }
 
 func TestI12_ARowPolledBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
-	b := newBench(t, limits())
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	r := row(1, start+10, start)
-	b.p.Hint(start, hint(r))
-	b.wantReleased(start+10, "1")
-	q := b.p.Poll(start + 20)
-	b.floor(start+30, 2)
-	b.wantInFlight(0)
-	b.p.Polled(start+40, q, []store.DueShard{{Rows: []store.DueRow{r}, NextDueAt: timer.Never}})
-	b.wantReleased(start + 40)
-	// The poll has passed it: from here on it is the sweep's.
-	b.put(r)
-	b.sweep(start + 5000)
-	b.wantReleased(start+5000, "1!")
+	for name, leave := range map[string]func(b *bench){
+		"passed by the floor":  func(b *bench) { b.floor(start+30, 2) },
+		"not found by a sweep": func(b *bench) { b.sweep(start + 30) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, limits())
+			b.open(start, store.MinKey(), store.MinKey())
+			b.floor(start, 1)
+			r := row(1, start+10, start)
+			b.p.Hint(start, hint(r))
+			b.wantReleased(start+10, "1")
+			q := b.p.Poll(start + 20)
+			leave(b)
+			b.wantInFlight(0)
+			b.p.Polled(start+40, q, []store.DueShard{{Rows: []store.DueRow{r}, NextDueAt: timer.Never}})
+			b.wantReleased(start + 40)
+			// R has passed the row. If it is still there, the next sweep publishes it.
+			b.put(r)
+			b.sweep(start + 5000)
+			b.wantReleased(start+5000, "1!")
+		})
+	}
 }
 
 // TestI12_ABarrierThatFallsDuringASweepCountsForTheNext: a row of an earlier owner may be finished between its read and the
@@ -241,7 +248,7 @@ func TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound(t *testing.T) {
 	b.wantReleased(now+4, "3!", "4!")
 }
 
-// TestI4_ASweepOfABacklogDoesNotPassR: a poll was cut, so the sweep ends at R, and what lies beyond is the poll's.
+// TestI4_ASweepOfABacklogDoesNotPassR: a poll was cut, so the sweep ends at R. Rows after R are left to the poll.
 func TestI4_ASweepOfABacklogDoesNotPassR(t *testing.T) {
 	l := limits()
 	l.PollPerShard = 1
@@ -279,7 +286,7 @@ func TestI4_ASweepThatFailsDoesNotMoveItsBeginning(t *testing.T) {
 	b.wantFrom(start+2*minute+3, from)
 }
 
-// TestI4_ANewClaimIsSweptFromTheFirstKey: what an earlier owner knew is lost.
+// TestI4_ANewClaimIsSweptFromTheFirstKey: an owner does not know the sweep floors of the one before it.
 func TestI4_ANewClaimIsSweptFromTheFirstKey(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())

@@ -281,15 +281,24 @@ func (p *Partition) forgetPassed(now timer.Millis) {
 		if !p.passed(now, pub) {
 			continue
 		}
-		if oldest != noRead {
-			if len(p.forgotten) >= p.limits.Outstanding {
-				return // a read takes very long: its end makes room
-			}
-			p.ticks++
-			p.forgotten[state] = p.ticks
+		if !p.forget(state, oldest) {
+			return
 		}
-		delete(p.out, state)
 	}
+}
+
+// forget removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer may have the
+// state's row. It returns false if a very long read leaves no room to remember that.
+func (p *Partition) forget(state agenda.State, oldest uint64) bool {
+	if oldest != noRead {
+		if len(p.forgotten) >= p.limits.Outstanding {
+			return false
+		}
+		p.ticks++
+		p.forgotten[state] = p.ticks
+	}
+	delete(p.out, state)
+	return true
 }
 
 // passed reports whether the dispatchers have acknowledged a publication. One of an earlier epoch than the floor was
@@ -298,7 +307,7 @@ func (p *Partition) forgetPassed(now timer.Millis) {
 func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	switch {
 	case pub.repeating, pub.position == (bus.Position{}):
-		// The bus does not have it yet, or has not told where.
+		// The bus does not have it yet, or has not returned its position.
 		return false
 	case p.limits.Planted.ForgetAtOnce:
 		return true

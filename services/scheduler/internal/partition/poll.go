@@ -102,7 +102,10 @@ func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) 
 	for i := range found.Rows {
 		row := &found.Rows[i]
 		if !row.Key().After(s.read) {
-			// The shard was at rest and was asked from the beginning: what lies there is the sweep's.
+			// The shard was at rest, so the poll began at the first key. The next sweep judges this row.
+			if !row.Key().After(s.sweepFrom) {
+				s.sweepFrom = before(row.Key())
+			}
 			continue
 		}
 		if state := agenda.StateOf(row); !p.known(state) && !p.forgottenSince(p.pollTick, state) {

@@ -67,6 +67,24 @@ func TestI4_AShardAtRestIsLookedAtFromTheBeginningEveryHalfHintWindow(t *testing
 	}
 }
 
+// TestI4_ARowBehindTheSweepFloorOfAShardAtRestIsSwept: its commit took longer than the margin, and the poll has found it.
+func TestI4_ARowBehindTheSweepFloorOfAShardAtRestIsSwept(t *testing.T) {
+	b := newBench(t, restful())
+	b.put(row(5, start+1000, start))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start+1000, "5") // R is this row
+	b.remove(5)
+	b.sweep(start + 2000)
+	b.put(row(1, start-2*minute, start+2500))
+	at := b.p.PollAt()
+	b.poll(at)
+	b.wantReleased(at)
+	b.sweep(at + 1)
+	b.wantReleased(at+1, "1!")
+}
+
 func TestAShardComesToRestOnlyWhenNothingOfItIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(b *bench)

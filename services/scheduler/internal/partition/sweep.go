@@ -199,10 +199,11 @@ func (w *sweep) trim(limit int) {
 // set.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
+	oldest := p.oldestRead()
 	for state, pub := range p.out {
 		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
-		if gone && p.covered(&pub.row) {
-			delete(p.out, state)
+		if gone && p.covered(&pub.row) && !p.forget(state, oldest) {
+			break // the next sweep continues
 		}
 	}
 	p.sweep.trim(p.limits.SweepPublish)
