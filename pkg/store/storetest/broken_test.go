@@ -117,7 +117,7 @@ func TestSuiteCatchesACursorBasedSweep(t *testing.T) {
 	}, "I4_TheSweepKeepsNoCursor")
 }
 
-// sweepFromMinKey reads from the first key, whatever it is asked.
+// sweepFromMinKey ignores From and reads from the first key.
 type sweepFromMinKey struct{ broken }
 
 func (b *sweepFromMinKey) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {

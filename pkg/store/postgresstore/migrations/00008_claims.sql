@@ -3,7 +3,7 @@
 --   up from: 7; the rows of shards are copied
 --
 -- A watermark is written every second. While a transaction holds an old snapshot, its dead versions cannot be removed, and
--- whoever looks the row up reads all of them. So polls, which need the claim only, read a table that changes only when a
+-- each lookup of the row reads all of them. So polls, which need the claim only, read a table that changes only when a
 -- shard is claimed or released.
 
 -- +goose Up
