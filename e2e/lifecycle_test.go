@@ -126,3 +126,24 @@ func list(owed []oracle.Debt) string {
 	}
 	return text
 }
+
+// TestI11_LeasesEndWithTheirProcess kills the process during a callback that is long enough for a row lease. The next
+// process on the data folder makes the timer due at once, although seconds of the lease were left.
+func TestI11_LeasesEndWithTheirProcess(t *testing.T) {
+	t.Parallel()
+	w := startOwn(t)
+	w.receiver.On(w.namespace, "long", receiver.Answer{Hang: true}, receiver.Answer{})
+	made := w.create(t, "long", 0)
+	leased := w.reaches(t, "long", func(got *client.Timer) bool { return got.DueAt.After(made.DueAt.Time) })
+	if err := w.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	again := w.calls(t, "long", 2)[1]
+	if left := leased.DueAt.Sub(again.At); left <= 0 && !onDatabase() { // other processes may use a database
+		t.Errorf("the callback came again %v after the end of the lease of the killed process", -left)
+	}
+	w.reaches(t, "long", isStatus("done"))
+}

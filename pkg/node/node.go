@@ -127,7 +127,15 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err := checkSecrets(ctx, b.Store, clock.now(), o); err != nil {
 		return nil, err
 	}
-	parts, err := assemble(b, below, clock, o)
+	revisions := timer.NewRevisions(clock.now, rand.Uint64)
+	ended, err := endLeases(ctx, b.Store, clock.now, revisions)
+	if err != nil {
+		return nil, err
+	}
+	if ended > 0 {
+		o.Logger.Info("timers due again: callbacks were cut off when the process before ended", "timers", ended)
+	}
+	parts, err := assemble(b, below, clock, revisions, o)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ const requestTimeout = 10 * time.Second
 
 // assemble builds what the role runs and lists the parts of the process in the order in which they start: what
 // takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
-func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, o *Options) ([]runtime.Part, error) {
+func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, revisions *timer.Revisions, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), store: b.Store,
-		clock: clock, revisions: timer.NewRevisions(clock.now, rand.Uint64),
+		clock: clock, revisions: revisions,
 		source: sourceOf(b), name: o.Name,
 	}
 	if w.name == "" {

@@ -44,6 +44,21 @@ type Counts struct {
 	OldestPlannedAt timer.Millis
 }
 
+// Exclusive is a rare power, found through As, of an engine whose database one process opens at a time: what is leased when
+// that process starts was leased by a process that has ended.
+type Exclusive interface {
+	// Leased returns live rows that are not parked and whose leases end after now, at most limit of them.
+	Leased(ctx context.Context, now timer.Millis, limit int) ([]Lease, error)
+}
+
+// Lease is a row lease.
+type Lease struct {
+	Ref Ref
+	// Until is its end: the row's due_at.
+	Until    timer.Millis
+	Revision timer.Revision
+}
+
 // As finds a rare power of a store, also behind decorators that have `Unwrap() Store`.
 func As[T any](s Store) (T, bool) {
 	for {

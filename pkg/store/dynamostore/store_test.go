@@ -52,6 +52,7 @@ func TestStore(t *testing.T) {
 		Without: map[storetest.Ability]string{
 			storetest.AnyPositions: "no transaction of DynamoDB spans a batch, so topic commands are applied at least once",
 			storetest.AnyCensus:    "DynamoDB counts by reading, and reading is paid for",
+			storetest.AnyLeases:    "many processes use a table",
 			storetest.AnyFill:      "there is no disk; a shard that is full takes no timers, and the others do",
 			storetest.AnyPurge:     "the table's time to live removes what has expired",
 		},

@@ -38,7 +38,10 @@ func TestStore(t *testing.T) {
 					}
 				},
 				Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
-				Without:   map[storetest.Ability]string{storetest.AnyRefusing: "a batch is one statement, or one transaction"},
+				Without: map[storetest.Ability]string{
+					storetest.AnyRefusing: "a batch is one statement, or one transaction",
+					storetest.AnyLeases:   "many processes use a database",
+				},
 			})
 		})
 	}

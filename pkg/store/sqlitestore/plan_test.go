@@ -56,6 +56,7 @@ func plans() []plan {
 		{name: "Count live", query: countLive, through: []string{"COVERING INDEX timers_key"}, mayScan: "adds up the lengths of an index's pages"},
 		{name: "Count parked", query: countParked, through: []string{"COVERING INDEX timers_status (status=?)"}},
 		{name: "Count moved", query: countMoved, through: []string{"COVERING INDEX timers_moved"}, mayScan: "scans an index of moved rows"},
+		{name: "Leased", query: selectLeases, through: []string{"timers_moved"}, mayScan: "scans an index of moved rows"},
 		{name: "Count overdue", query: countOverdue, through: []string{"timers_due (shard=? AND due_at<?)", "timers_due (shard>?)"}},
 	}
 	for walk, through := range map[relational.Walk]string{

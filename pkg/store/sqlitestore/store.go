@@ -39,6 +39,7 @@ var (
 	_ store.Store     = (*Store)(nil)
 	_ store.Positions = (*Store)(nil)
 	_ store.Census    = (*Store)(nil)
+	_ store.Exclusive = (*Store)(nil)
 )
 
 // Open takes the folder for this process, makes or migrates the database in it, and starts the writer.

@@ -137,6 +137,30 @@ func TestSuiteCatchesACensusThatCountsLeasedTimers(t *testing.T) {
 	}, "Census/PostponedTimersAreOverdueAndLeasedOnesAreNot")
 }
 
+// --- leases that have ended, or beyond the limit
+
+// wrongLeases asks for leases with other bounds than the caller's.
+type wrongLeases struct {
+	broken
+
+	earlier timer.Millis
+	more    int
+}
+
+func (b *wrongLeases) Leased(ctx context.Context, now timer.Millis, limit int) ([]store.Lease, error) {
+	return b.Store.Leased(ctx, now-b.earlier, limit+b.more)
+}
+
+func TestSuiteCatchesALeaseThatHasEnded(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &wrongLeases{broken{Store: s}, 1, 0} },
+		"Exclusive/ReturnsTheLeasesThatHaveNotEnded")
+}
+
+func TestSuiteCatchesLeasesBeyondTheLimit(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &wrongLeases{broken{Store: s}, 0, 1} },
+		"Exclusive/ReturnsTheLeasesThatHaveNotEnded")
+}
+
 // --- lives in the order of the writers' clocks
 
 // byClock orders the ends of a timer's lives by what their writers' clocks said.

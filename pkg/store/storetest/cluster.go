@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -23,6 +24,7 @@ func clusterTests() []test {
 		{"Cluster/EverythingSurvivesReopening", clusterReopen},
 		{"Census/CountsLiveRows", censusCounts},
 		{"Census/PostponedTimersAreOverdueAndLeasedOnesAreNot", censusPostponed},
+		{"Exclusive/ReturnsTheLeasesThatHaveNotEnded", exclusiveLeases},
 	}
 }
 
@@ -322,4 +324,38 @@ func censusPostponed(w *world) {
 	count("parked", store.Counts{Pending: 1, Parked: 1, OldestPlannedAt: b.DueAt})
 	w.mustWrite(store.Delete{Ref: w.ref("b")})
 	count("after a delete", store.Counts{Parked: 1, OldestPlannedAt: timer.Never})
+}
+
+// exclusiveLeases: a process that opens the database finds what a dead one was delivering, and nothing else.
+func exclusiveLeases(w *world) {
+	e, ok := store.As[store.Exclusive](w.store)
+	w.need(AnyLeases, ok)
+	want := func(what string, limit, n int, want ...timer.Timer) {
+		w.t.Helper()
+		got, err := e.Leased(w.ctx, w.now, limit)
+		w.check(err, "leased")
+		if len(got) != n {
+			w.t.Fatalf("%s: %d leases, want %d", what, len(got), n)
+		}
+		for _, l := range got {
+			if !slices.ContainsFunc(want, func(t timer.Timer) bool {
+				return l == store.Lease{Ref: w.ref(t.ID), Until: t.DueAt, Revision: t.Revision}
+			}) {
+				w.t.Errorf("%s: the lease %+v is not among %+v", what, l, want)
+			}
+		}
+	}
+	a, b, parked := w.put("a", w.now), w.put("b", w.now), w.put("parked", w.now)
+	w.put("scheduled", w.now+hour)
+	postponed := w.put("postponed", w.now)
+	w.move(&postponed, store.FinishPostponed)
+	want("before any lease", 10, 0)
+	a, b, parked = w.move(&a, store.FinishLeased), w.move(&b, store.FinishLeased), w.move(&parked, store.FinishLeased)
+	w.move(&parked, store.FinishParked)
+	want("leased", 10, 2, a, b)
+	want("a page of one", 1, 1, a, b)
+	w.move(&b, store.FinishRetry)
+	want("one was delivered", 10, 1, a)
+	w.now = a.DueAt
+	want("the lease ends now", 10, 0)
 }

@@ -60,6 +60,8 @@ const (
 	AnyPositions Ability = "Positions"
 	// AnyCensus is the rare power store.Census.
 	AnyCensus Ability = "Census"
+	// AnyLeases is the rare power store.Exclusive.
+	AnyLeases Ability = "Exclusive"
 	// AnyHandles is Subject.Another.
 	AnyHandles Ability = "Another"
 	// AnyRefusing is Subject.Refusing.

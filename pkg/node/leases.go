@@ -1,0 +1,41 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// leasePage is how many leases are ended together.
+const leasePage = 1000
+
+// endLeases makes the timers due immediately whose callbacks ended with the process that had the store open before. On a
+// store that other processes use too it does nothing: their leases may be alive.
+func endLeases(ctx context.Context, s store.Store, clock timer.Clock, revisions *timer.Revisions) (ended int, err error) {
+	exclusive, ok := store.As[store.Exclusive](s)
+	if !ok {
+		return 0, nil
+	}
+	for {
+		now := clock()
+		leases, err := exclusive.Leased(ctx, now, leasePage)
+		if err != nil || len(leases) == 0 {
+			return ended, err
+		}
+		items := make([]store.Finish, len(leases))
+		for i, l := range leases {
+			items[i] = store.Finish{
+				Ref: l.Ref, DueAt: l.Until, Kind: store.FinishPostponed, If: store.Guard{Revision: l.Revision},
+				Next: revisions.Next(), NextAt: now,
+			}
+		}
+		refused, err := s.Finish(ctx, now, items)
+		if err := errors.Join(append(refused, err)...); err != nil {
+			return ended, fmt.Errorf("end the leases of the process before: %w", err)
+		}
+		ended += len(leases)
+	}
+}
