@@ -52,7 +52,7 @@ type load struct {
 	namespace string
 	receiver  *receiver.Receiver
 	serial    atomic.Int64
-	// long allows callbacks that are leased. After a kill they come again only when the lease is over.
+	// long allows callbacks that are leased. On a database they come again after a kill only when the lease has ended.
 	long atomic.Bool
 	// heard is how many fired events the oracle was told of.
 	heard int
