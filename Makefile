@@ -135,7 +135,7 @@ soak: testenv ## Kill and freeze the roles and the database under load for MINUT
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures test ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model test ## Everything a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -186,7 +186,7 @@ check-signatures: build ## Hold signed callbacks against the Standard Webhooks l
 	@tools/signatures/run
 
 .PHONY: check-model
-# RUN='queue|hints' limits it to these configurations; ARGS=-all adds those that take minutes.
+# RUN='queue|hints' limits it to these configurations; ARGS=-all uses their own constants, which takes an hour.
 check-model: testenv ## Check the protocol's TLA+ specification (docs/model); rules switched off must be missed
 	@$(say) model
 	@go build -C tools -o ../.cache/bin/modelcheck ./modelcheck

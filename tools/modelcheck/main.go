@@ -8,7 +8,9 @@
 //
 //	\* module: Timers                         the specification
 //	\* must fail: "no sweep" DeliveredInTime  with Broken = {"no sweep"} the invariant DeliveredInTime is violated
-//	\* large                                  runs only with -all, because it takes minutes
+//	\* must fail: "no sweep" DeliveredInTime with Writes = 1   the same with other constants
+//	\* quick: Writes = 2, MaxTime = 7         without -all, the run with no rule switched off uses these constants,
+//	                                          because it takes minutes with its own; runs that must fail end early
 //
 // It prints one line for each run and exits with 1 if a result differs from the expected one.
 package main
@@ -42,7 +44,7 @@ func main() {
 func check(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("modelcheck", flag.ExitOnError)
 	pattern := flags.String("run", "", "run only configurations whose file name matches this regular expression")
-	all := flags.Bool("all", false, "also run configurations marked as large")
+	all := flags.Bool("all", false, "run configurations with their own constants instead of the quick ones")
 	parallel := flags.Int("parallel", 2, "how many model checkers run at once")
 	timeout := flags.Duration("timeout", time.Hour, "how long one run may take")
 	_ = flags.Parse(args) // it exits on an error
@@ -58,7 +60,7 @@ func check(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-12s %-26s %-34s %10s %7s\n", "config", "switched off", "result", "states", "time")
+	fmt.Fprintf(out, "%-14s %-26s %-34s %10s %7s\n", "config", "switched off", "result", "states", "time")
 	var printing sync.Mutex
 	slots := make(chan struct{}, max(1, *parallel))
 	results := make([]result, len(runs))
@@ -104,16 +106,14 @@ func plan(folder string, matching *regexp.Regexp, all bool) ([]run, error) {
 		if err != nil {
 			return nil, err
 		}
-		of, large, err := runsOf(filepath.Base(file), string(text))
+		of, err := runsOf(filepath.Base(file), string(text), all)
 		if err != nil {
 			return nil, err
 		}
 		for i := range of {
 			of[i].folder = folder
 		}
-		if all || !large {
-			runs = append(runs, of...)
-		}
+		runs = append(runs, of...)
 	}
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("%s has no configuration that matches", folder)
@@ -129,6 +129,8 @@ type run struct {
 	// violates is the invariant that must be violated; empty if there must be no error.
 	violates string
 	text     string
+	// quick: some constants are smaller than the configuration's.
+	quick bool
 }
 
 func (r *run) title() string {
@@ -141,33 +143,63 @@ func (r *run) title() string {
 var (
 	moduleLine   = regexp.MustCompile(`(?m)^\\\* module: (\w+)$`)
 	mustFailLine = regexp.MustCompile(`(?m)^\\\* must fail:(.*)$`)
-	mustFail     = regexp.MustCompile(`^ "([^"]+)" (\w+)$`)
-	largeLine    = regexp.MustCompile(`(?m)^\\\* large$`)
+	mustFail     = regexp.MustCompile(`^ "([^"]+)" (\w+)(?: with (.+))?$`)
+	quickLine    = regexp.MustCompile(`(?m)^\\\* quick:(.*)$`)
+	constant     = regexp.MustCompile(`^\s*(\w+) = (\S.*)$`)
 	brokenLine   = regexp.MustCompile(`(?m)^ {2}Broken = \{\}$`)
 )
 
 // runsOf returns the runs that the comments of a configuration ask for.
-func runsOf(file, text string) (runs []run, large bool, err error) {
+func runsOf(file, text string, all bool) ([]run, error) {
 	module := moduleLine.FindStringSubmatch(text)
 	if module == nil {
-		return nil, false, fmt.Errorf(`%s: no line "\* module: NAME"`, file)
+		return nil, fmt.Errorf(`%s: no line "\* module: NAME"`, file)
 	}
 	if !brokenLine.MatchString(text) {
-		return nil, false, fmt.Errorf(`%s: no line "  Broken = {}"`, file)
+		return nil, fmt.Errorf(`%s: no line "  Broken = {}"`, file)
 	}
 	good := run{file: file, module: module[1], text: text}
-	runs = append(runs, good)
+	runs := []run{good}
+	if quick := quickLine.FindStringSubmatch(text); quick != nil && !all {
+		var err error
+		if runs[0].text, err = withConstants(text, quick[1]); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		runs[0].quick = true
+	}
 	for _, found := range mustFailLine.FindAllStringSubmatch(text, -1) {
 		parts := mustFail.FindStringSubmatch(found[1])
 		if parts == nil {
-			return nil, false, fmt.Errorf(`%s: "must fail:%s" is not: must fail: "RULE" INVARIANT`, file, found[1])
+			return nil, fmt.Errorf(`%s: "must fail:%s" is not: must fail: "RULE" INVARIANT [with NAME = VALUE, ...]`, file, found[1])
 		}
 		bad := good
 		bad.broken, bad.violates = parts[1], parts[2]
 		bad.text = brokenLine.ReplaceAllString(text, fmt.Sprintf("  Broken = {%q}", bad.broken))
+		if parts[3] != "" {
+			var err error
+			if bad.text, err = withConstants(bad.text, parts[3]); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
 		runs = append(runs, bad)
 	}
-	return runs, largeLine.MatchString(text), nil
+	return runs, nil
+}
+
+// withConstants returns a configuration with other values of some constants, such as "Writes = 2, MaxTime = 7".
+func withConstants(text, constants string) (string, error) {
+	for one := range strings.SplitSeq(constants, ",") {
+		parts := constant.FindStringSubmatch(one)
+		if parts == nil {
+			return "", fmt.Errorf("%q: want NAME = VALUE, separated by commas", constants)
+		}
+		line := regexp.MustCompile(`(?m)^  ` + parts[1] + ` = .*$`)
+		if !line.MatchString(text) {
+			return "", fmt.Errorf("%q: the configuration has no constant %s", constants, parts[1])
+		}
+		text = line.ReplaceAllLiteralString(text, "  "+parts[1]+" = "+parts[2])
+	}
+	return text, nil
 }
 
 // result is what TLC printed.
@@ -223,7 +255,11 @@ func (r *result) line(of *run) string {
 	if r.differs(of) != "" {
 		text += " (UNEXPECTED)"
 	}
-	return fmt.Sprintf("%-12s %-26s %-34s %10s %6.1fs", strings.TrimSuffix(of.file, ".cfg"), of.broken, text, r.states, r.took.Seconds())
+	name := strings.TrimSuffix(of.file, ".cfg")
+	if of.quick {
+		name += " quick"
+	}
+	return fmt.Sprintf("%-14s %-26s %-34s %10s %6.1fs", name, of.broken, text, r.states, r.took.Seconds())
 }
 
 // do runs TLC in a temporary folder, because it writes next to the specification.

@@ -8,24 +8,36 @@ import (
 const config = `\* Two timers.
 \* module: Timers
 \* must fail: "no sweep" DeliveredInTime
+\* must fail: "no margin" NeverWrong with MaxTime = 7
+\* quick: Timers = {1}, MaxTime = 6
 SPECIFICATION Spec
 CONSTANTS
+  Timers = {1, 2}
+  MaxTime = 8
   Broken = {}
 `
 
 func TestAConfigurationNamesItsRuns(t *testing.T) {
-	runs, large, err := runsOf("hints.cfg", config)
-	if err != nil || large || len(runs) != 2 {
-		t.Fatalf("%d runs, large %t, %v", len(runs), large, err)
-	}
-	if good := runs[0]; good.violates != "" || !strings.Contains(good.text, "Broken = {}") {
-		t.Errorf("the first run is %+v", good)
-	}
-	if bad := runs[1]; bad.violates != "DeliveredInTime" || !strings.Contains(bad.text, `Broken = {"no sweep"}`) {
-		t.Errorf("the second run is %+v", bad)
-	}
-	if _, large, err := runsOf("hints.cfg", config+"\\* large\n"); err != nil || !large {
-		t.Errorf("large %t, %v", large, err)
+	const own, quick = "  Timers = {1, 2}\n  MaxTime = 8\n", "  Timers = {1}\n  MaxTime = 6\n"
+	for _, all := range []bool{false, true} {
+		runs, err := runsOf("hints.cfg", config, all)
+		if err != nil || len(runs) != 3 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		good, bad, other := runs[0], runs[1], runs[2]
+		want := quick
+		if all {
+			want = own
+		}
+		if good.violates != "" || !strings.Contains(good.text, want+"  Broken = {}") || good.quick == all {
+			t.Errorf("all %t: the first run is %+v", all, good)
+		}
+		if bad.violates != "DeliveredInTime" || !strings.Contains(bad.text, own+`  Broken = {"no sweep"}`) || bad.quick {
+			t.Errorf("all %t: the second run is %+v", all, bad)
+		}
+		if !strings.Contains(other.text, "{1, 2}\n  MaxTime = 7\n"+`  Broken = {"no margin"}`) {
+			t.Errorf("all %t: the third run is %+v", all, other)
+		}
 	}
 }
 
@@ -34,8 +46,10 @@ func TestAConfigurationMayBeWrong(t *testing.T) {
 		{strings.Replace(config, "module: Timers", "Timers", 1), "module: NAME"},
 		{strings.Replace(config, `"no sweep"`, `no sweep`, 1), "RULE"},
 		{strings.Replace(config, "  Broken = {}\n", "", 1), "Broken = {}"},
+		{strings.Replace(config, "MaxTime = 6", "MaxTimes = 6", 1), "no constant MaxTimes"},
+		{strings.Replace(config, "MaxTime = 6", "MaxTime", 1), "NAME = VALUE"},
 	} {
-		if _, _, err := runsOf("hints.cfg", c.text); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := runsOf("hints.cfg", c.text, false); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v does not name %q", err, c.says)
 		}
 	}
