@@ -137,14 +137,21 @@ func TestParseCommandVerbs(t *testing.T) {
 // Two releases run together during an upgrade. The earlier one reads messages with appended fields, and distinguishes
 // messages of unknown versions from malformed ones.
 func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
-	due, hint := event.MarshalDue(event.Due{Shard: 7, Sequence: 9}), event.MarshalHint(event.Hint{Shard: 7, UpdatedAt: 9})
+	due, hint := event.Due{Shard: 7, Sequence: 9, Target: 5}, event.Hint{Shard: 7, UpdatedAt: 9, Target: 5}
+	dueBefore, hintBefore := due, hint
+	dueBefore.Target, hintBefore.Target = 0, 0
+	// The release before wrote no target.
+	const target = 8
+	short := func(b []byte) []byte { return b[:len(b)-target] }
 	unmarshal := map[string]struct {
 		today []byte
 		read  func([]byte) (any, error)
-		want  any
+		// before is what the message of the release before says.
+		before any
+		want   any
 	}{
-		"due":  {due, func(b []byte) (any, error) { return event.UnmarshalDue(b) }, event.Due{Shard: 7, Sequence: 9}},
-		"hint": {hint, func(b []byte) (any, error) { return event.UnmarshalHint(b) }, event.Hint{Shard: 7, UpdatedAt: 9}},
+		"due":  {event.MarshalDue(due), func(b []byte) (any, error) { return event.UnmarshalDue(b) }, dueBefore, due},
+		"hint": {event.MarshalHint(hint), func(b []byte) (any, error) { return event.UnmarshalHint(b) }, hintBefore, hint},
 	}
 	for name, u := range unmarshal {
 		later := bytes.Clone(u.today)
@@ -155,24 +162,30 @@ func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
 			message []byte
 			unknown bool
 			refused bool
+			before  bool
 		}{
-			"of today":                {u.today, false, false},
-			"with a field more":       {append(bytes.Clone(u.today), 1, 2, 3), false, false},
-			"a field short":           {u.today[:len(u.today)-1], false, true},
-			"empty":                   {nil, false, true},
-			"the first byte alone":    {u.today[:1], false, true},
-			"of a later version":      {later, true, true},
-			"a short later version":   {later[:2], true, true},
-			"the other kind":          {otherKind, true, true},
-			"a text":                  {[]byte("nonsense"), true, true},
-			"of a kind not yet known": {[]byte{0x0f}, true, true},
+			"of today":                {message: u.today},
+			"with a field more":       {message: append(bytes.Clone(u.today), 1, 2, 3)},
+			"of the release before":   {message: short(u.today), before: true},
+			"a field short":           {message: short(u.today)[:len(u.today)-target-1], refused: true},
+			"empty":                   {refused: true},
+			"the first byte alone":    {message: u.today[:1], refused: true},
+			"of a later version":      {message: later, unknown: true, refused: true},
+			"a short later version":   {message: later[:2], unknown: true, refused: true},
+			"the other kind":          {message: otherKind, unknown: true, refused: true},
+			"a text":                  {message: []byte("nonsense"), unknown: true, refused: true},
+			"of a kind not yet known": {message: []byte{0x0f}, unknown: true, refused: true},
 		} {
 			got, err := u.read(c.message)
+			want := u.want
+			if c.before {
+				want = u.before
+			}
 			switch {
 			case c.refused != (err != nil) || c.unknown != errors.Is(err, event.ErrUnknown):
 				t.Errorf("%s, %s: error %v, want refused %v, unknown %v", name, what, err, c.refused, c.unknown)
-			case !c.refused && got != u.want:
-				t.Errorf("%s, %s: %+v, want %+v", name, what, got, u.want)
+			case !c.refused && got != want:
+				t.Errorf("%s, %s: %+v, want %+v", name, what, got, want)
 			}
 		}
 	}

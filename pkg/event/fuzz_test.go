@@ -78,6 +78,15 @@ func FuzzParseCommand(f *testing.F) {
 	})
 }
 
+// known is what must be in a message that was read: an earlier release wrote no target, and a later one may have appended
+// fields.
+func known(written []byte, target timer.Target) []byte {
+	if target == 0 {
+		return written[:len(written)-8]
+	}
+	return written
+}
+
 func FuzzUnmarshalDue(f *testing.F) {
 	f.Add(event.MarshalDue(event.Due{Shard: 1, UUID: timer.UUIDOf(ns, id), DueAt: at, Attempt: -1}))
 	f.Add([]byte{1})
@@ -86,7 +95,7 @@ func FuzzUnmarshalDue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := event.UnmarshalDue(b)
 		switch {
-		case err == nil && !bytes.HasPrefix(b, event.MarshalDue(d)): // a later release may have appended fields
+		case err == nil && !bytes.HasPrefix(b, known(event.MarshalDue(d), d.Target)):
 			t.Errorf("%x read as %+v, written as %x", b, d, event.MarshalDue(d))
 		case errors.Is(err, event.ErrUnknown) && b[0] == event.MarshalDue(event.Due{})[0]:
 			t.Errorf("%x is of today's kind and version: %v", b, err)
@@ -102,7 +111,7 @@ func FuzzUnmarshalHint(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := event.UnmarshalHint(b)
 		switch {
-		case err == nil && !bytes.HasPrefix(b, event.MarshalHint(h)): // a later release may have appended fields
+		case err == nil && !bytes.HasPrefix(b, known(event.MarshalHint(h), h.Target)):
 			t.Errorf("%x read as %+v, written as %x", b, h, event.MarshalHint(h))
 		case errors.Is(err, event.ErrUnknown) && b[0] == event.MarshalHint(event.Hint{})[0]:
 			t.Errorf("%x is of today's kind and version: %v", b, err)

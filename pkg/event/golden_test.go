@@ -191,10 +191,11 @@ func TestGoldenInternalMessages(t *testing.T) {
 	due := event.Due{
 		Shard: 4097, UUID: timer.UUIDOf(ns, id), Revision: 3706188562493276160, Generation: 3706188562493276161,
 		Attempt: 3, DueAt: at, ClaimVersion: 7, Owner: timer.UUIDOf("owner", "1"), Sequence: 1 << 40,
+		Target: 0x3276d403185d4a1a,
 	}
 	hint := event.Hint{
 		Shard: 4097, UUID: timer.UUIDOf(ns, id), Revision: 3706188562493276160, Generation: 3706188562493276161,
-		Attempt: 3, DueAt: at, UpdatedAt: at - 60_000,
+		Attempt: 3, DueAt: at, UpdatedAt: at - 60_000, Target: 0x3276d403185d4a1a,
 	}
 	early := hint
 	early.DueAt, early.UpdatedAt = -1, timer.MinMillis

@@ -24,6 +24,9 @@ type Due struct {
 	ClaimVersion int64
 	Owner        timer.UUID
 	Sequence     uint64
+	// Target is what the state calls; 0 if it calls nothing, if the publisher did not know, and in messages of releases
+	// before decision 0036. The shard identifies the namespace.
+	Target timer.Target
 }
 
 // Hint says that one state of a timer exists and is due within the hint window.
@@ -35,6 +38,7 @@ type Hint struct {
 	Attempt    timer.Attempt
 	DueAt      timer.Millis
 	UpdatedAt  timer.Millis
+	Target     timer.Target // as in Due
 }
 
 // An internal message is one byte with its version (high four bits) and its kind (low four bits), then big-endian
@@ -55,6 +59,9 @@ const (
 
 	sizeDue  = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8 + 16 + 8
 	sizeHint = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8
+
+	// sizeTarget is the field behind those of the first release.
+	sizeTarget = 8
 )
 
 // ErrUnknown says that a message is of a kind or a version that this release does not know: a later release may have
@@ -79,12 +86,13 @@ func fieldsOf(what string, b []byte, kind, version byte, size int) (reader, erro
 
 // MarshalDue writes a due event.
 func MarshalDue(d Due) []byte {
-	b := make([]byte, 0, sizeDue)
+	b := make([]byte, 0, sizeDue+sizeTarget)
 	b = append(b, first(kindDue, versionDue))
 	b = appendState(b, d.Shard, d.UUID, d.Revision, d.Generation, d.Attempt, d.DueAt)
 	b = binary.BigEndian.AppendUint64(b, uint64(d.ClaimVersion))
 	b = append(b, d.Owner[:]...)
-	return binary.BigEndian.AppendUint64(b, d.Sequence)
+	b = binary.BigEndian.AppendUint64(b, d.Sequence)
+	return binary.BigEndian.AppendUint64(b, uint64(d.Target))
 }
 
 // UnmarshalDue reads a due event. Bytes behind the fields that it knows are ignored.
@@ -97,16 +105,17 @@ func UnmarshalDue(b []byte) (Due, error) {
 		Shard: shard.ID(r.uint32()), UUID: r.uuid(),
 		Revision: timer.Revision(r.uint64()), Generation: timer.Generation(r.uint64()),
 		Attempt: timer.Attempt(r.uint32()), DueAt: timer.Millis(r.uint64()),
-		ClaimVersion: int64(r.uint64()), Owner: r.uuid(), Sequence: r.uint64(),
+		ClaimVersion: int64(r.uint64()), Owner: r.uuid(), Sequence: r.uint64(), Target: r.target(),
 	}, nil
 }
 
 // MarshalHint writes a hint.
 func MarshalHint(h Hint) []byte {
-	b := make([]byte, 0, sizeHint)
+	b := make([]byte, 0, sizeHint+sizeTarget)
 	b = append(b, first(kindHint, versionHint))
 	b = appendState(b, h.Shard, h.UUID, h.Revision, h.Generation, h.Attempt, h.DueAt)
-	return binary.BigEndian.AppendUint64(b, uint64(h.UpdatedAt))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.UpdatedAt))
+	return binary.BigEndian.AppendUint64(b, uint64(h.Target))
 }
 
 // UnmarshalHint reads a hint. Bytes behind the fields that it knows are ignored.
@@ -119,6 +128,7 @@ func UnmarshalHint(b []byte) (Hint, error) {
 		Shard: shard.ID(r.uint32()), UUID: r.uuid(),
 		Revision: timer.Revision(r.uint64()), Generation: timer.Generation(r.uint64()),
 		Attempt: timer.Attempt(r.uint32()), DueAt: timer.Millis(r.uint64()), UpdatedAt: timer.Millis(r.uint64()),
+		Target: r.target(),
 	}, nil
 }
 
@@ -146,6 +156,14 @@ func (r *reader) uint64() uint64 {
 	v := binary.BigEndian.Uint64(r.rest)
 	r.rest = r.rest[8:]
 	return v
+}
+
+// target reads a field that messages of earlier releases do not have.
+func (r *reader) target() timer.Target {
+	if len(r.rest) < sizeTarget {
+		return 0
+	}
+	return timer.Target(r.uint64())
 }
 
 func (r *reader) uuid() timer.UUID {

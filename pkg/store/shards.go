@@ -162,6 +162,8 @@ type DueRow struct {
 	Attempt   timer.Attempt
 	DueAt     timer.Millis
 	UpdatedAt timer.Millis
+	// Target is the timer's Target. An engine may return 0 for a row that was written before it stored targets.
+	Target timer.Target
 }
 
 // Key is the row's place in its shard.

@@ -99,7 +99,7 @@ func certain(op store.Op, w *store.Written) (event.Hint, bool) {
 func hintOf(ref store.Ref, t *timer.Timer) event.Hint {
 	return event.Hint{
 		Shard: ref.Shard, UUID: ref.UUID, Revision: t.Revision, Generation: t.Generation,
-		Attempt: t.Attempts + 1, DueAt: t.DueAt, UpdatedAt: t.UpdatedAt,
+		Attempt: t.Attempts + 1, DueAt: t.DueAt, UpdatedAt: t.UpdatedAt, Target: t.Target(),
 	}
 }
 
@@ -110,7 +110,7 @@ func possible(op store.Op, now timer.Millis) (event.Hint, bool) {
 	switch op := op.(type) {
 	case store.Put:
 		h.Shard, h.UUID, h.Revision = op.Ref.Shard, op.Ref.UUID, op.Revision
-		at = op.Spec.ExecuteAt
+		at, h.Target = op.Spec.ExecuteAt, op.Spec.Target()
 	case store.Update:
 		if op.Patch.ExecuteAt == nil {
 			return h, false

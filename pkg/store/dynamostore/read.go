@@ -201,5 +201,6 @@ func readDueRow(id shard.ID, it item) (store.DueRow, error) {
 		Attempt:    timer.Attempt(read.int(attrAttempts)) + 1,
 		DueAt:      at.DueAt,
 		UpdatedAt:  read.time(attrUpdatedAt),
+		Target:     timer.Target(read.int(attrTarget)),
 	}, read.err
 }

@@ -41,6 +41,8 @@ const (
 	attrLastError  = "last_error"
 	// attrMarkedAt is when a parked row or a dead timer was marked; absent once it is announced.
 	attrMarkedAt = "marked_at"
+	// attrTarget is on live rows; absent in those written before there was one.
+	attrTarget = "target"
 	// attrHeld is on a place that is kept free for the moment, and holds no timer (occupy.go).
 	attrHeld = "held"
 )
@@ -50,7 +52,8 @@ const (
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
 	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration, attrAttempts,
-	attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt, attrHeld,
+	attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
+	attrTarget, attrHeld,
 }
 
 // rowItem is a live row without a mark.
@@ -59,6 +62,7 @@ func rowItem(ref store.Ref, t *timer.Timer) item {
 	if t.Status != timer.StatusParked {
 		it[dueKey] = text(keyText(store.Key{DueAt: t.DueAt, UUID: ref.UUID}))
 	}
+	it.int(attrTarget, int64(t.Target()))
 	maps.Copy(it, timerKey(ref))
 	return it
 }

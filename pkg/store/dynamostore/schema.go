@@ -138,7 +138,7 @@ func (s *Store) tables() []dynamodb.CreateTableInput {
 				IndexName: aws.String(dueIndex), KeySchema: keys(dueKey),
 				Projection: &types.Projection{
 					ProjectionType:   types.ProjectionTypeInclude,
-					NonKeyAttributes: []string{attrRevision, attrGeneration, attrAttempts, attrUpdatedAt},
+					NonKeyAttributes: []string{attrRevision, attrGeneration, attrAttempts, attrUpdatedAt, attrTarget},
 				},
 			}},
 		},

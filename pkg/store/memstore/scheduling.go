@@ -155,6 +155,7 @@ func (sh *shardState) dueRow(r *row) store.DueRow {
 		Attempt:    r.timer.Attempts + 1,
 		DueAt:      r.timer.DueAt,
 		UpdatedAt:  r.timer.UpdatedAt,
+		Target:     r.timer.Target(),
 	}
 }
 

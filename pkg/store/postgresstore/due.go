@@ -16,7 +16,7 @@ const (
 	firstOf = `FROM timers t WHERE t.shard_id = a.shard_id AND (t.due_at, t.timer_uuid) > (a.after_due, a.after_uuid)
 		AND t.status <> 'parked' ORDER BY t.due_at, t.timer_uuid LIMIT 1`
 
-	rowColumns = "t.due_at, t.timer_uuid, t.revision, t.generation, t.attempts, t.updated_at"
+	rowColumns = "t.due_at, t.timer_uuid, t.revision, t.generation, t.attempts, t.updated_at, t.target"
 	behind     = "t.shard_id = f.shard_id AND (t.due_at, t.timer_uuid) > (f.after_due, f.after_uuid) AND t.status <> 'parked'"
 	inOrder    = "ORDER BY t.due_at, t.timer_uuid LIMIT"
 )
@@ -33,7 +33,7 @@ func firsts(more, names string) string {
 	ORDER BY a.place
 )
 SELECT place, due_at, timer_uuid, NULL::bigint AS revision, NULL::bigint AS generation,
-	NULL::integer AS attempts, NULL::timestamptz AS updated_at, false AS is_row FROM firsts
+	NULL::integer AS attempts, NULL::timestamptz AS updated_at, NULL::bigint AS target, false AS is_row FROM firsts
 UNION ALL
 `
 }
@@ -104,6 +104,7 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 		row.Generation = timer.Generation(r.int8())
 		row.Attempt = timer.Attempt(r.int4()) + 1
 		row.UpdatedAt, _ = r.instant()
+		row.Target = timer.Target(r.int8())
 		if r.bool() {
 			l.rows = append(l.rows, row)
 		} else {

@@ -27,11 +27,11 @@ FOR UPDATE OF t`}
 	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
 	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
-	topic, event_key, planned_at, leased)
+	topic, event_key, planned_at, leased, target)
 SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[]) AS a
+	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[], $29::bigint[]) AS a
 ON CONFLICT DO NOTHING`}
 
 	// replaceTimers writes everything but what identifies a row. A payload that stays does not travel.
@@ -41,15 +41,16 @@ ON CONFLICT DO NOTHING`}
 	status = a.status, due_at = a.due_at, revision = a.revision, generation = a.generation, attempts = a.attempts,
 	starts = a.starts, created_at = a.created_at, updated_at = a.updated_at,
 	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error,
-	headers = a.headers, topic = a.topic, event_key = a.event_key, planned_at = a.planned_at, leased = a.leased
+	headers = a.headers, topic = a.topic, event_key = a.event_key, planned_at = a.planned_at, leased = a.leased,
+	target = a.target
 FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
 	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[],
-	$29::boolean[]) AS a(shard_id, timer_uuid, namespace,
+	$29::bigint[], $30::boolean[]) AS a(shard_id, timer_uuid, namespace,
 	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at,
 	revision, generation, attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
-	topic, event_key, planned_at, leased, same_payload)
+	topic, event_key, planned_at, leased, target, same_payload)
 WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 
 	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
@@ -258,6 +259,7 @@ func slotArgs(slots []*slot) [][]byte {
 		textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
 		instantsOrNull(n, func(i int) timer.Millis { return at(i).plannedAt() }),
 		bools(n, func(i int) bool { return at(i).leased }),
+		int8s(n, func(i int) int64 { return int64(at(i).timer.Target()) }),
 		bools(n, func(i int) bool { return slots[i].samePayload }),
 	}
 }

@@ -22,7 +22,7 @@ LEFT JOIN timers t ON t.rid = (
 	WHERE shard = in_shard AND (due_at, uuid) > (after_due, after_uuid) AND status <> 'parked'
 	ORDER BY due_at, uuid LIMIT 1)`
 
-	selectDue = `SELECT uuid, revision, generation, attempts, due_at, updated_at FROM timers
+	selectDue = `SELECT uuid, revision, generation, attempts, due_at, updated_at, target FROM timers
 WHERE shard = ? AND (due_at, uuid) > (?, ?) AND status <> 'parked'
 ORDER BY due_at, uuid LIMIT ?`
 )
@@ -142,12 +142,13 @@ func (c *conn) due(at cursorIn, f first, horizon timer.Millis, limit int) (store
 func (c *conn) dueRows(at cursorIn, limit int, take func(store.DueRow) bool) error {
 	return c.each(func(rows *sql.Rows) error {
 		row := store.DueRow{Ref: store.Ref{Shard: at.claim.Shard}}
-		var attempts int64
-		err := rows.Scan((*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.DueAt, &row.UpdatedAt)
+		var attempts, target int64
+		err := rows.Scan((*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.DueAt, &row.UpdatedAt,
+			&target)
 		if err != nil {
 			return err
 		}
-		row.Attempt = timer.Attempt(attempts) + 1
+		row.Attempt, row.Target = timer.Attempt(attempts)+1, timer.Target(target)
 		if !take(row) {
 			return errStop
 		}

@@ -14,8 +14,8 @@ const (
 	// makes it change nothing.
 	insertNew = `INSERT INTO timers (shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+	attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key, target)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (shard, uuid) DO NOTHING`
 
 	selectLive = "SELECT " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
@@ -24,7 +24,7 @@ ON CONFLICT (shard, uuid) DO NOTHING`
 	replaceLive = `UPDATE timers SET execute_at = ?, deliver = ?, callback_url = ?, callback_timeout_ns = ?,
 	retry_policy = ?, payload = ?, correlation_id = ?, status = 'scheduled', due_at = ?, revision = ?,
 	generation = ?, attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?,
-	last_error = ?, headers = ?, topic = ?, event_key = ?, marked_at = NULL, planned_at = ?, leased = 0
+	last_error = ?, headers = ?, topic = ?, event_key = ?, target = ?, marked_at = NULL, planned_at = ?, leased = 0
 WHERE shard = ? AND uuid = ?`
 )
 
@@ -116,7 +116,7 @@ func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) 
 	n, err := c.exec(insertNew, ref.Shard, ref.UUID[:], t.Namespace, t.ID, t.ExecuteAt, string(t.Deliver), t.CallbackURL,
 		int64(t.CallbackTimeout), c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
 		t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
-		orNull(t.Topic), orNull(t.EventKey))
+		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()))
 	return n == 1, err
 }
 
@@ -125,7 +125,7 @@ func (c *conn) replace(ref store.Ref, t *timer.Timer) error {
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
 		c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision,
 		t.Generation, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
-		orNull(t.Topic), orNull(t.EventKey), plannedAt(t), ref.Shard, ref.UUID[:])
+		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()), plannedAt(t), ref.Shard, ref.UUID[:])
 	return err
 }
 

@@ -116,6 +116,38 @@ func TestSuiteCatchesARangeDeleteOfDueRows(t *testing.T) {
 		"I2_FinishRemovesOnlyItsRow")
 }
 
+// --- targets
+
+// firstTarget returns the target that a timer had when it was first due.
+type firstTarget struct {
+	broken
+
+	targets map[timer.UUID]timer.Target
+}
+
+func (b *firstTarget) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := b.Store.Due(ctx, q)
+	for i := range out {
+		for j := range out[i].Rows {
+			row := &out[i].Rows[j]
+			if first, there := b.targets[row.Ref.UUID]; there {
+				row.Target = first
+			}
+			b.targets[row.Ref.UUID] = row.Target
+		}
+	}
+	return out, err
+}
+
+func TestSuiteCatchesATargetThatAnUpdateDoesNotChange(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		return &firstTarget{broken{Store: s}, map[timer.UUID]timer.Target{}}
+	},
+		"Due/ReturnsTheTargetOfThePresentState")
+}
+
 // --- orders
 
 // reordered sorts Due's rows in another way.

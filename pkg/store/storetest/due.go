@@ -13,6 +13,7 @@ func dueTests() []test {
 	return []test{
 		{"Due/RowsComeByKey", dueOrder},
 		{"Due/TellsWhatTheSchedulerNeeds", dueRow},
+		{"Due/ReturnsTheTargetOfThePresentState", dueTarget},
 		{"Due/BeginsBehindTheCursor", dueCursor},
 		{"Due/EndsAtTheHorizon", dueHorizon},
 		{"Due/PerShardLimit", duePerShard},
@@ -83,7 +84,7 @@ func dueRow(w *world) {
 		w.t.Helper()
 		want := store.DueRow{
 			Ref: w.ref("a"), Revision: t.Revision, Generation: t.Generation, Attempt: t.Attempts + 1,
-			DueAt: t.DueAt, UpdatedAt: t.UpdatedAt,
+			DueAt: t.DueAt, UpdatedAt: t.UpdatedAt, Target: t.Target(),
 		}
 		c := w.claim(w.ref("a").Shard)[0].Claim
 		rows := w.due(c, store.MinKey(), t.DueAt).Rows
@@ -97,6 +98,65 @@ func dueRow(w *world) {
 	check()
 	t = w.move(&t, store.FinishRescheduled)
 	check()
+}
+
+// dueTarget: dispatchers apply their limits by the target before they read the row.
+func dueTarget(w *world) {
+	const host, other = "https://Example.com/a", "http://example.com:8080/"
+	specs := map[string]func(*timer.Spec){
+		"callback": func(s *timer.Spec) { s.CallbackURL = host },
+		"same":     func(s *timer.Spec) { s.CallbackURL = "https://example.com:443/b" },
+		"both":     func(s *timer.Spec) { s.CallbackURL, s.Deliver, s.Topic = other, timer.DeliverBoth, "orders" },
+		"topic":    func(s *timer.Spec) { s.CallbackURL, s.Topic = "", "orders" },
+		"event":    func(s *timer.Spec) { s.CallbackURL, s.Deliver, s.Topic = other, timer.DeliverEvent, "orders" },
+		"common":   func(s *timer.Spec) { s.CallbackURL = "" },
+		"ignored":  func(s *timer.Spec) { s.CallbackURL, s.Deliver = other, timer.DeliverEvent },
+	}
+	live := map[string]timer.Timer{}
+	check := func(after string) {
+		w.t.Helper()
+		for id, t := range live {
+			c := w.claim(w.ref(id).Shard)[0].Claim
+			want := t.Target()
+			for what, rows := range map[string][]store.DueRow{
+				"due": w.due(c, store.MinKey(), w.now+hour).Rows, "overdue": w.overdue(c, w.now+hour).Rows,
+			} {
+				at := slices.IndexFunc(rows, func(r store.DueRow) bool { return r.Ref.UUID == t.UUID })
+				if at < 0 {
+					w.t.Errorf("%s: %q is not %s", after, id, what)
+				} else if rows[at].Target != want {
+					w.t.Errorf("%s: %s returns the target %s of %q, want %s", after, what, rows[at].Target, id, want)
+				}
+			}
+		}
+	}
+	for id, change := range specs {
+		op := w.putOp(id, w.now+second)
+		op.Spec.Deliver, op.Spec.Topic, op.Spec.EventKey = timer.DeliverAuto, "", ""
+		change(&op.Spec)
+		live[id] = w.mustWrite(op).Timer
+	}
+	check("after a put")
+	if a, b, c := live["callback"], live["same"], live["common"]; a.Target() != b.Target() || a.Target() == 0 || c.Target() != 0 {
+		w.t.Errorf("targets %s and %s of one host, %s of none", a.Target(), b.Target(), c.Target())
+	}
+	url, topic := other, "others"
+	for id, patch := range map[string]timer.Patch{"callback": {CallbackURL: &url}, "topic": {Topic: &topic}} {
+		out := w.update(w.ref(id), patch)
+		w.check(out.Err, "update %q", id)
+		live[id] = out.Timer
+	}
+	check("after an update")
+	for id, t := range live {
+		t = w.move(&t, store.FinishPostponed)
+		live[id] = w.move(&t, store.FinishRescheduled)
+	}
+	check("after it was rescheduled")
+	for id, t := range live {
+		w.end(&t, store.FinishDead)
+		live[id] = w.rearm(w.rearmOp(id, w.now)).Timer
+	}
+	check("after it was armed again")
 }
 
 func dueCursor(w *world) {

@@ -27,7 +27,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	}
 	row := store.DueRow{
 		Ref: store.Ref{Shard: h.Shard, UUID: h.UUID}, Revision: h.Revision, Generation: h.Generation,
-		Attempt: h.Attempt, DueAt: h.DueAt, UpdatedAt: h.UpdatedAt,
+		Attempt: h.Attempt, DueAt: h.DueAt, UpdatedAt: h.UpdatedAt, Target: h.Target,
 	}
 	switch {
 	case p.known(agenda.StateOf(&row)):

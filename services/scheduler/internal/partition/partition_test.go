@@ -66,7 +66,7 @@ func (b *bench) floor(now timer.Millis, offset int64) {
 func row(id byte, due, updated timer.Millis) store.DueRow {
 	return store.DueRow{
 		Ref: store.Ref{Shard: 3, UUID: timer.UUID{id}}, Revision: timer.Revision(id), Attempt: 1,
-		DueAt: due, UpdatedAt: updated,
+		DueAt: due, UpdatedAt: updated, Target: timer.Target(id),
 	}
 }
 
@@ -180,7 +180,7 @@ func (b *bench) watermark(now timer.Millis) (store.Key, bool) {
 func hint(r store.DueRow) event.Hint {
 	return event.Hint{
 		Shard: r.Ref.Shard, UUID: r.Ref.UUID, Revision: r.Revision, Attempt: r.Attempt,
-		DueAt: r.DueAt, UpdatedAt: r.UpdatedAt,
+		DueAt: r.DueAt, UpdatedAt: r.UpdatedAt, Target: r.Target,
 	}
 }
 

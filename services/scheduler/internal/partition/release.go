@@ -72,7 +72,7 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoi
 		Event: event.Due{
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision,
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
-			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence,
+			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
 		},
 		ID: row.Ref.UUID.String() + "." + row.Revision.String(),
 	}

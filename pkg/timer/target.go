@@ -1,0 +1,87 @@
+package timer
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Target identifies what a timer calls: a hash of the scheme, host and port of its callback URL or, if it only publishes
+// an event, of its user topic. Due events carry it, so that a dispatcher can apply its limits before it reads the row.
+//
+// 0 means that there is no target, because the event goes to the common topic, or that the target is not known. The
+// lowest bit tells topics from hosts. Two targets with one hash share their limits and nothing else.
+type Target uint64
+
+const topicTarget Target = 1
+
+// topicPrefix precedes a topic where a callback URL could be. No URL has a blank in it.
+const topicPrefix = "topic "
+
+// IsTopic reports whether the target is a user topic.
+func (t Target) IsTopic() bool { return t&topicTarget != 0 }
+
+func (t Target) String() string { return strconv.FormatUint(uint64(t), 16) }
+
+// Receiver is the callback URL or, if the timer only publishes an event, "topic " and the user topic. It is empty for
+// the common topic.
+func (s *Spec) Receiver() string {
+	switch {
+	case s.Way() != DeliverEvent:
+		return s.CallbackURL
+	case s.Topic != "":
+		return topicPrefix + s.Topic
+	default:
+		return ""
+	}
+}
+
+// Target identifies what the timer calls.
+func (s *Spec) Target() Target { return TargetOf(s.Receiver()) }
+
+// NamedTarget is Target with its name, which is empty where the target is 0.
+func (s *Spec) NamedTarget() (name string, t Target) {
+	name = TargetName(s.Receiver())
+	return name, targetOf(name)
+}
+
+// TargetOf returns the target of a Receiver. Processes of all releases must compute the same one, because it is part of
+// due events.
+func TargetOf(receiver string) Target { return targetOf(TargetName(receiver)) }
+
+func targetOf(name string) Target {
+	if name == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(name))
+	t := Target(binary.BigEndian.Uint64(sum[:]))
+	if strings.HasPrefix(name, topicPrefix) {
+		return t | topicTarget
+	}
+	return max(t&^topicTarget, 2) // 0 is no target
+}
+
+// TargetName is the text that TargetOf hashes: scheme, host and port of a callback URL, or the receiver itself if it is a
+// topic. The scheme is part of it, so that callers that do not speak TLS to a port that wants it cannot open the circuit
+// for others. It is empty if the URL has no host.
+func TargetName(receiver string) string {
+	if strings.HasPrefix(receiver, topicPrefix) {
+		return receiver
+	}
+	u, err := url.Parse(receiver)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
+}
