@@ -81,6 +81,7 @@ func benchmark(b *testing.B, url, topic string, caller dispatcher.Caller) {
 			Partition: shard.PartitionOf(ref.Shard, 16),
 			Body: event.MarshalDue(event.Due{
 				Shard: ref.Shard, UUID: ref.UUID, Revision: t.Revision, Generation: t.Generation, Attempt: 1, DueAt: t.DueAt,
+				Target: t.Target(),
 			}),
 		}); err != nil {
 			b.Fatal(err)

@@ -17,7 +17,11 @@ import (
 // Three bounds apply. A slot is held from before the row check until the attempt has given a result, so
 // that a checked row is started at once (I7). Room is held until the outcome is in the store, so that a
 // slow store stops the intake before it fills the memory. A place with the receiver's host (gate.go) is held
-// during the call; the host is known once the row was read. Slots go to namespaces in turn (lanes.go).
+// from before the row check until the call has ended. Slots go to namespaces in turn (lanes.go).
+//
+// The event names the target, so each row is read once: when its delivery has its slot and its place. A delivery is
+// read without a place if its event has no target, or if the circuit is open: then the timer's retry policy says what
+// follows.
 //
 // A suspect is a timer whose next start is at least its second that is counted without a result (I13). It may be
 // poison, but most suspects only ran in a process that ended. Suspects start in groups that get smaller with the starts,
@@ -44,10 +48,9 @@ type board struct {
 	told     bool // idle is closed
 	checking bool // the checker has a batch
 	known    map[state]*delivery
-	early    earlyHeap // their time has not come
-	ready    *lanes    // for a row check
-	gate     *gate     // for a place with their host, and then another row check
-	look     lookahead
+	early    earlyHeap   // their time has not come
+	ready    *lanes      // for a row check
+	gate     *gate       // for a place with their host
 	suspects []*delivery // that wait for a group, in order of arrival
 	byAge    *list.List  // of *delivery with messages, by deadline
 
@@ -68,13 +71,13 @@ type state struct {
 }
 
 func newBoard(c *Config) *board {
+	g := newGate(c)
 	return &board{
 		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch, byteLimit: c.RoomBytes,
 		parkAfter: c.ParkAfter, groupLimits: [2]int{c.SecondStarts, c.LaterStarts},
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
-		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(), gate: newGate(c),
-		look: lookahead{size: c.Batch, most: c.Batch},
+		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(g.clock), gate: g,
 	}
 }
 
@@ -113,6 +116,8 @@ type round struct {
 	suspects bool
 	// refused are to be postponed: waiting for their hosts, or for their namespace's slots, has become pointless.
 	refused []refused
+	// waiting is how many began to wait for their hosts.
+	waiting int
 	// wait tells when something comes due or has to be looked at again; 0: nothing does by itself.
 	wait time.Duration
 }
@@ -122,6 +127,9 @@ type refused struct {
 	delivery *delivery
 	entry    entry
 }
+
+// lookAgainAfter is when waiting deliveries are looked at again, because their host may have become too slow.
+const lookAgainAfter = 20 * time.Millisecond
 
 // next tells what can be done now.
 func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
@@ -138,11 +146,14 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	refuse := func(d *delivery, e entry) { r.refused = append(r.refused, refused{b.putOff(d), e}) }
 	lookAgain := func() {
-		if r.wait == 0 || r.wait > lookAnyway {
-			r.wait = lookAnyway
+		if r.wait == 0 || r.wait > lookAgainAfter {
+			r.wait = lookAgainAfter
 		}
 	}
-	b.gate.shed(elapsed, refuse)
+	b.gate.shed(elapsed, refuse, func(d *delivery) {
+		d.stage = stageReady
+		b.ready.push(d)
+	})
 	if b.gate.waiting > 0 {
 		lookAgain()
 	}
@@ -163,7 +174,6 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 			return r
 		}
 	}
-	b.ready.pulse.beat(elapsed, beatMost)
 	take := func(d *delivery) bool {
 		if d == nil {
 			return false
@@ -174,12 +184,27 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	}
 	for more := true; more && len(r.check) < room; {
 		more = take(b.gate.next(may))
-	}
-	// Those who waited for a host take the places that become free, so that whoever is read beside them
-	// for the first time would be read in vain.
-	for unread := b.look.next(b.gate.waiting, elapsed); unread > 0 && len(r.check) < room; unread-- {
-		if !take(b.ready.pop(b.slotLimit - b.slots)) {
+		if len(r.check) == room {
 			break
+		}
+		d := b.ready.pop(b.slotLimit - b.slots)
+		if d == nil {
+			continue
+		}
+		more = true
+		if d.target == 0 || !b.gate.closed(d) {
+			take(d)
+			continue
+		}
+		switch e := b.gate.enter(d, 0, elapsed); {
+		case e.in:
+			take(d)
+		case e.refused != "":
+			refuse(d, e)
+		default:
+			d.stage = stageQueued
+			r.waiting++
+			lookAgain()
 		}
 	}
 	if len(r.check) > 0 {
@@ -199,8 +224,8 @@ func (b *board) reserve(d *delivery) {
 	b.ready.give(d)
 }
 
-// enter asks the gate for a delivery whose row was checked and calls a host. It has a place then, or waits
-// for one, or is put off: to be postponed.
+// enter asks the gate for a delivery whose row was checked without a place. It gets one, or waits for one, to be read
+// again, or is postponed.
 func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -208,31 +233,33 @@ func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool
 		b.remove(d)
 		return e, false
 	}
-	first := d.passed == nil
-	e = b.gate.enter(d, d.hostName, age, elapsed)
+	e = b.gate.enter(d, age, elapsed)
 	switch {
-	case e.in && first:
-		b.look.useful++
 	case e.in:
 	case e.refused != "":
-		b.look.useful++
 		b.putOff(d)
 	default:
-		if d.host.pace(elapsed) < quickPace {
-			b.look.vain++
-		} else {
-			b.look.useful++
-		}
 		b.putBack(d)
 		d.stage = stageQueued
 	}
 	return e, true
 }
 
-// weigh notes how much the row of a delivery with room holds.
-func (b *board) weigh(d *delivery) {
+// learn notes how much the row of a delivery with room holds, and what it calls. A place with another host is given back,
+// and one that was taken before the namespace was known goes over to the circuit of that namespace.
+func (b *board) learn(d *delivery, target timer.Target) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if d.passed != nil && (d.target != target || d.circuit != b.gate.circuit(d.host, d)) {
+		b.gate.leave(d, errUntried, 0)
+		if d.target == target {
+			b.gate.take(b.gate.host(d), d)
+		}
+	}
+	d.target = target
+	if h := b.gate.hosts[target]; h != nil {
+		h.name = d.hostName
+	}
 	b.bytes -= d.bytes
 	d.bytes = len(d.row.Payload) + len(d.row.Headers)
 	b.bytes += d.bytes
@@ -260,6 +287,10 @@ func (b *board) start(d *delivery, elapsed time.Duration) bool {
 		return false
 	}
 	b.expose(d)
+	now := b.gate.clock.read(elapsed)
+	d.calling = true
+	b.gate.begin(d)
+	d.lane.begin(now)
 	// The lease is counted from here.
 	b.unwatch(d)
 	b.watch(d, elapsed)
@@ -409,6 +440,7 @@ func (b *board) freeSlot(d *delivery) {
 		d.slot = false
 		b.slots--
 		b.ready.takeBack(d)
+		d.calling = false
 		signal(b.wake)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // checkLoop starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
@@ -15,6 +14,7 @@ import (
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
 		r := s.board.next(s.config.Clock(), s.watch.Elapsed())
+		s.metrics.waited.Add(float64(r.waiting))
 		for _, o := range r.refused {
 			s.putOff(o.delivery, o.entry)
 		}
@@ -42,8 +42,8 @@ func (s *Service) checkLoop(ctx context.Context) {
 // not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
 //
-// A row that was just read goes out at once if its host has a place. One whose host has none waits for it and
-// is read again when it has it: there is no queue between the last read and the request.
+// There is no queue between the last read and the request. So a delivery has its place with its host before the row is
+// read. If its target was not known before the read, it needs a place now; without one it waits, and is read again.
 func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
@@ -145,13 +145,9 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	}
 	d.row, d.namespace = row.Timer, row.Timer.Namespace
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
-	s.board.weigh(d)
-	switch {
-	case d.row.Way() != timer.DeliverEvent:
-		d.hostName = callback.HostOf(d.row.CallbackURL)
-	case d.row.Topic != "":
-		d.hostName = topicPlace(d.row.Topic)
-	}
+	var target timer.Target
+	d.hostName, target = d.row.NamedTarget()
+	s.board.learn(d, target)
 	if row.Timer.Starts >= s.config.ParkAfter {
 		if s.board.withdraw(d) {
 			s.work.Go(func() { s.park(d) })
@@ -168,7 +164,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 
 // enter asks for a place with the host that the row calls, if it calls one.
 func (s *Service) enter(d *delivery) bool {
-	if d.hostName == "" {
+	if d.target == 0 {
 		return true
 	}
 	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.Elapsed())

@@ -18,7 +18,7 @@ const (
 	stageEarly     stage = iota + 1 // waits for its time
 	stageReady                      // waits for a slot
 	stageChecking                   // has a slot; its row is being read
-	stageQueued                     // waits for its host, to be checked again
+	stageQueued                     // waits for its host
 	stageSuspected                  // waits for a group of suspects, or to be alone
 	stageRunning                    // begun, or its row is being moved
 	stageSettled                    // the board has forgotten it
@@ -33,10 +33,11 @@ type delivery struct {
 	redelivered bool
 	session     *session
 	namespace   string // empty if it is not known here and the row not read yet
-	hostName    string // what its row says it calls; empty for nobody, or not read yet
+	hostName    string // the name of its target for people; empty without a target and before the row is read
 
 	// Guarded by board.mu.
 	stage      stage
+	target     timer.Target    // from the event, then from the row; 0: none, or not known
 	messages   []*bus.Delivery // not yet acknowledged
 	inline     [1]*bus.Delivery
 	keys       []state // under which the board knows it
@@ -54,7 +55,9 @@ type delivery struct {
 	element    *list.Element // in byAge
 	lane       *lane         // whose slot it holds
 	host       *host         // whose place it holds, or waits for
-	passed     func(error)   // tells the host's circuit how the call went; nil without a place
+	circuit    *circuit      // of its namespace with the host whose place it holds
+	passed     func(error)   // reports the call's result to that circuit; nil without a place
+	calling    bool          // its row was checked, and there is no result yet
 	queuedAt   time.Duration // when it began to wait for its host
 
 	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has

@@ -7,7 +7,7 @@
 // what takes long moves the row's due_at (rule I11 of docs/design.md; all rules are there).
 //
 // Read service.go first (what runs), then the way of one delivery: session.go (in from the bus), board.go
-// (who may start, pure), gate.go (whose host has a place; with host.go, lanes.go, flow.go and lookahead.go), check.go
+// (who may start, pure), gate.go (whose host has a place; with host.go, lanes.go and drain.go), check.go
 // (the row check), deliver.go (the attempt), conclude.go (result, outcome, acknowledgement), write.go (one
 // compare-and-set until it is answered). keeper.go and lease.go are what happens to deliveries that take long,
 // postpone.go to those that cannot begin; publish.go, announce.go and batch.go what carries them in bulk, and

@@ -2,11 +2,12 @@ package dispatcher
 
 import (
 	"container/list"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // refusal is why a delivery may not call its host now.
@@ -17,14 +18,18 @@ const (
 	refusedOpen refusal = "open"
 )
 
-// entry is what the gate says to a delivery whose host is known.
+// entry is what the gate decides about a delivery whose target is known.
 type entry struct {
 	// in: it holds one of the host's places.
 	in bool
 	// refused is empty if it waits in this process for a place.
 	refused refusal
-	// delay is how long to postpone what was refused.
+	// delay is how long to postpone what was refused. exact: it is the timer's turn then; otherwise many have the same
+	// delay.
 	delay time.Duration
+	exact bool
+	// host names the target for people.
+	host string
 	// report is how many deliveries of the host were refused since the last report; 0 if it is too early for another.
 	report int
 }
@@ -43,23 +48,22 @@ const reportEvery = time.Minute
 // gate keeps receivers apart: it knows the hosts that are called and decides who may call now. It is the
 // board's, under its lock.
 //
-// A host has so many places, and no more than the process has free beside those in use: whatever number of
-// hosts hangs, some places stay for others. Who finds none waits here if that cannot take long, without
-// holding anything but a message, and is row-checked again before the call (I7). Otherwise the row is
-// postponed (I11), as it is while the host's circuit is open.
+// Permits per host are min(its limit, free slots), so that hung hosts can never use all slots. Events name their target, so
+// a delivery gets its permit before its row is read and calls at once after that (I7). Without a permit the delivery waits
+// here, holding only a message, if the wait is not longer than patience. Otherwise its row is postponed (I11), also while
+// the host's circuit is open.
 type gate struct {
 	slotLimit, remembered           int
 	hostLimit, topicLimit           int // places
 	patience, postponeMost, openFor time.Duration
 	breakAfter                      uint32
-	crowd                           int // so many waiting are too many
 
-	hosts          map[string]*host
+	hosts          map[timer.Target]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
 	queued         *list.List // hosts with a queue, whose turn it is first
 	calls, waiting int
 	called         int // hosts with calls under way
-	pulse          pulse
+	clock          *activity
 	open           int // circuits opened and not closed since
 }
 
@@ -67,8 +71,8 @@ func newGate(c *Config) *gate {
 	return &gate{
 		slotLimit: c.Concurrency, remembered: c.HostsRemembered, hostLimit: c.HostLimit, topicLimit: c.TopicLimit,
 		patience: c.HostPatience, postponeMost: c.PostponeMost, openFor: c.CircuitOpenFor,
-		breakAfter: uint32(c.CircuitAfter), crowd: c.MaxInFlight / 2,
-		hosts: map[string]*host{}, idle: list.New(), queued: list.New(),
+		breakAfter: uint32(c.CircuitAfter), clock: &activity{},
+		hosts: map[timer.Target]*host{}, idle: list.New(), queued: list.New(),
 	}
 }
 
@@ -76,11 +80,12 @@ func newGate(c *Config) *gate {
 func (g *gate) share(h *host) int { return max(1, min(h.limit, g.slotLimit-g.calls)) }
 
 // enter takes a place for a delivery, lets it wait, or refuses it. age is how long it has been due.
-func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry {
+func (g *gate) enter(d *delivery, age, elapsed time.Duration) entry {
 	if d.passed != nil {
 		return entry{in: true} // a place was kept for it
 	}
-	h := g.host(name)
+	h := g.host(d)
+	now := g.clock.read(elapsed)
 	switch {
 	case !g.circuit(h, d).lets():
 		return g.refuse(h, refusedOpen, age, elapsed)
@@ -89,12 +94,8 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 			return g.refuse(h, refusedOpen, age, elapsed)
 		}
 		return entry{in: true}
-	}
-	if h.calls >= g.share(h) {
-		h.fill(elapsed, g.lived(elapsed))
-		if len(h.waiting) >= h.bearable(g.lived(elapsed), g.patience) {
-			return g.refuse(h, refusedFull, age, elapsed)
-		}
+	case len(h.waiting) >= g.keeps(h, now):
+		return g.refuse(h, refusedFull, age, elapsed)
 	}
 	d.host, d.queuedAt = h, elapsed
 	h.waiting = append(h.waiting, d)
@@ -103,14 +104,25 @@ func (g *gate) enter(d *delivery, name string, age, elapsed time.Duration) entry
 	return entry{}
 }
 
+// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host.
+func (g *gate) keeps(h *host, now time.Duration) int {
+	if h.calls < g.share(h) {
+		return maxWaiting
+	}
+	return h.bearable(now, h.calls, g.patience)
+}
+
 // refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
 // answer at all; nothing has to be remembered for that.
 func (g *gate) refuse(h *host, why refusal, age, elapsed time.Duration) entry {
-	e := entry{refused: why}
+	e := entry{refused: why, host: h.name}
+	if e.host == "" {
+		e.host = h.target.String()
+	}
 	if why == refusedOpen {
 		e.delay = min(max(age, g.openFor), g.postponeMost)
 	} else {
-		e.delay = h.put(elapsed, g.patience, g.postponeMost)
+		e.delay, e.exact = h.postpone(g.clock.read(elapsed), h.calls, g.patience, g.postponeMost)
 	}
 	if h.refused++; elapsed >= h.reportAt {
 		e.report, h.refused = h.refused, 0
@@ -120,28 +132,19 @@ func (g *gate) refuse(h *host, why refusal, age, elapsed time.Duration) entry {
 	return e
 }
 
-// lived is the time of the pulse.
-func (g *gate) lived(elapsed time.Duration) time.Duration { return g.pulse.at(elapsed, g.beatMost()) }
-
-// beatMost is that of the pulse, unless so many wait for hosts that others may not even get here: then all time
-// counts.
-func (g *gate) beatMost() time.Duration {
-	if g.waiting > g.crowd {
-		return math.MaxInt64
-	}
-	return beatMost
-}
-
 // may reports whether a place is free.
 func (g *gate) may(h *host) bool { return h.calls < g.share(h) }
 
 // lets reports whether a place is free for a delivery, or it needs none.
 func (g *gate) lets(d *delivery) bool {
-	if d.hostName == "" {
-		return true
-	}
-	h := g.host(d.hostName)
-	return g.may(h) && g.circuit(h, d).lets()
+	h := g.hosts[d.target]
+	return h == nil || g.may(h) && g.circuit(h, d).lets()
+}
+
+// closed reports whether the circuit of a delivery's target would let one more call through.
+func (g *gate) closed(d *delivery) bool {
+	h := g.hosts[d.target]
+	return h == nil || g.circuit(h, d).lets()
 }
 
 // first finds the first that waits for a host and may have a place that is free; -1 if there is none.
@@ -154,11 +157,12 @@ func (g *gate) first(h *host, may func(*delivery) bool) int {
 
 // take takes a place, if the circuit lets one more through.
 func (g *gate) take(h *host, d *delivery) bool {
-	passed, err := g.circuit(h, d).Allow()
+	c := g.circuit(h, d)
+	passed, err := c.Allow()
 	if err != nil {
 		return false
 	}
-	d.host, d.passed = h, passed
+	d.host, d.circuit, d.passed = h, c, passed
 	if h.calls++; h.calls == 1 {
 		g.called++
 	}
@@ -196,25 +200,25 @@ func (g *gate) any(may func(*delivery) bool) bool {
 	return false
 }
 
+// begin notes that a delivery calls its host from now on.
+func (g *gate) begin(d *delivery) {
+	if d.passed != nil {
+		d.host.begin(g.clock.total)
+	}
+}
+
 // leave gives a delivery's place back. cause is nil after an answer, errNoAnswer without one, and errUntried
 // if no call was made.
 func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name string, what change) {
-	h, passed := d.host, d.passed
-	full := h.calls >= g.share(h)
-	d.host, d.passed = nil, nil
+	h, c, passed := d.host, d.circuit, d.passed
+	d.host, d.circuit, d.passed = nil, nil, nil
 	if h.calls--; h.calls == 0 {
 		g.called--
 	}
 	g.calls--
-	if cause != errUntried { //nolint:errorlint // it is ours and never wrapped.
-		g.pulse.beat(elapsed, g.beatMost())
-		if full {
-			h.step(elapsed, g.pulse.lived)
-		} else {
-			h.full = false // whoever waits for it waits for this process
-		}
+	if d.calling {
+		h.end(g.clock.read(elapsed), cause != errUntried) //nolint:errorlint // it is ours and never wrapped.
 	}
-	c := g.circuit(h, d)
 	before := c.State()
 	passed(cause)
 	switch after := c.State(); {
@@ -232,26 +236,22 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 	return h.name, what
 }
 
-// shed takes out those for whom waiting has become pointless, from the end of each queue.
-func (g *gate) shed(elapsed time.Duration, each func(d *delivery, e entry)) {
+// shed takes deliveries out of the queues, from the end of each: refuse gets those that would wait too long, and again
+// those whose circuit has opened, to be read and refused by their retry policy.
+func (g *gate) shed(elapsed time.Duration, refuse func(d *delivery, e entry), again func(d *delivery)) {
+	now := g.clock.read(elapsed)
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		keep := maxWaiting
-		if h.full && h.calls >= g.share(h) {
-			keep = h.bearable(g.lived(elapsed), g.patience)
-		}
+		keep := g.keeps(h, now)
 		for at, d := range slices.Backward(h.waiting) {
-			var why refusal
 			switch {
 			case h.down > 0 && g.circuit(h, d).State() == gobreaker.StateOpen:
-				why = refusedOpen
+				g.unqueue(h, at)
+				again(d)
 			case len(h.waiting) > keep:
-				why = refusedFull
-			default:
-				continue
+				g.unqueue(h, at)
+				refuse(d, g.refuse(h, refusedFull, 0, elapsed))
 			}
-			g.unqueue(h, at)
-			each(d, g.refuse(h, why, 0, elapsed))
 		}
 		e = following
 	}
@@ -289,17 +289,17 @@ func (g *gate) unqueue(h *host, at int) {
 	g.rest(h)
 }
 
-// host finds a host or makes its acquaintance.
-func (g *gate) host(name string) *host {
-	if h := g.hosts[name]; h != nil {
+// host returns the state of a delivery's target, creating it if absent.
+func (g *gate) host(d *delivery) *host {
+	if h := g.hosts[d.target]; h != nil {
 		return h
 	}
 	limit := g.hostLimit
-	if isTopicPlace(name) {
+	if d.target.IsTopic() {
 		limit = g.topicLimit
 	}
-	h := &host{name: name, limit: limit, circuits: map[string]*circuit{}}
-	g.hosts[name] = h
+	h := &host{target: d.target, name: d.hostName, limit: limit, circuits: map[string]*circuit{}}
+	g.hosts[d.target] = h
 	return h
 }
 
@@ -331,7 +331,7 @@ func (g *gate) rest(h *host) {
 	for len(g.hosts) > g.remembered && g.idle.Len() > 0 {
 		oldest := hostIn(g.idle.Front())
 		g.move(oldest, nil)
-		delete(g.hosts, oldest.name)
+		delete(g.hosts, oldest.target)
 		g.open -= oldest.down
 	}
 }

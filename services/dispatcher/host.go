@@ -3,10 +3,11 @@ package dispatcher
 import (
 	"container/list"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 var (
@@ -20,14 +21,15 @@ var (
 // host is one receiver's host and port, as far as this process calls it; or a topic of a user's own, whose events
 // are calls here, each answered by the bus.
 type host struct {
-	name    string
+	target  timer.Target
+	name    string        // for people; empty until a row that calls it was read
 	limit   int           // places
-	calls   int           // under way
-	waiting []*delivery   // known to call it, in order of arrival; their rows are checked again
+	calls   int           // places in use
+	waiting []*delivery   // for a place, in order of arrival; their rows were not read
 	on      *list.List    // the gate's idle or queued list, or none
 	place   *list.Element // in it
 
-	flow
+	drain
 	refused  int           // deliveries postponed since the last report
 	reportAt time.Duration // when the next report is due
 
@@ -56,10 +58,3 @@ func (c *circuit) lets() bool {
 		return true
 	}
 }
-
-// topicPlace is what a topic of a user's own is called among hosts, none of which has a blank in its name.
-func topicPlace(topic string) string { return topicMark + topic }
-
-func isTopicPlace(name string) bool { return strings.HasPrefix(name, topicMark) }
-
-const topicMark = "topic "

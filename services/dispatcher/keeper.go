@@ -112,8 +112,7 @@ func (b *board) tooLong(d *delivery, elapsed time.Duration) bool {
 	switch d.stage {
 	case stageQueued:
 		queued := elapsed - d.queuedAt
-		stuck := !b.gate.lets(d) || !b.ready.may(d, b.slotLimit-b.slots)
-		return queued >= 2*b.gate.patience && stuck || queued >= b.holdFor
+		return queued >= 2*b.gate.patience && !b.ready.may(d, b.slotLimit-b.slots) || queued >= b.holdFor
 	case stageReady:
 		return waited >= b.holdFor && !d.redelivered
 	case stageSuspected:

@@ -12,8 +12,7 @@ type lanes struct {
 	turn  []*lane
 	known map[string]*lane
 	size  int
-	// pulse runs while slots are given: nobody waits for its namespace while the whole process stands still.
-	pulse pulse
+	clock *activity
 }
 
 // lane is one namespace's.
@@ -21,14 +20,14 @@ type lane struct {
 	namespace string
 	queue     []*delivery // in order of arrival
 	held      int         // slots
-	flow                  // full: it holds all the slots that it may, and more of it wait
+	drain
 }
 
 // crowd is how many slots a namespace may hold for each one that is free: the last quarter of all is for
 // others, if there are any.
 const crowd = 3
 
-func newLanes() *lanes { return &lanes{known: map[string]*lane{}} }
+func newLanes(clock *activity) *lanes { return &lanes{known: map[string]*lane{}, clock: clock} }
 
 func (l *lanes) push(d *delivery) {
 	o := l.of(d.namespace)
@@ -64,7 +63,7 @@ func (l *lanes) pop(free int) *delivery {
 	if len(chosen.queue) > 0 {
 		l.turn = append(l.turn, chosen)
 	} else {
-		chosen.queue, chosen.full = nil, false
+		chosen.queue = nil
 	}
 	return d
 }
@@ -86,19 +85,19 @@ func (l *lanes) may(d *delivery, free int) bool {
 // while so many are free, from the end of each queue: they would keep others out of what the bus hands over. What was
 // redelivered stays (tooLong says why). It reports whether any namespace is full.
 func (l *lanes) shed(free int, patience, most time.Duration, each func(d *delivery, e entry)) (full bool) {
-	now := l.pulse.lived
+	now := l.clock.total
 	for _, o := range l.turn {
 		if o.may(free) {
 			continue
 		}
 		full = true
-		o.fill(now, now)
-		keep := o.bearable(now, patience)
+		keep := o.bearable(now, o.held, patience)
 		for at := len(o.queue) - 1; at >= 0 && len(o.queue) > keep; at-- {
 			if d := o.queue[at]; !d.redelivered {
 				o.queue = slices.Delete(o.queue, at, at+1)
 				l.size--
-				each(d, entry{delay: o.put(now, patience, most)})
+				delay, exact := o.postpone(now, o.held, patience, most)
+				each(d, entry{delay: delay, exact: exact})
 			}
 		}
 	}
@@ -121,9 +120,6 @@ func (l *lanes) remove(which func(*delivery) bool) {
 func (l *lanes) give(d *delivery) {
 	d.lane = l.of(d.namespace)
 	d.lane.held++
-	if d.lane.full {
-		d.lane.step(l.pulse.lived, l.pulse.lived)
-	}
 }
 
 // takeBack ends what give began.
@@ -131,6 +127,9 @@ func (l *lanes) takeBack(d *delivery) {
 	o := d.lane
 	d.lane = nil
 	o.held--
+	if d.calling {
+		o.end(l.clock.total, true)
+	}
 	l.forget(o)
 }
 

@@ -62,7 +62,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		refused: counters("host_refused_total",
 			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
 		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
-		waited:    counter("host_waited_total", "Deliveries that waited here for their host, to be checked again."),
+		waited:    counter("host_waited_total", "Deliveries that waited here for their host."),
 		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
 	}
 	for state, count := range map[string]func(hostCounts) int{

@@ -44,33 +44,29 @@ func (s *Service) putOff(d *delivery, e entry) {
 		s.metrics.refused.WithLabelValues(string(e.refused)).Inc()
 	}
 	if e.report > 0 {
-		s.config.Logger.Warn("host limiter postpones timers", "host", d.hostName, "reason", string(e.refused),
+		s.config.Logger.Warn("host limiter postpones timers", "host", e.host, "reason", string(e.refused),
 			"timers", e.report, "for", e.delay)
 	}
 	if late := s.config.Clock().Add(e.delay).Sub(d.row.PlannedAt); e.refused == refusedOpen && late > d.row.Retry.InitialInterval {
 		s.work.Go(func() { s.failRefused(d) })
 		return
 	}
-	s.work.Go(func() { s.postponeRefused(d, s.spread(e.delay)) })
+	by := e.delay
+	if !e.exact {
+		by = s.spread(by)
+	}
+	s.work.Go(func() { s.postponeRefused(d, by) })
 }
 
 // failRefused uses an attempt of a delivery whose host does not answer, without a call. The row is read again, because
 // one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
 // result (I13): each reset costs an attempt, and those are limited.
 func (s *Service) failRefused(d *delivery) {
-	row, ok := s.readOne(s.life, checkOf(d), false)
-	switch {
-	case !ok:
-		s.board.settle(d)
-		return
-	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
-		s.metrics.stale.Inc()
-		s.ack(s.board.settle(d))
+	if !s.readRefused(d, false) {
 		return
 	}
-	d.row = row.Timer
 	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
-	s.board.weigh(d)
+	s.board.learn(d, d.target)
 	if d.row.Starts >= s.config.ParkAfter {
 		s.park(d)
 		return
@@ -86,21 +82,31 @@ func (s *Service) failRefused(d *delivery) {
 // back as a first delivery, so it is counted here as the start that it may have had, as long as that alone
 // parks nobody: from two on, every start is counted anyway (I13, decision 0015).
 func (s *Service) postponeRefused(d *delivery, by time.Duration) {
-	if d.redelivered && d.row.Starts < 2 {
-		check := checkOf(d)
-		check.CountStart = true
-		row, ok := s.readOne(s.life, check, false)
-		switch {
-		case !ok:
-			s.board.settle(d)
-			return
-		case !row.Matches(d.due.Revision):
-			s.metrics.stale.Inc()
-			s.ack(s.board.settle(d))
+	if d.redelivered {
+		if d.row.Revision == 0 && !s.readRefused(d, false) || d.row.Starts < 2 && !s.readRefused(d, true) {
 			return
 		}
+		d.row.Payload = nil
 	}
 	s.postpone(d, by)
+}
+
+// readRefused reads the row of a delivery that was not let in, and settles it if there is nothing more to do.
+func (s *Service) readRefused(d *delivery, count bool) bool {
+	check := checkOf(d)
+	check.CountStart = count
+	row, ok := s.readOne(s.life, check, false)
+	switch {
+	case !ok:
+		s.board.settle(d)
+		return false
+	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
+		s.metrics.stale.Inc()
+		s.ack(s.board.settle(d))
+		return false
+	}
+	d.row = row.Timer
+	return true
 }
 
 // spread draws from between half of a duration and all of it, so that what was refused together does not

@@ -114,10 +114,10 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	}
 	h := event.Hint{
 		Shard: d.ref.Shard, UUID: d.ref.UUID, Revision: f.Next, Generation: d.due.Generation,
-		Attempt: d.due.Attempt, DueAt: dueAt, UpdatedAt: updatedAt,
+		Attempt: d.due.Attempt, DueAt: dueAt, UpdatedAt: updatedAt, Target: d.due.Target,
 	}
 	if d.row.Revision != 0 { // not if it was put off unread
-		h.Generation, h.Attempt = d.row.Generation, d.row.Attempts+1
+		h.Generation, h.Attempt, h.Target = d.row.Generation, d.row.Attempts+1, d.row.Target()
 	}
 	switch f.Kind { //nolint:exhaustive // the others keep both.
 	case store.FinishRescheduled:

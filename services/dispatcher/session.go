@@ -47,7 +47,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	}
 	d := &delivery{
 		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, dueAt: due.DueAt,
-		redelivered: s.config.Redelivered(m), session: o,
+		redelivered: s.config.Redelivered(m), session: o, target: due.Target,
 	}
 	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
 		d.namespace = ns.Name

@@ -38,10 +38,10 @@ func TestI13_WhoMayBePostponed(t *testing.T) {
 		b.holdFor = hold
 		b.bring("n", "busy")
 		b.start(0)
-		d := &delivery{stage: c.stage, redelivered: c.redelivered, hostName: "free"}
+		d := &delivery{stage: c.stage, redelivered: c.redelivered, target: targetOf("free")}
 		d.row.Starts = c.starts
 		if c.busy {
-			d.hostName = "busy"
+			d.target = targetOf("busy")
 		}
 		if got := b.tooLong(d, c.waited); got != c.want {
 			t.Errorf("%+v: postponed: %t", c, got)
@@ -70,7 +70,7 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 		} {
 			b := newTable(t, 8, 8)
 			d := b.bring("n", "host")
-			d.hostName = "host"
+			d.target = targetOf("host")
 			if r := b.next(0, 0); len(r.check) != 1 {
 				t.Fatalf("%d deliveries to check, want 1", len(r.check))
 			}

@@ -52,7 +52,7 @@ func (b *board) alone(d *delivery) bool { return d.starts >= b.parkAfter-1 }
 
 // begin takes a slot for a suspect, and a place with its host unless the host's circuit has opened.
 func (b *board) begin(d *delivery) bool {
-	if d.hostName != "" && !b.gate.take(b.gate.host(d.hostName), d) {
+	if d.target != 0 && !b.gate.take(b.gate.host(d), d) {
 		return false
 	}
 	b.reserve(d)

@@ -40,6 +40,8 @@ type world struct {
 	namespace store.Namespace
 	shards    []store.DueAfter
 	published map[published]bool
+	// targetOf changes the target that due events carry; nil: the row's.
+	targetOf func(timer.Target) timer.Target
 	// ahead is how far the scheduler's clock runs ahead.
 	ahead time.Duration
 
@@ -187,7 +189,7 @@ func (w *world) wantHint(id string) {
 	now := w.get(id)
 	want := event.Hint{
 		Shard: w.ref(id).Shard, UUID: now.UUID, Revision: now.Revision, Generation: now.Generation,
-		Attempt: now.Attempts + 1, DueAt: now.DueAt, UpdatedAt: now.UpdatedAt,
+		Attempt: now.Attempts + 1, DueAt: now.DueAt, UpdatedAt: now.UpdatedAt, Target: now.Target(),
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,11 +289,14 @@ func (w *world) release() {
 
 func (w *world) publish(row store.DueRow) {
 	w.t.Helper()
+	if w.targetOf != nil {
+		row.Target = w.targetOf(row.Target)
+	}
 	_, err := w.client.Publish(w.t.Context(), bus.Due, bus.Message{
 		Partition: shard.PartitionOf(row.Ref.Shard, partitions), Key: row.Ref.Shard.String(),
 		Body: event.MarshalDue(event.Due{
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision, Generation: row.Generation,
-			Attempt: row.Attempt, DueAt: row.DueAt,
+			Attempt: row.Attempt, DueAt: row.DueAt, Target: row.Target,
 		}),
 	})
 	w.must(err)
@@ -301,7 +306,7 @@ func (w *world) publish(row store.DueRow) {
 func (w *world) again(id string) {
 	t := w.get(id)
 	w.publish(store.DueRow{
-		Ref: w.ref(id), Revision: t.Revision, Generation: t.Generation, Attempt: t.Attempts + 1, DueAt: t.DueAt,
+		Ref: w.ref(id), Revision: t.Revision, Generation: t.Generation, Attempt: t.Attempts + 1, DueAt: t.DueAt, Target: t.Target(),
 	})
 	synctest.Wait()
 }
@@ -451,6 +456,7 @@ type faulty struct {
 	// before is asked before a call is made: an error is the answer. after is asked once it was made.
 	before, after func(op string, items []store.Finish) error
 	counts        int // asked for by checks
+	reads         int // rows read
 	// refused is what is answered for one row, by calls of refusedOp: "current", "reread" (all reads of the row but the
 	// first), "counted" (those that count a start, which is done all the same) or "finish".
 	refused   error
@@ -516,13 +522,14 @@ func (f *faulty) around(op string, items []store.Finish, do func() error) error 
 }
 
 func (f *faulty) Current(ctx context.Context, checks []store.Check) (out []store.Checked, err error) {
+	f.mu.Lock()
+	f.reads += len(checks)
 	for _, c := range checks {
 		if c.CountStart {
-			f.mu.Lock()
 			f.counts++
-			f.mu.Unlock()
 		}
 	}
+	f.mu.Unlock()
 	err = f.around("current", nil, func() error {
 		out, err = f.Store.Current(ctx, checks)
 		return err
@@ -564,6 +571,13 @@ func (f *faulty) Announced(ctx context.Context, marks []store.Mark) error {
 
 func isKind(items []store.Finish, kind store.FinishKind) bool {
 	return len(items) > 0 && items[0].Kind == kind
+}
+
+// rowsRead is how many rows the node has read.
+func (f *faulty) rowsRead() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reads
 }
 
 // asked is how many counts the node has asked for, the present call included.

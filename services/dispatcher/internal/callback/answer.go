@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/url"
-	"strings"
 
 	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -64,24 +62,6 @@ func (a *Answer) Silent() bool {
 	op, _ := errors.AsType[*net.OpError](a.Err)
 	alert := op != nil && op.Op == "remote error"
 	return !alert && (!a.greeted || errors.Is(a.Err, context.DeadlineExceeded))
-}
-
-// HostOf is what places and circuits are counted by: the host and port of a callback URL, and the scheme, so that
-// whoever does not speak TLS to a port that wants it brings nobody else into disrepute. Empty if it has none.
-func HostOf(callbackURL string) string {
-	u, err := url.Parse(callbackURL)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "https":
-		port = "443"
-	default:
-		port = "80"
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
 // MaxBody is how much of an answer's body is read, in bytes. What goes on longer is no CallbackResponse.

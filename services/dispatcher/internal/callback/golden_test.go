@@ -153,31 +153,3 @@ func FuzzParseReply(f *testing.F) {
 		}
 	})
 }
-
-func TestWhatIsCountedAsOneHost(t *testing.T) {
-	for raw, want := range map[string]string{
-		"http://a.test": "http://a.test:80", "HTTPS://A.Test./x?y#z": "https://a.test:443", "http://u:p@a.test:8080/": "http://a.test:8080",
-		"http://a.test:443/": "http://a.test:443", "https://a.test:443/": "https://a.test:443", "https://[::1]": "https://[::1]:443",
-		"": "", "mailto:a": "",
-	} {
-		if got := HostOf(raw); got != want {
-			t.Errorf("%q: %q, want %q", raw, got, want)
-		}
-	}
-}
-
-// FuzzHostOf: whatever a URL that was accepted looks like, its host has one name.
-func FuzzHostOf(f *testing.F) {
-	f.Add("http://Example.COM./a")
-	f.Add("https://[::1]:8443/?q")
-	f.Add("http://user:pass@127.0.0.1")
-	f.Fuzz(func(t *testing.T, raw string) {
-		if timer.CheckCallbackURL(raw) != nil {
-			return
-		}
-		host := HostOf(raw)
-		if !strings.Contains(host, "://") || host != strings.ToLower(host) {
-			t.Fatalf("%q: %q", raw, host)
-		}
-	})
-}

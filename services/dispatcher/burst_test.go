@@ -1,0 +1,136 @@
+package dispatcher_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+// burst puts timers that are due together and call one host, and passes time until all are done or limit is over. It
+// returns how long after their due time the last one was done.
+func (w *world) burst(timers int, limit time.Duration, change func(*timer.Spec)) time.Duration {
+	w.t.Helper()
+	for i := range timers {
+		w.put(fmt.Sprint(i), time.Second, change)
+	}
+	due := timer.SystemClock().Add(time.Second)
+	w.pass(time.Second)
+	for done := 0; timer.SystemClock().Sub(due) < limit; {
+		w.pass(100 * time.Millisecond)
+		for done < timers && w.get(fmt.Sprint(done)).Status == timer.StatusDone {
+			done++
+		}
+		if done == timers {
+			return timer.SystemClock().Sub(due)
+		}
+	}
+	w.t.Fatalf("not all of %d timers are done %v after their due time", timers, limit)
+	return 0
+}
+
+// 2,000 timers, 64 at a time, half a second each: the host needs 15.6 s.
+func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 500*time.Millisecond, 200) }
+		n := w.start()
+		const timers = 2000
+		took := w.burst(timers, 2*time.Minute, to("busy"))
+		t.Logf("took %v, %.3f row reads per fire", took, float64(n.store.rowsRead())/timers)
+		if took > 17*time.Second {
+			t.Errorf("the last timer was done after %v, want 15.6 s and a little", took)
+		}
+		if reads := n.store.rowsRead(); reads != timers {
+			t.Errorf("%d row reads for %d fires", reads, timers)
+		}
+		n.end()
+	})
+}
+
+// A host is slow if its calls take long, not if this process cannot read rows.
+func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"quick":  func(ctx context.Context) dispatcher.Answer { return after(ctx, 20*time.Millisecond, 200) },
+			"steady": func(ctx context.Context) dispatcher.Answer { return after(ctx, 600*time.Millisecond, 200) },
+		})
+		n, metric := w.metered()
+		// Another host answers every 10 ms, before, during and after the pause.
+		for i := range 150 {
+			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to("steady"))
+		}
+		from := time.Now().Add(time.Second + 100*time.Millisecond)
+		until := from.Add(500 * time.Millisecond)
+		n.store.set(func(string, []store.Finish) error {
+			if now := time.Now(); now.After(from) && now.Before(until) {
+				time.Sleep(until.Sub(now))
+			}
+			return nil
+		}, nil)
+		took := w.burst(2000, 2*time.Minute, to("quick"))
+		if _, postponed := metric("postponed_total"); postponed != 0 || took > 2*time.Second {
+			t.Errorf("%v timers were postponed, and the last one was done after %v", postponed, took)
+		}
+		n.end()
+	})
+}
+
+// Releases before decision 0036 publish events without a target, and stores may have rows without one. Their rows are read
+// once to learn it, and once more if their host has no permit then.
+func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.targetOf = func(timer.Target) timer.Target { return 0 }
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 100*time.Millisecond, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 2 })
+		for i := range 5 {
+			w.put(fmt.Sprint(i), 0, nil)
+		}
+		w.pass(time.Second)
+		for i := range 5 {
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
+		if reads := n.store.rowsRead(); reads != 5+3 {
+			t.Errorf("%d row reads, want one of each timer and another of the three that waited", reads)
+		}
+		n.end()
+	})
+}
+
+// The row decides what is called, whatever the event says.
+func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.targetOf = func(timer.Target) timer.Target { return timer.TargetOf("http://elsewhere.test") }
+		now, most := map[string]int{}, map[string]int{}
+		add := func(host string, n int) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			now[host] += n
+			most[host] = max(most[host], now[host])
+		}
+		w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+			for _, counted := range []string{c.timer.CallbackURL, "all"} {
+				add(counted, 1)
+				defer add(counted, -1)
+			}
+			return after(ctx, 100*time.Millisecond, 200)
+		}
+		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 4 })
+		for i := range 30 {
+			w.put(fmt.Sprint(i), 0, to([]string{"a", "b", "c"}[i%3]))
+		}
+		w.pass(3 * time.Second)
+		for i := range 30 {
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
+		for host, calls := range most {
+			if host != "all" && calls > 4 || host == "all" && calls <= 4 {
+				t.Errorf("%d calls at once to %s, want at most 4 to each host and more to all", calls, host)
+			}
+		}
+		n.end()
+	})
+}

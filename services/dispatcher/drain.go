@@ -1,0 +1,99 @@
+package dispatcher
+
+import "time"
+
+// drain estimates how fast the queue of a limiter moves: of a host with its permits, or of a namespace with its slots. It
+// only counts the time between a call's request and its answer. So a limiter is slow if its calls are slow, and not
+// because this process could not read rows. All times are those of the activity clock.
+type drain struct {
+	running int           // calls requested and not answered
+	at      time.Duration // spent is counted up to here
+	spent   time.Duration // by all calls, answered or not
+	ended   float64       // calls that were answered
+	halved  time.Duration // when spent and ended were last halved
+	quietAt time.Duration // when the last answer came, or the first of the calls began
+	tail    time.Duration // when the last timer that was postponed is due again
+}
+
+const (
+	// drainWindow is how far back a drain looks, roughly: long enough for hosts that answer in bursts.
+	drainWindow = 10 * time.Second
+	// maxWaiting means any number; MaxInFlight bounds what waits.
+	maxWaiting = 1 << 20
+)
+
+func (r *drain) advance(now time.Duration) {
+	r.spent += time.Duration(r.running) * (now - r.at)
+	r.at = now
+}
+
+// begin notes that a call is requested.
+func (r *drain) begin(now time.Duration) {
+	r.advance(now)
+	if r.running == 0 {
+		r.quietAt = now
+	}
+	r.running++
+}
+
+// end notes that a call has ended. answered is false if it was not made.
+func (r *drain) end(now time.Duration, answered bool) {
+	r.advance(now)
+	r.running--
+	if !answered {
+		return
+	}
+	r.ended++
+	r.quietAt = now
+	if now-r.halved > drainWindow {
+		r.spent /= 2
+		r.ended /= 2
+		r.halved = now
+	}
+}
+
+// pace is the time from one answer to the next while permits calls are under way. Calls under way count as if they ended
+// now. While no answer comes, calls take at least as long as the silence lasts.
+func (r *drain) pace(now time.Duration, permits int) time.Duration {
+	latency := time.Duration(0)
+	if calls := r.ended + float64(r.running); calls > 0 {
+		spent := r.spent + time.Duration(r.running)*(now-r.at)
+		latency = time.Duration(float64(spent) / calls)
+	}
+	if r.running > 0 {
+		latency = max(latency, now-r.quietAt)
+	}
+	return latency / time.Duration(max(permits, 1))
+}
+
+// bearable is how many can wait without waiting longer than patience.
+func (r *drain) bearable(now time.Duration, permits int, patience time.Duration) int {
+	return int(min(patience/max(r.pace(now, permits), time.Microsecond), maxWaiting))
+}
+
+// postpone returns how far to postpone one more timer: behind those that wait here, which takes patience, and behind those
+// postponed before. exact is false if that exceeds most, which is then the answer for all.
+func (r *drain) postpone(now time.Duration, permits int, patience, most time.Duration) (delay time.Duration, exact bool) {
+	r.tail = max(r.tail, now+patience) + r.pace(now, permits)
+	if r.tail >= now+most {
+		r.tail = now + most
+		return most, false
+	}
+	return r.tail - now, true
+}
+
+// activity is a clock that stops while the whole process stands still. Otherwise the calls under way would seem slow.
+type activity struct{ last, total time.Duration }
+
+// stillAfter is how much of the time between two readings counts. The checker reads the clock at least every
+// lookAgainAfter while deliveries wait.
+const stillAfter = 100 * time.Millisecond
+
+// read advances the clock. elapsed is the time since the start of the process.
+func (a *activity) read(elapsed time.Duration) time.Duration {
+	if elapsed > a.last {
+		a.total += min(elapsed-a.last, stillAfter)
+		a.last = elapsed
+	}
+	return a.total
+}
