@@ -287,10 +287,9 @@ func (b *board) start(d *delivery, elapsed time.Duration) bool {
 		return false
 	}
 	b.expose(d)
-	now := b.gate.clock.read(elapsed)
-	d.calling = true
+	d.calling, d.calledAt = true, b.gate.clock.read(elapsed)
 	b.gate.begin(d)
-	d.lane.begin(now)
+	d.lane.begin(d.calledAt)
 	// The lease is counted from here.
 	b.unwatch(d)
 	b.watch(d, elapsed)

@@ -3,6 +3,7 @@ package dispatcher_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,9 +60,9 @@ func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
 			"steady": func(ctx context.Context) dispatcher.Answer { return after(ctx, 600*time.Millisecond, 200) },
 		})
 		n, metric := w.metered()
-		// Another host answers every 10 ms, before, during and after the pause.
+		// Other hosts answer before, during and after the pause, one every 10 ms.
 		for i := range 150 {
-			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to("steady"))
+			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to(fmt.Sprint("steady", i%3)))
 		}
 		from := time.Now().Add(time.Second + 100*time.Millisecond)
 		until := from.Add(500 * time.Millisecond)
@@ -132,5 +133,44 @@ func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
 			}
 		}
 		n.end()
+	})
+}
+
+// Until hosts that hang are found to be slow, what waits for them must not take up all that the bus hands over.
+func TestI11_HangingHostsLeaveRoomForOthersAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 10*time.Second, 200) },
+			"brisk": func(ctx context.Context) dispatcher.Answer { return after(ctx, 10*time.Millisecond, 200) },
+		})
+		n := w.start()
+		n.store.set(func(op string, _ []store.Finish) error {
+			if op == "current" {
+				time.Sleep(10 * time.Millisecond)
+			}
+			return nil
+		}, nil)
+		for i := range 5000 {
+			w.put(fmt.Sprint("hangs", i), time.Second, to(fmt.Sprint("hangs", i%5)))
+		}
+		const brisk = 9000
+		for i := range brisk {
+			w.put(fmt.Sprint("brisk", i), time.Second, to(fmt.Sprint("brisk", i%45)))
+		}
+		w.pass(3 * time.Second)
+		calls, worst := 0, time.Duration(0)
+		w.mu.Lock()
+		for _, c := range w.calls {
+			if strings.HasPrefix(c.id, "brisk") {
+				calls++
+				worst = max(worst, c.at.Sub(c.timer.ExecuteAt))
+			}
+		}
+		w.mu.Unlock()
+		// Alone it is 360 ms.
+		if calls != brisk || worst > 800*time.Millisecond {
+			t.Errorf("%d of %d were called, the last one %v late", calls, brisk, worst)
+		}
+		n.cancel()
 	})
 }

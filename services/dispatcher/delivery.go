@@ -58,6 +58,7 @@ type delivery struct {
 	circuit    *circuit      // of its namespace with the host whose place it holds
 	passed     func(error)   // reports the call's result to that circuit; nil without a place
 	calling    bool          // its row was checked, and there is no result yet
+	calledAt   time.Duration // since when, by the activity clock
 	queuedAt   time.Duration // when it began to wait for its host
 
 	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has

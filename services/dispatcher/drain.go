@@ -9,9 +9,10 @@ type drain struct {
 	running int           // calls requested and not answered
 	at      time.Duration // spent is counted up to here
 	spent   time.Duration // by all calls, answered or not
+	begun   time.Duration // sum of the times at which the running calls began
 	ended   float64       // calls that were answered
 	halved  time.Duration // when spent and ended were last halved
-	quietAt time.Duration // when the last answer came, or the first of the calls began
+	quietAt time.Duration // when the last answer came
 	tail    time.Duration // when the last timer that was postponed is due again
 }
 
@@ -30,16 +31,15 @@ func (r *drain) advance(now time.Duration) {
 // begin notes that a call is requested.
 func (r *drain) begin(now time.Duration) {
 	r.advance(now)
-	if r.running == 0 {
-		r.quietAt = now
-	}
 	r.running++
+	r.begun += now
 }
 
-// end notes that a call has ended. answered is false if it was not made.
-func (r *drain) end(now time.Duration, answered bool) {
+// end notes that a call has ended that began at an instant. answered is false if it was not made.
+func (r *drain) end(now, began time.Duration, answered bool) {
 	r.advance(now)
 	r.running--
+	r.begun -= began
 	if !answered {
 		return
 	}
@@ -60,10 +60,16 @@ func (r *drain) pace(now time.Duration, permits int) time.Duration {
 		spent := r.spent + time.Duration(r.running)*(now-r.at)
 		latency = time.Duration(float64(spent) / calls)
 	}
-	if r.running > 0 {
-		latency = max(latency, now-r.quietAt)
+	return max(latency, r.silence(now)) / time.Duration(max(permits, 1))
+}
+
+// silence is how long no answer came, but not longer than the running calls have been under way on average: after a pause
+// in which no call could be made, all of them are new.
+func (r *drain) silence(now time.Duration) time.Duration {
+	if r.running == 0 {
+		return 0
 	}
-	return latency / time.Duration(max(permits, 1))
+	return now - max(r.quietAt, r.begun/time.Duration(r.running))
 }
 
 // bearable is how many can wait without waiting longer than patience.

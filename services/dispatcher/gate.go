@@ -57,6 +57,7 @@ type gate struct {
 	hostLimit, topicLimit           int // places
 	patience, postponeMost, openFor time.Duration
 	breakAfter                      uint32
+	crowd                           int // how many may wait for hosts before patience gets short
 
 	hosts          map[timer.Target]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
@@ -71,7 +72,7 @@ func newGate(c *Config) *gate {
 	return &gate{
 		slotLimit: c.Concurrency, remembered: c.HostsRemembered, hostLimit: c.HostLimit, topicLimit: c.TopicLimit,
 		patience: c.HostPatience, postponeMost: c.PostponeMost, openFor: c.CircuitOpenFor,
-		breakAfter: uint32(c.CircuitAfter), clock: &activity{},
+		breakAfter: uint32(c.CircuitAfter), crowd: c.MaxInFlight / 4, clock: &activity{},
 		hosts: map[timer.Target]*host{}, idle: list.New(), queued: list.New(),
 	}
 }
@@ -104,13 +105,25 @@ func (g *gate) enter(d *delivery, age, elapsed time.Duration) entry {
 	return entry{}
 }
 
-// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host.
+// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host. If deliveries
+// that wait for hosts take up much of what the bus hands over, most of those of silent hosts go, to make room for others.
 func (g *gate) keeps(h *host, now time.Duration) int {
-	if h.calls < g.share(h) {
+	switch {
+	case h.calls < g.share(h):
 		return maxWaiting
+	case g.waiting > g.crowd && h.silence(now) > silentAfter:
+		return h.bearable(now, h.calls, g.patience/crowdedPatience)
+	default:
+		return h.bearable(now, h.calls, g.patience)
 	}
-	return h.bearable(now, h.calls, g.patience)
 }
+
+const (
+	// crowdedPatience divides patience for a host that has not answered for silentAfter, while more than crowd deliveries
+	// wait.
+	crowdedPatience = 8
+	silentAfter     = 100 * time.Millisecond
+)
 
 // refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
 // answer at all; nothing has to be remembered for that.
@@ -203,7 +216,7 @@ func (g *gate) any(may func(*delivery) bool) bool {
 // begin notes that a delivery calls its host from now on.
 func (g *gate) begin(d *delivery) {
 	if d.passed != nil {
-		d.host.begin(g.clock.total)
+		d.host.begin(d.calledAt)
 	}
 }
 
@@ -217,7 +230,7 @@ func (g *gate) leave(d *delivery, cause error, elapsed time.Duration) (name stri
 	}
 	g.calls--
 	if d.calling {
-		h.end(g.clock.read(elapsed), cause != errUntried) //nolint:errorlint // it is ours and never wrapped.
+		h.end(g.clock.read(elapsed), d.calledAt, cause != errUntried) //nolint:errorlint // it is ours and never wrapped.
 	}
 	before := c.State()
 	passed(cause)
@@ -242,13 +255,12 @@ func (g *gate) shed(elapsed time.Duration, refuse func(d *delivery, e entry), ag
 	now := g.clock.read(elapsed)
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		keep := g.keeps(h, now)
 		for at, d := range slices.Backward(h.waiting) {
 			switch {
 			case h.down > 0 && g.circuit(h, d).State() == gobreaker.StateOpen:
 				g.unqueue(h, at)
 				again(d)
-			case len(h.waiting) > keep:
+			case len(h.waiting) > g.keeps(h, now):
 				g.unqueue(h, at)
 				refuse(d, g.refuse(h, refusedFull, 0, elapsed))
 			}

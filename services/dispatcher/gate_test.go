@@ -27,7 +27,7 @@ func (g *gate) want(t *testing.T, want, host string, at time.Duration) *delivery
 	switch {
 	case e.in:
 		got = "in"
-		d.calling = true
+		d.calling, d.calledAt = true, g.clock.total
 		g.begin(d)
 	case e.refused != "":
 		got = string(e.refused)
@@ -154,7 +154,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 		if d = g.next(anybody); d == nil {
 			t.Fatal("nobody waits")
 		}
-		d.calling = true
+		d.calling, d.calledAt = true, g.clock.total
 		g.begin(d)
 		g.enter(&delivery{target: targetOf("slow")}, 0, at)
 	}

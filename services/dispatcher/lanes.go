@@ -128,7 +128,7 @@ func (l *lanes) takeBack(d *delivery) {
 	d.lane = nil
 	o.held--
 	if d.calling {
-		o.end(l.clock.total, true)
+		o.end(l.clock.total, d.calledAt, true)
 	}
 	l.forget(o)
 }
