@@ -54,17 +54,25 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 
 // A host is slow if its calls take long, not if this process cannot read rows.
 func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
+	for begins := 55 * time.Millisecond; begins < 200*time.Millisecond; begins += 30 * time.Millisecond {
+		pauseStore(t, begins)
+	}
+}
+
+// pauseStore has a pause of half a second in a burst, from begins after its due time on.
+func pauseStore(t *testing.T, begins time.Duration) {
+	t.Helper()
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
 			"quick":  func(ctx context.Context) dispatcher.Answer { return after(ctx, 20*time.Millisecond, 200) },
 			"steady": func(ctx context.Context) dispatcher.Answer { return after(ctx, 600*time.Millisecond, 200) },
 		})
 		n, metric := w.metered()
-		// Other hosts answer before, during and after the pause, one every 10 ms.
+		// Another host answers every 10 ms. It has permits for all, and for a while not after the pause.
 		for i := range 150 {
-			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to(fmt.Sprint("steady", i%3)))
+			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to("steady"))
 		}
-		from := time.Now().Add(time.Second + 100*time.Millisecond)
+		from := time.Now().Add(time.Second + begins)
 		until := from.Add(500 * time.Millisecond)
 		n.store.set(func(string, []store.Finish) error {
 			if now := time.Now(); now.After(from) && now.Before(until) {
@@ -74,7 +82,7 @@ func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
 		}, nil)
 		took := w.burst(2000, 2*time.Minute, to("quick"))
 		if _, postponed := metric("postponed_total"); postponed != 0 || took > 2*time.Second {
-			t.Errorf("%v timers were postponed, and the last one was done after %v", postponed, took)
+			t.Errorf("pause after %v: %v timers were postponed, and the last one was done after %v", begins, postponed, took)
 		}
 		n.end()
 	})

@@ -19,6 +19,7 @@ type drain struct {
 const (
 	// drainWindow is how far back a drain looks, roughly: long enough for hosts that answer in bursts.
 	drainWindow = 10 * time.Second
+	silentAfter = 100 * time.Millisecond
 	// maxWaiting means any number; MaxInFlight bounds what waits.
 	maxWaiting = 1 << 20
 )
@@ -55,12 +56,15 @@ func (r *drain) end(now, began time.Duration, answered bool) {
 // pace is the time from one answer to the next while permits calls are under way. Calls under way count as if they ended
 // now. While no answer comes, calls take at least as long as the silence lasts.
 func (r *drain) pace(now time.Duration, permits int) time.Duration {
-	latency := time.Duration(0)
-	if calls := r.ended + float64(r.running); calls > 0 {
-		spent := r.spent + time.Duration(r.running)*(now-r.at)
-		latency = time.Duration(float64(spent) / calls)
+	return max(r.latency(now), r.silence(now)) / time.Duration(max(permits, 1))
+}
+
+func (r *drain) latency(now time.Duration) time.Duration {
+	calls := r.ended + float64(r.running)
+	if calls == 0 {
+		return 0
 	}
-	return max(latency, r.silence(now)) / time.Duration(max(permits, 1))
+	return time.Duration(float64(r.spent+time.Duration(r.running)*(now-r.at)) / calls)
 }
 
 // silence is how long no answer came, but not longer than the running calls have been under way on average: after a pause
@@ -70,6 +74,12 @@ func (r *drain) silence(now time.Duration) time.Duration {
 		return 0
 	}
 	return now - max(r.quietAt, r.begun/time.Duration(r.running))
+}
+
+// silent reports whether no answer came for silentAfter, and for longer than calls take.
+func (r *drain) silent(now time.Duration) bool {
+	silence := r.silence(now)
+	return silence > silentAfter && (r.ended == 0 || silence > r.latency(now))
 }
 
 // bearable is how many can wait without waiting longer than patience.

@@ -111,19 +111,15 @@ func (g *gate) keeps(h *host, now time.Duration) int {
 	switch {
 	case h.calls < g.share(h):
 		return maxWaiting
-	case g.waiting > g.crowd && h.silence(now) > silentAfter:
+	case g.waiting > g.crowd && h.silent(now):
 		return h.bearable(now, h.calls, g.patience/crowdedPatience)
 	default:
 		return h.bearable(now, h.calls, g.patience)
 	}
 }
 
-const (
-	// crowdedPatience divides patience for a host that has not answered for silentAfter, while more than crowd deliveries
-	// wait.
-	crowdedPatience = 8
-	silentAfter     = 100 * time.Millisecond
-)
+// crowdedPatience divides patience for a silent host while more than crowd deliveries wait.
+const crowdedPatience = 8
 
 // refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
 // answer at all; nothing has to be remembered for that.
