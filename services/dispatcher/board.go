@@ -192,11 +192,7 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 			continue
 		}
 		more = true
-		if d.target == 0 || !b.gate.closed(d) {
-			take(d)
-			continue
-		}
-		switch e := b.gate.enter(d, 0, elapsed); {
+		switch e := b.permit(d, elapsed); {
 		case e.in:
 			take(d)
 		case e.refused != "":
@@ -214,6 +210,14 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 		lookAgain()
 	}
 	return r
+}
+
+// permit asks for a place for a delivery that was not read, unless it has to be read without one.
+func (b *board) permit(d *delivery, elapsed time.Duration) entry {
+	if d.target == 0 || !b.gate.closed(d) {
+		return entry{in: true}
+	}
+	return b.gate.enter(d, 0, elapsed)
 }
 
 func (b *board) reserve(d *delivery) {
