@@ -251,15 +251,18 @@ func (g *gate) shed(elapsed time.Duration, refuse func(d *delivery, e entry), ag
 	now := g.clock.read(elapsed)
 	for e := g.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		for at, d := range slices.Backward(h.waiting) {
-			switch {
-			case h.down > 0 && g.circuit(h, d).State() == gobreaker.StateOpen:
-				g.unqueue(h, at)
-				again(d)
-			case len(h.waiting) > g.keeps(h, now):
-				g.unqueue(h, at)
-				refuse(d, g.refuse(h, refusedFull, 0, elapsed))
+		if h.down > 0 {
+			for at, d := range slices.Backward(h.waiting) {
+				if g.circuit(h, d).State() == gobreaker.StateOpen {
+					g.unqueue(h, at)
+					again(d)
+				}
 			}
+		}
+		for last := len(h.waiting) - 1; last >= 0 && last >= g.keeps(h, now); last-- {
+			d := h.waiting[last]
+			g.unqueue(h, last)
+			refuse(d, g.refuse(h, refusedFull, 0, elapsed))
 		}
 		e = following
 	}
@@ -292,7 +295,12 @@ func (g *gate) unqueue(h *host, at int) {
 	if d := h.waiting[at]; d.passed == nil {
 		d.host = nil
 	}
-	h.waiting = slices.Delete(h.waiting, at, at+1)
+	if at == 0 {
+		h.waiting[0] = nil
+		h.waiting = h.waiting[1:]
+	} else {
+		h.waiting = slices.Delete(h.waiting, at, at+1)
+	}
 	g.waiting--
 	g.rest(h)
 }
