@@ -40,8 +40,8 @@ type world struct {
 	namespace store.Namespace
 	shards    []store.DueAfter
 	published map[published]bool
-	// targetOf changes the target that due events carry; nil: the row's.
-	targetOf func(timer.Target) timer.Target
+	// targetOf is the target that the due event of a row carries; nil: the row's.
+	targetOf func(store.DueRow) timer.Target
 	// ahead is how far the scheduler's clock runs ahead.
 	ahead time.Duration
 
@@ -290,7 +290,7 @@ func (w *world) release() {
 func (w *world) publish(row store.DueRow) {
 	w.t.Helper()
 	if w.targetOf != nil {
-		row.Target = w.targetOf(row.Target)
+		row.Target = w.targetOf(row)
 	}
 	_, err := w.client.Publish(w.t.Context(), bus.Due, bus.Message{
 		Partition: shard.PartitionOf(row.Ref.Shard, partitions), Key: row.Ref.Shard.String(),
