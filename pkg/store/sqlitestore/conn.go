@@ -209,7 +209,23 @@ func (u *uuidColumn) Scan(src any) error {
 	return nil
 }
 
-var _ sql.Scanner = (*uuidColumn)(nil)
+// intColumn scans an integer. database/sql does it by reflection otherwise, which polls of many rows notice.
+type intColumn int64
+
+// Scan implements sql.Scanner.
+func (i *intColumn) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("integer column holds a %T", src)
+	}
+	*i = intColumn(n)
+	return nil
+}
+
+var (
+	_ sql.Scanner = (*uuidColumn)(nil)
+	_ sql.Scanner = (*intColumn)(nil)
+)
 
 // orNull stores an empty text as NULL.
 func orNull(text string) driver.Value {

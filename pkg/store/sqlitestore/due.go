@@ -140,12 +140,14 @@ func (c *conn) due(at cursorIn, f first, horizon timer.Millis, limit int) (store
 
 // dueRows reads rows in key order until take returns false, at most limit.
 func (c *conn) dueRows(at cursorIn, limit int, take func(store.DueRow) bool) error {
+	row := store.DueRow{Ref: store.Ref{Shard: at.claim.Shard}}
+	var attempts, target intColumn
+	columns := []any{
+		(*uuidColumn)(&row.Ref.UUID), (*intColumn)(&row.Revision), (*intColumn)(&row.Generation), &attempts,
+		(*intColumn)(&row.DueAt), (*intColumn)(&row.UpdatedAt), &target,
+	}
 	return c.each(func(rows *sql.Rows) error {
-		row := store.DueRow{Ref: store.Ref{Shard: at.claim.Shard}}
-		var attempts, target int64
-		err := rows.Scan((*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.DueAt, &row.UpdatedAt,
-			&target)
-		if err != nil {
+		if err := rows.Scan(columns...); err != nil {
 			return err
 		}
 		row.Attempt, row.Target = timer.Attempt(attempts)+1, timer.Target(target)
