@@ -10,7 +10,8 @@ import (
 
 // A poll is one statement. It looks at the first row behind each cursor, under the shard's fence, and goes
 // on only in shards where that one is due: a poll of idle shards costs one index probe each. The answer has
-// two parts: for each shard whose claim holds, its first row; then the rows, shard by shard as asked.
+// two parts: for each shard whose claim holds, the key of its first row; then the rows, shard by shard as asked. The first
+// part has no revisions.
 const (
 	// firstOf is one index probe: the range behind a cursor. The index holds nothing that is parked.
 	firstOf = `FROM timers t WHERE t.shard_id = a.shard_id AND (t.due_at, t.timer_uuid) > (a.after_due, a.after_uuid)
@@ -33,14 +34,14 @@ func firsts(more, names string) string {
 	ORDER BY a.place
 )
 SELECT place, due_at, timer_uuid, NULL::bigint AS revision, NULL::bigint AS generation,
-	NULL::integer AS attempts, NULL::timestamptz AS updated_at, NULL::bigint AS target, false AS is_row FROM firsts
+	NULL::integer AS attempts, NULL::timestamptz AS updated_at, NULL::bigint AS target FROM firsts
 UNION ALL
 `
 }
 
 // dueTimers: $6 the horizon, $7 rows a shard and one more, $8 rows in all and some more. Behind the rows of
 // a shard comes the first one beyond the horizon.
-var dueTimers = statement{"due_timers", firsts("", "") + `(SELECT f.place, r.*, true FROM firsts f CROSS JOIN LATERAL (
+var dueTimers = statement{"due_timers", firsts("", "") + `(SELECT f.place, r.* FROM firsts f CROSS JOIN LATERAL (
 	(SELECT ` + rowColumns + " FROM timers t WHERE " + behind + " AND t.due_at <= $6::timestamptz " + inOrder + ` $7::bigint)
 	UNION ALL
 	(SELECT ` + rowColumns + " FROM timers t WHERE " + behind + " AND t.due_at > $6 " + inOrder + ` 1)
@@ -105,7 +106,7 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 		row.Attempt = timer.Attempt(r.int4()) + 1
 		row.UpdatedAt, _ = r.instant()
 		row.Target = timer.Target(r.int8())
-		if r.bool() {
+		if row.Revision != 0 {
 			l.rows = append(l.rows, row)
 		} else {
 			l.holds, l.first = true, row.Key()

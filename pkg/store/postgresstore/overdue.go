@@ -10,7 +10,7 @@ import (
 // overdueTimers: $6 and $7 the last keys, $8 the instant before which rows are due, $9 rows in all and one
 // more.
 var overdueTimers = statement{"overdue_timers", firsts(", $6::timestamptz[], $7::uuid[]", ", upto_due, upto_uuid") + `(
-SELECT f.place, r.*, true FROM firsts f CROSS JOIN LATERAL (
+SELECT f.place, r.* FROM firsts f CROSS JOIN LATERAL (
 	SELECT ` + rowColumns + " FROM timers t WHERE " + behind + `
 		AND t.due_at < $8::timestamptz AND (t.due_at, t.timer_uuid) <= (f.upto_due, f.upto_uuid) ` + inOrder + ` $9::bigint
 ) r WHERE f.due_at < $8 AND (f.due_at, f.timer_uuid) <= (f.upto_due, f.upto_uuid) LIMIT $9)`}
