@@ -371,10 +371,11 @@ func (b *board) leased(d *delivery, revision timer.Revision) []*bus.Delivery {
 			d.keys = slices.Delete(d.keys, 0, 1)
 		}
 	}
+	messages := b.giveOut(d)
 	b.cover(d)
 	b.ungroup(d)
 	signal(b.wake)
-	return b.take(d)
+	return messages
 }
 
 // conclude tells that the outcome is about to be written: no lease begins any more. It returns the one
@@ -390,8 +391,26 @@ func (b *board) conclude(d *delivery) *lease {
 func (b *board) settle(d *delivery) []*bus.Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	messages := b.take(d)
+	messages := b.giveOut(d)
 	b.remove(d)
+	return messages
+}
+
+// discard removes a delivery whose messages are not acknowledged.
+func (b *board) discard(d *delivery) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remove(d)
+}
+
+// giveOut returns the messages that are acknowledged next.
+func (b *board) giveOut(d *delivery) []*bus.Delivery {
+	messages := d.messages
+	d.messages = nil
+	b.unwatch(d)
+	if len(messages) > 0 {
+		d.session.acking.Add(1)
+	}
 	return messages
 }
 
@@ -446,13 +465,6 @@ func (b *board) freeSlot(d *delivery) {
 		d.calling = false
 		signal(b.wake)
 	}
-}
-
-func (b *board) take(d *delivery) []*bus.Delivery {
-	messages := d.messages
-	d.messages = nil
-	b.unwatch(d)
-	return messages
 }
 
 func signal(token chan struct{}) {

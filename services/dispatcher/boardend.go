@@ -45,6 +45,13 @@ func (b *board) leave(s *session) {
 	s.tell()
 }
 
+// acknowledged is called when nothing that the board has given out of a session remains to be acknowledged.
+func (b *board) acknowledged(s *session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.tell()
+}
+
 func (b *board) forget(which func(*delivery) bool) {
 	var gone []*delivery
 	meant := func(d *delivery) bool {

@@ -140,7 +140,7 @@ func checkOf(d *delivery) store.Check {
 func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
 		s.metrics.stale.Inc()
-		s.ack(s.board.settle(d))
+		s.settle(d)
 		return false
 	}
 	d.row, d.namespace = row.Timer, row.Timer.Namespace
@@ -214,6 +214,6 @@ func (s *Service) read(ctx context.Context, checks []store.Check, untilFound boo
 // forget gives deliveries up without acknowledging them: they come again, here or in another process.
 func (s *Service) forget(ds []*delivery) {
 	for _, d := range ds {
-		s.board.settle(d)
+		s.board.discard(d)
 	}
 }

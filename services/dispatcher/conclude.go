@@ -43,13 +43,13 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	switch {
 	case fate != abandoned:
 	case (r.postpone || d.uncalled) && s.life.Err() == nil:
-		s.board.settle(d) // the store is lost
+		s.board.discard(d) // the store is lost
 		return
 	default:
 		s.abandon(d, way, errStopped)
 		return
 	}
-	s.ack(s.board.settle(d))
+	s.settle(d)
 	if fate == missed {
 		s.metrics.fires.WithLabelValues(string(way), "missed").Inc()
 		return
@@ -146,9 +146,10 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(), ReturnStart: d.counted,
 	}
 	fate := s.put(ctx, d, &f)
-	messages := s.board.settle(d)
 	if fate != abandoned {
-		s.ack(messages)
+		s.settle(d)
+	} else {
+		s.board.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
 	s.config.Logger.Info("delivery cut off by the stop", "namespace", d.row.Namespace, "timer", d.row.ID,
@@ -165,19 +166,29 @@ func (s *Service) park(d *delivery) {
 	}
 	fate := s.put(s.life, d, &f)
 	if fate == abandoned {
-		s.board.settle(d)
+		s.board.discard(d)
 		return
 	}
-	s.ack(s.board.settle(d))
+	s.settle(d)
 	if fate == applied {
 		s.metrics.parked.Inc()
 		s.announceParked(d, &f)
 	}
 }
 
-func (s *Service) ack(messages []*bus.Delivery) {
+// settle forgets a delivery whose outcome is known, and acknowledges its messages.
+func (s *Service) settle(d *delivery) { s.ack(d, s.board.settle(d)) }
+
+// leased acknowledges the messages of a delivery whose row is leased, or has changed (revision 0).
+func (s *Service) leased(d *delivery, revision timer.Revision) { s.ack(d, s.board.leased(d, revision)) }
+
+// ack acknowledges what the board has given out. The session of the delivery stays open until then.
+func (s *Service) ack(d *delivery, messages []*bus.Delivery) {
 	for _, m := range messages {
 		m.Ack()
+	}
+	if len(messages) > 0 && d.session.acking.Add(-1) == 0 {
+		s.board.acknowledged(d.session)
 	}
 }
 

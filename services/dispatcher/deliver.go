@@ -36,7 +36,7 @@ func (s *Service) deliver(d *delivery) {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
 	}
 	if s.config.Planted.AckFirst {
-		s.ack(s.board.leased(d, 0))
+		s.leased(d, 0)
 	}
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())

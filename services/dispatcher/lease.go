@@ -35,14 +35,14 @@ func (s *Service) holdLease(l *lease) {
 		case applied:
 			s.metrics.leases.WithLabelValues("held").Inc()
 			d.counted = true
-			s.ack(s.board.leased(d, f.Next))
+			s.leased(d, f.Next)
 		case abandoned:
 			// It may be in the row, and counted with it.
 			d.counted = d.counted || d.maybe == f.Next
 			return
 		case missed, vanished:
 			s.metrics.leases.WithLabelValues("missed").Inc()
-			s.ack(s.board.leased(d, 0))
+			s.leased(d, 0)
 			return
 		}
 		if !sleep(l.ctx, s.config.LeaseRenew) {

@@ -23,14 +23,14 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 	}
 	switch s.put(s.life, d, &f) {
 	case abandoned:
-		s.board.settle(d)
+		s.board.discard(d)
 		return
 	case applied:
 		s.metrics.postponed.Inc()
 	case missed, vanished:
 		s.metrics.stale.Inc()
 	}
-	s.ack(s.board.settle(d))
+	s.settle(d)
 }
 
 // putOff postpones a delivery that was not let in and that the board has taken out of turn. If it was its host that
@@ -98,11 +98,11 @@ func (s *Service) readRefused(d *delivery, count bool) bool {
 	row, ok := s.readOne(s.life, check, false)
 	switch {
 	case !ok:
-		s.board.settle(d)
+		s.board.discard(d)
 		return false
 	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
 		s.metrics.stale.Inc()
-		s.ack(s.board.settle(d))
+		s.settle(d)
 		return false
 	}
 	d.row = row.Timer

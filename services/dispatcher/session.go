@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -18,10 +19,13 @@ const farAhead = bus.AckWait
 type session struct {
 	service *Service
 
+	// acking counts deliveries whose messages are being acknowledged. It grows only under board.mu.
+	acking atomic.Int64
+
 	// Guarded by board.mu.
 	gone    bool
 	exposed int
-	idle    chan struct{} // closed when gone and nothing is exposed
+	idle    chan struct{} // closed when gone, and nothing is exposed or being acknowledged
 	told    bool
 }
 
@@ -82,7 +86,7 @@ func (o *session) Close(ctx context.Context, cause error) error {
 
 // tell closes idle when it is time. The board's lock is held.
 func (o *session) tell() {
-	if o.gone && o.exposed == 0 && !o.told {
+	if o.gone && o.exposed == 0 && o.acking.Load() == 0 && !o.told {
 		o.told = true
 		close(o.idle)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -182,4 +183,43 @@ func TestTheBackoffCountsFromTheEndOfAnAttempt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowAcks is a bus whose acknowledgements of due events take a second.
+type slowAcks struct{ bus.Bus }
+
+func (b *slowAcks) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	return b.Bus.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		o, err := open(ctx, p)
+		return &slowSession{o}, err
+	})
+}
+
+type slowSession struct{ bus.Session }
+
+func (s *slowSession) Deliver(ctx context.Context, m *bus.Delivery) error {
+	m.Acker = &slowAck{m.Acker}
+	return s.Session.Deliver(ctx, m)
+}
+
+type slowAck struct{ bus.Acker }
+
+func (a *slowAck) Ack() {
+	time.Sleep(time.Second)
+	a.Acker.Ack()
+}
+
+// TestI10_ASessionClosesAfterItsAcknowledgements: after an orderly stop no message comes again whose outcome was written.
+func TestI10_ASessionClosesAfterItsAcknowledgements(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		n := w.start(func(c *dispatcher.Config) { c.Bus = &slowAcks{c.Bus} })
+		w.put("a", 0, nil)
+		w.pass(500 * time.Millisecond)
+		n.end()
+		w.wantStatus("a", timer.StatusDone)
+		if d := w.depth(); d != 0 {
+			t.Fatalf("%d messages are left", d)
+		}
+	})
 }
