@@ -143,7 +143,8 @@ const (
 	// session that ends in good order gives back at once what it has not acknowledged. Where the
 	// bus has no partitions for this mode, there is one session per member, with partition 0; it
 	// may outlive the loss of a connection, since it owns nothing. The queue belongs to one group:
-	// on buses that remove what is acknowledged, a second one gets ErrUnsupported.
+	// on buses that remove what is acknowledged, a second one gets ErrUnsupported. Below the bounds of Spec, messages of
+	// one partition do not wait for the acknowledgement of those of others.
 	Queue
 )
 
@@ -270,6 +271,6 @@ type Floor struct {
 	Depth int
 }
 
-// Floors has one Floor for each partition, by partition number. On a bus whose queue is one stream
-// for all partitions, the entries are alike except for the partition number.
+// Floors has one Floor for each partition, by partition number. Where partitions of a queue share a stream, their
+// entries are alike except for the partition number.
 type Floors []Floor

@@ -238,6 +238,22 @@ func TestSuiteCatchesWindowWithoutBound(t *testing.T) {
 	}), "Ordered/WindowSaturatesAndGoesOn", "Queue/WindowSaturatesAndGoesOn")
 }
 
+func TestSuiteCatchesWindowOfEachPartition(t *testing.T) {
+	caught(t, specs(func(m *membus.Member, spec bus.Spec) bus.Spec {
+		spec.MaxInFlight *= m.Partitions()
+		return spec
+	}), "Queue/WindowHoldsOverPartitions")
+}
+
+func TestSuiteCatchesPartitionsThatWaitForOthers(t *testing.T) {
+	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
+		if d.Partition != s.got[0].Partition {
+			return nil
+		}
+		return s.Session.Deliver(ctx, d)
+	}}), "Queue/HeldMessagesStopNoOtherPartition", "Queue/EachMessageGoesToOneMember")
+}
+
 func TestSuiteCatchesWindowWithoutBoundOnBytes(t *testing.T) {
 	caught(t, specs(func(_ *membus.Member, spec bus.Spec) bus.Spec {
 		spec.MaxBytes = 0

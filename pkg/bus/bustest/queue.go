@@ -3,6 +3,8 @@ package bustest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -22,6 +24,8 @@ func queueChecks() []Check {
 		{"Queue/LateAckDoesNothing", 1, queueLateAck},
 		{"Queue/FirstOfAckAndNackCounts", 1, queueFirstCounts},
 		{"Queue/WindowSaturatesAndGoesOn", 1, queueWindow},
+		{"Queue/WindowHoldsOverPartitions", 4, queueWindowOverPartitions},
+		{"Queue/HeldMessagesStopNoOtherPartition", 4, queueHeldPartition},
 		{"Queue/BytesSaturateAndGoOn", 1, func(w *world) { bytesSaturate(w, queue) }},
 		{"Queue/LargerThanTheBoundPasses", 1, func(w *world) { largerPasses(w, queue) }},
 		{"Queue/LargeBehindSmallIsDelivered", 1, func(w *world) { largeBehindSmall(w, queue) }},
@@ -224,6 +228,67 @@ func queueWindow(w *world) {
 	c.expect(numbers(1, 9)...)
 	c.ack("6", "7", "8", "9")
 	c.expect(numbers(1, 10)...)
+}
+
+// queueWindowOverPartitions has more messages in each partition than a session may have in flight.
+func queueWindowOverPartitions(w *world) {
+	const window, each = 8, 12
+	m := w.join()
+	spec := queue
+	spec.MaxInFlight = window
+	c := m.consume(spec, behaviour{})
+	w.await("a session opens", func() bool { return len(c.owns()) > 0 })
+	for p := range 4 {
+		m.publish(bus.Due, shard.Partition(p), numbers(p*each+1, (p+1)*each)...)
+	}
+	acked := map[*bus.Delivery]bool{}
+	inFlight := func(s *session) (held []*bus.Delivery) {
+		for _, d := range s.got {
+			if !acked[d] {
+				held = append(held, d)
+			}
+		}
+		return held
+	}
+	for len(acked) < 4*each {
+		w.await("messages are delivered below the bound", func() bool {
+			return slices.ContainsFunc(c.sessions, func(s *session) bool {
+				return len(inFlight(s)) >= min(window, 4*each-len(acked)) || len(inFlight(s)) > 0 && w.sys.QueueByPartition
+			})
+		})
+		w.never("more are in flight than the bound", func() bool {
+			return slices.ContainsFunc(c.sessions, func(s *session) bool { return len(inFlight(s)) > window })
+		})
+		w.mu.Lock()
+		var held []*bus.Delivery
+		for _, s := range c.sessions {
+			held = append(held, inFlight(s)...)
+		}
+		for _, d := range held {
+			acked[d] = true
+		}
+		w.mu.Unlock()
+		for _, d := range held {
+			d.Ack()
+		}
+	}
+	for p := range shard.Partition(4) {
+		m.awaitFloor(bus.Due, queue.Group, p, nil, 0)
+	}
+}
+
+// queueHeldPartition holds messages of one partition unacknowledged, fewer than may be in flight.
+func queueHeldPartition(w *world) {
+	m := w.join()
+	spec := queue
+	spec.MaxInFlight = 8
+	c := m.consume(spec, behaviour{})
+	m.publish(bus.Due, 0, numbers(1, 4)...)
+	c.expect(numbers(1, 4)...)
+	for p := range shard.Partition(3) {
+		m.publish(bus.Due, p+1, fmt.Sprint(p+5))
+	}
+	c.expectAll(numbers(1, 7)...)
 }
 
 func queueDeliverError(w *world) {

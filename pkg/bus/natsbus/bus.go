@@ -23,10 +23,11 @@ type Bus struct {
 	log     *slog.Logger
 	nc      *nats.Conn
 	js      jetstream.JetStream
-	streams map[bus.Topic]*stream // of the six
-	foreign foreign               // of topics of users' own
-	members jetstream.KeyValue    // who is alive
-	owners  jetstream.KeyValue    // who owns which partition, and how far it is committed
+	streams map[bus.Topic]*stream // of the logs
+	queue   *dueQueue
+	foreign foreign            // of topics of users' own
+	members jetstream.KeyValue // who is alive
+	owners  jetstream.KeyValue // who owns which partition, and how far it is committed
 	link    *link
 	lease   *lease
 
@@ -57,10 +58,12 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		log:       opts.Logger,
 		outage:    outage.New(opts.Logger, "nats", "operation"),
 		streams:   make(map[bus.Topic]*stream),
+		queue:     &dueQueue{homes: opts.QueueStreams},
 		foreign:   foreign{by: make(map[bus.Topic]*stream)},
 		link:      newLink(),
 		consuming: make(map[string]bool),
 	}
+	b.queue.grow(&b.opts, opts.QueueStreams)
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.nc, err = nats.Connect(opts.URL, b.connection()...); err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), unreachable(err))

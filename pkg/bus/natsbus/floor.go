@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -24,7 +26,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	case own:
 		err = bus.ErrUnsupported
 	case kind == bus.KindQueue:
-		floors, err = b.queueFloor(ctx, topic, group)
+		floors, err = b.queueFloor(ctx, group)
 	case kind == bus.KindLog:
 		floors, err = b.logFloor(ctx, topic, group)
 	default:
@@ -40,40 +42,121 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	}
 }
 
-// queueFloor requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
+// queueFloor returns, for each partition, the oldest floor of the streams that have unacknowledged messages of it.
+func (b *Bus) queueFloor(ctx context.Context, group string) (bus.Floors, error) {
+	atHome := b.queue.atHome()
+	var parts []*queuePart
+	for {
+		streams := b.queue.all()[len(parts):] // stream 0 may say that there are more
+		if len(streams) == 0 {
+			break
+		}
+		asked := make([]*queuePart, len(streams))
+		asking, ctx := errgroup.WithContext(ctx)
+		for i, s := range streams {
+			asking.Go(func() (err error) {
+				asked[i], err = b.queuePart(ctx, s, group)
+				return err
+			})
+		}
+		if err := asking.Wait(); err != nil {
+			return nil, err
+		}
+		parts = append(parts, asked...)
+	}
+	floors := make(bus.Floors, b.opts.Partitions)
+	for i := range floors {
+		p := shard.Partition(i)
+		floors[i] = b.queue.floor(p, parts, atHome[b.queue.home(p)])
+	}
+	return floors, nil
+}
+
+// queuePart is the state of one stream of the queue for a group.
+type queuePart struct {
+	*stream
+	first, end uint64
+	depth      int
+	subjects   map[string]uint64 // numbers of messages
+}
+
+// queuePart requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
 // stream's state, so if they are zero, everything before the stream's end is acknowledged.
 //
 // The first message of a work-queue stream is not a floor by itself. A killed server restores messages whose removal
 // was not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair
 // removes them.
-func (b *Bus) queueFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
-	s := b.streams[topic]
+func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePart, error) {
+	part := &queuePart{stream: s}
 	info, err := b.info(ctx, s)
+	if errors.Is(err, jetstream.ErrStreamNotFound) && b.queue.foreign(s) {
+		return part, nil // an operator has deleted it
+	}
 	if err != nil {
 		return nil, err
 	}
-	end := info.State.LastSeq + 1
-	first, depth := info.State.FirstSeq, int(info.State.Msgs)
+	part.end, part.subjects = info.State.LastSeq+1, info.State.Subjects
+	part.first, part.depth = info.State.FirstSeq, int(info.State.Msgs)
 	consumer, err := b.consumer(ctx, s, durableName(group))
 	switch {
 	case errors.Is(err, jetstream.ErrConsumerNotFound): // the group has never consumed
 	case err != nil:
 		return nil, err
 	default:
-		first = max(first, consumer.AckFloor.Stream+1)
-		depth = consumer.NumAckPending + int(consumer.NumPending)
+		part.first = max(part.first, consumer.AckFloor.Stream+1)
+		part.depth = consumer.NumAckPending + int(consumer.NumPending)
 	}
-	if depth == 0 {
-		first = end
+	if part.depth == 0 {
+		part.first = part.end
 	}
 	// The depth may include messages that are newer than the stream's state.
-	end = max(end, first+uint64(min(depth, 1)))
-	floors := make(bus.Floors, b.opts.Partitions)
-	for i := range floors {
-		p := shard.Partition(i)
-		floors[i] = bus.Floor{Floor: s.position(p, first), End: s.position(p, end), Depth: depth}
+	part.end = max(part.end, part.first+uint64(min(part.depth, 1)))
+	return part, nil
+}
+
+// remaining is the number of the partition's messages that may not be acknowledged.
+func (part *queuePart) remaining(p shard.Partition) int {
+	if part.depth == 0 {
+		return 0
 	}
-	return floors, nil
+	return int(part.subjects[part.stream.subjects+strconv.Itoa(int(p))])
+}
+
+// atHome reports, for each home, whether this process publishes to it, and no running publish uses stream 0 instead.
+func (q *dueQueue) atHome() []bool {
+	streams, at := q.all(), make([]bool, q.homes)
+	for k := range at {
+		at[k] = k == 0 || streams[k].consumed.Load()
+	}
+	if q.early.Load() > 0 {
+		clear(at[1:])
+	}
+	return at
+}
+
+// floor is the floor of a partition. The parts were requested after atHome.
+func (q *dueQueue) floor(p shard.Partition, parts []*queuePart, atHome bool) bus.Floor {
+	current := parts[q.home(p)]
+	if current.number > 0 && !current.consumed.Load() {
+		current = parts[0]
+	}
+	at := func(part *queuePart, seq uint64) bus.Position { return q.ranked(part.stream, part.position(p, seq)) }
+	f := bus.Floor{Floor: at(current, current.first), End: at(current, current.end), Depth: current.depth}
+	hold := func(part *queuePart) {
+		if oldest := at(part, part.first); oldest.Before(f.Floor) {
+			f.Floor = oldest
+		}
+	}
+	for _, part := range parts {
+		if n := part.remaining(p); n > 0 && part != current {
+			f.Depth += n
+			hold(part)
+		}
+	}
+	if current.number > 0 && !atHome {
+		hold(parts[0])
+	}
+	return f
 }
 
 // consumer returns the state of a durable consumer.

@@ -42,8 +42,12 @@ type Options struct {
 	// against its limit or the account's; those by default are 2.5 GiB.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
-	// QueueMaxAge and QueueMaxBytes bound the due queue; above the size Publish is refused. What
-	// outlives the age is found again by the scheduler's sweep. Default 24 h and 512 MiB.
+	// QueueStreams is the number of streams of the due queue, 1 to 16: partition p is published to stream p mod
+	// QueueStreams. Default Replicas, so that each server of a cluster can lead one. Processes may have different
+	// numbers, and the number may change (decision 0038).
+	QueueStreams int
+	// QueueMaxAge and QueueMaxBytes bound the due queue; each of its streams has an equal share of the size, above
+	// which Publish is refused. What outlives the age is found again by the scheduler's sweep. Default 24 h and 512 MiB.
 	QueueMaxAge   time.Duration
 	QueueMaxBytes int64
 	// CommandsMaxBytes bounds the topic of commands; above it Publish is refused. Default 512 MiB.
@@ -79,6 +83,10 @@ func complete(o Options) (Options, error) {
 	setDefault(&o.Prefix, "timerbus")
 	setDefault(&o.Partitions, 16)
 	setDefault(&o.Replicas, 1)
+	setDefault(&o.QueueStreams, o.Replicas)
+	if o.QueueStreams < 1 || o.QueueStreams > maxQueueStreams {
+		return o, fmt.Errorf("natsbus: %d due streams: want 1 to %d", o.QueueStreams, maxQueueStreams)
+	}
 	o.given = o.sizes()
 	setDefault(&o.LogMaxAge, 24*time.Hour)
 	setDefault(&o.LogMaxBytes, 512<<20)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,11 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, b.plain(err))
 	}
 	p := &publication{bus: b, stream: s, topic: topic, messages: messages, positions: make([]bus.Position, len(messages))}
+	if topic.Kind() == bus.KindQueue {
+		var done func()
+		p.routes, done = b.queue.routes(messages)
+		defer done()
+	}
 	which := make([]int, len(messages))
 	for i := range which {
 		which[i] = i
@@ -77,7 +83,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 	}
 	p.mend(ctx)
 	if full(p.failed) {
-		p.failed = fmt.Errorf("%w: stream %s: %w", bus.ErrFull, s.name, p.failed)
+		p.failed = fmt.Errorf("%w: stream %s: %w", bus.ErrFull, p.to(p.failedAt).name, p.failed)
 	}
 	switch {
 	case tooLarge(p.failed):
@@ -93,11 +99,30 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 type publication struct {
 	bus       *Bus
 	stream    *stream
+	routes    []*stream // of each message; nil: all go to stream
 	topic     bus.Topic
 	messages  []bus.Message
 	positions []bus.Position
 	failed    error // the first, or one that tells more
+	failedAt  int   // the message of failed
 	maybe     bool  // some message was or may have been taken
+}
+
+// to is the stream of a message.
+func (p *publication) to(i int) *stream {
+	if p.routes != nil {
+		return p.routes[i]
+	}
+	return p.stream
+}
+
+// encode makes the NATS message of a message.
+func (p *publication) encode(i int) *nats.Msg {
+	m := p.bus.opts.encode(p.topic, &p.messages[i])
+	if p.routes != nil {
+		m.Subject = p.to(i).subjects + strconv.Itoa(int(p.messages[i].Partition))
+	}
+	return m
 }
 
 // mend looks for the stream if nobody answered for it, so that the next call finds it.
@@ -105,8 +130,9 @@ func (p *publication) mend(ctx context.Context) {
 	if !unanswered(p.failed) {
 		return
 	}
-	p.bus.foreign.forget(p.stream) // which may still be there, and have another subject
-	if _, err := p.bus.info(ctx, p.stream); errors.Is(err, bus.ErrNoTopic) {
+	s := p.to(p.failedAt)
+	p.bus.foreign.forget(s) // which may still be there, and have another subject
+	if _, err := p.bus.info(ctx, s); errors.Is(err, bus.ErrNoTopic) {
 		p.failed = fmt.Errorf("%w: %w", err, p.failed)
 	} else if err != nil {
 		p.bus.log.Debug("stream not found", "topic", p.topic, "error", err)
@@ -115,7 +141,7 @@ func (p *publication) mend(ctx context.Context) {
 
 // partition is where a message went: a user's topic has one.
 func (p *publication) partition(i int) shard.Partition {
-	if p.stream.subject != "" {
+	if p.to(i).subject != "" {
 		return 0
 	}
 	return p.messages[i].Partition
@@ -125,7 +151,7 @@ func (p *publication) partition(i int) shard.Partition {
 func (p *publication) fail(i int, err error, maybe bool) {
 	p.maybe = p.maybe || maybe
 	if p.failed == nil || tooLarge(err) && !tooLarge(p.failed) {
-		p.failed = fmt.Errorf("message %d of %d: %w", i+1, len(p.messages), err)
+		p.failed, p.failedAt = fmt.Errorf("message %d of %d: %w", i+1, len(p.messages), err), i
 	}
 }
 
@@ -137,11 +163,15 @@ func tooLarge(err error) bool {
 // send sends some of the messages and awaits every answer, whatever the first failure was: only together
 // they tell whether nothing was taken. It returns those to send again.
 func (p *publication) send(ctx context.Context, which []int) (again []int) {
-	b, s := p.bus, p.stream
-	before := s.mark()
+	b := p.bus
+	marks := make(map[*stream]mark, 1)
 	futures := make([]jetstream.PubAckFuture, 0, len(which))
 	for _, i := range which {
-		f, err := b.js.PublishMsgAsync(b.opts.encode(p.topic, &p.messages[i]), jetstream.WithStallWait(b.opts.AckTimeout))
+		s := p.to(i)
+		if _, marked := marks[s]; !marked {
+			marks[s] = s.mark()
+		}
+		f, err := b.js.PublishMsgAsync(p.encode(i), jetstream.WithStallWait(b.opts.AckTimeout))
 		if err != nil {
 			p.fail(i, fmt.Errorf("send: %w", b.plain(err)), false)
 			break
@@ -164,6 +194,8 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 			continue
 		}
 		p.maybe = true
+		s := p.to(i)
+		before := marks[s]
 		if !ack.Duplicate && ack.Sequence <= before.high {
 			// The stream was created again, or its end went back: a new epoch has started.
 			if _, err := b.info(ctx, s); err != nil {
@@ -172,9 +204,10 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 				s.reassigned(before, ack.Sequence)
 			}
 			before = mark{number: s.mark().number}
+			marks[s] = before
 		}
 		s.assigned(ack.Sequence)
-		p.positions[i] = s.positionSince(before, p.partition(i), ack.Sequence)
+		p.positions[i] = b.queue.ranked(s, s.positionSince(before, p.partition(i), ack.Sequence))
 	}
 	return again
 }

@@ -27,13 +27,18 @@ type puller struct {
 	sub     *nats.Subscription
 	inbox   string
 	arrived chan *nats.Msg
-	asked   int // requested and not yet arrived
+	shared  bool // arrived belongs to several pullers
+	asked   int  // requested and not yet arrived
 	heard   time.Time
 
-	askedBytes int // bound of the outstanding requests
-	average    int // moving average of message sizes
-	refused    int // the limit in bytes that the next message exceeded; 0: none
+	askedBytes int  // bound of the outstanding requests
+	average    int  // moving average of message sizes
+	refused    int  // the limit in bytes that the next message exceeded; 0: none
+	unbounded  bool // a request without a limit in bytes is outstanding
 }
+
+// statusRoom is the room for status messages among those that arrive.
+const statusRoom = 64
 
 // minEstimate is the minimum number of bytes that a request allows for each message: small messages need one request.
 const minEstimate = 4 << 10
@@ -67,8 +72,10 @@ func (p *puller) open(stream, consumer string) error {
 	p.close()
 	p.request = "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer
 	p.inbox = p.nc.NewInbox()
-	p.arrived = make(chan *nats.Msg, p.limit+64) // and some room for status messages
-	p.asked, p.askedBytes, p.refused = 0, 0, 0
+	if !p.shared {
+		p.arrived = make(chan *nats.Msg, p.limit+statusRoom)
+	}
+	p.asked, p.askedBytes, p.refused, p.unbounded = 0, 0, 0, false
 	sub, err := p.nc.ChanSubscribe(p.inbox, p.arrived)
 	if err != nil {
 		return fmt.Errorf("subscribe for %s: %w", consumer, err)
@@ -89,6 +96,11 @@ func (p *puller) close() {
 // ask requests what there is room for: at once when nothing is under way, else in portions worth a
 // request. inFlight messages of the bytes given are with the session.
 func (p *puller) ask(inFlight, bytes int) error {
+	return p.askFor(p.expires, inFlight, bytes, inFlight == 0)
+}
+
+// askFor is ask for a request that lives for expires. If alone is set, a message of any size may come.
+func (p *puller) askFor(expires time.Duration, inFlight, bytes int, alone bool) error {
 	room := p.limit - inFlight - p.asked
 	if room <= 0 || (p.asked > 0 && room < (p.limit+3)/4) {
 		return nil
@@ -99,15 +111,18 @@ func (p *puller) ask(inFlight, bytes int) error {
 	}
 	limit := ""
 	switch {
-	case p.asked == 0 && inFlight == 0 && p.refused > 0:
+	case p.asked == 0 && alone && p.refused > 0:
 		room, allowed = 1, 0 // larger than the bound: it passes alone
+		p.unbounded = true
 	case allowed <= p.refused || p.asked > 0 && allowed < minEstimate:
 		return nil // until something is acknowledged
 	default:
 		limit = fmt.Sprintf(`,"max_bytes":%d`, allowed)
 	}
-	body := fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d%s}`,
-		room, p.expires.Nanoseconds(), (p.expires * 2 / 5).Nanoseconds(), limit)
+	if expires == p.expires {
+		limit += fmt.Sprintf(`,"idle_heartbeat":%d`, (expires * 2 / 5).Nanoseconds())
+	}
+	body := fmt.Appendf(nil, `{"batch":%d,"expires":%d%s}`, room, expires.Nanoseconds(), limit)
 	if err := p.nc.PublishRequest(p.request, p.inbox, body); err != nil {
 		return fmt.Errorf("request messages: %w", err)
 	}
@@ -125,7 +140,7 @@ func (p *puller) received(m *nats.Msg) {
 	p.askedBytes -= p.askedBytes / max(p.asked, 1)
 	p.asked = max(0, p.asked-1)
 	p.average += (m.Size() - p.average) / 8
-	p.refused = 0
+	p.refused, p.unbounded = 0, false
 }
 
 // silent tells when a request must be taken for lost; zero while none is under way.
@@ -172,7 +187,7 @@ func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	p.asked = max(0, p.asked-pending)
 	p.askedBytes -= min(share, left)
 	if p.asked == 0 {
-		p.askedBytes = 0
+		p.askedBytes, p.unbounded = 0, false
 	}
 	if m.Header.Get("Description") == "Message Size Exceeds MaxBytes" {
 		p.refused = max(left, 1)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
@@ -39,14 +39,19 @@ func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSe
 	return s
 }
 
-// queueSource takes messages from the group's shared consumer.
+// queueSource takes messages from the group's shared consumers, one in each stream of the queue. All but held,
+// heldBytes, and those of readers, belongs to the session's goroutine.
 type queueSource struct {
-	session *session
-	stream  *stream
-	durable string
-	pull    *puller
-	link    <-chan struct{}
-	wake    chan struct{}
+	session  *session
+	durable  string
+	readers  []*reader      // by stream number
+	turn     []*reader      // the same, the one that has waited longest for a request first
+	arrived  chan *nats.Msg // of all readers
+	prepared chan preparation
+	running  sync.WaitGroup // preparations
+	link     <-chan struct{}
+	wake     chan struct{}
+	lookAt   time.Time // for more streams
 
 	mu        sync.Mutex
 	held      map[*queueDelivery]struct{}
@@ -55,12 +60,12 @@ type queueSource struct {
 
 func newQueueSource(s *session) *queueSource {
 	return &queueSource{
-		session: s,
-		stream:  s.bus.streams[s.spec.Topic],
-		durable: durableName(s.spec.Group),
-		pull:    newPuller(s.bus.nc, &s.spec, sharedExpires),
-		wake:    make(chan struct{}, 1),
-		held:    make(map[*queueDelivery]struct{}),
+		session:  s,
+		durable:  durableName(s.spec.Group),
+		arrived:  make(chan *nats.Msg, s.spec.MaxInFlight+maxQueueStreams*statusRoom),
+		prepared: make(chan preparation),
+		wake:     make(chan struct{}, 1),
+		held:     make(map[*queueDelivery]struct{}),
 	}
 }
 
@@ -69,84 +74,68 @@ func durableName(group string) string {
 	return word(group)
 }
 
-// codeNotUnique is the server's "filtered consumer not unique on workqueue stream" (10100) and
-// "multiple non-filtered consumers not allowed on workqueue stream" (10099).
-const (
-	codeManyConsumers jetstream.ErrorCode = 10099
-	codeNotUnique     jetstream.ErrorCode = 10100
-)
+// lookEvery is how often a session looks for streams that other processes have made.
+const lookEvery = 5 * time.Second
 
+// start prepares all readers. It succeeds if one can read; the others are tried again while that one reads.
 func (q *queueSource) start(ctx context.Context) error {
-	b := q.session.bus
-	q.link = b.link.next()
-	if _, err := b.info(ctx, q.stream); err != nil {
-		return err
+	q.link = q.session.bus.link.next()
+	q.lookAt = time.Now().Add(lookEvery)
+	q.addReaders()
+	failed := make(map[*reader]error)
+	begun := q.prepareReaders(ctx)
+	for range begun {
+		select {
+		case p := <-q.prepared:
+			if err := q.finishPreparation(p); errors.Is(err, bus.ErrUnsupported) {
+				return err
+			} else if err != nil {
+				failed[p.reader] = err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if err := q.ensureConsumer(ctx); err != nil {
-		return err
+	if begun == 0 {
+		return nats.ErrDisconnected
 	}
-	if err := q.repair(ctx); err != nil {
-		return err
+	if len(failed) == begun {
+		return failed[q.readers[0]]
 	}
-	return q.pull.open(q.stream.name, q.durable)
-}
-
-// ensureConsumer creates the group's durable consumer if it is missing.
-func (q *queueSource) ensureConsumer(ctx context.Context) error {
-	ctx, cancel := q.session.bus.brief(ctx)
-	defer cancel()
-	_, err := q.session.bus.js.CreateOrUpdateConsumer(ctx, q.stream.name, jetstream.ConsumerConfig{
-		Durable:       q.durable,
-		Description:   "Timerbus group " + q.session.spec.Group,
-		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       bus.AckWait,
-		MaxDeliver:    -1,
-		MaxAckPending: -1,
-		DeliverPolicy: jetstream.DeliverAllPolicy,
-	})
-	var api *jetstream.APIError
-	if errors.As(err, &api) && (api.ErrorCode == codeManyConsumers || api.ErrorCode == codeNotUnique) {
-		return fmt.Errorf("%w: the queue belongs to another group than %q: %w", bus.ErrUnsupported, q.session.spec.Group, err)
-	}
-	if err != nil {
-		return fmt.Errorf("consumer %s of %s: %w", q.durable, q.stream.name, err)
+	for r, err := range failed {
+		r.fail(err)
 	}
 	return nil
 }
 
 func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
-		q.mu.Lock()
-		inFlight, bytes := len(q.held), q.heldBytes
-		q.mu.Unlock()
-		if err := q.pull.ask(inFlight, bytes); err != nil {
-			if !q.session.bus.nc.IsConnected() {
-				if err := q.reconnect(ctx); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			return nil, err
-		}
-		timer, stop := later(q.pull.silent())
+		q.prepareReaders(ctx)
+		q.ask()
+		timer, stop := later(q.wakeAt())
 		select {
-		case m := <-q.pull.arrived:
+		case m := <-q.arrived:
 			stop()
-			data, err := q.pull.sort(m)
-			if err != nil {
-				return nil, err
+			if d := q.take(m); d != nil {
+				return d, nil
 			}
-			if data {
-				return q.accept(m)
+		case p := <-q.prepared:
+			stop()
+			if err := q.finishPreparation(p); errors.Is(err, bus.ErrUnsupported) {
+				return nil, err
+			} else if err != nil {
+				p.reader.fail(err)
 			}
 		case <-timer:
-			return nil, errors.New("no heartbeat")
+			q.tick(ctx)
 		case <-q.wake:
 			stop()
 		case <-q.link:
 			stop()
-			if err := q.reconnect(ctx); err != nil {
-				return nil, err
+			// The session goes on: it owns nothing that could be lost, and what it holds can still be acknowledged.
+			q.link = q.session.bus.link.next()
+			for _, r := range q.readers {
+				r.reset(time.Time{})
 			}
 		case <-ctx.Done():
 			stop()
@@ -155,71 +144,151 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-// reconnect waits for the connection and asks anew. The session goes on: it owns nothing that could
-// be lost, and what it holds can still be acknowledged.
-func (q *queueSource) reconnect(ctx context.Context) error {
-	for {
-		link := q.session.bus.link.next()
-		if q.session.bus.nc.IsConnected() {
-			return q.start(ctx)
+// wakeAt is when tick has something to do.
+func (q *queueSource) wakeAt() time.Time {
+	at := q.lookAt
+	for _, r := range q.readers {
+		switch r.state {
+		case readerOpen:
+			at = earliest(at, r.pull.silent())
+		case readerClosed:
+			at = earliest(at, r.retryAt)
+		case readerPreparing:
 		}
-		select {
-		case <-link:
-		case <-ctx.Done():
-			return ctx.Err()
+	}
+	return at
+}
+
+// tick finds readers whose requests went silent, and looks for more streams.
+func (q *queueSource) tick(ctx context.Context) {
+	now := time.Now()
+	for _, r := range q.readers {
+		if silent := r.pull.silent(); r.state == readerOpen && !silent.IsZero() && now.After(silent) {
+			r.fail(errors.New("no heartbeat"))
 		}
+	}
+	if now.Before(q.lookAt) {
+		return
+	}
+	q.lookAt = now.Add(lookEvery)
+	b := q.session.bus
+	if !b.nc.IsConnected() {
+		return
+	}
+	q.running.Go(func() {
+		if err := b.lookForStreams(ctx); err != nil {
+			b.log.Debug("due streams not found", "error", err)
+		}
+		q.send(ctx, preparation{})
+	})
+}
+
+// addReaders adds a reader for each stream that has none.
+func (q *queueSource) addReaders() {
+	for _, s := range q.session.bus.queue.all()[len(q.readers):] {
+		r := newReader(q, s)
+		q.readers, q.turn = append(q.readers, r), append(q.turn, r)
 	}
 }
 
-func (q *queueSource) accept(m *nats.Msg) (*bus.Delivery, error) {
-	meta, err := m.Metadata()
+// take makes a delivery of a message; nil if it is none, or of an earlier subscription, so that it comes again.
+func (q *queueSource) take(m *nats.Msg) *bus.Delivery {
+	i := slices.IndexFunc(q.readers, func(r *reader) bool { return r.state == readerOpen && r.pull.sub == m.Sub })
+	if i < 0 {
+		return nil
+	}
+	r := q.readers[i]
+	data, err := r.pull.sort(m)
+	var d *bus.Delivery
+	if data && err == nil {
+		d, err = r.accept(m)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("message on %s: %w", m.Subject, err)
+		r.fail(err)
 	}
-	q.stream.assigned(meta.Sequence.Stream)
-	p := partitionOf(m.Subject)
-	d := &queueDelivery{source: q, reply: m.Reply, size: m.Size()}
-	d.Delivery = bus.Delivery{
-		Message:    decode(m, p),
-		Position:   q.stream.position(p, meta.Sequence.Stream),
-		Time:       meta.Timestamp,
-		Deliveries: int(meta.NumDelivered),
-		Acker:      d,
-	}
+	return d
+}
+
+// ask requests messages from the streams, within the bounds of the session.
+func (q *queueSource) ask() {
 	q.mu.Lock()
-	q.held[d] = struct{}{}
-	q.heldBytes += d.size
+	use := usage{messages: len(q.held), bytes: q.heldBytes}
+	for _, r := range q.readers {
+		r.inFlight, r.inFlightBytes = r.held, r.heldBytes
+	}
 	q.mu.Unlock()
-	return &d.Delivery, nil
+	inFlight, inFlightBytes := use.messages, use.bytes
+	alone, refused := inFlight == 0, false
+	for _, r := range q.readers {
+		if r.state != readerOpen {
+			continue
+		}
+		use.messages += r.pull.asked
+		use.bytes += r.pull.askedBytes
+		use.open++
+		if r.busy {
+			use.busy++
+		}
+		alone = alone && !r.pull.unbounded
+		refused = refused || r.pull.refused > 0
+	}
+	bounds := newShares(q.session.spec.MaxInFlight, q.session.spec.MaxBytes, use.open, use.busy)
+	use.scarce = bounds.scarce(use.open, inFlight, inFlightBytes)
+	for _, r := range slices.Clone(q.turn) {
+		// A message larger than the free bytes waits until the others have been acknowledged.
+		if r.state != readerOpen || refused && r.pull.refused == 0 {
+			continue
+		}
+		before := r.pull.asked
+		beforeBytes := r.pull.askedBytes
+		if err := r.ask(bounds, use, alone); err != nil {
+			if q.session.bus.nc.IsConnected() {
+				r.fail(err)
+			}
+			continue
+		}
+		if r.pull.asked == before {
+			continue
+		}
+		use.messages += r.pull.asked - before
+		use.bytes += r.pull.askedBytes - beforeBytes
+		alone = alone && !r.pull.unbounded
+		q.turn = append(slices.DeleteFunc(q.turn, func(other *reader) bool { return other == r }), r)
+	}
 }
 
 // finish gives back, when the session ends in good order, what is not acknowledged and what is still
 // on its way.
 func (q *queueSource) finish(ctx context.Context, commit bool) error {
-	if !commit || q.pull.sub == nil || !q.session.bus.nc.IsConnected() {
-		q.pull.close()
+	q.running.Wait()
+	nc := q.session.bus.nc
+	if !commit || !nc.IsConnected() {
+		for _, r := range q.readers {
+			r.pull.close()
+		}
 		return nil
 	}
 	q.mu.Lock()
 	held := q.held
 	q.held, q.heldBytes = make(map[*queueDelivery]struct{}), 0
 	q.mu.Unlock()
-	nc := q.session.bus.nc
-	// After the flush the server sends no more, and what it has sent is in the channel.
-	if err := q.pull.sub.Drain(); err != nil {
-		return fmt.Errorf("end requests: %w", err)
-	}
-	if err := nc.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("end requests: %w", err)
-	}
 	var failed error
+	for _, r := range q.readers {
+		if r.pull.sub != nil {
+			failed = errors.Join(failed, r.pull.sub.Drain())
+		}
+	}
+	// After the flush the server sends no more, and what it has sent is in the channel.
+	if err := errors.Join(failed, nc.FlushWithContext(ctx)); err != nil {
+		return fmt.Errorf("end requests: %w", err)
+	}
 	for d := range held { // the order does not matter: the server repeats by sequence
 		failed = errors.Join(failed, nc.Publish(d.reply, nak(0)))
 	}
 	for {
 		select {
-		case m := <-q.pull.arrived:
-			if m.Subject != q.pull.inbox {
+		case m := <-q.arrived:
+			if m.Reply != "" { // not a status
 				failed = errors.Join(failed, nc.Publish(m.Reply, nak(0)))
 			}
 			continue
@@ -233,14 +302,14 @@ func (q *queueSource) finish(ctx context.Context, commit bool) error {
 // queueDelivery is a delivery and its Acker in one allocation.
 type queueDelivery struct {
 	bus.Delivery
-	source *queueSource
+	reader *reader
 	reply  string
 	size   int
 }
 
 // settle takes the delivery from those held; false if it does not count any more.
 func (d *queueDelivery) settle() bool {
-	q := d.source
+	q := d.reader.source
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.held[d]; !ok || q.session.void.Load() {
@@ -248,13 +317,15 @@ func (d *queueDelivery) settle() bool {
 	}
 	delete(q.held, d)
 	q.heldBytes -= d.size
+	d.reader.held--
+	d.reader.heldBytes -= d.size
 	return true
 }
 
 // answer tells the server. When it cannot be told, the message comes again: that is what not
 // knowing means.
 func (d *queueDelivery) answer(body []byte) {
-	q := d.source
+	q := d.reader.source
 	if err := q.session.bus.nc.Publish(d.reply, body); err != nil {
 		q.session.bus.log.Debug("acknowledgement not sent", "offset", d.Position.Offset, "error", err)
 	}
@@ -289,7 +360,7 @@ func (d *queueDelivery) Nack(after time.Duration) {
 }
 
 func (d *queueDelivery) Extend() {
-	q := d.source
+	q := d.reader.source
 	q.mu.Lock()
 	_, ok := q.held[d]
 	q.mu.Unlock()

@@ -18,14 +18,14 @@ import (
 //     consumer would skip the new messages that get these sequences. Servers repair this at startup (2.15 does, for
 //     one replica). Otherwise repair recreates the consumer. It then delivers the whole stream again, and the row
 //     check drops the events that are done.
-func (q *queueSource) repair(ctx context.Context) error {
-	b := q.session.bus
+func (r *reader) repair(ctx context.Context) error {
+	b := r.source.session.bus
 	// The consumer's state must be the older one: the stream's state then includes all that it had delivered.
-	consumer, err := b.consumer(ctx, q.stream, q.durable)
+	consumer, err := b.consumer(ctx, r.stream, r.source.durable)
 	if err != nil {
 		return err
 	}
-	stream, err := b.info(ctx, q.stream)
+	stream, err := b.info(ctx, r.stream)
 	if err != nil {
 		return err
 	}
@@ -33,20 +33,20 @@ func (q *queueSource) repair(ctx context.Context) error {
 	switch {
 	case delivered > stream.State.LastSeq:
 		if stream.Config.Replicas > 1 {
-			if caughtUp, err := q.awaitSequence(ctx, delivered); err != nil || caughtUp {
+			if caughtUp, err := r.awaitSequence(ctx, delivered); err != nil || caughtUp {
 				return err
 			}
 		}
 		b.log.Warn("queue lost its newest messages, recreating the consumer",
-			"stream", q.stream.name, "last", stream.State.LastSeq, "delivered", delivered)
-		if err := q.deleteConsumer(ctx); err != nil {
+			"stream", r.stream.name, "last", stream.State.LastSeq, "delivered", delivered)
+		if err := r.deleteConsumer(ctx); err != nil {
 			return err
 		}
-		return q.ensureConsumer(ctx)
+		return r.ensureConsumer(ctx)
 	case stream.State.Msgs > 0 && stream.State.FirstSeq <= floor:
-		b.log.Info("purging acknowledged messages", "stream", q.stream.name,
+		b.log.Info("purging acknowledged messages", "stream", r.stream.name,
 			"first", stream.State.FirstSeq, "ack_floor", floor)
-		return q.purge(ctx, floor)
+		return r.purge(ctx, floor)
 	default:
 		return nil
 	}
@@ -54,11 +54,11 @@ func (q *queueSource) repair(ctx context.Context) error {
 
 // awaitSequence waits, within the time of one request, until the stream's leader has a sequence. A new leader may
 // reply before it has applied all committed entries.
-func (q *queueSource) awaitSequence(ctx context.Context, seq uint64) (bool, error) {
-	ctx, cancel := q.session.bus.brief(ctx)
+func (r *reader) awaitSequence(ctx context.Context, seq uint64) (bool, error) {
+	ctx, cancel := r.source.session.bus.brief(ctx)
 	defer cancel()
 	for pause(ctx, 50*time.Millisecond) {
-		stream, err := q.session.bus.state(ctx, q.stream)
+		stream, err := r.source.session.bus.state(ctx, r.stream)
 		if ctx.Err() != nil {
 			break
 		}
@@ -69,26 +69,26 @@ func (q *queueSource) awaitSequence(ctx context.Context, seq uint64) (bool, erro
 	return false, nil
 }
 
-func (q *queueSource) deleteConsumer(ctx context.Context) error {
-	ctx, cancel := q.session.bus.brief(ctx)
+func (r *reader) deleteConsumer(ctx context.Context) error {
+	ctx, cancel := r.source.session.bus.brief(ctx)
 	defer cancel()
-	err := q.session.bus.js.DeleteConsumer(ctx, q.stream.name, q.durable)
+	err := r.source.session.bus.js.DeleteConsumer(ctx, r.stream.name, r.source.durable)
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // another member has deleted it
-		return fmt.Errorf("delete consumer %s of %s: %w", q.durable, q.stream.name, err)
+		return fmt.Errorf("delete consumer %s of %s: %w", r.source.durable, r.stream.name, err)
 	}
 	return nil
 }
 
 // purge removes all messages up to and including the ack floor.
-func (q *queueSource) purge(ctx context.Context, floor uint64) error {
-	ctx, cancel := q.session.bus.brief(ctx)
+func (r *reader) purge(ctx context.Context, floor uint64) error {
+	ctx, cancel := r.source.session.bus.brief(ctx)
 	defer cancel()
-	handle, err := q.session.bus.js.Stream(ctx, q.stream.name)
+	handle, err := r.source.session.bus.js.Stream(ctx, r.stream.name)
 	if err == nil {
 		err = handle.Purge(ctx, jetstream.WithPurgeSequence(floor+1))
 	}
 	if err != nil {
-		return fmt.Errorf("purge %s up to %d: %w", q.stream.name, floor, err)
+		return fmt.Errorf("purge %s up to %d: %w", r.stream.name, floor, err)
 	}
 	return nil
 }

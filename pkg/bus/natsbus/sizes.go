@@ -21,12 +21,18 @@ func (o *Options) stream(topic bus.Topic) string { return o.Prefix + "-" + strin
 
 // sizes are those of the streams, by name.
 func (o *Options) sizes() map[string]int64 {
-	all := map[string]int64{o.stream(bus.Commands): o.CommandsMaxBytes, o.stream(bus.Due): o.QueueMaxBytes}
+	all := map[string]int64{o.stream(bus.Commands): o.CommandsMaxBytes}
+	for k := range o.QueueStreams {
+		all[o.queueStream(k)] = o.queueShare()
+	}
 	for _, topic := range []bus.Topic{bus.Fired, bus.Results, bus.Dead} {
 		all[o.stream(topic)] = o.LogMaxBytes
 	}
 	return all
 }
+
+// queueShare is the size of each stream of the due queue.
+func (o *Options) queueShare() int64 { return o.QueueMaxBytes / int64(o.QueueStreams) }
 
 // adjust applies the sizes given to this process to an existing stream, and the limits of commandsKept to the stream of
 // commands.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,8 +27,14 @@ type stream struct {
 	name string
 	// subject is a user's own topic's; empty for one of the six, whose stream is ours to make.
 	subject string
-	// queue is set for the stream of the due queue.
-	queue bool
+	// queue is set for streams of the due queue, which have these fields as well.
+	queue    bool
+	number   int
+	subjects string // all but the partition
+	// consumed is set once a consumer has been seen. It stays set.
+	consumed atomic.Bool
+	// handle saves a request for each state.
+	handle atomic.Pointer[jetstream.Stream]
 	epochs
 }
 
@@ -56,19 +65,44 @@ func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error
 }
 
 func (b *Bus) state(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
-	handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+	info, err := b.request(ctx, s)
 	if errors.Is(err, jetstream.ErrStreamNotFound) && s.subject != "" {
 		b.foreign.forget(s)
 		return nil, errNoTopic(s.subject)
 	}
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && !(s.queue && b.queue.foreign(s)) {
 		b.restore(ctx, s.name)
-		handle, err = b.js.Stream(ctx, s.name)
+		info, err = b.request(ctx, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("state of stream %s: %w", s.name, err)
 	}
-	return handle.CachedInfo(), nil
+	if s.queue {
+		b.note(s, info)
+	}
+	return info, nil
+}
+
+// request asks the server for the state of a stream. If the due queue has several streams, the answer has the number of
+// messages of each partition.
+func (b *Bus) request(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
+	if !s.queue || len(b.queue.all()) == 1 {
+		handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+		if err != nil {
+			return nil, err
+		}
+		return handle.CachedInfo(), nil
+	}
+	handle := s.handle.Load()
+	if handle == nil {
+		found, err := b.js.Stream(ctx, s.name)
+		if err != nil {
+			return nil, err
+		}
+		handle = &found
+		s.handle.Store(handle)
+	}
+	return (*handle).Info(ctx, jetstream.WithSubjectFilter(s.subjects+"*"))
 }
 
 // brief bounds one question to the server. A question that was under way when the connection broke
@@ -114,7 +148,8 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		// and the stream's own first sequence is the floor, right after a purge as well.
 		cfg.Retention = jetstream.WorkQueuePolicy
 		cfg.Discard = jetstream.DiscardNew
-		cfg.MaxAge, cfg.MaxBytes = o.QueueMaxAge, o.QueueMaxBytes
+		cfg.MaxAge, cfg.MaxBytes = o.QueueMaxAge, o.queueShare()
+		cfg.Metadata[streamsLabel] = strconv.Itoa(o.QueueStreams)
 		cfg.PersistMode = b.asyncMode()
 	case bus.Results:
 		cfg.PersistMode = b.asyncMode()
@@ -169,11 +204,11 @@ func (b *Bus) ensure(ctx context.Context) error {
 	}
 	asking, asked := errgroup.WithContext(ctx)
 	for _, topic := range bus.Topics() {
-		if topic.Kind() == bus.KindHints {
-			continue
+		if topic.Kind() == bus.KindLog {
+			b.streams[topic] = &stream{name: b.kept(topic).Name}
 		}
-		s := &stream{name: b.kept(topic).Name, queue: topic.Kind() == bus.KindQueue}
-		b.streams[topic] = s
+	}
+	for _, s := range slices.AppendSeq(b.queue.all(), maps.Values(b.streams)) {
 		asking.Go(func() error {
 			return settled(asked, func(ctx context.Context) error {
 				_, err := b.info(ctx, s)
@@ -240,6 +275,9 @@ func (b *Bus) ensureAll(ctx context.Context) error {
 		group.Go(func() error { return b.ensureStream(ctx, cfg, &made) })
 	}
 	err := group.Wait()
+	if err == nil {
+		err = b.ensureQueue(ctx, &made)
+	}
 	if noRoom(err) {
 		b.deleteMade(ctx, made.names)
 		return b.sizesError(err)
@@ -282,10 +320,15 @@ const ensurePatience = 30 * time.Second
 // ensureStream asks again where a cluster has no answer yet: while it elects a leader, or when several
 // processes want the same stream at once, some questions are left without one.
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig, made *madeStreams) error {
+	return retry(ctx, func(ctx context.Context) error { return b.tryStream(ctx, cfg, made) })
+}
+
+// retry repeats try while it fails for a reason that may pass, for ensurePatience at most.
+func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
 	defer cancel()
 	for {
-		err := b.tryStream(ctx, cfg, made)
+		err := try(ctx)
 		if err == nil || !passing(err) || !pause(ctx, 100*time.Millisecond) {
 			return err
 		}

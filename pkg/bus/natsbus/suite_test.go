@@ -20,6 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // TestMain lets more checks run at once than there are processors: they wait for leases to run out. Not many
@@ -68,12 +69,48 @@ func TestSuite(t *testing.T) {
 		// Without fsync: a dozen checks at once would wait for the disk.
 		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL()})
 	})
+	t.Run("embedded/streams", func(t *testing.T) {
+		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL(), QueueStreams: 4})
+	})
 	t.Run("nats", func(t *testing.T) {
 		runSuite(t, natsbus.Options{URL: servers(t, "nats")})
 	})
 	t.Run("nats3", func(t *testing.T) {
-		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3})
+		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 1})
 	})
+	t.Run("nats3/streams", func(t *testing.T) {
+		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 4})
+	})
+}
+
+// useStreams consumes the queue for a moment in the suite's group: the streams of a partition are used once they have
+// a consumer.
+func useStreams(t bustest.T, opts natsbus.Options) {
+	if opts.QueueStreams <= 1 {
+		return
+	}
+	b, err := natsbus.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opened, ended := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		ended <- b.Consume(ctx, bus.Spec{Topic: bus.Due, Group: "dispatcher", Mode: bus.Queue},
+			func(context.Context, shard.Partition) (bus.Session, error) {
+				opened <- struct{}{}
+				return make(inbox), nil
+			})
+	}()
+	select {
+	case <-opened:
+	case <-time.After(patience):
+		t.Errorf("the queue is not consumed")
+	}
+	cancel()
+	if err := errors.Join(<-ended, b.Close()); err != nil {
+		t.Fatalf("consume the queue: %v", err)
+	}
 }
 
 // servers finds a real server or cluster by the name that tools/testenv knows it by.
@@ -106,6 +143,7 @@ func runSuite(t *testing.T, base natsbus.Options) {
 			ours.Prefix, ours.Partitions = prefix(), partitions
 			theirs.Prefix, theirs.Partitions = prefix(), partitions
 			remove(t, base.URL, ours.Prefix, theirs.Prefix)
+			useStreams(t, ours)
 			return bustest.System{
 				Join:           func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:       func(t bustest.T) bustest.Member { return join(t, theirs) },
@@ -122,6 +160,8 @@ func runSuite(t *testing.T, base natsbus.Options) {
 					remove(t, base.URL, small.Prefix)
 					return join(t, small)
 				},
+				QueueByPartition: base.QueueStreams >= partitions && base.QueueStreams > 1,
+
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
 				Patience: 10 * time.Second,

@@ -1,0 +1,319 @@
+package natsbus_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus"
+	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
+	"github.com/timerbus/timerbus/pkg/shard"
+)
+
+// inStreams returns how many messages each stream of the due queue has.
+func inStreams(t *testing.T, js jetstream.JetStream) map[string]uint64 {
+	t.Helper()
+	all := map[string]uint64{}
+	names := js.StreamNames(t.Context(), jetstream.WithStreamListSubject("timerbus.due.>"))
+	for name := range names.Name() {
+		s, err := js.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = s.CachedInfo().State.Msgs
+	}
+	if err := names.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// dispatch consumes the due queue until every stream has a consumer and nothing is left.
+func dispatch(t *testing.T, opts natsbus.Options) {
+	t.Helper()
+	b, err := natsbus.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	stop := consumeInto(t, b, bus.Due, bus.Queue, make(inbox, 1024))
+	defer stop()
+	eventually(t, "the queue is consumed", func() error {
+		for p, f := range dueFloors(t, b) {
+			if f.Depth > 0 {
+				return fmt.Errorf("partition %d: %+v", p, f)
+			}
+		}
+		return b.Ready(bus.Due, "g")
+	})
+}
+
+// eachPartition is a message for each of the first partitions.
+func eachPartition(partitions int, body string) []bus.Message {
+	messages := make([]bus.Message, partitions)
+	for p := range messages {
+		messages[p] = bus.Message{Partition: shard.Partition(p), Body: fmt.Append(nil, body, "/", p)}
+	}
+	return messages
+}
+
+func publishDue(t *testing.T, b *natsbus.Bus, messages ...bus.Message) []bus.Position {
+	t.Helper()
+	at, err := b.Publish(t.Context(), bus.Due, messages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func dueFloors(t *testing.T, b *natsbus.Bus) bus.Floors {
+	t.Helper()
+	floors, err := b.Floor(t.Context(), bus.Due, "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return floors
+}
+
+// TestDueEventsAreDividedAmongStreams: each home gets its partitions, once dispatchers read it. Dispatchers of an earlier
+// release read stream 0 only.
+func TestDueEventsAreDividedAmongStreams(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	_, js := raw(t, server)
+	opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 8, Logger: testLog()}
+	b := connectTo(t, opts)
+	early := publishDue(t, b, eachPartition(8, "early")...)
+	want := map[string]uint64{"timerbus-due": 8, "timerbus-due-1": 0, "timerbus-due-2": 0, "timerbus-due-3": 0}
+	if got := inStreams(t, js); !maps.Equal(got, want) {
+		t.Fatalf("without a consumer the messages are in %v, want %v", got, want)
+	}
+	dispatch(t, opts)
+	eventually(t, "the floors reach the ends", func() error {
+		for p, f := range dueFloors(t, b) {
+			if f.Floor != f.End || f.Depth != 0 || !early[p].Before(f.Floor) {
+				return fmt.Errorf("partition %d: %+v after %+v", p, f, early[p])
+			}
+		}
+		return nil
+	})
+	ends := dueFloors(t, b)
+	later := publishDue(t, b, eachPartition(8, "later")...)
+	want = map[string]uint64{"timerbus-due": 2, "timerbus-due-1": 2, "timerbus-due-2": 2, "timerbus-due-3": 2}
+	if got := inStreams(t, js); !maps.Equal(got, want) {
+		t.Errorf("the messages are in %v, want %v", got, want)
+	}
+	for p, f := range dueFloors(t, b) {
+		if later[p].Before(ends[p].End) || !early[p].Before(later[p]) || !later[p].Before(f.End) || later[p].Before(f.Floor) || f.Depth != 2 {
+			t.Errorf("partition %d: published at %+v and %+v, end before %+v, floor now %+v", p, early[p], later[p], ends[p].End, f)
+		}
+	}
+}
+
+// TestTheNumberOfDueStreamsChanges: after every change of the number, up and down, all messages are delivered, and no
+// floor passes the end of the queue at a claim before the messages of the partition's earlier owner are acknowledged.
+func TestTheNumberOfDueStreamsChanges(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}
+	dispatch(t, opts)
+	for round, number := range []int{1, 4, 2, 8, 3, 1} {
+		opts.QueueStreams = number
+		dispatch(t, opts)
+		owner := connectTo(t, opts)
+		publishDue(t, owner, eachPartition(8, fmt.Sprint(round))...)
+		for _, next := range []int{1, 2, 4, 5, 8} {
+			other := opts
+			other.QueueStreams = next
+			b := connectTo(t, other)
+			for p, f := range dueFloors(t, b) {
+				if f.Depth == 0 || !f.Floor.Before(f.End) {
+					t.Fatalf("published with %d streams, floor with %d: partition %d has %+v", number, next, p, f)
+				}
+			}
+		}
+		opts.QueueStreams = 3 // neither
+		heir := connectTo(t, opts)
+		ends := dueFloors(t, heir)
+		in := make(inbox, 100)
+		stop := consumeInto(t, heir, bus.Due, bus.Queue, in)
+		var got []string
+		for range 8 {
+			got = append(got, string(in.next(t).Body))
+		}
+		slices.Sort(got)
+		var want []string
+		for _, m := range eachPartition(8, fmt.Sprint(round)) {
+			want = append(want, string(m.Body))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q was delivered, want %q", got, want)
+		}
+		eventually(t, "the floors pass the ends", func() error {
+			for p, f := range dueFloors(t, heir) {
+				if f.Floor.Before(ends[p].End) || f.Depth != 0 {
+					return fmt.Errorf("partition %d: %+v, the end was %+v", p, f, ends[p].End)
+				}
+			}
+			return nil
+		})
+		stop()
+	}
+}
+
+// TestRunningProcessesReadStreamsThatAreAdded: during a change of the number, dispatchers with the old one read the streams
+// of schedulers with the new one.
+func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	_, js := raw(t, server)
+	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}
+	in := consume(t, connectTo(t, opts), bus.Due, bus.Queue)
+	opts.QueueStreams = 4
+	b := connectTo(t, opts)
+	eventually(t, "the new streams are in use", func() error {
+		dueFloors(t, b)
+		_, err := js.Consumer(t.Context(), "timerbus-due-3", "g")
+		return err
+	})
+	dueFloors(t, b)
+	publishDue(t, b, eachPartition(8, "new")...)
+	for range 8 {
+		in.next(t)
+	}
+	// An operator deletes a stream that nobody publishes to any more.
+	opts.QueueStreams = 1
+	b = connectTo(t, opts)
+	if err := js.DeleteStream(t.Context(), "timerbus-due-3"); err != nil {
+		t.Fatal(err)
+	}
+	for p, f := range dueFloors(t, b) {
+		if f.Floor != f.End {
+			t.Errorf("partition %d: floor %+v", p, f)
+		}
+	}
+	publishDue(t, b, eachPartition(8, "left")...)
+	for range 8 {
+		in.next(t)
+	}
+}
+
+// holder holds deliveries.
+type holder struct {
+	mu   sync.Mutex
+	held []*bus.Delivery
+}
+
+func (h *holder) Deliver(_ context.Context, d *bus.Delivery) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held = append(h.held, d)
+	return nil
+}
+
+func (h *holder) Close(context.Context, error) error { return nil }
+
+func (h *holder) take() (n map[shard.Partition]int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n = map[shard.Partition]int{}
+	for _, d := range h.held {
+		n[d.Partition]++
+	}
+	return n
+}
+
+// TestABacklogOfOneStreamDelaysNoOther: streams have backlogs of 3,000 messages, 300 messages and 1 message, and only so
+// many messages are acknowledged as the session may have in flight, a few times. The bound holds over all streams.
+func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
+	for _, window := range []int{256, 8} {
+		t.Run(fmt.Sprint(window), func(t *testing.T) {
+			server := startServer(t, embedded.Options{})
+			opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 4, Logger: testLog()}
+			dispatch(t, opts)
+			b := connectTo(t, opts)
+			publishDue(t, b, slices.Repeat([]bus.Message{{Partition: 0}}, 3000)...)
+			publishDue(t, b, slices.Repeat([]bus.Message{{Partition: 1}}, 300)...)
+			h := &holder{}
+			ctx, cancel := context.WithCancel(t.Context())
+			var consuming sync.WaitGroup
+			consuming.Go(func() {
+				err := b.Consume(ctx, bus.Spec{Topic: bus.Due, Group: "g", Mode: bus.Queue, MaxInFlight: window},
+					func(context.Context, shard.Partition) (bus.Session, error) { return h, nil })
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			defer consuming.Wait()
+			defer cancel()
+			total := map[shard.Partition]int{}
+			round := func() {
+				t.Helper()
+				eventually(t, "the session is almost full", func() error {
+					n := h.take()
+					if sum := n[0] + n[1] + n[2]; sum < window*3/4 {
+						return fmt.Errorf("%v in flight of %d", n, window)
+					}
+					return nil
+				})
+				h.mu.Lock()
+				held := h.held
+				h.held = nil
+				h.mu.Unlock()
+				if len(held) > window {
+					t.Fatalf("%d messages in flight, the bound is %d", len(held), window)
+				}
+				for _, d := range held {
+					total[d.Partition]++
+					d.Ack()
+				}
+			}
+			round()
+			publishDue(t, b, bus.Message{Partition: 2})
+			rounds := 0
+			for ; total[2] == 0 && rounds < 20; rounds++ {
+				round()
+			}
+			if total[2] == 0 || total[1] == 0 || total[0]+total[1] > 8*window {
+				t.Errorf("after %d rounds the session got %v messages by partition", rounds, total)
+			}
+			t.Logf("the single message came after %v by partition", total)
+		})
+	}
+}
+
+// TestADueQueueOfOneStreamIsDivided: the streams that are added have the settings of the first, and together the
+// size that it had.
+func TestADueQueueOfOneStreamIsDivided(t *testing.T) {
+	server := startServer(t, embedded.Options{})
+	_, js := raw(t, server)
+	connectTo(t, natsbus.Options{InProcess: server, QueueMaxAge: time.Hour, QueueMaxBytes: 120 << 20})
+	check := func(what string, streams int, opts natsbus.Options, sizes ...int64) {
+		t.Helper()
+		opts.InProcess, opts.QueueStreams = server, streams
+		connectTo(t, opts)
+		for k, size := range sizes {
+			name := "timerbus-due"
+			if k > 0 {
+				name = fmt.Sprint("timerbus-due-", k)
+			}
+			s, err := js.Stream(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := s.CachedInfo().Config
+			if cfg.MaxBytes != size<<20 || cfg.MaxAge != time.Hour || cfg.Retention != jetstream.WorkQueuePolicy ||
+				cfg.Discard != jetstream.DiscardNew || cfg.PersistMode != jetstream.AsyncPersistMode {
+				t.Errorf("%s: stream %s is %+v, want a size of %d MiB and the other settings of the first", what, name, cfg, size)
+			}
+		}
+	}
+	check("three", 3, natsbus.Options{}, 40, 40, 40)
+	check("six", 6, natsbus.Options{}, 20, 20, 20, 20, 20, 20)
+	check("two again", 2, natsbus.Options{}, 20, 20, 20)
+	check("a size", 2, natsbus.Options{QueueMaxBytes: 100 << 20}, 50, 50, 20)
+}
