@@ -73,23 +73,28 @@ func BenchmarkBus(b *testing.B) {
 		noSync   bool
 		server   string // empty: in this process
 		replicas int
+		streams  int
 	}{
-		{"embedded/due", bus.Due, bus.Queue, false, "", 1},
-		{"embedded/commands", bus.Commands, bus.Ordered, false, "", 1},
-		{"embedded/commands/nosync", bus.Commands, bus.Ordered, true, "", 1},
-		{"nats/due", bus.Due, bus.Queue, false, "nats", 1},
-		{"nats/commands", bus.Commands, bus.Ordered, false, "nats", 1},
-		{"nats3/due", bus.Due, bus.Queue, false, "nats3", 3},
-		{"nats3/commands", bus.Commands, bus.Ordered, false, "nats3", 3},
+		{"embedded/due", bus.Due, bus.Queue, false, "", 1, 1},
+		{"embedded/due/2streams", bus.Due, bus.Queue, false, "", 1, 2},
+		{"embedded/due/4streams", bus.Due, bus.Queue, false, "", 1, 4},
+		{"embedded/commands", bus.Commands, bus.Ordered, false, "", 1, 1},
+		{"embedded/commands/nosync", bus.Commands, bus.Ordered, true, "", 1, 1},
+		{"nats/due", bus.Due, bus.Queue, false, "nats", 1, 1},
+		{"nats/commands", bus.Commands, bus.Ordered, false, "nats", 1, 1},
+		{"nats3/due/1stream", bus.Due, bus.Queue, false, "nats3", 3, 1},
+		{"nats3/due/3streams", bus.Due, bus.Queue, false, "nats3", 3, 3},
+		{"nats3/commands", bus.Commands, bus.Ordered, false, "nats3", 3, 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			opts := natsbus.Options{Logger: testLog(), AckTimeout: time.Minute} // the disk may be busy
+			opts := natsbus.Options{Logger: testLog(), AckTimeout: time.Minute, QueueStreams: c.streams} // the disk may be busy
 			if c.server == "" {
 				opts.InProcess = startServer(b, embedded.Options{NoSync: c.noSync})
 			} else {
 				opts.URL, opts.Prefix, opts.Replicas = servers(b, c.server), prefix(), c.replicas
 				remove(b, opts.URL, opts.Prefix)
 			}
+			dispatch(b, opts, "bench") // the streams of a queue are used once they have a consumer
 			handle := connectTo(b, opts)
 			const size = 2000
 			var publishing, consuming time.Duration

@@ -144,8 +144,15 @@ func (c *childServer) state(name string) (stream jetstream.StreamState, consumer
 	return handle.CachedInfo().State, consumer, consumers.Err()
 }
 
-// remember copies the files of a stream once all its messages are on disk.
-func (c *childServer) remember(stream, into string) {
+// remember copies the files of streams once all their messages are on disk.
+func (c *childServer) remember(into string, streams ...string) {
+	c.t.Helper()
+	for _, stream := range streams {
+		c.rememberOne(stream, filepath.Join(into, stream))
+	}
+}
+
+func (c *childServer) rememberOne(stream, into string) {
 	c.t.Helper()
 	eventually(c.t, "the stream is on disk", func() error {
 		state, _, err := c.state(stream)
@@ -166,10 +173,30 @@ func (c *childServer) remember(stream, into string) {
 	})
 }
 
-// crash kills the server once the state of the stream's durable consumer is on disk, restores the stream's files from
+// crash kills the server once the states of the streams' durable consumers are on disk, restores the streams' files from
 // remembered, and starts the server. A crash can have the same effect, because the server may write messages and
 // their removals later than the consumer's state.
-func (c *childServer) crash(stream, remembered string) {
+func (c *childServer) crash(remembered string, streams ...string) {
+	c.t.Helper()
+	for _, stream := range streams {
+		c.awaitConsumer(stream)
+	}
+	c.kill()
+	for _, stream := range streams {
+		messages := filepath.Join(c.folder(stream), "msgs")
+		err := os.RemoveAll(messages)
+		if err == nil {
+			err = os.CopyFS(messages, os.DirFS(filepath.Join(remembered, stream)))
+		}
+		if err != nil {
+			c.t.Fatalf("restore stream %s: %v", stream, err)
+		}
+	}
+	c.start()
+}
+
+// awaitConsumer waits until the state of the stream's durable consumer is on disk.
+func (c *childServer) awaitConsumer(stream string) {
 	c.t.Helper()
 	eventually(c.t, "the consumer's state is on disk", func() error {
 		_, consumer, err := c.state(stream)
@@ -183,16 +210,6 @@ func (c *childServer) crash(stream, remembered string) {
 		}
 		return nil
 	})
-	c.kill()
-	messages := filepath.Join(c.folder(stream), "msgs")
-	err := os.RemoveAll(messages)
-	if err == nil {
-		err = os.CopyFS(messages, os.DirFS(remembered))
-	}
-	if err != nil {
-		c.t.Fatalf("restore the stream: %v", err)
-	}
-	c.start()
 }
 
 // lastStored reads the sequence of the last message from the message blocks in dir. A record starts with its length,
@@ -248,8 +265,20 @@ func TestCrashSuite(t *testing.T) {
 			server, remembered := startChild(check, filepath.Join(root, "server")), filepath.Join(root, "remembered")
 			return crashable{
 				opts:     natsbus.Options{URL: server.url(), Prefix: "crash"},
-				remember: func() { server.remember("crash-due", remembered) },
-				crash:    func() { server.crash("crash-due", remembered) },
+				remember: func() { server.remember(remembered, "crash-due") },
+				crash:    func() { server.crash(remembered, "crash-due") },
+			}
+		})
+	})
+	t.Run("loss/streams", func(t *testing.T) {
+		streams := []string{"crash-due", "crash-due-1"}
+		runCrashSuite(t, func(check bustest.T) crashable {
+			root := t.TempDir()
+			server, remembered := startChild(check, filepath.Join(root, "server")), filepath.Join(root, "remembered")
+			return crashable{
+				opts:     natsbus.Options{URL: server.url(), Prefix: "crash", QueueStreams: len(streams)},
+				remember: func() { server.remember(remembered, streams...) },
+				crash:    func() { server.crash(remembered, streams...) },
 			}
 		})
 	})
@@ -265,7 +294,7 @@ func TestCrashSuite(t *testing.T) {
 	t.Run("nats3", func(t *testing.T) {
 		url := servers(t, "nats3")
 		runCrashSuite(t, func(check bustest.T) crashable {
-			opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3}
+			opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3, QueueStreams: 2}
 			remove(check, url, opts.Prefix)
 			return crashable{opts: opts, remember: func() {}, crash: func() {
 				nodes := []string{"nats3-1", "nats3-2", "nats3-3"}
@@ -292,9 +321,16 @@ func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 	bustest.RunCrash(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.CrashSystem {
 		server := start(t)
 		server.opts.Partitions, server.opts.Logger = partitions, testLog()
+		divided := server.opts.QueueStreams > 1
+		if divided {
+			dispatch(t, server.opts, "dispatcher") // streams are used once they have a consumer
+		}
 		return bustest.CrashSystem{
 			System: bustest.System{
-				Join:     func(t bustest.T) bustest.Member { return join(t, server.opts) },
+				Join: func(t bustest.T) bustest.Member { return join(t, server.opts) },
+
+				QueueByPartition: divided && partitions > 1,
+
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
 				Patience: patience,
@@ -371,11 +407,11 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	}
 	remembered := filepath.Join(t.TempDir(), "remembered")
 	say("1", "2")
-	server.remember("timerbus-commands", remembered)
+	server.remember(remembered, "timerbus-commands")
 	say("3", "4", "5", "6")
-	server.crash("timerbus-commands", remembered)
+	server.crash(remembered, "timerbus-commands")
 	say("7", "8")
-	server.remember("timerbus-commands", remembered)
+	server.remember(remembered, "timerbus-commands")
 	say("9", "10")
 	eventually(t, "the position is committed", func() error {
 		floors, err := b.Floor(t.Context(), bus.Commands, "g")
@@ -385,7 +421,7 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 		return err
 	})
 	stop()
-	server.crash("timerbus-commands", remembered)
+	server.crash(remembered, "timerbus-commands")
 	t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, in))
 	say("11")
 }

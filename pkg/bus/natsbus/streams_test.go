@@ -1,9 +1,13 @@
 package natsbus_test
 
 import (
+	"archive/zip"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -36,23 +41,33 @@ func inStreams(t *testing.T, js jetstream.JetStream) map[string]uint64 {
 }
 
 // dispatch consumes the due queue until every stream has a consumer and nothing is left.
-func dispatch(t *testing.T, opts natsbus.Options) {
-	t.Helper()
-	b, err := natsbus.Connect(t.Context(), opts)
+func dispatch(tb bustest.T, opts natsbus.Options, group string) {
+	tb.Helper()
+	b, err := natsbus.Connect(tb.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatalf("connect: %v", err)
 	}
-	defer func() { _ = b.Close() }()
-	stop := consumeInto(t, b, bus.Due, bus.Queue, make(inbox, 1024))
-	defer stop()
-	eventually(t, "the queue is consumed", func() error {
-		for p, f := range dueFloors(t, b) {
+	ctx, cancel := context.WithCancel(tb.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- b.Consume(ctx, bus.Spec{Topic: bus.Due, Group: group, Mode: bus.Queue},
+			func(context.Context, shard.Partition) (bus.Session, error) {
+				return &seen{bodies: map[string]int{}}, nil
+			})
+	}()
+	eventually(tb, "the queue is consumed", func() error {
+		floors, err := b.Floor(tb.Context(), bus.Due, group)
+		for p, f := range floors {
 			if f.Depth > 0 {
 				return fmt.Errorf("partition %d: %+v", p, f)
 			}
 		}
-		return b.Ready(bus.Due, "g")
+		return errors.Join(err, b.Ready(bus.Due, group))
 	})
+	cancel()
+	if err := errors.Join(<-ended, b.Close()); err != nil {
+		tb.Fatalf("consume the queue: %v", err)
+	}
 }
 
 // eachPartition is a message for each of the first partitions.
@@ -94,7 +109,7 @@ func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 	if got := inStreams(t, js); !maps.Equal(got, want) {
 		t.Fatalf("without a consumer the messages are in %v, want %v", got, want)
 	}
-	dispatch(t, opts)
+	dispatch(t, opts, "g")
 	eventually(t, "the floors reach the ends", func() error {
 		for p, f := range dueFloors(t, b) {
 			if f.Floor != f.End || f.Depth != 0 || !early[p].Before(f.Floor) {
@@ -121,10 +136,10 @@ func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 func TestTheNumberOfDueStreamsChanges(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}
-	dispatch(t, opts)
+	dispatch(t, opts, "g")
 	for round, number := range []int{1, 4, 2, 8, 3, 1} {
 		opts.QueueStreams = number
-		dispatch(t, opts)
+		dispatch(t, opts, "g")
 		owner := connectTo(t, opts)
 		publishDue(t, owner, eachPartition(8, fmt.Sprint(round))...)
 		for _, next := range []int{1, 2, 4, 5, 8} {
@@ -234,7 +249,7 @@ func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			server := startServer(t, embedded.Options{})
 			opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 4, Logger: testLog()}
-			dispatch(t, opts)
+			dispatch(t, opts, "g")
 			b := connectTo(t, opts)
 			publishDue(t, b, slices.Repeat([]bus.Message{{Partition: 0}}, 3000)...)
 			publishDue(t, b, slices.Repeat([]bus.Message{{Partition: 1}}, 300)...)
@@ -282,6 +297,87 @@ func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 				t.Errorf("after %d rounds the session got %v messages by partition", rounds, total)
 			}
 			t.Logf("the single message came after %v by partition", total)
+		})
+	}
+}
+
+// TestADataFolderOfAnEarlierReleaseIsTakenOver: commit 581ad69 made the folder, with a maximum age of 200 years and 120 MiB
+// for the due queue. Its consumer has acknowledged 20 messages, and 40 others, "left 0" to "left 39", are left. A process of
+// that release goes on publishing to its stream.
+func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
+	for _, streams := range []int{1, 4} {
+		t.Run(fmt.Sprint(streams), func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "data")
+			archive, err := zip.OpenReader("testdata/due-one-stream.zip")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer archive.Close()
+			if err := os.CopyFS(folder, archive); err != nil {
+				t.Fatal(err)
+			}
+			server := startServer(t, embedded.Options{Dir: folder})
+			_, js := raw(t, server)
+			before, err := js.Stream(t.Context(), "timerbus-due")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state := before.CachedInfo().State; state.Msgs != 40 || state.FirstSeq != 21 {
+				t.Fatalf("the folder has %+v, want 40 messages from 21", state)
+			}
+			b := connectTo(t, natsbus.Options{InProcess: server, QueueStreams: streams, Logger: testLog()})
+			ends := dueFloors(t, b)
+			for p, f := range ends {
+				if f.Floor.Offset != 21 || f.Depth == 0 || !f.Floor.Before(f.End) {
+					t.Errorf("partition %d: floor %+v, want it at the first message that is left", p, f)
+				}
+			}
+			in := consume(t, b, bus.Due, bus.Queue)
+			want, got := map[string]int{}, map[string]int{}
+			for i := range 40 {
+				want[fmt.Sprint("left ", i)] = 1
+			}
+			for p := range 16 {
+				body := fmt.Sprint("side by side ", p)
+				want[body] = 1
+				if _, err := js.Publish(t.Context(), fmt.Sprint("timerbus.due.", p), []byte(body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range want {
+				got[string(in.next(t).Body)]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%v was delivered, want %v", got, want)
+			}
+			eventually(t, "the floors pass the ends", func() error {
+				for p, f := range dueFloors(t, b) {
+					if f.Floor.Before(ends[p].End) || f.Floor != f.End {
+						return fmt.Errorf("partition %d: %+v, the end was %+v", p, f, ends[p].End)
+					}
+				}
+				return nil
+			})
+			publishDue(t, b, eachPartition(16, "new")...)
+			for range 16 {
+				in.next(t)
+			}
+			used := map[string]bool{}
+			names := js.StreamNames(t.Context(), jetstream.WithStreamListSubject("timerbus.due.>"))
+			for name := range names.Name() {
+				s, err := js.Stream(t.Context(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				info := s.CachedInfo()
+				used[name] = info.State.LastSeq > 0
+				if info.Config.MaxAge != before.CachedInfo().Config.MaxAge || info.Config.MaxBytes != 120<<20/int64(streams) {
+					t.Errorf("stream %s has a maximum age of %v and %d bytes", name, info.Config.MaxAge, info.Config.MaxBytes)
+				}
+			}
+			if len(used) != streams || slices.Contains(slices.Collect(maps.Values(used)), false) {
+				t.Errorf("streams %v are in use, want %d", used, streams)
+			}
 		})
 	}
 }

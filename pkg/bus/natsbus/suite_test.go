@@ -20,7 +20,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
-	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // TestMain lets more checks run at once than there are processors: they wait for leases to run out. Not many
@@ -83,36 +82,6 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// useStreams consumes the queue for a moment in the suite's group: the streams of a partition are used once they have
-// a consumer.
-func useStreams(t bustest.T, opts natsbus.Options) {
-	if opts.QueueStreams <= 1 {
-		return
-	}
-	b, err := natsbus.Connect(t.Context(), opts)
-	if err != nil {
-		t.Fatalf("connect: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	opened, ended := make(chan struct{}, 1), make(chan error, 1)
-	go func() {
-		ended <- b.Consume(ctx, bus.Spec{Topic: bus.Due, Group: "dispatcher", Mode: bus.Queue},
-			func(context.Context, shard.Partition) (bus.Session, error) {
-				opened <- struct{}{}
-				return make(inbox), nil
-			})
-	}()
-	select {
-	case <-opened:
-	case <-time.After(patience):
-		t.Errorf("the queue is not consumed")
-	}
-	cancel()
-	if err := errors.Join(<-ended, b.Close()); err != nil {
-		t.Fatalf("consume the queue: %v", err)
-	}
-}
-
 // servers finds a real server or cluster by the name that tools/testenv knows it by.
 func servers(tb testing.TB, name string) string {
 	tb.Helper()
@@ -143,7 +112,9 @@ func runSuite(t *testing.T, base natsbus.Options) {
 			ours.Prefix, ours.Partitions = prefix(), partitions
 			theirs.Prefix, theirs.Partitions = prefix(), partitions
 			remove(t, base.URL, ours.Prefix, theirs.Prefix)
-			useStreams(t, ours)
+			if ours.QueueStreams > 1 {
+				dispatch(t, ours, "dispatcher") // streams are used once they have a consumer
+			}
 			return bustest.System{
 				Join:           func(t bustest.T) bustest.Member { return join(t, ours) },
 				Stranger:       func(t bustest.T) bustest.Member { return join(t, theirs) },
