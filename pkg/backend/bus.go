@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval&commands-size=SIZE&due-size=SIZE&events-size=SIZE, " +
-	"nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
+const acceptedBuses = "embedded:FOLDER?listen=HOST:PORT&sync=always|interval&" +
+	"commands-size=SIZE&due-size=SIZE&events-size=SIZE&due-streams=N, nats://HOST:PORT,…?…, kafka://HOST:PORT,…?… or memory:"
 
 func (b *Backend) openBus(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.BusURL)
@@ -50,7 +50,7 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 	query.Del("sync")
 	var options natsbus.Options
 	for name := range query {
-		known, err := setSize(&options, name, query.Get(name))
+		known, err := setStreams(&options, name, query.Get(name))
 		if !known {
 			return notAccepted("bus", o.BusURL, acceptedBuses)
 		}

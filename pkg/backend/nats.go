@@ -23,6 +23,7 @@ const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	commands-size=SIZE, due-size=SIZE, events-size=SIZE
 //	                      how large the streams of commands, of due events, and each of those of fired events, results
 //	                      and dead timers may be: 512MiB by default, 16MiB at least
+//	due-streams=N         the number of streams of the due queue, 1 to 16: as many as replicas by default
 //	prefix=NAME           begins the names of subjects, streams and buckets, so that several clusters can live
 //	                      on one bus: "timerbus" by default
 //
@@ -73,10 +74,11 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 	case "prefix":
 		o.Prefix = value
 	default:
-		if known, err := setSize(o, name, value); known {
+		if known, err := setStreams(o, name, value); known {
 			return err
 		}
-		return timer.Invalid("parameter", name, "one of replicas, lease, commands-size, due-size, events-size, tls, ca, prefix")
+		return timer.Invalid("parameter", name,
+			"one of replicas, lease, commands-size, due-size, events-size, due-streams, tls, ca, prefix")
 	}
 	return nil
 }
@@ -84,8 +86,16 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 // minStream holds a dozen messages of the largest size.
 const minStream = 16 << 20
 
-// setSize reads the size of a stream; false if the parameter is none.
-func setSize(o *natsbus.Options, name, value string) (known bool, err error) {
+// setStreams reads the size of a stream, or the number of streams; false if the parameter is none of these.
+func setStreams(o *natsbus.Options, name, value string) (known bool, err error) {
+	if name == "due-streams" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > natsbus.MaxQueueStreams {
+			return true, timer.Invalid(name, value, fmt.Sprintf("1 to %d", natsbus.MaxQueueStreams))
+		}
+		o.QueueStreams = n
+		return true, nil
+	}
 	sizes := map[string]*int64{"commands-size": &o.CommandsMaxBytes, "due-size": &o.QueueMaxBytes, "events-size": &o.LogMaxBytes}
 	size, known := sizes[name]
 	if !known {

@@ -21,6 +21,7 @@ func TestNATSURLs(t *testing.T) {
 		"nats://a:1?commands-size=1GiB&due-size=256MiB&events-size=100000000": {
 			URL: "nats://a:1", CommandsMaxBytes: 1 << 30, QueueMaxBytes: 256 << 20, LogMaxBytes: 100_000_000,
 		},
+		"nats://a:1?replicas=3&due-streams=6":      {URL: "nats://a:1", Replicas: 3, QueueStreams: 6},
 		"nats://me:p%40ss@a:1?replicas=5&lease=1s": {URL: "nats://a:1", Replicas: 5, LeaseTTL: time.Second, User: "me", Password: "p@ss"},
 	} {
 		got, err := natsOptions(raw)
@@ -47,6 +48,9 @@ func TestNATSURLsThatAreRefused(t *testing.T) {
 		"nats://a?events-size=a+lot": `events-size: "a lot" is not accepted: want a size from 16MiB`,
 		"nats://a?due-size=-1GB":     `due-size: "-1GB" is not accepted: want a size from 16MiB`,
 		"nats://a?due-size=99EB":     `due-size: "99EB" is not accepted: want a size from 16MiB`,
+		"nats://a?due-streams=0":     `due-streams: "0" is not accepted: want 1 to 16`,
+		"nats://a?due-streams=17":    `due-streams: "17" is not accepted: want 1 to 16`,
+		"nats://a?due-streams=many":  `due-streams: "many" is not accepted: want 1 to 16`,
 		"nats://a?acks=1":            `parameter: "acks" is not accepted: want one of replicas`,
 	} {
 		_, err := natsOptions(raw)

@@ -26,8 +26,8 @@ import (
 // never becomes smaller. Without it there is one stream.
 const streamsLabel = "timerbus-due-streams"
 
-// maxQueueStreams is the largest QueueStreams.
-const maxQueueStreams = 16
+// MaxQueueStreams is the largest QueueStreams.
+const MaxQueueStreams = 16
 
 // rankStep is the distance between the incarnations of a partition's messages in its home and elsewhere. Incarnations of
 // one stream begin with its creation time in nanoseconds, so two streams are less than rankStep (73 years) apart.
@@ -64,7 +64,7 @@ func (o *Options) queueSubject(k int) string {
 func (q *dueQueue) grow(o *Options, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for k := len(q.streams); k < min(n, maxQueueStreams); k++ {
+	for k := len(q.streams); k < min(n, MaxQueueStreams); k++ {
 		q.streams = append(q.streams, &stream{name: o.queueStream(k), queue: true, number: k, subjects: o.queueSubject(k)})
 	}
 }
@@ -141,7 +141,7 @@ func labelled(cfg *jetstream.StreamConfig) int {
 	if err != nil || n < 1 {
 		return 1
 	}
-	return min(n, maxQueueStreams)
+	return min(n, MaxQueueStreams)
 }
 
 // ensureQueue makes the streams of the due queue that are missing. Stream 0 exists. The new streams have its settings, and

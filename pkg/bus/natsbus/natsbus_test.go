@@ -98,6 +98,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	for want, opts := range map[string]natsbus.Options{
 		`prefix "a.b"`:    {Prefix: "a.b"},
 		"-1 partitions":   {Partitions: -1},
+		"17 due streams":  {QueueStreams: 17},
 		"lease TTL 500ms": {LeaseTTL: 500 * time.Millisecond},
 		"127.0.0.1:1":     {URL: "nats://127.0.0.1:1"},
 	} {

@@ -84,8 +84,8 @@ func complete(o Options) (Options, error) {
 	setDefault(&o.Partitions, 16)
 	setDefault(&o.Replicas, 1)
 	setDefault(&o.QueueStreams, o.Replicas)
-	if o.QueueStreams < 1 || o.QueueStreams > maxQueueStreams {
-		return o, fmt.Errorf("natsbus: %d due streams: want 1 to %d", o.QueueStreams, maxQueueStreams)
+	if o.QueueStreams < 1 || o.QueueStreams > MaxQueueStreams {
+		return o, fmt.Errorf("natsbus: %d due streams: want 1 to %d", o.QueueStreams, MaxQueueStreams)
 	}
 	o.given = o.sizes()
 	setDefault(&o.LogMaxAge, 24*time.Hour)

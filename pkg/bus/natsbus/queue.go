@@ -62,7 +62,7 @@ func newQueueSource(s *session) *queueSource {
 	return &queueSource{
 		session:  s,
 		durable:  durableName(s.spec.Group),
-		arrived:  make(chan *nats.Msg, s.spec.MaxInFlight+maxQueueStreams*statusRoom),
+		arrived:  make(chan *nats.Msg, s.spec.MaxInFlight+MaxQueueStreams*statusRoom),
 		prepared: make(chan preparation),
 		wake:     make(chan struct{}, 1),
 		held:     make(map[*queueDelivery]struct{}),
@@ -77,7 +77,7 @@ func durableName(group string) string {
 // lookEvery is how often a session looks for streams that other processes have made.
 const lookEvery = 5 * time.Second
 
-// start prepares all readers. It succeeds if one can read; the others are tried again while that one reads.
+// start prepares all readers. It succeeds if one reader opens; readers that fail are retried while that one reads.
 func (q *queueSource) start(ctx context.Context) error {
 	q.link = q.session.bus.link.next()
 	q.lookAt = time.Now().Add(lookEvery)
@@ -132,7 +132,7 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 			stop()
 		case <-q.link:
 			stop()
-			// The session goes on: it owns nothing that could be lost, and what it holds can still be acknowledged.
+			// The session stays open: it owns no partition, and its deliveries can still be acknowledged.
 			q.link = q.session.bus.link.next()
 			for _, r := range q.readers {
 				r.reset(time.Time{})
@@ -235,7 +235,7 @@ func (q *queueSource) ask() {
 	bounds := newShares(q.session.spec.MaxInFlight, q.session.spec.MaxBytes, use.open, use.busy)
 	use.scarce = bounds.scarce(use.open, inFlight, inFlightBytes)
 	for _, r := range slices.Clone(q.turn) {
-		// A message larger than the free bytes waits until the others have been acknowledged.
+		// A message larger than the free bytes is requested when no delivery is in flight.
 		if r.state != readerOpen || refused && r.pull.refused == 0 {
 			continue
 		}

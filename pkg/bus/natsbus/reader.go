@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
-// reader reads one stream of the queue for a session. A stream that does not answer is tried again while the session
-// goes on with the others.
+// reader reads one stream of the queue for a session. If its stream does not answer, the reader retries and the session
+// reads the other streams.
 type reader struct {
 	source  *queueSource
 	stream  *stream
@@ -172,7 +172,7 @@ func (r *reader) ask(bounds shares, use usage, alone bool) error {
 	if p.refused > 0 {
 		p.bytes = bounds.bytes
 	}
-	// What the others use counts only where it leaves less than the share.
+	// The usage of other readers counts only if it leaves less than the share.
 	inFlight := max(r.inFlight, p.limit-p.asked-(bounds.messages-use.messages))
 	bytes := max(r.inFlightBytes, p.bytes-p.askedBytes-(bounds.bytes-use.bytes))
 	return p.askFor(expires, inFlight, bytes, alone)

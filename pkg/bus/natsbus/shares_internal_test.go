@@ -6,7 +6,7 @@ import "testing"
 func TestSharesOfAllStreamsFitIntoTheSession(t *testing.T) {
 	for _, messages := range []int{1, 8, 64, 100, 256, 1024, 4096} {
 		for _, bytes := range []int{1 << 10, 1 << 20, 16 << 20, 64 << 20} {
-			for open := range 2*maxQueueStreams + 1 {
+			for open := range 2*MaxQueueStreams + 1 {
 				for busy := range open + 1 {
 					s := newShares(messages, bytes, open, busy)
 					if s.idle < 1 || s.busy < 1 || s.idle > messages || s.busy > messages || s.idleBytes > bytes || s.busyBytes > bytes {

@@ -200,7 +200,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	for range 8 {
 		in.next(t)
 	}
-	// An operator deletes a stream that nobody publishes to any more.
+	// An operator deletes a stream that has no publisher.
 	opts.QueueStreams = 1
 	b = connectTo(t, opts)
 	if err := js.DeleteStream(t.Context(), "timerbus-due-3"); err != nil {
@@ -303,7 +303,7 @@ func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 
 // TestADataFolderOfAnEarlierReleaseIsTakenOver: commit 581ad69 made the folder, with a maximum age of 200 years and 120 MiB
 // for the due queue. Its consumer has acknowledged 20 messages, and 40 others, "left 0" to "left 39", are left. A process of
-// that release goes on publishing to its stream.
+// that release still publishes to its stream.
 func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 	for _, streams := range []int{1, 4} {
 		t.Run(fmt.Sprint(streams), func(t *testing.T) {
