@@ -199,7 +199,7 @@ func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
 
 // ensure makes what is missing on the server, checks what is there, and binds to it.
 func (b *Bus) ensure(ctx context.Context) error {
-	if err := b.ensureAll(ctx); err != nil {
+	if _, err := b.ensureAll(ctx); err != nil {
 		return err
 	}
 	asking, asked := errgroup.WithContext(ctx)
@@ -257,8 +257,9 @@ func (b *Bus) bind(ctx context.Context, name string) (kv jetstream.KeyValue, err
 	return kv, nil
 }
 
-// ensureAll asks for all at once: on a cluster each stream that is made waits for an election of its own.
-func (b *Bus) ensureAll(ctx context.Context) error {
+// ensureAll makes streams and buckets that are missing, and returns those that it has made. It asks for all at once,
+// because on a cluster each new stream waits for an election.
+func (b *Bus) ensureAll(ctx context.Context) ([]string, error) {
 	all := []jetstream.StreamConfig{
 		b.bucket(b.opts.Prefix+"-"+membersBucket, b.opts.LeaseTTL),
 		b.bucket(b.opts.Prefix+"-"+ownersBucket, 0),
@@ -280,9 +281,9 @@ func (b *Bus) ensureAll(ctx context.Context) error {
 	}
 	if noRoom(err) {
 		b.deleteMade(ctx, made.names)
-		return b.sizesError(err)
+		return nil, b.sizesError(err)
 	}
-	return err
+	return made.names, err
 }
 
 // restore makes streams and buckets again that somebody has deleted, as Connect would. What they held is
@@ -295,9 +296,15 @@ func (b *Bus) restore(ctx context.Context, missed string) {
 		return // somebody has, meanwhile; or nobody can tell
 	}
 	b.log.Error("a stream is gone, and is made again", "stream", missed)
-	if err := b.ensureAll(ctx); err != nil {
+	// The caller may lose its lease meanwhile. Streams and buckets that were made must be announced all the same.
+	ctx, cancel := b.brief(context.WithoutCancel(ctx))
+	defer cancel()
+	made, err := b.ensureAll(ctx)
+	if err != nil {
 		b.log.Warn("streams not made again", "error", err)
-		return
+		if len(made) == 0 {
+			return
+		}
 	}
 	b.link.change() // what reads or watches the old ones would find out in its own time, which is long
 }

@@ -134,51 +134,57 @@ func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 // TestTheNumberOfDueStreamsChanges: after every change of the number, up and down, all messages are delivered, and no
 // floor passes the end of the queue at a claim before the messages of the partition's earlier owner are acknowledged.
 func TestTheNumberOfDueStreamsChanges(t *testing.T) {
-	server := startServer(t, embedded.Options{})
-	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}
-	dispatch(t, opts, "g")
-	for round, number := range []int{1, 4, 2, 8, 3, 1} {
-		opts.QueueStreams = number
-		dispatch(t, opts, "g")
-		owner := connectTo(t, opts)
-		publishDue(t, owner, eachPartition(8, fmt.Sprint(round))...)
-		for _, next := range []int{1, 2, 4, 5, 8} {
-			other := opts
-			other.QueueStreams = next
-			b := connectTo(t, other)
-			for p, f := range dueFloors(t, b) {
-				if f.Depth == 0 || !f.Floor.Before(f.End) {
-					t.Fatalf("published with %d streams, floor with %d: partition %d has %+v", number, next, p, f)
+	const partitions = 8
+	for name, messages := range map[string][]bus.Message{
+		"all partitions": eachPartition(partitions, "m"),
+		"one partition":  eachPartition(partitions, "m")[7:],
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t, embedded.Options{})
+			opts := natsbus.Options{InProcess: server, Partitions: partitions, Logger: testLog()}
+			for _, number := range []int{1, 4, 2, 8, 3, 1} {
+				opts.QueueStreams = number
+				dispatch(t, opts, "g")
+				publishDue(t, connectTo(t, opts), messages...)
+				for _, next := range []int{1, 2, 4, 5, 8} {
+					opts.QueueStreams = next
+					floors := dueFloors(t, connectTo(t, opts))
+					for _, m := range messages {
+						if f := floors[m.Partition]; f.Depth == 0 || !f.Floor.Before(f.End) {
+							t.Fatalf("published with %d streams, floor with %d: partition %d has %+v", number, next, m.Partition, f)
+						}
+					}
 				}
+				opts.QueueStreams = 3 // neither
+				drained(t, connectTo(t, opts), messages)
 			}
-		}
-		opts.QueueStreams = 3 // neither
-		heir := connectTo(t, opts)
-		ends := dueFloors(t, heir)
-		in := make(inbox, 100)
-		stop := consumeInto(t, heir, bus.Due, bus.Queue, in)
-		var got []string
-		for range 8 {
-			got = append(got, string(in.next(t).Body))
-		}
-		slices.Sort(got)
-		var want []string
-		for _, m := range eachPartition(8, fmt.Sprint(round)) {
-			want = append(want, string(m.Body))
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%q was delivered, want %q", got, want)
-		}
-		eventually(t, "the floors pass the ends", func() error {
-			for p, f := range dueFloors(t, heir) {
-				if f.Floor.Before(ends[p].End) || f.Depth != 0 {
-					return fmt.Errorf("partition %d: %+v, the end was %+v", p, f, ends[p].End)
-				}
-			}
-			return nil
 		})
-		stop()
 	}
+}
+
+// drained requires that the messages are delivered, and that the floors then pass the ends that they had before.
+func drained(t *testing.T, b *natsbus.Bus, messages []bus.Message) {
+	t.Helper()
+	ends := dueFloors(t, b)
+	in := make(inbox, 100)
+	stop := consumeInto(t, b, bus.Due, bus.Queue, in)
+	defer stop()
+	want, got := map[string]int{}, map[string]int{}
+	for _, m := range messages {
+		want[string(m.Body)]++
+		got[string(in.next(t).Body)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Fatalf("%v was delivered, want %v", got, want)
+	}
+	eventually(t, "the floors pass the ends", func() error {
+		for p, f := range dueFloors(t, b) {
+			if f.Floor.Before(ends[p].End) || f.Floor != f.End || f.Depth != 0 {
+				return fmt.Errorf("partition %d: %+v, the end was %+v", p, f, ends[p].End)
+			}
+		}
+		return nil
+	})
 }
 
 // TestRunningProcessesReadStreamsThatAreAdded: during a change of the number, dispatchers with the old one read the streams
@@ -326,38 +332,23 @@ func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 				t.Fatalf("the folder has %+v, want 40 messages from 21", state)
 			}
 			b := connectTo(t, natsbus.Options{InProcess: server, QueueStreams: streams, Logger: testLog()})
-			ends := dueFloors(t, b)
-			for p, f := range ends {
+			for p, f := range dueFloors(t, b) {
 				if f.Floor.Offset != 21 || f.Depth == 0 || !f.Floor.Before(f.End) {
 					t.Errorf("partition %d: floor %+v, want it at the first message that is left", p, f)
 				}
 			}
-			in := consume(t, b, bus.Due, bus.Queue)
-			want, got := map[string]int{}, map[string]int{}
+			var messages []bus.Message
 			for i := range 40 {
-				want[fmt.Sprint("left ", i)] = 1
+				messages = append(messages, bus.Message{Body: fmt.Append(nil, "left ", i)})
 			}
-			for p := range 16 {
-				body := fmt.Sprint("side by side ", p)
-				want[body] = 1
-				if _, err := js.Publish(t.Context(), fmt.Sprint("timerbus.due.", p), []byte(body)); err != nil {
+			for _, m := range eachPartition(16, "side by side") {
+				if _, err := js.Publish(t.Context(), fmt.Sprint("timerbus.due.", m.Partition), m.Body); err != nil {
 					t.Fatal(err)
 				}
+				messages = append(messages, m)
 			}
-			for range want {
-				got[string(in.next(t).Body)]++
-			}
-			if !maps.Equal(got, want) {
-				t.Errorf("%v was delivered, want %v", got, want)
-			}
-			eventually(t, "the floors pass the ends", func() error {
-				for p, f := range dueFloors(t, b) {
-					if f.Floor.Before(ends[p].End) || f.Floor != f.End {
-						return fmt.Errorf("partition %d: %+v, the end was %+v", p, f, ends[p].End)
-					}
-				}
-				return nil
-			})
+			drained(t, b, messages)
+			in := consume(t, b, bus.Due, bus.Queue)
 			publishDue(t, b, eachPartition(16, "new")...)
 			for range 16 {
 				in.next(t)

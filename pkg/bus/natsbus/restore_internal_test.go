@@ -1,0 +1,58 @@
+package natsbus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+)
+
+// writerFunc is a writer of logs.
+type writerFunc func(line []byte)
+
+func (w writerFunc) Write(line []byte) (int, error) {
+	w(line)
+	return len(line), nil
+}
+
+// TestStreamsAreMadeAgainForACallerThatGivesUp: the streams, the bucket of leases among them, are deleted. The caller that
+// makes them again loses its lease meanwhile. All streams are made, and whoever watches the old ones begins again.
+func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
+	t.Parallel()
+	ctx, giveUp := context.WithCancel(t.Context())
+	log := slog.New(slog.NewTextHandler(writerFunc(func(line []byte) {
+		if bytes.Contains(line, []byte("is made again")) {
+			giveUp()
+		}
+	}), nil))
+	b := connectEmbedded(t, Options{Logger: log, QueueStreams: 3})
+	var names []string
+	for name := range b.js.StreamNames(t.Context()).Name() {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if err := b.js.DeleteStream(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := b.link.next()
+	b.restore(ctx, b.opts.stream(bus.Commands))
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Fatal("the caller has not given up: this proves nothing")
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("the change is not announced")
+	}
+	for _, name := range names {
+		if _, err := b.js.Stream(t.Context(), name); errors.Is(err, jetstream.ErrStreamNotFound) {
+			t.Errorf("stream %s is not made again", name)
+		}
+	}
+}
