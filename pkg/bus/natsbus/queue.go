@@ -46,6 +46,7 @@ type queueSource struct {
 	durable  string
 	readers  []*reader      // by stream number
 	turn     []*reader      // the same, the one that has waited longest for a request first
+	asked    []*reader      // those with a new request, for ask
 	arrived  chan *nats.Msg // of all readers
 	prepared chan preparation
 	running  sync.WaitGroup // preparations
@@ -234,13 +235,13 @@ func (q *queueSource) ask() {
 	}
 	bounds := newShares(q.session.spec.MaxInFlight, q.session.spec.MaxBytes, use.open, use.busy)
 	use.scarce = bounds.scarce(use.open, inFlight, inFlightBytes)
-	for _, r := range slices.Clone(q.turn) {
+	q.asked = q.asked[:0]
+	for _, r := range q.turn {
 		// A message larger than the free bytes is requested when no delivery is in flight.
 		if r.state != readerOpen || refused && r.pull.refused == 0 {
 			continue
 		}
-		before := r.pull.asked
-		beforeBytes := r.pull.askedBytes
+		before, beforeBytes := r.pull.asked, r.pull.askedBytes
 		if err := r.ask(bounds, use, alone); err != nil {
 			if q.session.bus.nc.IsConnected() {
 				r.fail(err)
@@ -253,7 +254,10 @@ func (q *queueSource) ask() {
 		use.messages += r.pull.asked - before
 		use.bytes += r.pull.askedBytes - beforeBytes
 		alone = alone && !r.pull.unbounded
-		q.turn = append(slices.DeleteFunc(q.turn, func(other *reader) bool { return other == r }), r)
+		q.asked = append(q.asked, r)
+	}
+	if len(q.asked) > 0 && len(q.turn) > 1 {
+		q.turn = append(slices.DeleteFunc(q.turn, func(r *reader) bool { return slices.Contains(q.asked, r) }), q.asked...)
 	}
 }
 

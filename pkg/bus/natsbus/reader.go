@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -55,12 +56,13 @@ func (r *reader) part() health.Part { return health.Part("stream " + r.stream.na
 
 // prepareReaders begins to prepare the closed readers that are due, and returns their number.
 func (q *queueSource) prepareReaders(ctx context.Context) (begun int) {
-	if !q.session.bus.nc.IsConnected() {
-		return 0 // the link says when it is
+	closed := func(r *reader) bool { return r.state == readerClosed }
+	if !slices.ContainsFunc(q.readers, closed) || !q.session.bus.nc.IsConnected() { // the link says when it is
+		return 0
 	}
 	now := time.Now()
 	for _, r := range q.readers {
-		if r.state != readerClosed || now.Before(r.retryAt) {
+		if !closed(r) || now.Before(r.retryAt) {
 			continue
 		}
 		r.state = readerPreparing
