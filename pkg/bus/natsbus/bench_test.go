@@ -76,14 +76,14 @@ func BenchmarkBus(b *testing.B) {
 		streams  int
 	}{
 		{"embedded/due", bus.Due, bus.Queue, false, "", 1, 1},
-		{"embedded/due/2streams", bus.Due, bus.Queue, false, "", 1, 2},
-		{"embedded/due/4streams", bus.Due, bus.Queue, false, "", 1, 4},
+		{"embedded/due-2-streams", bus.Due, bus.Queue, false, "", 1, 2},
+		{"embedded/due-4-streams", bus.Due, bus.Queue, false, "", 1, 4},
 		{"embedded/commands", bus.Commands, bus.Ordered, false, "", 1, 1},
 		{"embedded/commands/nosync", bus.Commands, bus.Ordered, true, "", 1, 1},
 		{"nats/due", bus.Due, bus.Queue, false, "nats", 1, 1},
 		{"nats/commands", bus.Commands, bus.Ordered, false, "nats", 1, 1},
-		{"nats3/due/1stream", bus.Due, bus.Queue, false, "nats3", 3, 1},
-		{"nats3/due/3streams", bus.Due, bus.Queue, false, "nats3", 3, 3},
+		{"nats3/due", bus.Due, bus.Queue, false, "nats3", 3, 1},
+		{"nats3/due-3-streams", bus.Due, bus.Queue, false, "nats3", 3, 3},
 		{"nats3/commands", bus.Commands, bus.Ordered, false, "nats3", 3, 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
