@@ -21,7 +21,7 @@ func (w writerFunc) Write(line []byte) (int, error) {
 }
 
 // TestStreamsAreMadeAgainForACallerThatGivesUp: the streams, the bucket of leases among them, are deleted. The caller that
-// makes them again loses its lease meanwhile. All streams are made, and whoever watches the old ones begins again.
+// makes them again loses its lease meanwhile. All streams are made, and watchers of the old ones start again.
 func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, giveUp := context.WithCancel(t.Context())

@@ -11,7 +11,7 @@ import "time"
 // another stream.
 //
 // If the bounds are too small to be shared, each stream may use all of them, and idle streams have requests for one
-// message, which end after smallExpires while the bounds are scarce. Requests are made in turn.
+// message, which end after smallExpires while the bounds are scarce. The reader that has waited longest requests first.
 
 // smallExpires is how long a request to an idle stream lives while the bounds are scarce.
 const smallExpires = 100 * time.Millisecond

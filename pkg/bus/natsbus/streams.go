@@ -296,7 +296,7 @@ func (b *Bus) restore(ctx context.Context, missed string) {
 		return // somebody has, meanwhile; or nobody can tell
 	}
 	b.log.Error("a stream is gone, and is made again", "stream", missed)
-	// The caller may lose its lease meanwhile. Streams and buckets that were made must be announced all the same.
+	// If the caller loses its lease now, the streams and buckets must still be made and announced.
 	ctx, cancel := b.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	made, err := b.ensureAll(ctx)
