@@ -128,11 +128,10 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 		return nil, err
 	}
 	revisions := timer.NewRevisions(clock.now, rand.Uint64)
-	ended, err := endLeases(ctx, b.Store, clock.now, revisions)
-	if err != nil {
-		return nil, err
-	}
-	if ended > 0 {
+	switch ended, err := endLeases(ctx, b.Store, clock.now, revisions); {
+	case err != nil: // such as a full disk
+		o.Logger.Warn("leases of the process before remain: their timers wait until the leases end", "error", err)
+	case ended > 0:
 		o.Logger.Info("timers due again: callbacks were cut off when the process before ended", "timers", ended)
 	}
 	parts, err := assemble(b, below, clock, revisions, o)
