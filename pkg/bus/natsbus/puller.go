@@ -191,5 +191,7 @@ func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	}
 	if m.Header.Get("Description") == "Message Size Exceeds MaxBytes" {
 		p.refused = max(left, 1)
+	} else {
+		p.refused = 0 // another member may have taken the message
 	}
 }

@@ -33,3 +33,26 @@ func TestAStatusMayOvertakeMessages(t *testing.T) {
 	end.Header.Set("Nats-Pending-Messages", "1023")
 	step("the end in order", end, 0, 0)
 }
+
+// TestARefusalEndsWithTheNextRequest: another member may have taken the message that was too large, so that no message of
+// this stream follows. The other streams must not wait for one.
+func TestARefusalEndsWithTheNextRequest(t *testing.T) {
+	p := &puller{inbox: "inbox", limit: 8, bytes: 100_000, asked: 8, askedBytes: 100_000}
+	end := func(description string) {
+		t.Helper()
+		if _, err := p.sort(&nats.Msg{Subject: "inbox", Header: nats.Header{
+			"Status": {"409"}, "Description": {description}, "Nats-Pending-Messages": {"8"}, "Nats-Pending-Bytes": {"20000"},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end("Message Size Exceeds MaxBytes")
+	if p.refused == 0 {
+		t.Error("the refusal is not noted")
+	}
+	p.asked, p.askedBytes = 8, 100_000
+	end("Batch Completed")
+	if p.refused != 0 {
+		t.Errorf("a request has ended otherwise, and %d bytes are still refused", p.refused)
+	}
+}
