@@ -1,11 +1,11 @@
 -- Schema 9: timers have targets.
---   oldest program that can work with it: Timerbus 0.2 (schema 8); what an older one writes has no target
+--   oldest program that can work with it: Timerbus 0.2 (schema 9); an update by an older one would keep the old target
 --   up from: 8; no row is rewritten
 --
 -- The target identifies the host or the topic that a timer calls; polls return it. It is computed when a row is written:
 -- to compute it in a poll, from the URL, makes polls a third slower. 0 is no target, or one that is not known.
 
 -- +goose Up
-INSERT INTO schema_support VALUES (9, 8, '0.2');
+INSERT INTO schema_support VALUES (9, 9, '0.2');
 
 ALTER TABLE timers ADD COLUMN target bigint NOT NULL DEFAULT 0;
