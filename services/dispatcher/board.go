@@ -72,13 +72,15 @@ type state struct {
 
 func newBoard(c *Config) *board {
 	g := newGate(c)
-	return &board{
+	b := &board{
 		slotLimit: c.Concurrency, roomLimit: c.Room, batchLimit: c.Batch, byteLimit: c.RoomBytes,
 		parkAfter: c.ParkAfter, groupLimits: [2]int{c.SecondStarts, c.LaterStarts},
 		interval: c.LeaseAfter, holdFor: c.HoldFor,
 		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}),
 		known: map[state]*delivery{}, byAge: list.New(), ready: newLanes(g.clock), gate: g,
 	}
+	g.clock.idle = func() bool { return b.slots == 0 && g.waiting == 0 }
+	return b
 }
 
 // admit takes in a due event. If the same state is being delivered already, the message joins that

@@ -202,3 +202,36 @@ func TestI11_HangingHostsLeaveRoomForOthersAtOnce(t *testing.T) {
 		n.cancel()
 	})
 }
+
+// TestAHostThatWasSlowGetsItsBurst: what calls took an hour ago says nothing about a burst.
+func TestAHostThatWasSlowGetsItsBurst(t *testing.T) {
+	inWorld(t, func(w *world) {
+		takes := 5 * time.Second
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, takes, 200) }
+		n := w.start()
+		for i := range 300 {
+			w.put(fmt.Sprint("slow/", i), time.Second, to("busy"))
+		}
+		w.pass(4 * time.Minute)
+		for i := range 300 {
+			w.wantStatus(fmt.Sprint("slow/", i), timer.StatusDone)
+		}
+		w.pass(time.Hour)
+		takes = 20 * time.Millisecond
+		due := timer.SystemClock().Add(time.Second)
+		for i := range 1000 {
+			w.put(fmt.Sprint("quick/", i), time.Second, to("busy"))
+		}
+		w.pass(3 * time.Minute)
+		w.mu.Lock()
+		var last timer.Millis
+		for _, c := range w.calls {
+			last = max(last, c.at)
+		}
+		w.mu.Unlock()
+		if late := last.Sub(due); late > 2*time.Second {
+			t.Errorf("the last timer was called %v late", late)
+		}
+		n.end()
+	})
+}

@@ -1,6 +1,9 @@
 package dispatcher
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // drain estimates how fast the queue of a limiter moves: of a host with its permits, or of a namespace with its slots. It
 // only counts the time between a call's request and its answer. So a limiter is slow if its calls are slow, and not
@@ -11,7 +14,7 @@ type drain struct {
 	spent   time.Duration // by all calls, answered or not
 	begun   time.Duration // sum of the times at which the running calls began
 	ended   float64       // calls that were answered
-	halved  time.Duration // when spent and ended were last halved
+	halved  time.Duration // up to when spent and ended were halved, once for each drainWindow
 	quietAt time.Duration // when the last answer came
 	tail    time.Duration // when the last timer that was postponed is due again
 }
@@ -27,6 +30,12 @@ const (
 func (r *drain) advance(now time.Duration) {
 	r.spent += time.Duration(r.running) * (now - r.at)
 	r.at = now
+	if past := (now - r.halved).Truncate(drainWindow); past > 0 {
+		r.halved += past
+		kept := math.Ldexp(1, -int(min(past/drainWindow, 60)))
+		r.spent = time.Duration(float64(r.spent) * kept)
+		r.ended *= kept
+	}
 }
 
 // begin notes that a call is requested.
@@ -42,15 +51,11 @@ func (r *drain) end(now, began time.Duration, answered bool) {
 	r.running--
 	r.begun -= began
 	if !answered {
+		r.spent = max(0, r.spent-(now-began))
 		return
 	}
 	r.ended++
 	r.quietAt = now
-	if now-r.halved > drainWindow {
-		r.spent /= 2
-		r.ended /= 2
-		r.halved = now
-	}
 }
 
 // pace is the time from one answer to the next while permits calls are under way. Calls under way count as if they ended
@@ -60,11 +65,12 @@ func (r *drain) pace(now time.Duration, permits int) time.Duration {
 }
 
 func (r *drain) latency(now time.Duration) time.Duration {
+	r.advance(now)
 	calls := r.ended + float64(r.running)
 	if calls == 0 {
 		return 0
 	}
-	return time.Duration(float64(r.spent+time.Duration(r.running)*(now-r.at)) / calls)
+	return time.Duration(float64(r.spent) / calls)
 }
 
 // silence is how long no answer came, but not longer than the running calls have been under way on average: after a pause
@@ -99,7 +105,11 @@ func (r *drain) postpone(now time.Duration, permits int, patience, most time.Dur
 }
 
 // activity is a clock that stops while the whole process stands still. Otherwise the calls under way would seem slow.
-type activity struct{ last, total time.Duration }
+type activity struct {
+	last, total time.Duration
+	// idle reports whether nothing runs or waits. Then all time counts, so that drains forget.
+	idle func() bool
+}
 
 // stillAfter is how much of the time between two readings counts. The checker reads the clock at least every
 // lookAgainAfter while deliveries wait.
@@ -107,8 +117,11 @@ const stillAfter = 100 * time.Millisecond
 
 // read advances the clock. elapsed is the time since the start of the process.
 func (a *activity) read(elapsed time.Duration) time.Duration {
-	if elapsed > a.last {
-		a.total += min(elapsed-a.last, stillAfter)
+	if gap := elapsed - a.last; gap > 0 {
+		if a.idle == nil || !a.idle() {
+			gap = min(gap, stillAfter)
+		}
+		a.total += gap
 		a.last = elapsed
 	}
 	return a.total
