@@ -15,6 +15,8 @@
 // that testenv started itself, TIMERBUS_TESTENV is the address of a small server that kills, freezes and
 // starts them again (control.go). With Kafka comes TIMERBUS_TEST_KAFKA_TOOLS, the class path of its console
 // tools, and TIMERBUS_TEST_KAFKA_SASL, USER:PASSWORD@HOST:PORT of where it asks who comes (KAFKA3 for kafka3).
+// TIMERBUS_TEST_KAFKA_WIRES lists ADVERTISED=LISTENER pairs: listeners of the broker that advertise a free address, where a
+// test can listen and forward, to cut a client off from the broker (kafka.go).
 //
 // Makefile asks for what the test files of the packages under test name in a line like
 //

@@ -38,7 +38,16 @@ const kafkaTools = "TIMERBUS_TEST_KAFKA_TOOLS"
 type kafkaNode struct {
 	id                       int
 	broker, sasl, controller string
+	wires                    []kafkaWire
 }
+
+// kafkaWire is a listener that advertises another address, on which nobody listens. A test listens there and forwards to
+// the listener. It then controls every connection of a client that starts from the advertised address: clients connect to
+// the addresses in the broker's metadata, so a proxy in front of an ordinary listener is bypassed.
+type kafkaWire struct{ advertised, listener string }
+
+// kafkaWires is how many wires a single node has. Nodes of clusters have none.
+const kafkaWires = 2
 
 // kafkaUser is who may come in where Kafka asks for it, with PLAIN; tests make users of their own for SCRAM.
 const kafkaUser, kafkaPassword = "timerbus", "open-sesame"
@@ -76,22 +85,40 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	if err := group.Wait(); err != nil {
 		return "", err
 	}
+	variable := "TIMERBUS_TEST_" + strings.ToUpper(s.name)
 	s.extra = map[string]string{
-		kafkaTools: filepath.Join(jars, "*"),
-		"TIMERBUS_TEST_" + strings.ToUpper(s.name) + "_SASL": kafkaUser + ":" + kafkaPassword + "@" + all[0].sasl,
+		kafkaTools:         filepath.Join(jars, "*"),
+		variable + "_SASL": kafkaUser + ":" + kafkaPassword + "@" + all[0].sasl,
+	}
+	if len(all[0].wires) > 0 {
+		wires := make([]string, len(all[0].wires))
+		for i, w := range all[0].wires {
+			wires[i] = w.advertised + "=" + w.listener
+		}
+		s.extra[variable+"_WIRES"] = strings.Join(wires, ",")
 	}
 	return strings.Join(addresses, ","), nil
 }
 
 func kafkaNodes(ctx context.Context, nodes int) ([]kafkaNode, error) {
-	ports, err := freePorts(ctx, 3*nodes)
+	wires := kafkaWires
+	if nodes > 1 {
+		wires = 0
+	}
+	ports, err := freePorts(ctx, 3*nodes+2*wires)
 	if err != nil {
 		return nil, err
 	}
+	next := func() (address string) {
+		address, ports = "127.0.0.1:"+strconv.Itoa(ports[0]), ports[1:]
+		return address
+	}
 	all := make([]kafkaNode, nodes)
 	for i := range all {
-		at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(ports[3*i+n]) }
-		all[i] = kafkaNode{i + 1, at(0), at(1), at(2)}
+		all[i] = kafkaNode{id: i + 1, broker: next(), sasl: next(), controller: next()}
+	}
+	for range wires {
+		all[0].wires = append(all[0].wires, kafkaWire{advertised: next(), listener: next()})
 	}
 	return all, nil
 }
@@ -133,15 +160,21 @@ func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {
 	for i, v := range all {
 		voters[i] = strconv.Itoa(v.id) + "@" + v.controller
 	}
+	var listeners, advertised, protocols string
+	for i, w := range n.wires {
+		listeners += fmt.Sprintf(",WIRE%d://%s", i+1, w.listener)
+		advertised += fmt.Sprintf(",WIRE%d://%s", i+1, w.advertised)
+		protocols += fmt.Sprintf(",WIRE%d:PLAINTEXT", i+1)
+	}
 	replicas, insync := len(all), (len(all)+1)/2
 	return fmt.Sprintf(`process.roles=broker,controller
 node.id=%d
 controller.quorum.voters=%s
-listeners=PLAINTEXT://%[3]s,SASL://%[4]s,CONTROLLER://%[5]s
-advertised.listeners=PLAINTEXT://%[3]s,SASL://%[4]s
+listeners=PLAINTEXT://%[3]s,SASL://%[4]s,CONTROLLER://%[5]s%[11]s
+advertised.listeners=PLAINTEXT://%[3]s,SASL://%[4]s%[12]s
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT%[13]s
 listener.name.sasl.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
 listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_%[9]s="%[10]s";
 listener.name.sasl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
@@ -162,7 +195,8 @@ log.retention.check.interval.ms=500
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS;User:%[9]s
 allow.everyone.if.no.acl.found=true
-`, n.id, strings.Join(voters, ","), n.broker, n.sasl, n.controller, data, replicas, insync, kafkaUser, kafkaPassword)
+`, n.id, strings.Join(voters, ","), n.broker, n.sasl, n.controller, data, replicas, insync, kafkaUser, kafkaPassword,
+		listeners, advertised, protocols)
 }
 
 // kafkaReady asks which requests the broker knows (ApiVersions, version 0), which it answers once it takes
