@@ -28,7 +28,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 			for _, nodes := range rounds {
 				stop := l.start(t.Context(), 4)
 				pause(t.Context(), time.Second)
-				l.Killed()
+				l.Killed(time.Now())
 				killed := time.Now()
 				for _, node := range nodes {
 					control(t, "kill/"+node)

@@ -162,7 +162,7 @@ func TestClusterUnderKills(t *testing.T) {
 		l.long.Store(soakFor(t) > 0)
 		stop := l.start(t.Context(), 6)
 		pause(t.Context(), 500*time.Millisecond+rand.N(1500*time.Millisecond))
-		l.Killed()
+		l.Killed(time.Now())
 		c.hurt(t, what)
 		back := time.Now()
 		l.Restarted(back)

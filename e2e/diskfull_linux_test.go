@@ -33,7 +33,7 @@ func TestDiskFull(t *testing.T) {
 	l := newLoad(t, w)
 	stop := l.start(t.Context(), 4)
 	pause(t.Context(), time.Second)
-	l.Killed() // for the oracle it is away like after a kill
+	l.Killed(time.Now()) // for the oracle it is away like after a kill
 	limitFiles(t, w, 1)
 	r := w.post(t, "timers/create", `{"id":"no room","executeIn":"1h"}`)
 	if r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout {

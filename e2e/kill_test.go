@@ -101,7 +101,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 		var restarted time.Time
 		for range c.kills {
 			pause(t.Context(), time.Duration(random.Int64N(int64(3*time.Second))))
-			l.Killed()
+			l.Killed(time.Now())
 			if err := w.Kill(); err != nil {
 				t.Fatal(err)
 			}

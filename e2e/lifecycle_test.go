@@ -83,7 +83,7 @@ func TestFrozen(t *testing.T) {
 	l := newLoad(t, w)
 	stop := l.start(t.Context(), 4)
 	pause(t.Context(), time.Second)
-	l.Killed() // for the oracle it is away like after a kill
+	l.Killed(time.Now()) // for the oracle it is away like after a kill
 	if err := w.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

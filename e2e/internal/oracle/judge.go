@@ -49,7 +49,10 @@ func (o *Oracle) Delivered(d *Delivery) {
 	l := o.judgeRepetition(w, d)
 	if len(l.attempts) == 0 && d.Attempt == 1 {
 		late := d.At.Sub(d.ExecuteAt)
-		o.counts.MaxOutage = max(o.counts.MaxOutage, late)
+		if !o.killed.IsZero() && !d.ExecuteAt.Before(o.killed) {
+			o.counts.Round.First++
+			o.counts.Round.MaxLateness = max(o.counts.Round.MaxLateness, late)
+		}
 		if !o.down && d.ExecuteAt.After(o.restarted) {
 			o.counts.MaxLateness = max(o.counts.MaxLateness, late)
 		}
@@ -157,6 +160,7 @@ func (o *Oracle) judgeRepetition(w *Write, d *Delivery) *life {
 	if l := w.life(d.WebhookID); l != nil {
 		if l.over || l.attempts[d.Attempt] {
 			o.counts.Duplicates++
+			o.counts.Round.Duplicates++
 		}
 		return l
 	}

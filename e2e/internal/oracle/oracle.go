@@ -18,6 +18,7 @@ type Oracle struct {
 	tokens    map[string]*Write
 	horizon   time.Time
 	down      bool
+	killed    time.Time
 	restarted time.Time
 	counts    Report
 }
@@ -138,11 +139,12 @@ func (w *Write) Refused() {
 	w.state = refused
 }
 
-// Killed is told before the service is killed: what comes late from then on says nothing about lateness.
-func (o *Oracle) Killed() {
+// Killed records when a fault begins, before it does. Late deliveries until Restarted do not count in MaxLateness. Counts
+// of Round start from zero.
+func (o *Oracle) Killed(at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.down = true
+	o.down, o.killed, o.counts.Round = true, at, Round{}
 }
 
 // Restarted records when the service was started again after a kill.

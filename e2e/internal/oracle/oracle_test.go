@@ -259,3 +259,33 @@ func TestRecoveryIsMeasuredFromTheRestart(t *testing.T) {
 		t.Errorf("horizon %v, want %v", h, at(40))
 	}
 }
+
+// TestARoundCountsFromItsFault: a timer that was due before the fault and repeated attempts do not count as late in the
+// round, and a new fault starts from zero.
+func TestARoundCountsFromItsFault(t *testing.T) {
+	s := &story{Oracle: oracle.New()}
+	s.create()
+	s.Creating("u", "2", at(40)).Applied(true, at(0))
+	s.Creating("v", "3", at(80)).Applied(true, at(0))
+	of := func(timer, of string, due float64) func(*delivery) {
+		return func(d *delivery) { d.Timer, d.Token, d.WebhookID, d.ExecuteAt = timer, of, timer, at(due) }
+	}
+	check := func(want oracle.Round) {
+		t.Helper()
+		if got := s.Report(at(100)).Round; got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	s.Killed(at(20))
+	s.deliver(31) // 21 s late, and was due before the fault
+	s.deliver(42, of("u", "2", 40), failed)
+	s.deliver(49, of("u", "2", 40), attempt(2))
+	s.deliver(50, of("u", "2", 40), attempt(2))
+	check(oracle.Round{First: 1, MaxLateness: 2 * time.Second, Duplicates: 1})
+	s.Restarted(at(60))
+	check(oracle.Round{First: 1, MaxLateness: 2 * time.Second, Duplicates: 1})
+	s.Killed(at(70))
+	check(oracle.Round{})
+	s.deliver(83, of("v", "3", 80))
+	check(oracle.Round{First: 1, MaxLateness: 3 * time.Second})
+}

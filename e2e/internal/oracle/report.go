@@ -22,11 +22,22 @@ type Report struct {
 	// of them took since. LastRecovered and LastRecovery are those of the latest restart.
 	Recovered, LastRecovered  int
 	MaxRecovery, LastRecovery time.Duration
-	// MaxLateness is that of first attempts whose time came while the service was up, MaxOutage that of all.
-	MaxLateness, MaxOutage time.Duration
+	// MaxLateness is that of first attempts whose time came while the service was up.
+	MaxLateness time.Duration
+	// Round counts deliveries since the latest fault began.
+	Round Round
 
 	// Violations tells the first ones in words.
 	Violations []string
+}
+
+// Round is a part of Report: deliveries from the begin of a fault on.
+type Round struct {
+	// First counts first attempts whose time came after the fault began, MaxLateness is the largest lateness of them. A
+	// timer that was due before the fault, or an attempt after a failed one, does not count.
+	First       int
+	MaxLateness time.Duration
+	Duplicates  int
 }
 
 // Bad counts what must not happen.
@@ -35,9 +46,10 @@ func (r *Report) Bad() int { return r.Lost + r.Early + r.After + r.Wrong + r.Una
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created %d, updated %d, fired %d, deleted in time %d (late %d), lost %d, early %d, "+
-		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), recovered %d within %.1f s, lateness up to %d ms, over outages %.1f s",
+		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), recovered %d within %.1f s, lateness up to %d ms; since the last fault began: %d first attempts, up to %.1f s late, duplicates %d",
 		r.Created, r.Updated, r.Fired, r.DeletedInTime, r.DeletedLate, r.Lost, r.Early,
-		r.After, r.Wrong, r.Duplicates, r.Unattributable, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds(), r.MaxOutage.Seconds())
+		r.After, r.Wrong, r.Duplicates, r.Unattributable, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds(),
+		r.Round.First, r.Round.MaxLateness.Seconds(), r.Round.Duplicates)
 	for _, v := range r.Violations {
 		b.WriteString("\n  ")
 		b.WriteString(v)
