@@ -16,6 +16,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
 #   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50; make kill SEEDS=20 ROUNDS=1 KILLS=5
+#   make campaign SEEDS=3 BUS=nats,kafka FIRST=1
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
 TESTFLAGS    ?=
@@ -130,9 +131,11 @@ e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on
 	@cd e2e && ../$(TESTENV) --need postgres,nats,nats3,kafka,kafka3 -- go test -count=1 -timeout 30m -v \
 		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
 
-.PHONY: soak
-soak: testenv ## Kill and freeze the roles and the database under load for MINUTES (10), and count what was lost (STORE: postgres, dynamodb)
-	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),10) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 3h -v -run TestClusterUnderKills .
+.PHONY: campaign
+campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print how late timers were (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
+	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_CAMPAIGN_BUS=$(or $(BUS),nats$(comma)kafka) \
+		TIMERBUS_CAMPAIGN_SEEDS=$(if $(filter file,$(origin SEEDS)),3,$(SEEDS)) TIMERBUS_CAMPAIGN_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
+		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
 check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model test ## Everything a change must pass; CI runs this

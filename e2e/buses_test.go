@@ -35,6 +35,8 @@ type messageBus struct {
 	wakesAsOwner bool
 	// connect gives a reader of fired events, and what ends it.
 	connect func() (events, func(), error)
+	// newWire starts a wire to the bus and returns the bus's URL for a process that connects through it.
+	newWire func(t *testing.T) (*wire, string)
 	// deleteTopic deletes one of this cluster's topics.
 	deleteTopic func(ctx context.Context, topic string) error
 
@@ -116,6 +118,15 @@ func needBus(t *testing.T, name string) *messageBus {
 
 func onNATS(server, prefix, query string) *messageBus {
 	return &messageBus{
+		newWire: func(t *testing.T) (*wire, string) {
+			t.Helper()
+			u, err := url.Parse(server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := newWire(t, "127.0.0.1:0", u.Host)
+			return w, over(t, server+query, u.Host, w.listener.Addr().String())
+		},
 		url: server + query, prefix: prefix, session: time.Second,
 		connect: func() (events, func(), error) {
 			reader, err := tap.Connect(server)
@@ -132,9 +143,23 @@ func onNATS(server, prefix, query string) *messageBus {
 }
 
 func onKafka(brokers []string, prefix string, replicas int) *messageBus {
+	at := func(brokers ...string) string {
+		return fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix)
+	}
+	// Each wire has a listener of the broker to itself (tools/testenv).
+	wires := strings.FieldsFunc(os.Getenv("TIMERBUS_TEST_KAFKA_WIRES"), func(r rune) bool { return r == ',' })
 	return &messageBus{
-		url:     fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix),
-		prefix:  prefix,
+		url:    at(brokers...),
+		prefix: prefix,
+		newWire: func(t *testing.T) (*wire, string) {
+			t.Helper()
+			if len(wires) == 0 || len(brokers) > 1 {
+				t.Fatal("no listener for another wire in TIMERBUS_TEST_KAFKA_WIRES: only testenv's kafka has them, for two processes")
+			}
+			advertised, listener, _ := strings.Cut(wires[0], "=")
+			wires = wires[1:]
+			return newWire(t, advertised, listener), at(advertised)
+		},
 		session: 6 * time.Second, wakesAsOwner: true,
 		connect: func() (events, func(), error) {
 			reader, err := tap.ConnectKafka(brokers, prefix, tap.Fired)

@@ -2,16 +2,13 @@ package e2e_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
+	"net/url"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/harness"
-	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // cluster is the roles as processes of their own, on a database (database_test.go) and a message bus. Its world's
@@ -29,6 +26,8 @@ type member struct {
 	*harness.Service
 
 	name string
+	// store and bus are the wires of launchWired, else nil.
+	store, bus *wire
 }
 
 // startCluster starts so many of each role on a NATS server in this process.
@@ -52,11 +51,7 @@ func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatch
 			c.launch(t, role.name, i+1)
 		}
 	}
-	for _, m := range c.members {
-		if err := m.Ready(within(t, patience)); err != nil {
-			t.Fatalf("%s: %v", m.name, err)
-		}
-	}
+	c.ready(t)
 	c.world = &world{Service: c.members[0].Service, namespace: "default"}
 	c.connectAPI(t)
 	return c
@@ -65,13 +60,42 @@ func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatch
 // launch starts one more process, and does not wait until it is ready.
 func (c *cluster) launch(t *testing.T, role string, number int) *member {
 	t.Helper()
+	return c.launchOn(t, role, number, c.store, c.bus.url)
+}
+
+// launchWired starts one more process whose connections to the store and to the bus can be cut.
+func (c *cluster) launchWired(t *testing.T, role string, number int) *member {
+	t.Helper()
+	server, err := url.Parse(chosen().address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := newWire(t, "127.0.0.1:0", server.Host)
+	bus, busURL := c.bus.newWire(t)
+	m := c.launchOn(t, role, number, over(t, c.store, server.Host, store.listener.Addr().String()), busURL)
+	m.store, m.bus = store, bus
+	return m
+}
+
+func (c *cluster) launchOn(t *testing.T, role string, number int, store, bus string) *member {
+	t.Helper()
 	name := fmt.Sprintf("%s-%d", role, number)
-	m := &member{newService(t, "", harness.WithRole(role, c.store, c.bus.url), harness.WithArgs("--node", name)), name}
+	m := &member{Service: newService(t, "", harness.WithRole(role, store, bus), harness.WithArgs("--node", name)), name: name}
 	c.members = append(c.members, m)
 	if err := m.Launch(); err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// ready waits until every process is ready.
+func (c *cluster) ready(t *testing.T) {
+	t.Helper()
+	for _, m := range c.members {
+		if err := m.Ready(within(t, patience)); err != nil {
+			t.Fatalf("%s: %v", m.name, err)
+		}
+	}
 }
 
 // These tests are not parallel: some of them take the database away.
@@ -128,97 +152,6 @@ func (c *cluster) member(name string) *member {
 	return nil
 }
 
-// soakFor is TIMERBUS_SOAK_MINUTES, or as long as everybody has time for.
-func soakFor(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("TIMERBUS_SOAK_MINUTES")
-	if text == "" {
-		return 0
-	}
-	d, err := timer.ParseDuration(text + "m")
-	if err != nil || d <= 0 {
-		t.Fatalf("TIMERBUS_SOAK_MINUTES: %q is not accepted: want a number of minutes", text)
-	}
-	return d
-}
-
-// TestClusterUnderKills kills and freezes processes and the database in the middle of a load, round after round,
-// and lets the oracle judge.
-func TestClusterUnderKills(t *testing.T) {
-	c := startCluster(t, 2, 2, 2)
-	l := newLoad(t, c.world)
-	until := time.Now().Add(soakFor(t))
-	rounds := []string{"kill dispatcher", "kill scheduler", "freeze scheduler", "kill database"}
-	victims := []string{"ingest", "scheduler", "dispatcher", "database"}
-	if !controllable() {
-		t.Log("the database was not started by testenv: it is left alone")
-		rounds, victims = rounds[:3], victims[:3]
-	}
-	for round := 0; round < len(rounds) || time.Now().Before(until); round++ {
-		what := []string{"kill ", "freeze "}[rand.IntN(2)] + victims[rand.IntN(len(victims))]
-		if round < len(rounds) {
-			what = rounds[round]
-		}
-		l.long.Store(soakFor(t) > 0)
-		stop := l.start(t.Context(), 6)
-		pause(t.Context(), 500*time.Millisecond+rand.N(1500*time.Millisecond))
-		l.Killed(time.Now())
-		c.hurt(t, what)
-		back := time.Now()
-		l.Restarted(back)
-		pause(t.Context(), 300*time.Millisecond) // the load goes on
-		stop()
-		l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
-		report := l.Report(time.Now().Add(-clusterGrace))
-		t.Logf("round %d, %s: %s", round+1, what, report.String())
-		if report.Bad() > 0 || report.MaxRecovery > clusterGrace {
-			t.Fatal("a promise is broken")
-		}
-	}
-	if r := l.Report(time.Now()); r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 {
-		t.Errorf("this proves nothing: %s", r.String())
-	}
-}
-
-// clusterGrace is within what time of the end of a fault everything due must have come: what a frozen or dead
-// process was at is due again when its row leases (15 s) and redelivery (30 s) are over.
-const clusterGrace = 40 * time.Second
-
-// hurt does something to one process, and returns when it is over.
-func (c *cluster) hurt(t *testing.T, what string) {
-	t.Helper()
-	verb, role, _ := strings.Cut(what, " ")
-	if role == "database" {
-		server := chosen().server
-		control(t, verb+"/"+server)
-		pause(t.Context(), rand.N(3*time.Second))
-		control(t, map[string]string{"kill": "start", "freeze": "thaw"}[verb]+"/"+server)
-		return
-	}
-	m := c.member(fmt.Sprintf("%s-%d", role, 1+rand.IntN(2)))
-	if verb == "kill" {
-		if err := m.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		pause(t.Context(), rand.N(2*time.Second))
-		if err := m.Start(within(t, patience)); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	// Longer than the leases of the bus, so that others take over meanwhile.
-	if err := m.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	pause(t.Context(), 2*time.Second+rand.N(3*time.Second))
-	if err := m.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Ready(within(t, patience)); err != nil {
-		t.Fatalf("%s does not recover: %v", m.name, err)
-	}
-}
-
 // TestTheDatabaseComesBack: while it is away nothing is taken in and readiness is red; when it is back, everything
 // goes on by itself.
 func TestTheDatabaseComesBack(t *testing.T) {
@@ -246,11 +179,7 @@ func TestTheDatabaseComesBack(t *testing.T) {
 		t.Errorf("a create without a database: %d %s", r.status, r.body)
 	}
 	control(t, "start/"+on.server)
-	for _, m := range c.members {
-		if err := m.Ready(within(t, patience)); err != nil {
-			t.Fatalf("%s does not recover: %v", m.name, err)
-		}
-	}
+	c.ready(t)
 	c.calls(t, "before", 1)
 	c.create(t, "after", 0)
 	c.calls(t, "after", 1)

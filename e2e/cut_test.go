@@ -22,9 +22,10 @@ type wire struct {
 	cut   chan struct{} // not nil: bytes wait until it is closed
 }
 
-func newWire(t *testing.T, server string) *wire {
+// newWire forwards connections to an address to a server.
+func newWire(t *testing.T, address, server string) *wire {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +101,10 @@ func (w *wire) heal() {
 	}
 }
 
-// over is a store's URL with another address of its server.
-func over(t *testing.T, store, server, address string) string {
+// over is the URL of a store or bus with another address of its server.
+func over(t *testing.T, direct, server, address string) string {
 	t.Helper()
-	u, err := url.Parse(store)
+	u, err := url.Parse(direct)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +115,8 @@ func over(t *testing.T, store, server, address string) string {
 		}
 	}
 	u.Host, u.RawQuery = strings.ReplaceAll(u.Host, server, address), query.Encode()
-	if u.String() == store {
-		t.Fatalf("%s does not name the server %s", store, server)
+	if u.String() == direct {
+		t.Fatalf("%s does not name the server %s", direct, server)
 	}
 	return u.String()
 }
@@ -129,21 +130,9 @@ func TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver(t *testing.T) {
 
 func cutOffFromDatabase(t *testing.T, bus *messageBus, limit time.Duration) {
 	t.Helper()
-	server, err := url.Parse(chosen().address(t))
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := startClusterOn(t, bus, 1, 1, 1)
-	w := newWire(t, server.Host)
-	direct := c.store
-	c.store = over(t, direct, server.Host, w.listener.Addr().String())
-	cutOff := []*member{c.launch(t, "scheduler", 2), c.launch(t, "dispatcher", 2)}
-	c.store = direct
-	for _, m := range cutOff {
-		if err := m.Ready(within(t, patience)); err != nil {
-			t.Fatalf("%s: %v", m.name, err)
-		}
-	}
+	cutOff := []*member{c.launchWired(t, "scheduler", 2), c.launchWired(t, "dispatcher", 2)}
+	c.ready(t)
 	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
 	const ahead, length, cutAt, healAt = 3 * time.Second, 30 * time.Second, 5 * time.Second, 20 * time.Second
 	began := time.Now()
@@ -152,10 +141,14 @@ func cutOffFromDatabase(t *testing.T, bus *messageBus, limit time.Duration) {
 	for time.Since(began) < length {
 		switch now := time.Since(began); {
 		case now >= healAt && !healed:
-			w.heal()
+			for _, m := range cutOff {
+				m.store.heal()
+			}
 			healed = true
 		case now >= cutAt && !cut:
-			w.isolate()
+			for _, m := range cutOff {
+				m.store.isolate()
+			}
 			cut = true
 		case now >= healAt-time.Second && now < healAt:
 			for _, m := range cutOff {

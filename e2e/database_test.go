@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// database is an engine that `make e2e STORE=…` and `make soak STORE=…` run on.
+// database is an engine that `make e2e STORE=…` and `make campaign STORE=…` run on.
 type database struct {
 	// name is how people call it, server how tools/testenv does, variable where its address is.
 	name, server, variable string

@@ -48,7 +48,7 @@ const span = 6 * time.Second
 type load struct {
 	*oracle.Oracle
 
-	api       *client.Client
+	apis      []*client.Client // by turns
 	namespace string
 	receiver  *receiver.Receiver
 	serial    atomic.Int64
@@ -57,8 +57,8 @@ type load struct {
 	// heard is how many fired events the oracle was told of.
 	heard int
 	mix   mix
-	// full: clients do not pause between requests.
-	full bool
+	// pace is the longest pause of a client between requests.
+	pace time.Duration
 	seed uint64
 	// written counts answered writes, delivered callbacks.
 	written, delivered atomic.Int64
@@ -72,20 +72,30 @@ var (
 	// mixed is the default. crowded has fewer slow callbacks, which would use up the concurrency of the host.
 	mixed   = mix{long: 30, slow: 70, fail: 150, again: 150, event: 100}
 	crowded = mix{long: 1, slow: 10, fail: 50, again: 50, event: 100}
+	// sparse is for a few dozen timers per second: many of them have long callbacks.
+	sparse = mix{long: 150, slow: 70, fail: 100, again: 100, event: 100}
 )
 
-func newLoad(t *testing.T, w *world) *load {
+// newLoad sends requests to the world's service and to more processes that serve the API.
+func newLoad(t *testing.T, w *world, more ...*member) *load {
 	t.Helper()
-	l := &load{Oracle: oracle.New(), namespace: w.namespace, mix: mixed, seed: rand.Uint64()}
+	l := &load{Oracle: oracle.New(), namespace: w.namespace, mix: mixed, pace: 20 * time.Millisecond, seed: rand.Uint64()}
 	connections := &http.Transport{MaxIdleConnsPerHost: 1000}
 	t.Cleanup(connections.CloseIdleConnections)
-	var err error
-	// One try: the oracle sees every answer.
-	l.api, err = client.New(w.URL(), client.WithRetry(1, 0), client.WithHTTPClient(&http.Client{Transport: connections}))
-	if err == nil {
-		l.receiver, err = receiver.StartForgetting(l.answer)
+	urls := []string{w.URL()}
+	for _, m := range more {
+		urls = append(urls, m.URL())
 	}
-	if err != nil {
+	for _, to := range urls {
+		// One try: the oracle sees every answer.
+		api, err := client.New(to, client.WithRetry(1, 0), client.WithHTTPClient(&http.Client{Transport: connections}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.apis = append(l.apis, api)
+	}
+	var err error
+	if l.receiver, err = receiver.StartForgetting(l.answer); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.receiver.Close() })
@@ -98,7 +108,7 @@ func (l *load) start(ctx context.Context, clients int) (stop func()) {
 	var all sync.WaitGroup
 	for n := range clients {
 		random := rand.New(rand.NewPCG(l.seed, uint64(l.serial.Add(1))<<32|uint64(n)))
-		all.Go(func() { l.run(ctx, random) })
+		all.Go(func() { l.run(ctx, l.apis[n%len(l.apis)], random) })
 	}
 	return func() {
 		cancel()
@@ -107,7 +117,7 @@ func (l *load) start(ctx context.Context, clients int) (stop func()) {
 }
 
 // run is one client. Its timers are its own, so their writes follow one another.
-func (l *load) run(ctx context.Context, random *rand.Rand) {
+func (l *load) run(ctx context.Context, api *client.Client, random *rand.Rand) {
 	var mine []string
 	pick := func(ids []string) string { return ids[random.IntN(len(ids))] }
 	for ctx.Err() == nil {
@@ -116,13 +126,13 @@ func (l *load) run(ctx context.Context, random *rand.Rand) {
 		case n < 60 || len(mine) == 0:
 			id := fmt.Sprintf("load-%d", l.serial.Add(1))
 			mine = append(mine, id)
-			reached = l.set(random, id, true)
+			reached = l.set(api, random, id, true)
 		case n < 68: // replace
-			reached = l.set(random, pick(mine), true)
+			reached = l.set(api, random, pick(mine), true)
 		case n < 84:
-			reached = l.set(random, pick(mine), false)
+			reached = l.set(api, random, pick(mine), false)
 		default:
-			reached = l.remove(pick(mine))
+			reached = l.remove(api, pick(mine))
 		}
 		mine = mine[max(0, len(mine)-40):] // older ones have fired
 		if reached {
@@ -130,8 +140,8 @@ func (l *load) run(ctx context.Context, random *rand.Rand) {
 		} else {
 			pause(ctx, 50*time.Millisecond)
 		}
-		if !l.full {
-			pause(ctx, time.Duration(random.IntN(20))*time.Millisecond)
+		if l.pace > 0 {
+			pause(ctx, time.Duration(random.Int64N(int64(l.pace))))
 		}
 	}
 }
@@ -140,7 +150,7 @@ func (l *load) run(ctx context.Context, random *rand.Rand) {
 const patient = 20 * time.Second
 
 // set creates or updates a timer; reached is false if nobody was there.
-func (l *load) set(random *rand.Rand, id string, create bool) (reached bool) {
+func (l *load) set(api *client.Client, random *rand.Rand, id string, create bool) (reached bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
 	before := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
@@ -150,7 +160,7 @@ func (l *load) set(random *rand.Rand, id string, create bool) (reached bool) {
 	is := func(part int) bool { n -= part; return n < 0 }
 	switch {
 	case is(l.mix.long) && l.long.Load():
-		c.Plan, c.Takes = planSlow, 3*time.Second+before(3*time.Second)
+		c.Plan, c.Takes = planSlow, 2*time.Second+before(4*time.Second)
 	case is(l.mix.slow):
 		c.Plan, c.Takes = planSlow, 200*time.Millisecond+before(time.Second)
 	case is(l.mix.fail):
@@ -169,23 +179,23 @@ func (l *load) set(random *rand.Rand, id string, create bool) (reached bool) {
 	}
 	if create {
 		w := l.Creating(id, c.Token, at)
-		written, err := l.api.CreateTimer(ctx, client.CreateTimerRequest{
+		written, err := api.CreateTimer(ctx, client.CreateTimerRequest{
 			Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), CallbackURL: url, Deliver: way, Payload: payload, RetryPolicy: quick(10),
 		})
 		return conclude(w, written.InTime, err)
 	}
 	w := l.Updating(id, c.Token, at)
-	written, err := l.api.UpdateTimer(ctx, client.UpdateTimerRequest{
+	written, err := api.UpdateTimer(ctx, client.UpdateTimerRequest{
 		Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), Deliver: client.Set(way), Payload: payload,
 	})
 	return conclude(w, written.InTime, err)
 }
 
-func (l *load) remove(id string) (reached bool) {
+func (l *load) remove(api *client.Client, id string) (reached bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
 	w := l.Deleting(id)
-	inTime, err := l.api.DeleteTimer(ctx, client.DeleteTimerRequest{Namespace: l.namespace, ID: id})
+	inTime, err := api.DeleteTimer(ctx, client.DeleteTimerRequest{Namespace: l.namespace, ID: id})
 	return conclude(w, inTime, err)
 }
 

@@ -41,7 +41,7 @@ type kafkaNode struct {
 	wires                    []kafkaWire
 }
 
-// kafkaWire is a listener that advertises another address, on which nobody listens. A test listens there and forwards to
+// kafkaWire is a listener that advertises another address, which is free. A test listens there and forwards to
 // the listener. It then controls every connection of a client that starts from the advertised address: clients connect to
 // the addresses in the broker's metadata, so a proxy in front of an ordinary listener is bypassed.
 type kafkaWire struct{ advertised, listener string }
