@@ -212,7 +212,7 @@ func (c *cluster) playRound(t *testing.T, l *load, random *rand.Rand, f fault) o
 	back := time.Now()
 	l.Restarted(back)
 	c.ready(t)
-	pause(t.Context(), 500*time.Millisecond) // the load continues after the fault
+	pause(t.Context(), 300*time.Millisecond) // the load continues after the fault
 	stop()
 	l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
 	return l.Report(time.Now().Add(-clusterGrace))
