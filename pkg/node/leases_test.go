@@ -1,58 +1,66 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
-	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestI11_LeasesOfADeadProcessEnd, and those that cannot be written remain.
+// leaseholder is a store that has leases of a dead process.
+type leaseholder struct {
+	store.Store
+
+	leases   []store.Lease
+	finished []store.Finish
+	err      error
+}
+
+func (s *leaseholder) Leased(_ context.Context, _ timer.Millis, limit int) ([]store.Lease, error) {
+	return s.leases[:min(limit, len(s.leases))], nil
+}
+
+func (s *leaseholder) Finish(_ context.Context, _ timer.Millis, items []store.Finish) ([]error, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.finished = append(s.finished, items...)
+	s.leases = s.leases[len(items):]
+	return make([]error, len(items)), nil
+}
+
+// TestI11_LeasesOfADeadProcessEnd, page by page; if the store cannot be written to, they remain.
 func TestI11_LeasesOfADeadProcessEnd(t *testing.T) {
 	const now = timer.Millis(1_900_000_000_000)
 	clock := func() timer.Millis { return now }
 	revisions := timer.NewRevisions(clock, func() uint64 { return 1 })
-	s := memstore.NewDatabase().Open()
-	ns, err := s.CreateNamespace(t.Context(), store.Namespace{
-		Name: DefaultNamespace, Shards: shard.Block{Count: 1}, Settings: store.DefaultSettings(), CreatedAt: now, UpdatedAt: now,
-	})
-	if err != nil {
-		t.Fatal(err)
+	s := &leaseholder{err: store.ErrFull}
+	for i := range leasePage + 1 {
+		s.leases = append(s.leases, store.Lease{
+			Ref: store.Ref{Shard: shard.ID(i)}, Until: now.Add(15 * time.Second), Revision: timer.Revision(i + 1),
+		})
 	}
-	ref := store.Ref{Shard: ns.Shards.Base, UUID: timer.UUIDOf(DefaultNamespace, "long")}
-	written, err := s.Write(t.Context(), now, []store.Op{store.Put{
-		Ref: ref, Namespace: DefaultNamespace, ID: "long", Revision: revisions.Next(),
-		Spec: timer.Spec{ExecuteAt: now, Deliver: timer.DeliverEvent, Retry: timer.DefaultRetryPolicy()},
-	}})
-	if err != nil || written[0].Err != nil {
-		t.Fatal(err, written)
-	}
-	_, err = s.Finish(t.Context(), now, []store.Finish{{
-		Ref: ref, Kind: store.FinishLeased, If: store.Guard{Revision: written[0].Timer.Revision}, Next: revisions.Next(),
-		NextAt: now.Add(15 * time.Second), CountStart: true,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	faults := faultstore.New(func(method string, _ int) faultstore.Fault {
-		if method == "Finish" {
-			return faultstore.Fault{Kind: faultstore.FailBefore}
-		}
-		return faultstore.Fault{}
-	})
-	if n, err := endLeases(t.Context(), faults.Wrap(s), clock, revisions); n != 0 || !errors.Is(err, store.ErrUnavailable) {
+	if n, err := endLeases(t.Context(), s, clock, revisions); n != 0 || !errors.Is(err, store.ErrFull) {
 		t.Errorf("a store that cannot be written to: %d, %v", n, err)
 	}
-	if n, err := endLeases(t.Context(), s, clock, revisions); n != 1 || err != nil {
+	s.err = nil
+	if n, err := endLeases(t.Context(), s, clock, revisions); n != leasePage+1 || err != nil {
 		t.Errorf("%d leases ended, %v", n, err)
 	}
-	rows, err := s.Current(t.Context(), []store.Check{{Ref: ref}})
-	if err != nil || rows[0].Timer.DueAt != now || rows[0].Timer.Starts != 1 {
-		t.Errorf("the row is %+v, %v", rows[0].Timer, err)
+	for i, f := range s.finished {
+		want := store.Finish{
+			Ref: store.Ref{Shard: shard.ID(i)}, DueAt: now.Add(15 * time.Second), Kind: store.FinishPostponed,
+			If: store.Guard{Revision: timer.Revision(i + 1)}, Next: f.Next, NextAt: now,
+		}
+		if f != want || f.Next == 0 {
+			t.Fatalf("the row is written by %+v, want %+v", f, want)
+		}
+	}
+	if n, err := endLeases(t.Context(), struct{ store.Store }{}, clock, revisions); n != 0 || err != nil {
+		t.Errorf("a store that many processes use: %d, %v", n, err)
 	}
 }
