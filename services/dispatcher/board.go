@@ -214,7 +214,7 @@ func (b *board) next(now timer.Millis, elapsed time.Duration) (r round) {
 	return r
 }
 
-// permit asks for a place for a delivery that was not read, unless it has to be read without one.
+// permit requests a place for a delivery that was not read. A delivery that has to be read without a place gets a slot only.
 func (b *board) permit(d *delivery, elapsed time.Duration) entry {
 	if d.target == 0 || !b.gate.closed(d) {
 		return entry{in: true}
@@ -235,8 +235,7 @@ func (b *board) reserve(d *delivery) {
 func (b *board) enter(d *delivery, age, elapsed time.Duration) (e entry, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || d.session.gone {
-		b.remove(d)
+	if b.ended(d) {
 		return e, false
 	}
 	e = b.gate.enter(d, age, elapsed)
@@ -288,8 +287,7 @@ func (b *board) putOff(d *delivery) *delivery {
 func (b *board) start(d *delivery, elapsed time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || d.session.gone {
-		b.remove(d)
+	if b.ended(d) {
 		return false
 	}
 	b.expose(d)
@@ -324,8 +322,7 @@ func (b *board) cover(d *delivery) {
 func (b *board) withdraw(d *delivery) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || d.session.gone {
-		b.remove(d)
+	if b.ended(d) {
 		return false
 	}
 	b.putOff(d)
@@ -336,8 +333,7 @@ func (b *board) withdraw(d *delivery) bool {
 func (b *board) hold(d *delivery, until timer.Millis) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || d.session.gone {
-		b.remove(d)
+	if b.ended(d) {
 		return
 	}
 	b.putBack(d)
@@ -396,6 +392,15 @@ func (b *board) settle(d *delivery) []*bus.Delivery {
 	messages := b.giveOut(d)
 	b.remove(d)
 	return messages
+}
+
+// ended removes a delivery whose session, or the intake, has ended, and reports whether it has.
+func (b *board) ended(d *delivery) bool {
+	if !b.closed && !d.session.gone {
+		return false
+	}
+	b.remove(d)
+	return true
 }
 
 // discard removes a delivery whose messages are not acknowledged.

@@ -129,7 +129,7 @@ func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
 	})
 }
 
-// The row decides what is called, whatever the event says.
+// The row decides what is called, even if the event names another target.
 func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.targetOf = func(store.DueRow) timer.Target { return timer.TargetOf("http://elsewhere.test") }

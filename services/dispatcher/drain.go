@@ -104,7 +104,7 @@ func (r *drain) postpone(now time.Duration, permits int, patience, most time.Dur
 	return r.tail - now, true
 }
 
-// activity is a clock that stops while the whole process stands still. Otherwise the calls under way would seem slow.
+// activity is a clock that stops while the whole process is paused. Otherwise its running calls would seem slow.
 type activity struct {
 	last, total time.Duration
 	// idle reports whether nothing runs or waits. Then all time counts, so that drains forget.

@@ -80,7 +80,7 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 	}
 }
 
-// The queue of a host that hangs is shed from its end. Time in which the whole process stood still does not count.
+// The queue of a host that hangs is shed from its end. A pause of the whole process does not count.
 func TestAHostThatHangsSheds(t *testing.T) {
 	g := testGate(100, 2)
 	g.want(t, "in", "hangs", 0)

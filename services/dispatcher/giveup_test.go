@@ -167,6 +167,21 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 	}
 }
 
+// wantOneCallElsewhere starts another dispatcher, which calls timer-0, and then ends the faults of the first one. That must
+// not have the timer called again.
+func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
+	w.t.Helper()
+	w.startCuttable(true)
+	w.pass(1500 * time.Millisecond)
+	w.wantCalls("timer-0", 1)
+	first.faults.Follow(nil)
+	w.pass(30 * time.Second)
+	if late, repeated := w.latest(made, 0); late > 3*time.Second || repeated > 0 {
+		w.t.Errorf("called %v late, and %d times more", late, repeated)
+	}
+	w.wantStatus("timer-0", timer.StatusDone)
+}
+
 // TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned: the store stops answering one of two dispatchers between the
 // check of a row and the lookup of its namespace. The other one delivers the timer; a postponement that the first one wrote
 // then would have it delivered a second time.
@@ -180,15 +195,7 @@ func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 		if a.faults.Calls("Current") != 1 || a.faults.Calls("GetNamespace") != 1 {
 			t.Fatal("the first dispatcher does not have the timer")
 		}
-		w.startCuttable(true)
-		w.pass(1500 * time.Millisecond)
-		w.wantCalls("timer-0", 1)
-		a.faults.Follow(nil)
-		w.pass(30 * time.Second)
-		if late, repeated := w.latest(made, 0); late > 3*time.Second || repeated > 0 {
-			t.Errorf("called %v late, and %d times more", late, repeated)
-		}
-		w.wantStatus("timer-0", timer.StatusDone)
+		w.wantOneCallElsewhere(a, made)
 	})
 }
 
@@ -220,14 +227,6 @@ func TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned(t *testing
 		if a.faults.Calls("Finish") == 0 || !slices.Equal(w.events("timer-0"), []string{"result"}) {
 			t.Fatal("the first dispatcher does not use an attempt")
 		}
-		w.startCuttable(true)
-		w.pass(1500 * time.Millisecond)
-		w.wantCalls("timer-0", 1)
-		a.faults.Follow(nil)
-		w.pass(30 * time.Second)
-		if late, repeated := w.latest(made, 0); late > 3*time.Second || repeated > 0 {
-			t.Errorf("called %v late, and %d times more", late, repeated)
-		}
-		w.wantStatus("timer-0", timer.StatusDone)
+		w.wantOneCallElsewhere(a, made)
 	})
 }

@@ -6,8 +6,7 @@ import "slices"
 func (b *board) suspect(d *delivery, starts int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || d.session.gone {
-		b.remove(d)
+	if b.ended(d) {
 		return
 	}
 	b.putBack(d)
