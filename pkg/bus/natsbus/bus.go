@@ -25,7 +25,7 @@ type Bus struct {
 	js      jetstream.JetStream
 	streams map[bus.Topic]*stream // of the logs
 	queue   *dueQueue
-	foreign foreign            // of topics of users' own
+	foreign foreign            // of user topics
 	members jetstream.KeyValue // who is alive
 	owners  jetstream.KeyValue // who owns which partition, and how far it is committed
 	link    *link

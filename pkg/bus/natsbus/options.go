@@ -47,7 +47,7 @@ type Options struct {
 	// numbers, and the number may change (decision 0038).
 	QueueStreams int
 	// QueueMaxAge and QueueMaxBytes bound the due queue; each of its streams has an equal share of the size, above
-	// which Publish is refused. What outlives the age is found again by the scheduler's sweep. Default 24 h and 512 MiB.
+	// which Publish is refused. The scheduler's sweep publishes again what is removed for its age. Default 24 h and 512 MiB.
 	QueueMaxAge   time.Duration
 	QueueMaxBytes int64
 	// CommandsMaxBytes bounds the topic of commands; above it Publish is refused. Default 512 MiB.

@@ -53,6 +53,7 @@ type queueSource struct {
 	link     <-chan struct{}
 	wake     chan struct{}
 	lookAt   time.Time // for more streams
+	looking  bool      // a goroutine looks for them
 
 	mu        sync.Mutex
 	held      map[*queueDelivery]struct{}
@@ -78,7 +79,7 @@ func durableName(group string) string {
 // lookEvery is how often a session looks for streams that other processes have made.
 const lookEvery = 5 * time.Second
 
-// start prepares all readers. It succeeds if one reader opens; readers that fail are retried while that one reads.
+// start prepares all readers. It fails if all of them do; readers that fail are retried while others read.
 func (q *queueSource) start(ctx context.Context) error {
 	q.link = q.session.bus.link.next()
 	q.lookAt = time.Now().Add(lookEvery)
@@ -173,9 +174,10 @@ func (q *queueSource) tick(ctx context.Context) {
 	}
 	q.lookAt = now.Add(lookEvery)
 	b := q.session.bus
-	if !b.nc.IsConnected() {
+	if q.looking || !b.nc.IsConnected() {
 		return
 	}
+	q.looking = true
 	q.running.Go(func() {
 		if err := b.lookForStreams(ctx); err != nil {
 			b.log.Debug("due streams not found", "error", err)

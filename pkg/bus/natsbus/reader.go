@@ -84,7 +84,11 @@ func (q *queueSource) send(ctx context.Context, p preparation) {
 func (q *queueSource) finishPreparation(p preparation) error {
 	q.addReaders() // preparing stream 0 finds streams
 	r := p.reader
-	if r == nil || p.attempt != r.attempt {
+	if r == nil {
+		q.looking = false
+		return nil
+	}
+	if p.attempt != r.attempt {
 		return nil
 	}
 	err := p.err
