@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -13,7 +12,7 @@ import (
 const leasePage = 1000
 
 // endLeases makes the timers due immediately whose callbacks ended with the process that had the store open before. On a
-// store that other processes use too it does nothing: their leases may be alive.
+// store that many processes use it does nothing, because the holders of leases may be alive.
 func endLeases(ctx context.Context, s store.Store, clock timer.Clock, revisions *timer.Revisions) (ended int, err error) {
 	exclusive, ok := store.As[store.Exclusive](s)
 	if !ok {
@@ -34,7 +33,7 @@ func endLeases(ctx context.Context, s store.Store, clock timer.Clock, revisions 
 		}
 		refused, err := s.Finish(ctx, now, items)
 		if err := errors.Join(append(refused, err)...); err != nil {
-			return ended, fmt.Errorf("end the leases of the process before: %w", err)
+			return ended, err
 		}
 		ended += len(leases)
 	}

@@ -130,9 +130,9 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	revisions := timer.NewRevisions(clock.now, rand.Uint64)
 	switch ended, err := endLeases(ctx, b.Store, clock.now, revisions); {
 	case err != nil: // such as a full disk
-		o.Logger.Warn("leases of the process before remain: their timers wait until the leases end", "error", err)
+		o.Logger.Warn("leases not ended: callbacks that the last process was making are repeated when their leases end", "error", err)
 	case ended > 0:
-		o.Logger.Info("timers due again: callbacks were cut off when the process before ended", "timers", ended)
+		o.Logger.Info("leases ended: callbacks that the last process was making are repeated now", "timers", ended)
 	}
 	parts, err := assemble(b, below, clock, revisions, o)
 	if err != nil {
