@@ -13,7 +13,7 @@ import (
 // an event, of its user topic. Due events carry it, so that a dispatcher can apply its limits before it reads the row.
 //
 // 0 means that there is no target, because the event goes to the common topic, or that the target is not known. The
-// lowest bit tells topics from hosts. Two targets with one hash share their limits and nothing else.
+// lowest bit is 1 for topics and 0 for hosts. Two targets with the same hash share their limits, but nothing else.
 type Target uint64
 
 const topicTarget Target = 1

@@ -139,7 +139,7 @@ func TestSuiteCatchesACensusThatCountsLeasedTimers(t *testing.T) {
 
 // --- leases that have ended, or beyond the limit
 
-// wrongLeases asks for leases with other bounds than the caller's.
+// wrongLeases ignores the bounds that the caller gives.
 type wrongLeases struct {
 	broken
 
