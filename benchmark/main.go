@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -61,6 +62,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	on := f.String("setup", embedded.name, "what the service runs on, with commas between to compare: "+strings.Join(setupNames(), ", "))
 	f.StringVar(&o.testenv, "testenv", "", "the program that starts servers (tools/testenv)")
 	phases := f.String("phases", "", "phases of timerbus bench to measure, with commas between (default all, with -short all but million)")
+	crowd := f.Int("crowd", 0, "timers of the backlog in the phase fairness (default that of timerbus bench)")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -75,6 +77,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if o.rounds < 1 || o.rounds > 100 {
 		return o, fmt.Errorf("-rounds %d is not accepted: want 1 to 100", o.rounds)
+	}
+	if *crowd != 0 {
+		o.extra = append(o.extra, "--crowd", strconv.Itoa(*crowd))
 	}
 	if *phases != "" {
 		o.phases = strings.Split(*phases, ",")

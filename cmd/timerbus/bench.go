@@ -47,7 +47,7 @@ come to a receiver in this process, or to one that runs elsewhere (timerbus benc
 	f.StringVar(&b.token, "token", "", "its token (default $TIMERBUS_TOKEN)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
 	f.BoolVar(&b.short, "short", false, "fewer timers and less time, for a quick look")
-	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but million)")
+	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but fairness and million)")
 	f.StringVar(&b.options.NATS, "nats", "", "the service's bus, for the phase topic, such as nats://127.0.0.1:4222")
 	f.StringVar(&b.options.Prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, made if missing")
@@ -85,6 +85,9 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
 	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
 	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
+	f.IntVar(&into.Crowd, "crowd", d.Crowd, "timers of another namespace that are due at once, in the phase fairness")
+	f.Float64Var(&into.SmallRate, "small-rate", d.SmallRate, "timers a second that are due beside, in the phase fairness")
+	durationFlag(c, &into.SmallSpan, "small-for", d.SmallSpan, "how long they are")
 	f.Float64Var(&into.Rate, "rate", d.Rate, "timers a second that are due while lateness is measured")
 	durationFlag(c, &into.Span, "for", d.Span, "how long they are")
 	f.Float64Var(&into.Beside, "beside", d.Beside, "creates a second beside, in the phase busy")
@@ -102,13 +105,14 @@ func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
 		"connections": {&plan.Connections, &given.Connections}, "batch-connections": {&plan.BatchConnections, &given.BatchConnections},
 		"creates": {&plan.Creates, &given.Creates}, "large": {&plan.Large, &given.Large}, "commands": {&plan.Commands, &given.Commands},
 		"pending": {&plan.Pending, &given.Pending}, "million": {&plan.Million, &given.Million}, "backlog": {&plan.Backlog, &given.Backlog},
+		"crowd": {&plan.Crowd, &given.Crowd},
 	} {
 		if c.Flags().Changed(flag) {
 			*n.to = *n.from
 		}
 	}
 	for flag, n := range map[string]struct{ to, from *float64 }{
-		"rate": {&plan.Rate, &given.Rate}, "beside": {&plan.Beside, &given.Beside},
+		"rate": {&plan.Rate, &given.Rate}, "beside": {&plan.Beside, &given.Beside}, "small-rate": {&plan.SmallRate, &given.SmallRate},
 	} {
 		if c.Flags().Changed(flag) {
 			*n.to = *n.from
@@ -116,7 +120,7 @@ func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
 	}
 	for flag, n := range map[string]struct{ to, from *time.Duration }{
 		"for": {&plan.Span, &given.Span}, "watch": {&plan.Watch, &given.Watch}, "patience": {&plan.Patience, &given.Patience},
-		"hang": {&plan.Hang, &given.Hang},
+		"hang": {&plan.Hang, &given.Hang}, "small-for": {&plan.SmallSpan, &given.SmallSpan},
 	} {
 		if c.Flags().Changed(flag) {
 			*n.to = *n.from

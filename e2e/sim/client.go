@@ -47,7 +47,10 @@ func (w *World) runClients(ctx context.Context) {
 
 // space is the namespace that the operation's timer lives in.
 func (o *Op) space() string {
-	if o.Late {
+	switch {
+	case o.Bulk:
+		return bulkNamespace
+	case o.Late:
 		return lateNamespace
 	}
 	return namespace

@@ -15,6 +15,8 @@ const (
 	clockBound = 250 * time.Millisecond
 	// longest is the longest that clients and faults go on.
 	longest = 90 * time.Second
+	// crowdTimers and bulkTimers are the first numbers of the timers that plans add.
+	crowdTimers, bulkTimers = 1000, 10_000
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
 	// kinds of lives, of which every other round is on a store that is asked by the shard.
@@ -53,6 +55,10 @@ func Draw(seed uint64) Plan {
 		// Crowded: nothing fails, but events wait.
 		p.Narrow = 1 + r.IntN(2)
 		r.crowd(&p)
+		if seed%32 >= 16 && !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Verb == MakeNamespace }) {
+			bulk := &dice{rand.New(rand.NewPCG(seed, 0x62756c6b))}
+			bulk.backlog(&p)
+		}
 	case 4:
 		// Nothing fails, or only the answers of the store to ingest are lost.
 		for range r.IntN(4) {
@@ -221,6 +227,22 @@ func (r *dice) cutOff(p *Plan) {
 	}
 }
 
+// backlog lets one namespace have timers due at one instant that keep the dispatchers busy for seconds, a second before the
+// time of another namespace's timer.
+func (r *dice) backlog(p *Plan) {
+	p.Narrow = 8
+	p.Ops = slices.DeleteFunc(p.Ops, func(o Op) bool { return o.Timer >= crowdTimers })
+	const soon = 2 * time.Second
+	beside := p.Ops[r.IntN(len(p.Ops))]
+	at := min(max(0, beside.At+beside.Soon-soon-time.Second), p.Length/2)
+	for i := range 300 + r.IntN(100) {
+		p.Ops = append(p.Ops, Op{
+			ID: len(p.Ops), At: at, Timer: bulkTimers + i, Verb: Create, Node: r.IntN(ingests), Soon: soon, Bulk: true,
+			Script: [][]Step{{{Answer: AnswerDone, After: r.between(100*time.Millisecond, 300*time.Millisecond)}}},
+		})
+	}
+}
+
 // poison makes one timer kill whoever delivers it.
 func (r *dice) poison(ops []Op) {
 	o := &ops[r.IntN(len(ops))]
@@ -332,7 +354,7 @@ func (r *dice) crowd(p *Plan) {
 	at := r.between(0, p.Length/2)
 	for i := range 10 + r.IntN(10) {
 		p.Ops = append(p.Ops, Op{
-			ID: len(p.Ops), At: at, Timer: 1000 + i, Verb: Create, Node: r.IntN(ingests), Soon: 3 * time.Second,
+			ID: len(p.Ops), At: at, Timer: crowdTimers + i, Verb: Create, Node: r.IntN(ingests), Soon: 3 * time.Second,
 			Script: [][]Step{{{Answer: AnswerDone, After: r.between(200*time.Millisecond, 1500*time.Millisecond)}}},
 		})
 	}

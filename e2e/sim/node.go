@@ -128,6 +128,9 @@ func (l *life) service() func(context.Context) error {
 		},
 	}
 	c.Dispatcher.Concurrency = n.world.plan.Narrow
+	if n.world.plan.backlog() {
+		c.Scheduler.Agenda, c.Scheduler.Outstanding, c.Scheduler.QueueAhead = 16*partitions, 8, 16
+	}
 	c.Dispatcher.CircuitAfter, c.Dispatcher.CircuitOpenFor = n.world.plan.Circuit, n.world.plan.OpenFor
 	if n.change != nil {
 		n.change(&c)

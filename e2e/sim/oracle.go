@@ -164,6 +164,7 @@ func (o *oracle) delivered(d *delivered) Step {
 	d.op = id
 	o.checkTime(d)
 	o.checkPrompt(s, d)
+	o.checkFair(s, d)
 	o.checkSuperseded(s, d)
 	o.checkApplied(s, d)
 	seen := o.see(s, o.checkLife(s, d), d)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,6 +30,9 @@ type Plan struct {
 	Length time.Duration
 }
 
+// backlog reports whether a namespace has a backlog. Schedulers have small limits then.
+func (p *Plan) backlog() bool { return slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Bulk }) }
+
 // Verb is what an Op asks for.
 type Verb string
 
@@ -53,8 +57,8 @@ type Op struct {
 	Topic bool
 	// Node is the ingest that gets the request.
 	Node int
-	// Late puts the timer into a namespace that is made while the cluster runs.
-	Late bool
+	// Late puts the timer into a namespace that is made while the cluster runs, Bulk into one that has a backlog.
+	Late, Bulk bool
 	// Soon is how long after At the timer is to execute; it may be negative.
 	Soon time.Duration
 	// Event delivers on the topic instead of by callback.

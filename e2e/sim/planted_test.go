@@ -55,6 +55,7 @@ var planted = []struct {
 	{"in time judged before the commit", []string{"superseded"}, always(func(c *sim.Configs) {
 		c.Ingest.Planted.JudgeBeforeCommit = true
 	})},
+	{"no shares for namespaces", []string{"fair"}, always(func(c *sim.Configs) { c.Scheduler.Planted.FirstComeFirstServed = true })},
 	{"no margin before sweeps", []string{"late"}, always(func(c *sim.Configs) { c.Scheduler.SweepMargin = time.Millisecond })},
 	{"cursor-based sweep", []string{"stuck", "lost", "late"}, cursors},
 	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},

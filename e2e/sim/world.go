@@ -20,10 +20,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// namespace is the one that timers live in; lateNamespace may be made while the cluster runs.
+// namespace is the one that timers live in; lateNamespace may be made while the cluster runs, and bulkNamespace has a
+// backlog.
 const (
 	namespace     = "sim"
 	lateNamespace = "late"
+	bulkNamespace = "bulk"
 )
 
 // World is a cluster and those outside it, in one bubble.
@@ -101,6 +103,15 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		namespace: ns.Shards,
 		// Blocks follow each other.
 		lateNamespace: {Base: ns.Shards.Base + partitions, Count: partitions},
+	}
+	if plan.backlog() {
+		bulk, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
+			Name: bulkNamespace, Shards: shard.Block{Count: 16 * partitions}, Settings: settings,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.blocks[bulkNamespace] = bulk.Shards
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
 		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change})

@@ -11,7 +11,7 @@ import (
 type phase struct {
 	name, about string
 	run         func(r *run, ctx context.Context, f *figures) error
-	// seldom phases run only where they are named.
+	// seldom phases take long, and run only where they are named.
 	seldom bool
 	// topic: the phase needs the bus's address.
 	topic bool
@@ -28,6 +28,7 @@ func phases() []phase {
 		{name: "lateness", about: "how late timers come at a steady rate", run: (*run).lateness},
 		{name: "backlog", about: "fires/s when many timers are due at once", run: (*run).backlog},
 		{name: "isolation", about: "how late timers come while other receivers hang", run: (*run).isolation},
+		{name: "fairness", about: "how late a small namespace's timers come while another has a backlog", run: (*run).fairness, seldom: true},
 		{name: "busy", about: "how late they come with creates beside", run: (*run).busy},
 		{name: "large", about: "creates/s with a 1.5 KB payload", run: (*run).large},
 		{name: "million", about: "idle again, with 1,000,000 pending", run: (*run).million, seldom: true},

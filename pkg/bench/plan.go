@@ -21,6 +21,11 @@ type Plan struct {
 	Backlog int
 	// Hang is how long hosts that hang take for an answer, in the phase isolation.
 	Hang time.Duration
+	// Crowd is how many timers of another namespace are due at once in the phase fairness, while SmallRate timers a second
+	// are due, for SmallSpan.
+	Crowd     int
+	SmallRate float64
+	SmallSpan time.Duration
 	// Rate is how many timers a second are due while lateness is measured, for Span.
 	Rate float64
 	Span time.Duration
@@ -41,6 +46,7 @@ func FullPlan() Plan {
 		Connections: 64, BatchConnections: 8,
 		Creates: 50_000, Large: 30_000, Commands: 100_000, Publishing: 10 * time.Second,
 		Pending: 100_000, Million: 1_000_000, Backlog: 50_000, Hang: 10 * time.Second,
+		Crowd: 900_000, SmallRate: 50, SmallSpan: 20 * time.Second,
 		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
 		Margin: 2500 * time.Millisecond, Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
 	}
@@ -50,6 +56,7 @@ func FullPlan() Plan {
 func ShortPlan() Plan {
 	p := FullPlan()
 	p.Creates, p.Large, p.Commands = 20_000, 10_000, 20_000
+	p.Crowd, p.SmallSpan = 50_000, 4*time.Second
 	p.Publishing = 2 * time.Second
 	p.Span, p.Margin, p.Rest, p.Watch = 4*time.Second, time.Second, 1500*time.Millisecond, 3*time.Second
 	return p
@@ -69,6 +76,8 @@ func (p *Plan) Check() error {
 		{"commands", p.Commands, maxSet},
 		{"backlog", p.Backlog, maxSet},
 		{"million", p.Million, maxSet},
+		{"crowd", p.Crowd, maxSet},
+		{"timers of small-rate and small-for together", int(p.SmallRate * p.SmallSpan.Seconds()), maxSet},
 		{"timers of rate and for together", int(p.Rate * p.Span.Seconds()), maxSet},
 		{"timers of beside and for together", int(p.Beside * p.Span.Seconds()), maxSet},
 	} {

@@ -57,14 +57,22 @@ func Run(ctx context.Context, o Options) (_ []Figure, err error) {
 // open makes the namespace, and finds out early whether service, receiver and meter are there.
 func (r *run) open(ctx context.Context) error {
 	r.Watch.begin(Step{Phase: "start", What: "make the namespace"})
-	body := fmt.Appendf(nil, `{"name":%q,"numShards":%d}`, r.Namespace, r.Shards)
-	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath("/api/v1/namespaces/create").String(), r.Target.token, body); err != nil {
-		return fmt.Errorf("make namespace %s: %w", r.Namespace, err)
+	if err := r.namespace(ctx, r.Namespace, r.Shards); err != nil {
+		return err
 	}
 	if _, err := r.Meter.Read(ctx); err != nil {
 		return err
 	}
 	return r.receiver.expect(ctx, "nothing-", 0)
+}
+
+// namespace creates a namespace if it is missing.
+func (r *run) namespace(ctx context.Context, name string, shards int) error {
+	body := fmt.Appendf(nil, `{"name":%q,"numShards":%d}`, name, shards)
+	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath("/api/v1/namespaces/create").String(), r.Target.token, body); err != nil {
+		return fmt.Errorf("create namespace %s: %w", name, err)
+	}
+	return nil
 }
 
 // clean deletes what is still pending, and what would still fire after a run that was cut short.
@@ -88,11 +96,11 @@ func (r *run) remove(ctx context.Context, phase string, s *set) error {
 	l := load{
 		target: r.Target, path: "/api/v1/timers/batch-delete", connections: 4, requests: requests, done: &r.Watch.done,
 		body: func(to []byte, i int) []byte {
-			return s.appendDeletes(to, r.Namespace, i*each, min((i+1)*each, s.count))
+			return s.appendDeletes(to, s.namespace, i*each, min((i+1)*each, s.count))
 		},
 	}
 	if _, err := l.run(ctx); err != nil {
-		return fmt.Errorf("delete the timers %s… of namespace %s: %w", s.prefix, r.Namespace, err)
+		return fmt.Errorf("delete the timers %s… of namespace %s: %w", s.prefix, s.namespace, err)
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ const maxSet = 10_000_000
 
 // set is a number of timers that are alike: Prefix and a number make their ids.
 type set struct {
-	prefix string
-	count  int
+	namespace, prefix string
+	count             int
 	// at tells when the timer of a number is due.
 	at func(n int) time.Time
 
@@ -43,7 +43,7 @@ type set struct {
 // newSet prepares a set, so that a request costs no more than copying bytes.
 func newSet(namespace, prefix string, callbacks []string, payload, count int, at func(n int) time.Time) *set {
 	s := &set{
-		prefix: prefix, count: count, at: at,
+		namespace: namespace, prefix: prefix, count: count, at: at,
 		head:   fmt.Appendf(nil, `{"namespace":"%s","id":"%s`, namespace, prefix),
 		middle: []byte(`","executeAt":"`),
 	}

@@ -269,6 +269,8 @@ type Floor struct {
 	End Position
 	// Depth counts the messages not yet acknowledged, delivered ones included.
 	Depth int
+	// Waiting counts those of Depth that no member has taken yet; 0 if the bus does not tell.
+	Waiting int
 }
 
 // Floors has one Floor for each partition, by partition number. Where partitions of a queue share a stream, their

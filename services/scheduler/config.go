@@ -57,7 +57,8 @@ type Config struct {
 	SweepMargin time.Duration
 	// FullSweep is how often a sweep reads from the first key: 5 min.
 	FullSweep time.Duration
-	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096.
+	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096. Namespaces
+	// that have less than their share may exceed it, to at most twice as many.
 	Outstanding int
 	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have
 	// equal shares.
@@ -66,6 +67,10 @@ type Config struct {
 	PollPerShard, PollTotal int
 	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
 	QueueDepth int
+	// QueueAhead is how many events may wait in the due queue before only namespaces publish that have few timers due and
+	// in flight (I16): 1,024, and more as soon as dispatchers take more than that in QueueAheadFor, 100 ms.
+	QueueAhead    int
+	QueueAheadFor time.Duration
 	// PublishBatch is the most due events handed to the bus at once: 512.
 	PublishBatch int
 	// HintQueue bounds the hints a partition has received and not yet looked at: 4,096. Hints beyond
@@ -137,6 +142,7 @@ func (c *Config) withDefaults() error {
 		{&c.ClockBound, 250 * time.Millisecond},
 		{&c.AdvanceEvery, advance},
 		{&c.FloorEvery, 500 * time.Millisecond},
+		{&c.QueueAheadFor, 100 * time.Millisecond},
 		{&c.AnnounceAfter, 5 * time.Second},
 	} {
 		if *d.field == 0 {
@@ -153,6 +159,7 @@ func (c *Config) withDefaults() error {
 		{&c.PollPerShard, 1000},
 		{&c.PollTotal, 10000},
 		{&c.QueueDepth, 100000},
+		{&c.QueueAhead, 1024},
 		{&c.PublishBatch, 512},
 		{&c.HintQueue, 4096},
 	} {

@@ -108,7 +108,8 @@ func (o *session) missedShards(e effect, n int, err error) {
 
 // publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
 func (o *session) publish(now timer.Millis) {
-	batch := o.state.Release(now, o.config.PublishBatch)
+	batch, left := o.state.Release(now, o.config.PublishBatch, o.budget.Take(o.config.PublishBatch))
+	o.budget.Return(left)
 	if len(batch) == 0 {
 		return
 	}
@@ -210,20 +211,38 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 
 func (o *session) floor() {
 	o.work(effectFloor, func(ctx context.Context) func(timer.Millis) {
-		floor, err := o.askFloor(ctx)
+		floor, err := o.recentFloor(ctx)
 		return func(now timer.Millis) {
 			if err != nil {
 				o.failed(effectFloor, now, err)
 				return
 			}
 			o.state.Floor(now, floor)
+			o.flooredAt = now
 			o.worked(effectFloor, now.Add(o.config.FloorEvery))
 		}
 	})
 }
 
-func (o *session) askFloor(ctx context.Context) (bus.Floor, error) {
+// askFloor requests the floor: the answer is not older than the call.
+func (o *session) askFloor(ctx context.Context) (bus.Floor, error) { return o.own(o.askFloors(ctx)) }
+
+// recentFloor returns a floor that is at most a quarter of QueueAheadFor old.
+func (o *session) recentFloor(ctx context.Context) (bus.Floor, error) {
+	return o.own(o.floors.recent(ctx, o.config.QueueAheadFor/4, o.askFloors))
+}
+
+func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
+	mark := o.budget.Mark()
 	floors, err := o.config.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+	if err == nil {
+		o.budget.Observe(o.config.Clock(), mark, floors)
+	}
+	return floors, err
+}
+
+// own returns the entry of this partition.
+func (o *session) own(floors bus.Floors, err error) (bus.Floor, error) {
 	if err != nil {
 		return bus.Floor{}, fmt.Errorf("floor of the due queue: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/budget"
 )
 
 // Service is one scheduler process.
@@ -21,6 +22,8 @@ type Service struct {
 	config  Config
 	metrics *metrics
 	outage  *outage.Log
+	budget  *budget.Budget
+	floors  *floors
 }
 
 // New checks the configuration and registers the metrics.
@@ -31,6 +34,7 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
+		budget: budget.New(config.QueueAhead, config.QueueAheadFor), floors: newFloors(),
 	}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/budget"
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
@@ -40,6 +41,8 @@ type session struct {
 	metrics   *metrics
 	log       *slog.Logger
 	outage    *outage.Log
+	budget    *budget.Budget
+	floors    *floors
 	partition shard.Partition
 	owner     store.Owner
 
@@ -49,8 +52,8 @@ type session struct {
 	at      [effects]timer.Millis
 	running [effects]bool
 	pauses  [effects]*backoff.ExponentialBackOff
-	// sweptAt is when the last sweep ended.
-	sweptAt timer.Millis
+	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested without one.
+	sweptAt, flooredAt timer.Millis
 	// announcedAt is when marks were looked for last.
 	announcedAt timer.Millis
 	// refused are the entries of the outbox that the bus did not take last time.
@@ -80,8 +83,8 @@ func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation 
 	io, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	o := &session{
 		config: &s.config, metrics: s.metrics, partition: p,
-		log:      s.config.Logger.With("partition", int(p)),
-		outage:   s.outage,
+		log:    s.config.Logger.With("partition", int(p)),
+		outage: s.outage, budget: s.budget, floors: s.floors,
 		owner:    store.Owner{Incarnation: incarnation, Node: s.config.Node},
 		state:    partition.New(s.config.limits()),
 		fencedAt: map[shard.ID]timer.Millis{},
@@ -195,13 +198,11 @@ func (o *session) wakeAt(now timer.Millis) timer.Millis {
 func (o *session) dueAt(e effect) timer.Millis {
 	switch e {
 	case effectPublish:
-		return max(o.at[e], o.state.ReleaseAt())
+		return max(o.at[e], o.state.ReleaseAt(o.config.Clock(), o.budget.Left()))
 	case effectPoll:
 		return max(o.at[e], o.state.PollAt())
 	case effectFloor:
-		if !o.state.NeedsFloor() {
-			return timer.Never
-		}
+		return o.floorAt()
 	case effectAdvance:
 		if !o.state.Behind() {
 			return timer.Never
@@ -219,6 +220,19 @@ func (o *session) dueAt(e effect) timer.Millis {
 	case effects:
 	}
 	return o.at[e]
+}
+
+// floorAt is when to request the floor next, apart from sweeps: soon if credit for publications is low.
+func (o *session) floorAt() timer.Millis {
+	now := o.config.Clock()
+	switch {
+	case o.pauses[effectFloor] == nil && o.budget.Low() && o.state.WantsCredit(now):
+		return o.flooredAt.Add(o.config.QueueAheadFor / 2)
+	case o.state.NeedsFloor():
+		return o.at[effectFloor]
+	default:
+		return timer.Never
+	}
 }
 
 // announceAt is when to look for marks next. They come from timers that were out, so that one look a while after the

@@ -37,8 +37,9 @@ type world struct {
 
 	mu    sync.Mutex
 	fired []fired
-	// mode is what the dispatcher does with what it gets.
+	// mode is what the dispatcher does with what it gets, and pace how long that takes.
 	mode mode
+	pace time.Duration
 }
 
 type mode int
@@ -72,6 +73,12 @@ type fired struct {
 // inWorld runs a test in virtual time. The world's dispatcher stops by itself.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
+	inWorldOf(t, 0, test)
+}
+
+// inWorldOf does so with a dispatcher that takes only so many events at once.
+func inWorldOf(t *testing.T, inFlight int, test func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.NewDatabase()
 		w := &world{
@@ -86,7 +93,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
-			err := w.client.Consume(ctx, bus.Spec{Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue},
+			err := w.client.Consume(ctx, bus.Spec{Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue, MaxInFlight: inFlight},
 				func(context.Context, shard.Partition) (bus.Session, error) { return (*receiver)(w), nil })
 			if err != nil {
 				t.Errorf("consume due events: %v", err)
@@ -131,8 +138,11 @@ func (r *receiver) Deliver(ctx context.Context, d *bus.Delivery) error {
 	}
 	r.mu.Lock()
 	r.fired = append(r.fired, fired{Due: due, at: timer.SystemClock()})
-	mode := r.mode
+	mode, pace := r.mode, r.pace
 	r.mu.Unlock()
+	if pace > 0 {
+		time.Sleep(pace)
+	}
 	if mode == holding {
 		return nil
 	}

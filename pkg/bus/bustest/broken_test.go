@@ -311,3 +311,18 @@ func TestSuiteCatchesPrefixesThatMeet(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(m, m) },
 		"Publish/PrefixesAreApart") // caught's Stranger is on the same bus
 }
+
+// allWaiting takes messages with a member for messages that wait.
+type allWaiting struct{ *membus.Member }
+
+func (b *allWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	floors, err := b.Member.Floor(ctx, topic, group)
+	for i := range floors {
+		floors[i].Waiting = floors[i].Depth
+	}
+	return floors, err
+}
+
+func TestSuiteCatchesMessagesThatWaitAndAreTaken(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&allWaiting{m}, m) }, "Floor/WaitingCountsWhatNoMemberHasTaken")
+}

@@ -2,6 +2,7 @@ package bustest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -13,6 +14,7 @@ func floorChecks() []Check {
 		{"Floor/EmptyIsEnd", 2, floorEmpty},
 		{"Floor/OfAGroupThatNeverConsumed", 2, floorUnknownGroup},
 		{"Floor/QueueFollowsTheOldestUnacknowledged", 2, floorQueue},
+		{"Floor/WaitingCountsWhatNoMemberHasTaken", 2, floorWaiting},
 		{"Floor/OrderedIsPerPartition", 2, floorOrdered},
 		{"Floor/NotForHints", 1, floorHints},
 	}
@@ -94,6 +96,52 @@ func floorQueue(w *world) {
 	c.expectAll("1", "2", "3", "4", "3", "5")
 	c.ack("5")
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
+}
+
+// floorWaiting lets a member take three of five messages. A bus that does not tell answers 0 throughout.
+func floorWaiting(w *world) {
+	m := w.join()
+	for _, body := range numbers(1, 5) {
+		m.publish(bus.Due, 0, body)
+	}
+	waiting := func() (n int) {
+		w.Helper()
+		f := m.floor(bus.Due, queue.Group, 0)
+		if f.Waiting < 0 || f.Waiting > f.Depth {
+			w.Fatalf("%d of %d messages wait", f.Waiting, f.Depth)
+		}
+		return f.Waiting
+	}
+	told := waiting()
+	if told != 0 && told != 5 {
+		w.Fatalf("%d messages wait, want all 5", told)
+	}
+	few := queue
+	few.MaxInFlight = 3
+	c := m.consume(few, behaviour{})
+	c.expectAll("1", "2", "3")
+	left := 0
+	if told > 0 {
+		left = 2
+	}
+	w.poll("messages that wait", func() error {
+		if n := waiting(); n != left {
+			return fmt.Errorf("%d wait, want %d", n, left)
+		}
+		return nil
+	})
+	c.ack("1")
+	c.ack("2")
+	c.expectAll("1", "2", "3", "4", "5")
+	w.poll("messages that wait", func() error {
+		if n := waiting(); n != 0 {
+			return fmt.Errorf("%d wait while a member has all", n)
+		}
+		return nil
+	})
+	c.ack("3")
+	c.ack("4")
+	c.ack("5")
 }
 
 func floorOrdered(w *world) {

@@ -22,6 +22,7 @@ type queue struct {
 	items []*item // offsets first, first+1, …; acknowledged ones leave at the front
 	first int64
 	depth int // not acknowledged
+	held  int // of those, handed to a member, or returned by one that wants it later
 	// recent holds the last acknowledged messages, oldest first, for CrashQueue.
 	recent []recentItem
 
@@ -91,7 +92,7 @@ func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 }
 
 func (q *queue) floor(p shard.Partition) bus.Floor {
-	f := bus.Floor{Floor: q.end(p), End: q.end(p), Depth: q.depth}
+	f := bus.Floor{Floor: q.end(p), End: q.end(p), Depth: q.depth, Waiting: q.depth - q.held}
 	if len(q.items) > 0 {
 		f.Floor = q.items[0].position(p)
 	}
@@ -184,6 +185,12 @@ func (q *queue) hand(it *item, f *feed, now time.Time) {
 
 // move changes an item's state and voids its earlier deadline.
 func (q *queue) move(it *item, to state, until time.Time) {
+	if it.state == handed || it.state == delayed {
+		q.held--
+	}
+	if to == handed || to == delayed {
+		q.held++
+	}
 	it.state = to
 	it.epoch++
 	if to == handed || to == delayed {

@@ -77,6 +77,7 @@ type queuePart struct {
 	*stream
 	first, end uint64
 	depth      int
+	waiting    int // messages that no member has taken
 	subjects   map[string]uint64 // numbers of messages
 }
 
@@ -96,7 +97,7 @@ func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePar
 		return nil, err
 	}
 	part.end, part.subjects = info.State.LastSeq+1, info.State.Subjects
-	part.first, part.depth = info.State.FirstSeq, int(info.State.Msgs)
+	part.first, part.depth, part.waiting = info.State.FirstSeq, int(info.State.Msgs), int(info.State.Msgs)
 	consumer, err := b.consumer(ctx, s, durableName(group))
 	switch {
 	case errors.Is(err, jetstream.ErrConsumerNotFound): // the group has never consumed
@@ -104,7 +105,8 @@ func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePar
 		return nil, err
 	default:
 		part.first = max(part.first, consumer.AckFloor.Stream+1)
-		part.depth = consumer.NumAckPending + int(consumer.NumPending)
+		part.waiting = int(consumer.NumPending)
+		part.depth = consumer.NumAckPending + part.waiting
 	}
 	if part.depth == 0 {
 		part.first = part.end
@@ -141,7 +143,7 @@ func (q *dueQueue) floor(p shard.Partition, parts []*queuePart, atHome bool) bus
 		current = parts[0]
 	}
 	at := func(part *queuePart, seq uint64) bus.Position { return q.ranked(part.stream, part.position(p, seq)) }
-	f := bus.Floor{Floor: at(current, current.first), End: at(current, current.end), Depth: current.depth}
+	f := bus.Floor{Floor: at(current, current.first), End: at(current, current.end), Depth: current.depth, Waiting: current.waiting}
 	hold := func(part *queuePart) {
 		if oldest := at(part, part.first); oldest.Before(f.Floor) {
 			f.Floor = oldest

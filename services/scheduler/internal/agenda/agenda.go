@@ -2,6 +2,7 @@ package agenda
 
 import (
 	"container/heap"
+	"slices"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -27,13 +28,16 @@ type Entry struct {
 // Agenda holds armed states, in a queue for each group (a namespace), and lets groups take turns. Two
 // states of one timer are two entries: only the row check knows which of them still stands.
 type Agenda struct {
-	groups []*group // in the order of first use; the turn goes around
+	groups []*group // those with entries, in the order of first use; the turn goes around
 	byName map[string]*group
 	turn   int
 	armed  map[State]struct{}
 }
 
-type group struct{ entries queue }
+type group struct {
+	name    string
+	entries queue
+}
 
 // New makes an empty agenda.
 func New() *Agenda {
@@ -42,6 +46,35 @@ func New() *Agenda {
 
 // Len counts the armed states.
 func (a *Agenda) Len() int { return len(a.armed) }
+
+// Groups counts the groups that have armed states.
+func (a *Agenda) Groups() int { return len(a.groups) }
+
+// LenOf counts the armed states of a group.
+func (a *Agenda) LenOf(name string) int {
+	if g := a.byName[name]; g != nil {
+		return len(g.entries)
+	}
+	return 0
+}
+
+// DueOf counts the entries of a group that are due at now, up to most.
+func (a *Agenda) DueOf(name string, now timer.Millis, most int) int {
+	if g := a.byName[name]; g != nil {
+		return g.entries.due(0, now, most)
+	}
+	return 0
+}
+
+// Largest returns the group with the most armed states.
+func (a *Agenda) Largest() (name string, n int) {
+	for _, g := range a.groups {
+		if len(g.entries) > n {
+			name, n = g.name, len(g.entries)
+		}
+	}
+	return name, n
+}
 
 // Has reports whether the state is armed.
 func (a *Agenda) Has(s State) bool {
@@ -58,37 +91,56 @@ func (a *Agenda) Arm(name string, e Entry) {
 	a.armed[s] = struct{}{}
 	g, ok := a.byName[name]
 	if !ok {
-		g = &group{}
+		g = &group{name: name}
 		a.byName[name] = g
 		a.groups = append(a.groups, g)
 	}
 	heap.Push(&g.entries, e)
 }
 
-// NextDue returns the earliest due_at of all, or Never.
-func (a *Agenda) NextDue() timer.Millis {
+// NextDue returns the earliest due_at of the groups that may give an entry, or Never.
+func (a *Agenda) NextDue(may func(name string) bool) timer.Millis {
 	next := timer.Never
 	for _, g := range a.groups {
-		if len(g.entries) > 0 {
-			next = min(next, g.entries[0].Row.DueAt)
+		if due := g.entries[0].Row.DueAt; due < next && may(g.name) {
+			next = due
 		}
 	}
 	return next
 }
 
-// Pop takes out one entry that is due at now: each group gives its earliest in its turn.
-func (a *Agenda) Pop(now timer.Millis) (Entry, bool) {
+// Pop takes out one entry that is due at now: each group that may gives its earliest in its turn.
+func (a *Agenda) Pop(now timer.Millis, may func(name string) bool) (name string, e Entry, ok bool) {
 	for range a.groups {
 		g := a.groups[a.turn]
 		a.turn = (a.turn + 1) % len(a.groups)
-		if len(g.entries) == 0 || g.entries[0].Row.DueAt > now {
+		if g.entries[0].Row.DueAt > now || !may(g.name) {
 			continue
 		}
-		e, _ := heap.Pop(&g.entries).(Entry)
+		e, _ = heap.Pop(&g.entries).(Entry)
 		delete(a.armed, StateOf(&e.Row))
-		return e, true
+		a.forgetEmpty()
+		return g.name, e, true
 	}
-	return Entry{}, false
+	return "", Entry{}, false
+}
+
+// TakeLast takes out the latest n entries of a group.
+func (a *Agenda) TakeLast(name string, n int) []Entry {
+	g := a.byName[name]
+	if g == nil {
+		return nil
+	}
+	slices.SortFunc(g.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // in order, it is a heap too
+	at := max(0, len(g.entries)-n)
+	taken := slices.Clone(g.entries[at:])
+	clear(g.entries[at:])
+	g.entries = g.entries[:at]
+	for i := range taken {
+		delete(a.armed, StateOf(&taken[i].Row))
+	}
+	a.forgetEmpty()
+	return taken
 }
 
 // Each calls f for every entry, in no order that means anything.
@@ -115,6 +167,23 @@ func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
 		g.entries = kept
 		heap.Init(&g.entries)
 	}
+	a.forgetEmpty()
+}
+
+// forgetEmpty forgets groups without entries. The turn stays with the group that has it.
+func (a *Agenda) forgetEmpty() {
+	for at := len(a.groups) - 1; at >= 0; at-- {
+		if g := a.groups[at]; len(g.entries) == 0 {
+			delete(a.byName, g.name)
+			a.groups = slices.Delete(a.groups, at, at+1)
+			if at < a.turn {
+				a.turn--
+			}
+		}
+	}
+	if a.turn >= len(a.groups) {
+		a.turn = 0
+	}
 }
 
 // queue is a heap by (due_at, uuid).
@@ -123,6 +192,15 @@ type queue []Entry
 func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].Row.Key().Compare(q[j].Row.Key()) < 0 }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+
+// due counts the entries at and below a place of the heap that are due at now, up to most.
+func (q queue) due(at int, now timer.Millis, most int) int {
+	if most <= 0 || at >= len(q) || q[at].Row.DueAt > now {
+		return 0
+	}
+	n := 1 + q.due(2*at+1, now, most-1)
+	return n + q.due(2*at+2, now, most-n)
+}
 
 func (q *queue) Push(x any) {
 	e, _ := x.(Entry)

@@ -14,17 +14,19 @@ func row(due timer.Millis, id byte, revision timer.Revision) store.DueRow {
 	return store.DueRow{Ref: store.Ref{UUID: timer.UUID{id}}, DueAt: due, Revision: revision}
 }
 
+func all(string) bool { return true }
+
 func TestPopGivesNothingBeforeItsTime(t *testing.T) {
 	a := agenda.New()
 	a.Arm("n", agenda.Entry{Row: row(100, 1, 1)})
-	if _, ok := a.Pop(99); ok {
+	if _, _, ok := a.Pop(99, all); ok {
 		t.Fatal("an entry due at 100 came out at 99")
 	}
-	if _, ok := a.Pop(100); !ok {
+	if _, _, ok := a.Pop(100, all); !ok {
 		t.Fatal("an entry due at 100 did not come out at 100")
 	}
-	if a.Len() != 0 || a.NextDue() != timer.Never {
-		t.Fatalf("after the last entry: %d left, next due %v", a.Len(), a.NextDue())
+	if a.Len() != 0 || a.NextDue(all) != timer.Never {
+		t.Fatalf("after the last entry: %d left, next due %v", a.Len(), a.NextDue(all))
 	}
 }
 
@@ -39,7 +41,7 @@ func TestPopOrdersByDueAtThenUUID(t *testing.T) {
 	}
 	slices.SortFunc(want, store.Key.Compare)
 	for i, key := range want {
-		e, ok := a.Pop(1000)
+		_, e, ok := a.Pop(1000, all)
 		if !ok || e.Row.Key() != key {
 			t.Fatalf("entry %d is %v, want %v", i, e.Row.Key(), key)
 		}
@@ -53,7 +55,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 	}
 	a.Arm("quiet", agenda.Entry{Row: row(2, 99, 1)})
 	for i := range 2 {
-		e, ok := a.Pop(10)
+		_, e, ok := a.Pop(10, all)
 		if !ok {
 			t.Fatal("nothing came out")
 		}
@@ -85,7 +87,7 @@ func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
 	a.Drop(func(r *store.DueRow) bool { return r.Ref.UUID[0]%2 == 0 })
 	last := timer.Millis(0)
 	n := 0
-	for e, ok := a.Pop(1000); ok; e, ok = a.Pop(1000) {
+	for _, e, ok := a.Pop(1000, all); ok; _, e, ok = a.Pop(1000, all) {
 		if e.Row.DueAt < last || e.Row.Ref.UUID[0]%2 == 0 {
 			t.Fatalf("came out: %v after %v", e.Row, last)
 		}
@@ -94,5 +96,64 @@ func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
 	}
 	if n != 50 || a.Len() != 0 {
 		t.Fatalf("%d came out and %d are left, want 50 and 0", n, a.Len())
+	}
+}
+
+func TestGroupsThatMayNotAreLeftOut(t *testing.T) {
+	a := agenda.New()
+	a.Arm("flood", agenda.Entry{Row: row(1, 1, 1)})
+	a.Arm("quiet", agenda.Entry{Row: row(2, 2, 1)})
+	quiet := func(name string) bool { return name == "quiet" }
+	if next := a.NextDue(quiet); next != 2 {
+		t.Errorf("the next of the group that may is due at %d, want 2", next)
+	}
+	if name, e, ok := a.Pop(10, quiet); !ok || name != "quiet" || e.Row.Ref.UUID[0] != 2 {
+		t.Errorf("%v of %q came out", e.Row, name)
+	}
+	if _, _, ok := a.Pop(10, quiet); ok || a.Groups() != 1 || a.LenOf("flood") != 1 || a.LenOf("quiet") != 0 {
+		t.Error("a group that may not gave an entry, or an empty group is still there")
+	}
+}
+
+func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	a := agenda.New()
+	for _, i := range random.Perm(100) {
+		a.Arm("flood", agenda.Entry{Row: row(timer.Millis(i), byte(i), 1)})
+	}
+	a.Arm("quiet", agenda.Entry{Row: row(1000, 200, 1)})
+	if name, n := a.Largest(); name != "flood" || n != 100 {
+		t.Fatalf("the largest group is %q with %d", name, n)
+	}
+	for i, e := range a.TakeLast("flood", 10) {
+		if want := byte(90 + i); e.Row.Ref.UUID[0] != want || a.Has(agenda.StateOf(&e.Row)) {
+			t.Errorf("entry %d is %v, want %d", i, e.Row, want)
+		}
+	}
+	for i := range 90 {
+		if _, e, ok := a.Pop(999, all); !ok || e.Row.Ref.UUID[0] != byte(i) {
+			t.Fatalf("entry %d is %v", i, e.Row)
+		}
+	}
+	if len(a.TakeLast("flood", 1)) != 0 || len(a.TakeLast("quiet", 9)) != 1 || a.Len() != 0 || a.Groups() != 0 {
+		t.Error("a group gave what it does not have, or is still there")
+	}
+}
+
+func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	a := agenda.New()
+	for _, i := range random.Perm(100) {
+		a.Arm("n", agenda.Entry{Row: row(timer.Millis(i), byte(i), 1)})
+	}
+	for now := range timer.Millis(100) {
+		for _, most := range []int{0, 1, 7, 100} {
+			if got, want := a.DueOf("n", now, most), min(most, int(now)+1); got != want {
+				t.Fatalf("%d are due at %d, up to %d; want %d", got, now, most, want)
+			}
+		}
+	}
+	if n := a.DueOf("other", 100, 9); n != 0 {
+		t.Errorf("%d are due of a group that has none", n)
 	}
 }

@@ -64,7 +64,7 @@ func TestWhatTheBusHasNotTakenStaysInFlight(t *testing.T) {
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	b.p.Release(start, 10)
+	b.p.Release(start, 10, 1000)
 	b.floor(start+100, 9)
 	b.sweep(start + 3000)
 	b.wantInFlight(1)

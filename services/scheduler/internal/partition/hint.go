@@ -34,8 +34,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 		return HintKnown
 	case s.standing && !row.Key().After(s.barrier):
 		return HintBarred
-	case h.DueAt <= now.Add(p.limits.LookAhead) && p.room() > 0:
-		p.agenda.Arm(s.group, agenda.Entry{Row: row, Again: s.again(now, &row)})
+	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, agenda.Entry{Row: row, Again: s.again(now, &row)}):
 		s.resting = false
 		return HintArmed
 	default:

@@ -52,6 +52,8 @@ type Planted struct {
 	ForgetAtOnce bool
 	// Early publishes so long before due_at.
 	Early time.Duration
+	// FirstComeFirstServed gives namespaces no shares: no I16.
+	FirstComeFirstServed bool
 	// RestBehindR asks shards at rest as it asks the others, so that nobody looks at what lies behind R.
 	RestBehindR bool
 }
@@ -63,8 +65,9 @@ type Partition struct {
 	// polledFirst is the shard that the last poll asked first.
 	polledFirst shard.ID
 	agenda      *agenda.Agenda
-	// out is the in-flight set.
-	out map[agenda.State]*publication
+	// out is the in-flight set, and inFlight counts it by namespace.
+	out      map[agenda.State]*publication
+	inFlight map[string]int
 	// forgotten has the states that left the in-flight set while a poll or a sweep was reading, and when (a tick). Their
 	// rows may be in its answer although their outcomes have been written since.
 	forgotten map[agenda.State]uint64
@@ -128,7 +131,8 @@ type ownedShard struct {
 
 // publication is a state in flight: handed to the bus and not yet passed by the ack floor.
 type publication struct {
-	row store.DueRow
+	row   store.DueRow
+	group string
 	// acked: the bus has it, at position, since at (this node's clock) and tick.
 	acked    bool
 	position bus.Position
@@ -143,7 +147,7 @@ type publication struct {
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
-		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}, forgotten: map[agenda.State]uint64{},
+		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}, inFlight: map[string]int{}, forgotten: map[agenda.State]uint64{},
 		liftedAt: timer.Never, staleAt: timer.Never,
 	}
 }
@@ -213,7 +217,7 @@ func (p *Partition) drop(id shard.ID) {
 	p.agenda.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
 	for state, pub := range p.out {
 		if pub.row.Ref.Shard == id {
-			delete(p.out, state)
+			p.land(state, pub)
 		}
 	}
 	p.repeat = slices.DeleteFunc(p.repeat, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
@@ -281,7 +285,7 @@ func (p *Partition) forgetPassed(now timer.Millis) {
 		if !p.passed(now, pub) {
 			continue
 		}
-		if !p.forget(state, oldest) {
+		if !p.forget(state, pub, oldest) {
 			return
 		}
 	}
@@ -289,7 +293,7 @@ func (p *Partition) forgetPassed(now timer.Millis) {
 
 // forget removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer may have the
 // state's row. It returns false if a very long read leaves no room to remember that.
-func (p *Partition) forget(state agenda.State, oldest uint64) bool {
+func (p *Partition) forget(state agenda.State, pub *publication, oldest uint64) bool {
 	if oldest != noRead {
 		if len(p.forgotten) >= p.limits.Outstanding {
 			return false
@@ -297,7 +301,7 @@ func (p *Partition) forget(state agenda.State, oldest uint64) bool {
 		p.ticks++
 		p.forgotten[state] = p.ticks
 	}
-	delete(p.out, state)
+	p.land(state, pub)
 	return true
 }
 
@@ -359,8 +363,8 @@ func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 	return !row.Key().After(s.lifted) || !s.standing && row.DueAt < now
 }
 
-// NeedsFloor reports whether a barrier stands, publishing waits for the queue to drain, or half of the in-flight set is
-// in use, so that the floor is worth asking for before the next sweep.
+// NeedsFloor reports whether a barrier is up, publishing waits for the queue to drain, or half of the in-flight set is in
+// use, so that the floor is worth asking for before the next sweep.
 func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.out) >= p.limits.Outstanding {
 		return true

@@ -92,7 +92,7 @@ func (b *bench) poll(now timer.Millis) {
 		a := store.DueShard{NextDueAt: timer.Never}
 		for _, r := range b.rows {
 			switch {
-			case !r.Key().After(asked.After):
+			case r.Ref.Shard != asked.Claim.Shard, !r.Key().After(asked.After):
 			case r.DueAt > q.Horizon:
 				a.NextDueAt = min(a.NextDueAt, r.DueAt)
 			case len(a.Rows) == q.PerShard:
@@ -109,7 +109,7 @@ func (b *bench) poll(now timer.Millis) {
 // release publishes what is due and has the bus acknowledge it.
 func (b *bench) release(now timer.Millis) []string {
 	b.t.Helper()
-	batch := b.p.Release(now, 1000)
+	batch, _ := b.p.Release(now, 1000, 1000)
 	positions := make([]bus.Position, len(batch))
 	var names []string
 	for i, o := range batch {
@@ -141,7 +141,7 @@ func (b *bench) sweep(now timer.Millis) {
 		page := make([]store.OverdueShard, len(q.Shards))
 		for i, asked := range q.Shards {
 			for _, r := range b.rows {
-				if !r.Key().After(asked.From) || r.Key().After(asked.Upto) || r.DueAt >= q.Before {
+				if r.Ref.Shard != asked.Claim.Shard || !r.Key().After(asked.From) || r.Key().After(asked.Upto) || r.DueAt >= q.Before {
 					continue
 				}
 				if len(page[i].Rows) == b.page {

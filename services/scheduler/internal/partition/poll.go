@@ -9,14 +9,11 @@ import (
 )
 
 // PollAt returns when the next poll is worth making: when a shard's next row comes into the look-ahead,
-// but not before the agenda has room again.
+// but not before the timer heap has room for it.
 func (p *Partition) PollAt() timer.Millis {
-	if p.room() < max(1, p.limits.Agenda/4) {
-		return timer.Never
-	}
-	next := timer.Never
+	next, may := timer.Never, p.mayPoll()
 	for _, s := range p.shards {
-		if !s.polling {
+		if !s.polling && s.pollAt < next && may(s) {
 			next = min(next, s.pollAt)
 		}
 	}
@@ -28,13 +25,15 @@ func (p *Partition) PollAt() timer.Millis {
 func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	q := store.DueQuery{
 		Horizon:  now.Add(p.limits.LookAhead),
-		PerShard: min(p.limits.PollPerShard, p.room()),
-		Total:    min(p.limits.PollTotal, p.room()),
+		PerShard: p.limits.PollPerShard,
+		Total:    p.limits.PollTotal,
 	}
+	room, may := p.room(), p.mayPoll()
 	for _, s := range p.shards {
-		if s.polling || s.pollAt > now {
+		if s.polling || s.pollAt > now || !may(s) {
 			continue
 		}
+		room = max(room, p.heapShare(s.group)-p.agenda.LenOf(s.group))
 		s.polling = true
 		// A hint that arrives while the poll runs must not be overwritten by its answer.
 		s.pollAt = timer.Never
@@ -42,7 +41,9 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	}
 	p.ticks++
 	p.pollTick = p.ticks
+	q.PerShard, q.Total = min(q.PerShard, room), min(q.Total, room)
 	q.Shards = p.takeTurns(q.Shards)
+	p.fewestFirst(q.Shards)
 	return q
 }
 
@@ -91,13 +92,14 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 			// The barrier fell while this poll ran: it started too far ahead.
 			continue
 		}
-		p.arm(now, s, &answer[i])
+		p.take(now, s, &answer[i])
 	}
 	p.pollTick = 0
 	return fenced
 }
 
-func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) {
+// take arms the rows of a shard.
+func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard) {
 	s.resting = s.resting && len(found.Rows) == 0
 	for i := range found.Rows {
 		row := &found.Rows[i]
@@ -109,11 +111,10 @@ func (p *Partition) arm(now timer.Millis, s *ownedShard, found *store.DueShard) 
 			continue
 		}
 		if state := agenda.StateOf(row); !p.known(state) && !p.forgottenSince(p.pollTick, state) {
-			if p.room() == 0 {
+			if !p.arm(s, agenda.Entry{Row: *row, Again: s.again(now, row)}) {
 				s.cut, s.pollAt = true, now
 				return
 			}
-			p.agenda.Arm(s.group, agenda.Entry{Row: *row, Again: s.again(now, row)})
 		}
 		s.read = row.Key()
 	}

@@ -19,40 +19,43 @@ type Outgoing struct {
 	ID string
 }
 
-// ReleaseAt returns when the next state may be published; Never while a bound is reached.
-func (p *Partition) ReleaseAt() timer.Millis {
+// ReleaseAt returns when the next state may be published with so much credit (Release); Never while a bound is reached.
+func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return timer.Never
 	}
-	if len(p.repeat) > 0 {
-		return p.repeat[0].Row.DueAt
+	next := p.agenda.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Planted.Early)
+	if len(p.repeat) > 0 && credit > 0 {
+		next = min(next, p.repeat[0].Row.DueAt)
 	}
-	if len(p.out) >= p.limits.Outstanding {
-		return timer.Never
-	}
-	return p.agenda.NextDue().Add(-p.limits.Planted.Early)
+	return next
 }
 
 // Release takes up to limit states that are due at now, never before: first what the sweep found, then
-// the agenda, namespaces in turn. They are outstanding from here on. The caller publishes them until
+// the agenda, namespaces in turn. They are in flight from here on. The caller publishes them until
 // the bus has them, with the same IDs, and calls Published.
-func (p *Partition) Release(now timer.Millis, limit int) []Outgoing {
+//
+// Each of them uses one of credit, as far as there is any; left is the rest. Without credit, only namespaces publish
+// that have few timers due and in flight.
+func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
 	if p.floor.Depth >= p.limits.QueueDepth {
-		return nil
+		return nil, credit
 	}
-	n := min(limit, len(p.repeat))
-	batch := append([]Outgoing(nil), p.repeat[:n]...)
+	n := min(limit, len(p.repeat), credit)
+	credit -= n
+	batch = append(batch, p.repeat[:n]...)
 	p.repeat = append(p.repeat[:0], p.repeat[n:]...)
-	for len(batch) < limit && len(p.out) < p.limits.Outstanding {
-		e, ok := p.agenda.Pop(now.Add(p.limits.Planted.Early))
+	for len(batch) < limit {
+		group, e, ok := p.agenda.Pop(now.Add(p.limits.Planted.Early), p.mayPublish(now, &credit))
 		if !ok {
 			break
 		}
+		credit = max(0, credit-1)
 		s := p.shard(e.Row.Ref.Shard)
 		if s == nil {
 			continue
 		}
-		p.out[agenda.StateOf(&e.Row)] = &publication{row: e.Row}
+		p.launch(agenda.StateOf(&e.Row), &publication{row: e.Row, group: group})
 		batch = append(batch, p.outgoing(s, e.Row, e.Again))
 	}
 	for i := range batch {
@@ -60,7 +63,7 @@ func (p *Partition) Release(now timer.Millis, limit int) []Outgoing {
 			s.sent = batch[i].Row.Key()
 		}
 	}
-	return batch
+	return batch, credit
 }
 
 // outgoing builds the event. The plain ID lets the bus drop what two owners publish around a take-over;

@@ -108,7 +108,7 @@ func TestAShardComesToRestOnlyWhenNothingOfItIsKnown(t *testing.T) {
 			b.put(row(1, start+600, start))
 			b.p.HintsLost(start + 500)
 			b.poll(start + 500)
-			b.p.Release(start+600, 10)
+			b.p.Release(start+600, 10, 1000)
 			b.remove(1)
 		}, 0},
 		"a row in the store": {func(b *bench) { b.put(row(1, start+600, start)) }, 0},

@@ -92,7 +92,7 @@ func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
 	if w, moved := b.watermark(late); moved && !(store.Key{DueAt: start, UUID: timer.UUID{1}}).After(w) {
 		t.Fatalf("W moved to %v although nothing is published", w)
 	}
-	batch := b.p.Release(start, 1000)
+	batch, _ := b.p.Release(start, 1000, 1000)
 	if len(batch) != 2 {
 		t.Fatalf("%d released, want 2", len(batch))
 	}
@@ -256,7 +256,7 @@ func TestOutstandingIsForgottenOnlyByAReadBegunAfterItsPublication(t *testing.T)
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	batch := b.p.Release(start, 10)
+	batch, _ := b.p.Release(start, 10, 1000)
 	q := b.p.SweepStart(start)
 	b.p.Published(start, batch, []bus.Position{b.position(1)})
 	// The page was read before the row's commit reached it, or from before the publication.
@@ -318,7 +318,7 @@ func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 	if got := b.p.Releases()[0].Published; got != store.MinKey() {
 		t.Fatalf("P of an owner that published nothing: %v", got)
 	}
-	b.p.Release(start+60, 10) // the bus never answers
+	b.p.Release(start+60, 10, 1000) // the bus never answers
 	if got := b.p.Releases()[0].Published; got != (store.Key{DueAt: start + 50, UUID: timer.UUID{2}}) {
 		t.Fatalf("P after two were sent with unknown answer: %v", got)
 	}
@@ -331,7 +331,7 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b.poll(start)
 	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
 	b.wantReleased(start)
-	if b.p.ReleaseAt() != timer.Never || !b.p.NeedsFloor() {
+	if b.p.ReleaseAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {
 		t.Fatal("with a full queue nothing is released, and the floor is asked for")
 	}
 	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})

@@ -202,7 +202,7 @@ func (p *Partition) finishSweep() {
 	oldest := p.oldestRead()
 	for state, pub := range p.out {
 		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
-		if gone && p.covered(&pub.row) && !p.forget(state, oldest) {
+		if gone && p.covered(&pub.row) && !p.forget(state, pub, oldest) {
 			break // the next sweep continues
 		}
 	}
@@ -224,7 +224,7 @@ func (p *Partition) finishSweep() {
 			// Armed by a hint meanwhile, or no room: the next sweep sees.
 			continue
 		default:
-			p.out[state] = &publication{row: row, repeating: true}
+			p.launch(state, &publication{row: row, group: s.group, repeating: true})
 		}
 		p.repeat = append(p.repeat, p.outgoing(s, row, true))
 		p.sweep.queued++

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// crowdHosts is over how many hosts the backlog of the phase fairness goes.
+	crowdHosts = 45
+	// crowdShards is how many shards its namespace has.
+	crowdShards = 1024
+)
+
+// fairness measures how late the timers of a small namespace are: alone, and while another namespace has a backlog.
+func (r *run) fairness(ctx context.Context, f *figures) (err error) {
+	if err := r.fill(ctx, r.Plan.Pending); err != nil { // batches were measured then
+		return err
+	}
+	addresses, err := r.openHosts(ctx, crowdHosts, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_, closing := r.openHosts(context.WithoutCancel(ctx), 0, 0)
+		err = errors.Join(err, closing)
+	}()
+	for i := range addresses {
+		addresses[i] += firePath
+	}
+	crowd := r.Namespace + "-crowd"
+	if err := r.namespace(ctx, crowd, crowdShards); err != nil {
+		return err
+	}
+	alone, err := r.small(ctx, "alone", nil)
+	if err != nil {
+		return err
+	}
+	beside, err := r.small(ctx, "beside", func(due time.Time) *set {
+		return newSet(crowd, r.id+"-crowd-", addresses, SmallPayload, r.Plan.Crowd, func(int) time.Time { return due })
+	})
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("small namespace at %.0f/s", r.Plan.SmallRate)
+	f.add("alone_p50", what+": p50", Milliseconds, alone.Lateness.P50)
+	f.add("alone_p99", what+": p99", Milliseconds, alone.Lateness.P99)
+	what = fmt.Sprintf("the same while another has %s due", thousands(r.Plan.Crowd))
+	f.add("beside_p50", what+": p50", Milliseconds, beside.Lateness.P50)
+	f.add("beside_p99", what+": p99", Milliseconds, beside.Lateness.P99)
+	f.add("beside_max", what+": max", Milliseconds, beside.Lateness.Max)
+	f.add("above", "fairness: p99 beside the backlog above p99 alone", Milliseconds, beside.Lateness.P99-alone.Lateness.P99)
+	f.add("crowd_rate", "fairness: fires/s of the backlog meanwhile", PerSecond, float64(beside.Strays)/r.Plan.SmallSpan.Seconds())
+	f.add("early", "fairness: callbacks before their time", Count, float64(alone.Early+beside.Early))
+	f.add("duplicates", "fairness: duplicate callbacks", Count, float64(alone.Duplicates+beside.Duplicates))
+	return nil
+}
+
+// small lets a small namespace fire at a steady rate, from the instant at which the timers of crowd are due, and deletes what
+// is left of those.
+func (r *run) small(ctx context.Context, name string, crowd func(due time.Time) *set) (_ Report, err error) {
+	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
+	creating := 2 * float64(count) / r.batchRate
+	if crowd != nil {
+		creating += 2 * float64(r.Plan.Crowd) / r.batchRate
+	}
+	due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
+	if crowd != nil {
+		others := crowd(due)
+		r.armed = append(r.armed, others)
+		defer func() {
+			if err == nil {
+				r.armed = nil
+				err = errors.Join(r.remove(ctx, r.phase, others), r.calm(ctx))
+			}
+		}()
+		if _, err := r.inBatches(ctx, others, "create the timers of a backlog"); err != nil {
+			return Report{}, err
+		}
+	}
+	s := r.newSet("fairness-"+name, SmallPayload, count, func(n int) time.Time {
+		return due.Add(time.Duration(float64(n) / r.Plan.SmallRate * float64(time.Second)))
+	})
+	if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
+		return Report{}, err
+	}
+	r.armed = append(r.armed, s)
+	if _, err := r.inBatches(ctx, s, "create the timers"); err != nil {
+		return Report{}, err
+	}
+	if late := time.Since(due); late > 0 {
+		return Report{}, fmt.Errorf("the timers were created %v after they were due: measure with fewer", late)
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	if err := rest(ctx, time.Until(due)); err != nil {
+		return Report{}, err
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	if err := r.await(ctx, s); err != nil {
+		return Report{}, err
+	}
+	return r.receiver.report(ctx, true)
+}

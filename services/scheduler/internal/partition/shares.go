@@ -1,0 +1,121 @@
+package partition
+
+import (
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+)
+
+// Namespaces share what is bounded (I16): the timer heap, polls and the in-flight set. A namespace may use what others leave
+// unused. When one that uses less than its share needs room, it gets it:
+//
+//   - in the timer heap from the namespace with the most armed timers, whose latest ones are read again later,
+//   - in polls by being read first, even if the timer heap is full,
+//   - in the in-flight set beyond its bound.
+
+// withoutCredit is how many timers of a namespace may be due or in flight before it needs credit of the process's budget.
+const withoutCredit = 16
+
+// share is what each of users may have of something.
+func share(limit, users int) int { return max(1, limit/max(1, users)) }
+
+// heapShare is a namespace's share of the timer heap.
+func (p *Partition) heapShare(group string) int {
+	users := p.agenda.Groups()
+	if p.agenda.LenOf(group) == 0 {
+		users++
+	}
+	return share(p.limits.Agenda, users)
+}
+
+// arm arms a state if there is room, or if a namespace that has more armed can give room.
+func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
+	if p.room() == 0 {
+		name, most := p.agenda.Largest()
+		more := most - p.agenda.LenOf(s.group)
+		if more < 2 || p.limits.Planted.FirstComeFirstServed {
+			return false
+		}
+		// Several at once, because finding the latest means sorting.
+		for _, last := range p.agenda.TakeLast(name, min(more/2, 1+most/16)) {
+			p.leaveToPoll(&last.Row)
+		}
+	}
+	p.agenda.Arm(s.group, e)
+	return true
+}
+
+// leaveToPoll brings R back before a row that is not armed any more. The watermark is before it, because it was armed.
+func (p *Partition) leaveToPoll(row *store.DueRow) {
+	s := p.shard(row.Ref.Shard)
+	if s == nil {
+		return
+	}
+	if key := row.Key(); !key.After(s.read) {
+		s.read = before(key)
+	}
+	s.cut = true
+	s.pollAt = min(s.pollAt, row.DueAt.Add(-p.limits.LookAhead))
+}
+
+// mayPoll returns which shards may be polled: while a quarter of the timer heap is free all of them, else those of
+// namespaces that have less than their share armed.
+func (p *Partition) mayPoll() func(*ownedShard) bool {
+	if p.room() >= max(1, p.limits.Agenda/4) {
+		return func(*ownedShard) bool { return true }
+	}
+	if p.limits.Planted.FirstComeFirstServed {
+		return func(*ownedShard) bool { return false }
+	}
+	return func(s *ownedShard) bool { return p.agenda.LenOf(s.group) < p.heapShare(s.group) }
+}
+
+// fewestFirst puts the shards of namespaces first that have the fewest timers armed: an answer has a limit.
+func (p *Partition) fewestFirst(asked []store.DueAfter) {
+	if p.agenda.Groups() == 0 || p.limits.Planted.FirstComeFirstServed {
+		return
+	}
+	armed := func(a store.DueAfter) int { return p.agenda.LenOf(p.shard(a.Claim.Shard).group) }
+	slices.SortStableFunc(asked, func(a, b store.DueAfter) int { return armed(a) - armed(b) })
+}
+
+// mayPublish returns which namespaces may have one more event in flight at now, while there is so much credit.
+func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string) bool {
+	return func(group string) bool {
+		own, users := p.inFlight[group], len(p.inFlight)
+		if own == 0 {
+			users++
+		}
+		switch {
+		case p.limits.Planted.FirstComeFirstServed:
+			return len(p.out) < p.limits.Outstanding
+		case len(p.out) < p.limits.Outstanding:
+		case len(p.out) >= 2*p.limits.Outstanding, own >= share(p.limits.Outstanding, users):
+			return false
+		}
+		return *credit > 0 || own+p.agenda.DueOf(group, now, withoutCredit+1) <= withoutCredit
+	}
+}
+
+// launch adds a state to the in-flight set.
+func (p *Partition) launch(state agenda.State, pub *publication) {
+	p.out[state] = pub
+	p.inFlight[pub.group]++
+}
+
+// land takes a state from the in-flight set.
+func (p *Partition) land(state agenda.State, pub *publication) {
+	delete(p.out, state)
+	p.inFlight[pub.group]--
+	if p.inFlight[pub.group] == 0 {
+		delete(p.inFlight, pub.group)
+	}
+}
+
+// WantsCredit reports whether something due waits for credit, or is in flight, so that the floor is worth asking for when
+// credit is low.
+func (p *Partition) WantsCredit(now timer.Millis) bool {
+	return len(p.repeat) > 0 || len(p.out) > 0 || p.agenda.NextDue(func(string) bool { return true }) <= now
+}

@@ -1,0 +1,201 @@
+package partition_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
+)
+
+// small is the shard of namespace "m", which has few timers; shard 3 is of "n", which has many.
+const small = shard.ID(7)
+
+// fairBench has a backlog of 12 rows in namespace n, and room for 8 armed and 4 states in flight.
+func fairBench(t *testing.T) *bench {
+	t.Helper()
+	l := limits()
+	l.Agenda, l.Outstanding = 8, 4
+	b := newBench(t, l)
+	for id := byte(1); id <= 12; id++ {
+		b.put(row(id, start-1000+timer.Millis(id), start-2000))
+	}
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: small, Version: 1}, Watermark: store.MinKey(), Published: store.MinKey()}, b.position(1))
+	b.floor(start, 1)
+	b.poll(start)
+	if n := b.p.Armed(); n != 8 {
+		t.Fatalf("%d armed, want the bound of 8", n)
+	}
+	return b
+}
+
+func smallRow(id byte, due timer.Millis) store.DueRow {
+	r := row(id, due, start)
+	r.Ref.Shard = small
+	return r
+}
+
+func TestI16_AHintWithinTheShareIsArmed(t *testing.T) {
+	b := fairBench(t)
+	for id := byte(101); id <= 106; id++ {
+		want := partition.HintArmed
+		if id > 104 { // beyond the share of 4
+			want = partition.HintLater
+		}
+		if got := b.p.Hint(start, hint(smallRow(id, start+100))); got != want {
+			t.Errorf("hint %d was %s, want %s", id, got, want)
+		}
+	}
+	if n := b.p.Armed(); n > 8 {
+		t.Errorf("%d armed, want at most 8", n)
+	}
+}
+
+// TestI16_WhatGaveRoomIsReadAgain: the timers that lose their place in the heap are published in their turn, each once, and
+// the watermark does not pass them.
+func TestI16_WhatGaveRoomIsReadAgain(t *testing.T) {
+	b := fairBench(t)
+	for id := byte(101); id <= 104; id++ {
+		b.p.Hint(start, hint(smallRow(id, start+100)))
+	}
+	seen := map[string]int{}
+	for now := start + 100; now < start+200; now++ {
+		for _, name := range b.release(now) {
+			seen[name]++
+		}
+		if w, moved := b.watermark(now + 10_000); moved {
+			for id := byte(1); id <= 12; id++ {
+				name := fmt.Sprint(id)
+				if key := b.rows[id-1].Key(); !key.After(w) && seen[name]+seen[name+"!"] == 0 {
+					t.Fatalf("W is %v, past row %d, which is not published", w, id)
+				}
+			}
+		}
+		b.floor(now, b.end)
+		b.poll(now)
+	}
+	for id := byte(1); id <= 12; id++ {
+		name := fmt.Sprint(id)
+		if n := seen[name] + seen[name+"!"]; n != 1 {
+			t.Errorf("row %d was published %d times, want once", id, n)
+		}
+	}
+	for id := 101; id <= 104; id++ {
+		if n := seen[fmt.Sprint(id)]; n != 1 {
+			t.Errorf("row %d was published %d times, want once", id, n)
+		}
+	}
+}
+
+// TestI16_APollFindsTheTimersOfASmallNamespaceWhileTheHeapIsFull, and reads them before those of the backlog.
+func TestI16_APollFindsTheTimersOfASmallNamespaceWhileTheHeapIsFull(t *testing.T) {
+	b := fairBench(t)
+	b.p.Hint(start, hint(smallRow(101, start+10_000))) // brings the poll forward
+	now := start + 8000
+	if at := b.p.PollAt(); at != now {
+		t.Fatalf("the next poll comes in %d ms, want 8000", at-start)
+	}
+	q := b.p.Poll(now)
+	if len(q.Shards) != 1 || q.Shards[0].Claim.Shard != small || q.Total > 8 {
+		t.Fatalf("the poll asks %+v, want the small namespace alone", q)
+	}
+	b.p.Polled(now, q, []store.DueShard{{Rows: []store.DueRow{smallRow(101, start+10_000)}, NextDueAt: timer.Never}})
+	// With room for all, the small one comes first.
+	b.release(now)
+	if q = b.p.Poll(now + 60_000); len(q.Shards) != 2 || q.Shards[0].Claim.Shard != small {
+		t.Fatalf("the poll asks %+v, want the small namespace first", q.Shards)
+	}
+}
+
+// TestI16_ASmallNamespacePublishesBeyondTheBoundInFlight, up to its share, and all together at most twice the bound.
+func TestI16_ASmallNamespacePublishesBeyondTheBoundInFlight(t *testing.T) {
+	b := fairBench(t)
+	if n := len(b.release(start)); n != 4 {
+		t.Fatalf("%d released, want the bound of 4", n)
+	}
+	for id := byte(101); id <= 103; id++ {
+		b.p.Hint(start, hint(smallRow(id, start)))
+	}
+	b.wantReleased(start, "101", "102") // its share, of two namespaces
+	b.wantReleased(start)
+}
+
+func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 100, 100
+	b := newBench(t, l)
+	for id := byte(1); id <= 40; id++ {
+		b.put(row(id, start, start-2000))
+	}
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: small, Version: 1}, Watermark: store.MinKey(), Published: store.MinKey()}, b.position(1))
+	b.floor(start, 1)
+	b.poll(start)
+	publish := func(credit, want, wantLeft int) {
+		t.Helper()
+		batch, left := b.p.Release(start, 1000, credit)
+		positions := make([]bus.Position, len(batch))
+		for i := range positions {
+			positions[i] = b.position(b.end)
+			b.end++
+		}
+		b.p.Published(start, batch, positions)
+		if len(batch) != want || left != wantLeft {
+			t.Fatalf("with credit for %d, %d are published and %d left; want %d and %d", credit, len(batch), left, want, wantLeft)
+		}
+	}
+	publish(4, 4, 0)
+	if at := b.p.ReleaseAt(start, 0); at != timer.Never {
+		t.Fatalf("the next release is at %d, want never without credit", at)
+	}
+	if at := b.p.ReleaseAt(start, 1); at != start {
+		t.Fatalf("the next release is at %d, want %d with credit", at, start)
+	}
+	publish(5, 5, 0)
+	b.p.Hint(start, hint(smallRow(101, start)))
+	if at := b.p.ReleaseAt(start, 0); at != start || !b.p.WantsCredit(start) {
+		t.Fatalf("the next release is at %d, want %d", at, start)
+	}
+	publish(0, 1, 0)
+	publish(41, 31, 10)
+}
+
+// TestI16_UnusedSharesAreUsed: a namespace alone has everything.
+func TestI16_UnusedSharesAreUsed(t *testing.T) {
+	b := fairBench(t)
+	b.poll(start)
+	if n := len(b.release(start)); n != 4 || b.p.Armed() != 4 {
+		t.Fatalf("%d released and %d armed, want 4 and 4", n, b.p.Armed())
+	}
+	b.poll(start)
+	if n := b.p.Armed(); n != 8 {
+		t.Fatalf("%d armed, want the bound of 8", n)
+	}
+}
+
+// TestI16_ASmallNamespaceIsServedBesideABacklog plays 100 rounds of a backlog that never ends.
+func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
+	b := fairBench(t)
+	next := byte(13)
+	for now := start; now < start+100; now++ {
+		id := byte(150 + (now-start)%100)
+		b.p.Hint(now, hint(smallRow(id, now)))
+		found := false
+		for _, name := range b.release(now) {
+			found = found || name == fmt.Sprint(id)
+		}
+		if !found {
+			t.Fatalf("the timer of the small namespace was not published at its time, in round %d", now-start)
+		}
+		b.floor(now, b.end)
+		for len(b.rows) < 40 && next < 150 {
+			b.put(row(next, start-900+timer.Millis(next), start-2000))
+			next++
+		}
+		b.poll(now)
+	}
+}

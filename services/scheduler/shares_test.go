@@ -1,0 +1,57 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler"
+)
+
+// besideABacklog publishes a backlog of 2,000 timers of namespace n to a dispatcher that takes 200 a second, and returns how
+// late the timers of a small namespace are beside it, at most.
+func besideABacklog(t *testing.T, change func(*scheduler.Config)) (worst time.Duration) {
+	t.Helper()
+	inWorldOf(t, 4, func(w *world) {
+		w.namespace("small")
+		w.pace = 5 * time.Millisecond
+		w.many(2000, -time.Minute, false)
+		n := w.start("a", func(c *scheduler.Config) { c.Agenda, c.Outstanding, c.QueueAhead = 256, 64, 16 }, change)
+		due := map[timer.UUID]timer.Millis{}
+		for i := range 40 {
+			// Half of them are not hinted: a poll has to find them.
+			x := w.put("small", fmt.Sprint(i), 3*time.Second, i%2 == 0)
+			due[x.UUID] = x.DueAt
+			w.pass(100 * time.Millisecond)
+		}
+		w.pass(20 * time.Second)
+		count := 0
+		for _, f := range w.take() {
+			if at, ok := due[f.UUID]; ok {
+				worst = max(worst, f.at.Sub(at))
+				delete(due, f.UUID)
+			}
+			count++
+		}
+		if len(due) > 0 || count < 2040 {
+			t.Errorf("%d timers of the small namespace are missing, and %d of 2,040 in all were published", len(due), count)
+		}
+		n.end()
+	})
+	return worst
+}
+
+func TestI16_ABacklogDelaysASmallNamespaceByLessThanAQuarterSecond(t *testing.T) {
+	if worst := besideABacklog(t, func(*scheduler.Config) {}); worst > 250*time.Millisecond {
+		t.Errorf("timers of the small namespace are late by up to %v", worst)
+	}
+}
+
+// TestI16_WithoutSharesABacklogDelaysAll shows that the test before can fail.
+func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
+	worst := besideABacklog(t, func(c *scheduler.Config) { c.Planted.FirstComeFirstServed = true })
+	if worst < time.Second {
+		t.Errorf("timers of the small namespace are late by at most %v", worst)
+	}
+}
