@@ -62,9 +62,9 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 // is left of those.
 func (r *run) small(ctx context.Context, name string, crowd func(due time.Time) *set) (_ Report, err error) {
 	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
-	creating := 2 * float64(count) / r.batchRate
+	creating := 3 * float64(count) / r.batchRate
 	if crowd != nil {
-		creating += 2 * float64(r.Plan.Crowd) / r.batchRate
+		creating += 3 * float64(r.Plan.Crowd) / r.batchRate
 	}
 	due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
 	if crowd != nil {

@@ -68,7 +68,7 @@ type Config struct {
 	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
 	QueueDepth int
 	// QueueAhead is how many events may wait in the due queue before only namespaces publish that have few timers due and
-	// in flight (I16): 1,024, and more as soon as dispatchers take more than that in QueueAheadFor, 100 ms.
+	// in flight (I16): 64, or what dispatchers take in QueueAheadFor, 100 ms.
 	QueueAhead    int
 	QueueAheadFor time.Duration
 	// PublishBatch is the most due events handed to the bus at once: 512.
@@ -159,7 +159,7 @@ func (c *Config) withDefaults() error {
 		{&c.PollPerShard, 1000},
 		{&c.PollTotal, 10000},
 		{&c.QueueDepth, 100000},
-		{&c.QueueAhead, 1024},
+		{&c.QueueAhead, 64},
 		{&c.PublishBatch, 512},
 		{&c.HintQueue, 4096},
 	} {

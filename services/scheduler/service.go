@@ -34,7 +34,7 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
-		budget: budget.New(config.QueueAhead, config.QueueAheadFor), floors: newFloors(),
+		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
 	}, nil
 }
 

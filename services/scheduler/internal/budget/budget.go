@@ -13,11 +13,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Budget gives credit for publications. The waiting events are bounded by what dispatchers take in a given time, and by a
-// least number, with which dispatchers that have been idle get started.
+// Budget gives credit for publications. What may wait is doubled while dispatchers take all of it, so that they never wait
+// for schedulers, and reduced to what they take in a given time when more waits, but not below a least number.
 type Budget struct {
-	least int
-	wait  time.Duration
+	least, most int
+	wait        time.Duration
 
 	mu     sync.Mutex
 	left   int
@@ -29,9 +29,10 @@ type Budget struct {
 	rate float64
 }
 
-// New makes a budget for at least so many waiting events, and for as many as dispatchers take in a time.
-func New(least int, wait time.Duration) *Budget {
-	return &Budget{least: least, wait: wait, left: least, target: least}
+// New makes a budget for at least so many waiting events and at most so many, and between the two for as many as dispatchers
+// take in a time.
+func New(least, most int, wait time.Duration) *Budget {
+	return &Budget{least: least, most: max(least, most), wait: wait, left: least, target: least}
 }
 
 // Take takes up to n of the credit. One call gets no more than a quarter of the target, so that sessions share it.
@@ -85,7 +86,12 @@ func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
 		b.rate += (rate - b.rate) / 4
 		b.at, b.done = now, done
 	}
-	b.target = max(b.least, int(b.rate*b.wait.Seconds()))
+	switch inTime := max(b.least, int(b.rate*b.wait.Seconds())); {
+	case waiting > inTime:
+		b.target = inTime
+	case 2*b.left < b.target && 8*waiting <= b.target:
+		b.target = min(2*b.target, b.most)
+	}
 	b.left = max(0, b.target-waiting-int(b.taken-mark))
 }
 

@@ -28,7 +28,7 @@ func wantLeft(t *testing.T, b *budget.Budget, want int) {
 }
 
 func TestI16_CreditIsWhatMayStillWait(t *testing.T) {
-	b := budget.New(100, 100*time.Millisecond)
+	b := budget.New(100, 5000, 100*time.Millisecond)
 	if n := b.Take(80); n != 25 {
 		t.Fatalf("one call takes %d, want a quarter", n)
 	}
@@ -50,7 +50,7 @@ func TestI16_CreditIsWhatMayStillWait(t *testing.T) {
 }
 
 func TestCreditTakenWhileFloorsAreRequestedCounts(t *testing.T) {
-	b := budget.New(100, 100*time.Millisecond)
+	b := budget.New(100, 5000, 100*time.Millisecond)
 	b.Take(25)
 	mark := b.Mark()
 	b.Take(20)
@@ -59,32 +59,47 @@ func TestCreditTakenWhileFloorsAreRequestedCounts(t *testing.T) {
 }
 
 func TestPartitionsWithQueuesOfTheirOwnAreAddedUp(t *testing.T) {
-	b := budget.New(100, 100*time.Millisecond)
+	b := budget.New(100, 5000, 100*time.Millisecond)
 	b.Observe(start, b.Mark(), bus.Floors{
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5}, {End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6},
 	})
 	wantLeft(t, b, 89)
 }
 
-// TestTheBudgetGrowsWithWhatDispatchersTake, so that they never wait for schedulers, and shrinks with it.
-func TestTheBudgetGrowsWithWhatDispatchersTake(t *testing.T) {
-	b := budget.New(100, 100*time.Millisecond)
-	end, now := int64(0), start
-	for range 40 {
-		end, now = end+1000, now+50 // 20,000 a second
-		b.Observe(now, b.Mark(), oneQueue(end, 0))
+// TestTheBudgetFollowsWhatDispatchersTake: they never wait for schedulers, and what waits is what they take in 100 ms.
+func TestTheBudgetFollowsWhatDispatchersTake(t *testing.T) {
+	for _, perSecond := range []int{500, 5000, 40_000} {
+		for _, round := range []timer.Millis{10, 50, 200} { // between two floors
+			b := budget.New(100, 100_000, 100*time.Millisecond)
+			end, waiting, taken, steps := 0, 0, 0, 400
+			for step := range steps {
+				for n := b.Take(1 << 20); n > 0; n = b.Take(1 << 20) {
+					end, waiting = end+n, waiting+n
+				}
+				n := min(waiting, perSecond*int(round)/1000)
+				waiting -= n
+				if step >= steps/2 {
+					taken += n
+				}
+				b.Observe(start+timer.Millis(step+1)*round, b.Mark(), oneQueue(int64(end), waiting))
+				if most := max(100, perSecond*4*int(max(100, round))/1000); step > steps/2 && waiting > most {
+					t.Fatalf("%d a second, floors every %d ms: %d events wait, want at most %d", perSecond, round, waiting, most)
+				}
+			}
+			if want := perSecond * int(round) / 1000 * (steps / 2) * 9 / 10; taken < want {
+				t.Errorf("%d a second, floors every %d ms: dispatchers took %d, want at least %d", perSecond, round, taken, want)
+			}
+		}
 	}
-	if left := b.Left(); left < 1900 || left > 2000 {
-		t.Fatalf("%d credit at 20,000 events a second, want nearly 2,000: 100 ms", left)
+}
+
+// TestTheRateStartsAgain when the queue was created again, or nobody looked for a while.
+func TestTheRateStartsAgain(t *testing.T) {
+	b := budget.New(100, 5000, 100*time.Millisecond)
+	for i, end := range []int64{100_000, 5, 200_000} {
+		b.Observe(start+timer.Millis(i)*60_000, b.Mark(), oneQueue(end, 300))
+		if n := b.Take(1); n != 0 {
+			t.Errorf("after observation %d: credit although 300 events wait", i)
+		}
 	}
-	for range 40 {
-		end, now = end+10, now+50
-		b.Observe(now, b.Mark(), oneQueue(end, 0))
-	}
-	wantLeft(t, b, 100)
-	// A queue that was created again, and a pause.
-	b.Observe(now+50, b.Mark(), oneQueue(5, 0))
-	wantLeft(t, b, 100)
-	b.Observe(now+60_000, b.Mark(), oneQueue(100_000, 0))
-	wantLeft(t, b, 100)
 }
