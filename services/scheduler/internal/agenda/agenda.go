@@ -61,7 +61,7 @@ func (a *Agenda) LenOf(name string) int {
 // DueOf counts the entries of a group that are due at now, up to most.
 func (a *Agenda) DueOf(name string, now timer.Millis, most int) int {
 	if g := a.byName[name]; g != nil {
-		return g.entries.due(0, now, most)
+		return dueOf(g.entries, 0, now, most)
 	}
 	return 0
 }
@@ -172,8 +172,8 @@ func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
 
 // forgetEmpty forgets groups without entries. The turn stays with the group that has it.
 func (a *Agenda) forgetEmpty() {
-	for at := len(a.groups) - 1; at >= 0; at-- {
-		if g := a.groups[at]; len(g.entries) == 0 {
+	for at, g := range slices.Backward(a.groups) {
+		if len(g.entries) == 0 {
 			delete(a.byName, g.name)
 			a.groups = slices.Delete(a.groups, at, at+1)
 			if at < a.turn {
@@ -193,13 +193,13 @@ func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].Row.Key().Compare(q[j].Row.Key()) < 0 }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
-// due counts the entries at and below a place of the heap that are due at now, up to most.
-func (q queue) due(at int, now timer.Millis, most int) int {
+// dueOf counts the entries at and below a place of a heap that are due at now, up to most.
+func dueOf(q queue, at int, now timer.Millis, most int) int {
 	if most <= 0 || at >= len(q) || q[at].Row.DueAt > now {
 		return 0
 	}
-	n := 1 + q.due(2*at+1, now, most-1)
-	return n + q.due(2*at+2, now, most-n)
+	n := 1 + dueOf(q, 2*at+1, now, most-1)
+	return n + dueOf(q, 2*at+2, now, most-n)
 }
 
 func (q *queue) Push(x any) {

@@ -147,7 +147,8 @@ type publication struct {
 // New makes the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
-		limits: limits, agenda: agenda.New(), out: map[agenda.State]*publication{}, inFlight: map[string]int{}, forgotten: map[agenda.State]uint64{},
+		limits: limits, agenda: agenda.New(),
+		out: map[agenda.State]*publication{}, inFlight: map[string]int{}, forgotten: map[agenda.State]uint64{},
 		liftedAt: timer.Never, staleAt: timer.Never,
 	}
 }
