@@ -50,8 +50,8 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	o.running[e] = true
 	o.workers.Go(func() {
 		ctx, cancel := o.io, context.CancelFunc(func() {})
-		if e != effectPublish { // which bounds each of its tries
-			ctx, cancel = context.WithTimeout(ctx, o.config.CallTimeout)
+		if e != effectPublish && e != effectSweep { // which bound each of their calls
+			ctx, cancel = o.bounded(ctx)
 		}
 		apply := io(ctx)
 		cancel()
@@ -60,6 +60,11 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 			apply(now)
 		}
 	})
+}
+
+// bounded bounds a call of store or bus.
+func (o *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, o.config.CallTimeout)
 }
 
 // operation names an effect on the session's partition in the log.
@@ -135,7 +140,7 @@ func (o *session) publish(now timer.Millis) {
 func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
 	pause := newBackoff()
 	for {
-		call, cancel := context.WithTimeout(ctx, o.config.CallTimeout)
+		call, cancel := o.bounded(ctx)
 		positions, err := o.config.Bus.Publish(call, bus.Due, messages...)
 		cancel()
 		if err == nil {
@@ -172,7 +177,9 @@ func (o *session) poll(now timer.Millis) {
 // sweep asks the floor first and reads the rows after it, page by page.
 func (o *session) sweep() {
 	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
-		floor, err := o.askFloor(ctx)
+		call, cancel := o.bounded(ctx)
+		floor, err := o.askFloor(call)
+		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
 				o.failed(effectSweep, now, err)
@@ -186,7 +193,7 @@ func (o *session) sweep() {
 
 func (o *session) sweepPage(q store.OverdueQuery) {
 	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
-		page, err := o.config.Store.Overdue(ctx, q)
+		page, err := o.overdue(ctx, q)
 		return func(now timer.Millis) {
 			if err != nil {
 				o.state.SweepFailed()
@@ -207,6 +214,20 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 			o.wanted = o.wanted || len(o.missing(now)) > 0
 		}
 	})
+}
+
+// overdue reads a page when few others are being read in this process. Sweeps of all partitions begin at the same time, and
+// would keep polls and row checks from the store (SQLite has four connections for reads).
+func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	select {
+	case o.sweeps <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-o.sweeps }()
+	call, cancel := o.bounded(ctx)
+	defer cancel()
+	return o.config.Store.Overdue(call, q)
 }
 
 func (o *session) floor() {

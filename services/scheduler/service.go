@@ -24,7 +24,12 @@ type Service struct {
 	outage  *outage.Log
 	budget  *budget.Budget
 	floors  *floors
+	// sweeps has an entry for each page of a sweep that is being read.
+	sweeps chan struct{}
 }
+
+// sweepsAtOnce bounds how many pages of sweeps a process reads at once.
+const sweepsAtOnce = 2
 
 // New checks the configuration and registers the metrics.
 func New(config Config) (*Service, error) {
@@ -34,7 +39,7 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
-		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
+		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(), sweeps: make(chan struct{}, sweepsAtOnce),
 	}, nil
 }
 

@@ -43,6 +43,7 @@ type session struct {
 	outage    *outage.Log
 	budget    *budget.Budget
 	floors    *floors
+	sweeps    chan struct{}
 	partition shard.Partition
 	owner     store.Owner
 
@@ -84,7 +85,7 @@ func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation 
 	o := &session{
 		config: &s.config, metrics: s.metrics, partition: p,
 		log:    s.config.Logger.With("partition", int(p)),
-		outage: s.outage, budget: s.budget, floors: s.floors,
+		outage: s.outage, budget: s.budget, floors: s.floors, sweeps: s.sweeps,
 		owner:    store.Owner{Incarnation: incarnation, Node: s.config.Node},
 		state:    partition.New(s.config.limits()),
 		fencedAt: map[shard.ID]timer.Millis{},

@@ -13,29 +13,39 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Budget gives credit for publications. What may wait is doubled while dispatchers take all of it, so that they never wait
-// for schedulers, and reduced to what they take in a given time when more waits, but not below a least number.
+// Budget gives credit for publications. Dispatchers always hold as many events as they may, so what they hold while others
+// wait is their capacity. The credit is the capacity that is free, and what dispatchers finish in a given time, less the
+// events that wait.
 type Budget struct {
 	least, most int
 	wait        time.Duration
 
-	mu     sync.Mutex
-	left   int
-	target int
-	taken  uint64
-	// The last observation: when, and how many events dispatchers had taken by then. rate is how many they take in a second.
+	mu sync.Mutex
+	// left is the credit, target what it was after the last observation, and taken all that was ever taken.
+	left, target int
+	taken        uint64
+	// capacity is how many events dispatchers hold at most. It is not known until events wait.
+	capacity int
+	// The last observation: when, and how many events were acknowledged by then. rate is how many are in a second.
 	at   timer.Millis
 	done int64
 	rate float64
 }
 
-// New makes a budget for at least so many waiting events and at most so many, and between the two for as many as dispatchers
-// take in a time.
+// startCapacity is how many times the least number of waiting events the capacity is before it is known.
+const startCapacity = 16
+
+// New makes a budget under which at least so many events may wait, and as many as dispatchers finish in a time. most
+// bounds the capacity.
 func New(least, most int, wait time.Duration) *Budget {
-	return &Budget{least: least, most: max(least, most), wait: wait, left: least, target: least}
+	b := &Budget{least: least, most: max(least, most), wait: wait}
+	b.capacity = min(startCapacity*least, b.most)
+	b.target = b.least + b.capacity
+	b.left = b.target
+	return b
 }
 
-// Take takes up to n of the credit. One call gets no more than a quarter of the target, so that sessions share it.
+// Take takes up to n of the credit. One call gets no more than a quarter of it all, so that sessions share it.
 func (b *Budget) Take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,8 +74,10 @@ func (b *Budget) Left() int {
 func (b *Budget) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return 2*b.left < b.target
+	return b.low()
 }
+
+func (b *Budget) low() bool { return 2*b.left < b.target }
 
 // Mark is the state of the budget before floors are requested, for Observe.
 func (b *Budget) Mark() uint64 {
@@ -74,36 +86,49 @@ func (b *Budget) Mark() uint64 {
 	return b.taken
 }
 
-// Observe sets the credit by what waits in the queue. Credit that was taken since mark counts as waiting.
+// Observe sets the credit by the state of the queue. Credit that was taken since mark counts as waiting.
 func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
-	waiting, done := count(floors)
+	waiting, held, done := count(floors)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if passed := now.Sub(b.at); b.at == 0 || done < b.done || passed < 0 || passed > time.Second {
 		b.at, b.done, b.rate = now, done, 0
 	} else if passed >= b.wait/4 {
+		// Acknowledgements come in batches, so a short interval counts little.
 		rate := float64(done-b.done) / passed.Seconds()
-		b.rate += (rate - b.rate) / 4
+		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(4*b.wait))
 		b.at, b.done = now, done
 	}
-	switch inTime := max(b.least, int(b.rate*b.wait.Seconds())); {
-	case waiting > inTime:
-		b.target = inTime
-	case 2*b.left < b.target && 8*waiting <= b.target:
-		b.target = min(2*b.target, b.most)
+	mayWait := max(b.least, int(b.rate*b.wait.Seconds()))
+	switch {
+	case waiting > mayWait && held < b.capacity:
+		// Dispatchers do not take what waits: they hold all that they can. Their number varies while they fetch more.
+		b.capacity -= (b.capacity - held + 3) / 4
+	case waiting == 0 && b.low() && held >= b.capacity-b.capacity/16:
+		b.capacity += max(b.least, b.capacity/4) // it may be more
 	}
+	b.capacity = min(max(b.capacity, held), b.most)
+	b.target = mayWait + b.capacity - min(held, b.capacity)
 	b.left = max(0, b.target-waiting-int(b.taken-mark))
 }
 
-// count returns how many events wait, and how many were ever taken. Where all partitions are one queue, each entry counts all
-// of them.
-func count(floors bus.Floors) (waiting int, done int64) {
-	for i, f := range floors {
-		if i > 0 && f.End.Offset == floors[0].End.Offset && f.Depth == floors[0].Depth && f.Waiting == floors[0].Waiting {
+// count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged. Where partitions share
+// a queue, each of their entries counts all of it.
+func count(floors bus.Floors) (waiting, held int, done int64) {
+	type queue struct {
+		incarnation, end int64
+		depth, waiting   int
+	}
+	seen := make(map[queue]struct{}, 1)
+	for _, f := range floors {
+		q := queue{f.End.Incarnation, f.End.Offset, f.Depth, f.Waiting}
+		if _, twice := seen[q]; twice {
 			continue
 		}
+		seen[q] = struct{}{}
 		waiting += f.Waiting
-		done += f.End.Offset - int64(f.Waiting)
+		held += f.Depth - f.Waiting
+		done += f.End.Offset - int64(f.Depth)
 	}
-	return waiting, done
+	return waiting, held, done
 }
