@@ -142,7 +142,7 @@ func (c *Config) withDefaults() error {
 		{&c.ClockBound, 250 * time.Millisecond},
 		{&c.AdvanceEvery, advance},
 		{&c.FloorEvery, 500 * time.Millisecond},
-		{&c.QueueAheadFor, 100 * time.Millisecond},
+		{&c.QueueAheadFor, 50 * time.Millisecond},
 		{&c.AnnounceAfter, 5 * time.Second},
 	} {
 		if *d.field == 0 {

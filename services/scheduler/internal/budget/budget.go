@@ -13,9 +13,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Budget gives credit for publications. Dispatchers always hold as many events as they may, so what they hold while others
-// wait is their capacity. The credit is the capacity that is free, and what dispatchers finish in a given time, less the
-// events that wait.
+// Budget gives credit for publications. Dispatchers take events until they hold as many as they may: their capacity, which
+// the budget learns from what they hold while others wait. It leaves a part of the capacity free, so that an event published
+// without credit is taken at once.
 type Budget struct {
 	least, most int
 	wait        time.Duration
@@ -24,25 +24,42 @@ type Budget struct {
 	// left is the credit, target what it was after the last observation, and taken all that was ever taken.
 	left, target int
 	taken        uint64
-	// capacity is how many events dispatchers hold at most. It is not known until events wait.
+	// capacity is what dispatchers are believed to hold at most. It is raised from probeAt on.
 	capacity int
+	probeAt  timer.Millis
+	// Since fullAt (0: not now) events have waited that dispatchers did not take, while they held fullHeld at most.
+	fullAt   timer.Millis
+	fullHeld int
 	// The last observation: when, and how many events were acknowledged by then. rate is how many are in a second.
 	at   timer.Millis
 	done int64
 	rate float64
 }
 
-// startCapacity is how many times the least number of waiting events the capacity is before it is known.
-const startCapacity = 16
+const (
+	// startCapacity is how many times the least number the capacity is before it is known.
+	startCapacity = 16
+	// reserve is the part of the capacity that is left free: one of so many.
+	reserve = 32
+	// probeEvery is how long the capacity is believed once it was seen. Events wait while it is probed.
+	probeEvery = 5 * time.Second
+)
 
-// New makes a budget under which at least so many events may wait, and as many as dispatchers finish in a time. most
-// bounds the capacity.
+// New makes a budget under which at least so many events may be unacknowledged, however few dispatchers can hold. wait is
+// twice the time between two observations. most bounds the capacity.
 func New(least, most int, wait time.Duration) *Budget {
 	b := &Budget{least: least, most: max(least, most), wait: wait}
 	b.capacity = min(startCapacity*least, b.most)
-	b.target = b.least + b.capacity
+	b.target = b.depth()
 	b.left = b.target
 	return b
+}
+
+// depth is how many events may be unacknowledged. If dispatchers can hold little for their speed, they would often
+// have nothing to do between two observations; then some may wait.
+func (b *Budget) depth() int {
+	ahead := max(0, int(b.rate*b.wait.Seconds())-b.capacity/2)
+	return max(b.least, b.capacity-b.capacity/reserve+ahead)
 }
 
 // Take takes up to n of the credit. One call gets no more than a quarter of it all, so that sessions share it.
@@ -74,10 +91,8 @@ func (b *Budget) Left() int {
 func (b *Budget) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.low()
+	return 2*b.left <= b.target
 }
-
-func (b *Budget) low() bool { return 2*b.left < b.target }
 
 // Mark is the state of the budget before floors are requested, for Observe.
 func (b *Budget) Mark() uint64 {
@@ -92,24 +107,37 @@ func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if passed := now.Sub(b.at); b.at == 0 || done < b.done || passed < 0 || passed > time.Second {
-		b.at, b.done, b.rate = now, done, 0
+		b.at, b.done, b.rate, b.fullAt = now, done, 0, 0
 	} else if passed >= b.wait/4 {
 		// Acknowledgements come in batches, so a short interval counts little.
 		rate := float64(done-b.done) / passed.Seconds()
-		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(4*b.wait))
+		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(8*b.wait))
 		b.at, b.done = now, done
 	}
-	mayWait := max(b.least, int(b.rate*b.wait.Seconds()))
+	b.learn(now, waiting, held)
+	depth := b.depth()
+	b.target = max(0, depth-held)
+	b.left = max(0, b.target-waiting-int(b.taken-mark))
+}
+
+// learn adjusts the capacity.
+func (b *Budget) learn(now timer.Millis, waiting, held int) {
 	switch {
-	case waiting > mayWait && held < b.capacity:
-		// Dispatchers do not take what waits: they hold all that they can. Their number varies while they fetch more.
-		b.capacity -= (b.capacity - held + 3) / 4
-	case waiting == 0 && b.low() && held >= b.capacity-b.capacity/16:
-		b.capacity += max(b.least, b.capacity/4) // it may be more
+	case waiting <= b.least/2:
+		b.fullAt = 0
+	case b.fullAt == 0:
+		b.fullAt, b.fullHeld = now, held
+	default:
+		b.fullHeld = max(b.fullHeld, held)
+		if now.Sub(b.fullAt) >= 2*b.wait {
+			b.capacity, b.probeAt = b.fullHeld, now.Add(probeEvery)
+			b.fullAt = 0
+		}
+	}
+	if b.left == 0 && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
+		b.capacity += b.capacity/reserve + b.least // it may be more
 	}
 	b.capacity = min(max(b.capacity, held), b.most)
-	b.target = mayWait + b.capacity - min(held, b.capacity)
-	b.left = max(0, b.target-waiting-int(b.taken-mark))
 }
 
 // count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged. Where partitions share
