@@ -76,9 +76,10 @@ type Config struct {
 	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
 	// one Batch of rows may exceed it. A callback or an event that is being sent holds another copy.
 	RoomBytes int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency,
-	// at most 1,024. What is more than the process gets through in bus.AckWait would be delivered again;
-	// callbacks that take long are acknowledged when their rows are leased.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
+	// Schedulers leave a tenth of it to namespaces with few timers due (I16). What is more than the process gets
+	// through in bus.AckWait would be delivered again; callbacks that take long are acknowledged when their rows are
+	// leased.
 	MaxInFlight int
 	// MaxInFlightBytes bounds those messages by their size: 16 MiB and one message, on Kafka for each partition.
 	MaxInFlightBytes int
@@ -169,7 +170,7 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.Concurrency, 2048)
 	setDefault(&c.Room, 2*c.Concurrency)
 	setDefault(&c.RoomBytes, 256<<20)
-	setDefault(&c.MaxInFlight, min(4*c.Concurrency, 1024))
+	setDefault(&c.MaxInFlight, min(4*c.Concurrency, 1280))
 	setDefault(&c.MaxInFlightBytes, 16<<20)
 	setDefault(&c.Batch, 256)
 	setDefault(&c.ParkAfter, 5)

@@ -31,6 +31,7 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	o.cancel()
 	o.metrics.hide(&o.shown)
 	o.metrics.partitions.Dec()
+	o.budget.Leave()
 	if errors.Is(cause, bus.ErrLost) {
 		o.outage.Failed(consuming, cause, "partition", int(o.partition))
 	}

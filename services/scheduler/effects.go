@@ -197,7 +197,9 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 		return func(now timer.Millis) {
 			if err != nil {
 				o.state.SweepFailed()
-				o.failed(effectSweep, now, err)
+				if o.stop.Err() == nil {
+					o.failed(effectSweep, now, err)
+				}
 				return
 			}
 			before := o.state.Shards()
@@ -221,8 +223,8 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
 	select {
 	case o.sweeps <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-o.stop.Done():
+		return nil, o.stop.Err()
 	}
 	defer func() { <-o.sweeps }()
 	call, cancel := o.bounded(ctx)

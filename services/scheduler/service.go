@@ -132,6 +132,7 @@ func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error)
 	}
 	o.take(claims)
 	s.metrics.partitions.Inc()
+	s.budget.Join()
 	s.config.Logger.Debug("partition opened", "partition", int(p), "shards", len(claims.claimed))
 	o.begin()
 	return o, nil

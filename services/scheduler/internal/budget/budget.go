@@ -21,9 +21,11 @@ type Budget struct {
 	wait        time.Duration
 
 	mu sync.Mutex
-	// left is the credit, target what it was after the last observation, and taken all that was ever taken.
-	left, target int
-	taken        uint64
+	// partitions is how many partitions the process owns.
+	partitions int
+	// left is the credit, granted what it was after the last observation, and taken all that was ever taken.
+	left, granted int
+	taken         uint64
 	// capacity is what dispatchers are believed to hold at most. It is raised from probeAt on.
 	capacity int
 	probeAt  timer.Millis
@@ -40,7 +42,7 @@ const (
 	// startCapacity is how many times the least number the capacity is before it is known.
 	startCapacity = 16
 	// reserve is the part of the capacity that is left free: one of so many.
-	reserve = 32
+	reserve = 10
 	// probeEvery is how long the capacity is believed once it was seen. Events wait while it is probed.
 	probeEvery = 5 * time.Second
 )
@@ -50,8 +52,8 @@ const (
 func New(least, most int, wait time.Duration) *Budget {
 	b := &Budget{least: least, most: max(least, most), wait: wait}
 	b.capacity = min(startCapacity*least, b.most)
-	b.target = b.depth()
-	b.left = b.target
+	b.left = b.depth()
+	b.granted = b.left
 	return b
 }
 
@@ -62,11 +64,25 @@ func (b *Budget) depth() int {
 	return max(b.least, b.capacity-b.capacity/reserve+ahead)
 }
 
+// Join counts a partition that the process owns, until Leave.
+func (b *Budget) Join() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.partitions++
+}
+
+// Leave ends what Join began.
+func (b *Budget) Leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.partitions--
+}
+
 // Take takes up to n of the credit. One call gets no more than a quarter of it all, so that sessions share it.
 func (b *Budget) Take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n = max(0, min(n, b.left, max(1, b.target/4)))
+	n = max(0, min(n, b.left, max(1, b.granted/4)))
 	b.left -= n
 	b.taken += uint64(n)
 	return n
@@ -91,7 +107,7 @@ func (b *Budget) Left() int {
 func (b *Budget) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return 2*b.left <= b.target
+	return 2*b.left <= b.granted
 }
 
 // Mark is the state of the budget before floors are requested, for Observe.
@@ -101,7 +117,8 @@ func (b *Budget) Mark() uint64 {
 	return b.taken
 }
 
-// Observe sets the credit by the state of the queue. Credit that was taken since mark counts as waiting.
+// Observe sets the credit by the state of the queue: to the process's share, by its partitions, of what may still be
+// published. Credit that was taken since mark counts as waiting.
 func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
 	waiting, held, done := count(floors)
 	b.mu.Lock()
@@ -115,9 +132,9 @@ func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
 		b.at, b.done = now, done
 	}
 	b.learn(now, waiting, held)
-	depth := b.depth()
-	b.target = max(0, depth-held)
-	b.left = max(0, b.target-waiting-int(b.taken-mark))
+	free := max(0, b.depth()-held-waiting) * b.partitions / max(1, len(floors))
+	b.left = max(0, free-int(b.taken-mark))
+	b.granted = b.left
 }
 
 // learn adjusts the capacity.
