@@ -67,8 +67,8 @@ type Config struct {
 	PollPerShard, PollTotal int
 	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
 	QueueDepth int
-	// QueueAhead is how many events may wait in the due queue before only namespaces publish that have few timers due and
-	// in flight (I16): 64, or what dispatchers take in QueueAheadFor, 100 ms.
+	// QueueAhead is how many due events may be unacknowledged before only namespaces publish that have few timers due and
+	// in flight (I16): 64, or nine tenths of what dispatchers can hold. The queue is looked at twice in QueueAheadFor, 50 ms.
 	QueueAhead    int
 	QueueAheadFor time.Duration
 	// PublishBatch is the most due events handed to the bus at once: 512.

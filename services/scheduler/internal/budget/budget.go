@@ -1,5 +1,5 @@
-// Package budget bounds how many due events wait in the due queue for a dispatcher, so that an event of a small namespace
-// never has many events of another one in front of it (rule I16 of docs/design.md).
+// Package budget bounds how many due events are unacknowledged by what dispatchers can hold, so that an event of a small
+// namespace seldom waits in the due queue behind those of another one (rule I16 of docs/design.md).
 //
 // It imports pkg/bus and pkg/timer for their types only, does no I/O and reads no clock. It has a lock, because the sessions of
 // all partitions share one budget.
