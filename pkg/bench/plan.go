@@ -21,7 +21,7 @@ type Plan struct {
 	Backlog int
 	// Hang is how long hosts that hang take for an answer, in the phase isolation.
 	Hang time.Duration
-	// Crowd is how many timers of another namespace are due at once in the phase fairness, while SmallRate timers a second
+	// Crowd is the number of timers of another namespace that are due at once in the phase fairness, while SmallRate timers a second
 	// are due, for SmallSpan.
 	Crowd     int
 	SmallRate float64

@@ -269,7 +269,7 @@ type Floor struct {
 	End Position
 	// Depth counts the messages not yet acknowledged, delivered ones included.
 	Depth int
-	// Waiting counts those of Depth that no member has taken yet; 0 if the bus does not tell.
+	// Waiting counts those of Depth that no member has taken yet; 0 if the bus does not report it.
 	Waiting int
 }
 

@@ -9,7 +9,7 @@ import (
 
 // floors lets the sessions of a process share requests for the floors of the due queue, which have all partitions.
 type floors struct {
-	// turn has a token while nobody requests them.
+	// turn has a token while no request is running.
 	turn   chan struct{}
 	answer bus.Floors
 	at     time.Time

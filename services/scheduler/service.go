@@ -28,7 +28,7 @@ type Service struct {
 	sweeps chan struct{}
 }
 
-// sweepsAtOnce bounds how many pages of sweeps a process reads at once.
+// sweepsAtOnce bounds the pages of sweeps that a process reads at the same time.
 const sweepsAtOnce = 2
 
 // New checks the configuration and registers the metrics.

@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// besideABacklog publishes a backlog of 2,000 timers of namespace n to a dispatcher that takes 200 a second, and returns how
-// late the timers of a small namespace are beside it, at most.
+// besideABacklog publishes a backlog of 2,000 timers of namespace n to a dispatcher that takes 200 a second, and returns the
+// largest lateness of the timers of a small namespace meanwhile.
 func besideABacklog(t *testing.T, change func(*scheduler.Config)) (worst time.Duration) {
 	t.Helper()
 	inWorldOf(t, 4, func(w *world) {

@@ -76,7 +76,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	inWorldOf(t, 0, test)
 }
 
-// inWorldOf does so with a dispatcher that takes only so many events at once.
+// inWorldOf is inWorld with a dispatcher that takes at most inFlight events at once.
 func inWorldOf(t *testing.T, inFlight int, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -98,7 +98,7 @@ func floorQueue(w *world) {
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
 }
 
-// floorWaiting lets a member take three of five messages. A bus that does not tell answers 0 throughout.
+// floorWaiting lets a member take three of five messages. A bus that does not report the number answers 0 throughout.
 func floorWaiting(w *world) {
 	m := w.join()
 	for _, body := range numbers(1, 5) {

@@ -1,5 +1,5 @@
 // Package budget bounds how many due events are unacknowledged by what dispatchers can hold, so that an event of a small
-// namespace seldom waits in the due queue behind those of another one (rule I16 of docs/design.md).
+// namespace rarely waits in the due queue behind those of another one (rule I16 of docs/design.md).
 //
 // It imports pkg/bus and pkg/timer for their types only, does no I/O and reads no clock. It has a lock, because the sessions of
 // all partitions share one budget.
@@ -14,8 +14,8 @@ import (
 )
 
 // Budget gives credit for publications. Dispatchers take events until they hold as many as they may: their capacity, which
-// the budget learns from what they hold while others wait. It leaves a part of the capacity free, so that an event published
-// without credit is taken at once.
+// the budget learns from what they hold while others wait. It leaves a part of the capacity free, so that dispatchers take an event
+// that was published without credit immediately.
 type Budget struct {
 	least, most int
 	wait        time.Duration
@@ -88,7 +88,7 @@ func (b *Budget) Take(n int) int {
 	return n
 }
 
-// Return gives back what was not used.
+// Return returns unused credit.
 func (b *Budget) Return(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,13 +146,15 @@ func (b *Budget) learn(now timer.Millis, waiting, held int) {
 		b.fullAt, b.fullHeld = now, held
 	default:
 		b.fullHeld = max(b.fullHeld, held)
-		if now.Sub(b.fullAt) >= 2*b.wait {
+		if now.Sub(b.fullAt) >= 2*b.wait { // otherwise they may be about to take them
 			b.capacity, b.probeAt = b.fullHeld, now.Add(probeEvery)
 			b.fullAt = 0
 		}
 	}
 	if b.left == 0 && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
-		b.capacity += b.capacity/reserve + b.least // it may be more
+		// It may be more. The next step waits until this one shows an effect.
+		b.capacity += b.capacity/reserve + b.least
+		b.probeAt = now.Add(2 * b.wait)
 	}
 	b.capacity = min(max(b.capacity, held), b.most)
 }

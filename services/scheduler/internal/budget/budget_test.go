@@ -60,14 +60,12 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	}
 	b.Observe(start+200, b.Mark(), oneQueue(700, 0, 700))
 	wantLeft(t, b, 20) // a tenth of 800 is left free
-	// More are tried seconds later.
-	for i, want := range []int{0, 162} {
-		now := start + 4000 + timer.Millis(i)*2000
-		for range 20 {
-			b.Take(1)
+	// More are tried seconds later, in steps.
+	for _, step := range []struct{ after, want int }{{4000, 0}, {6000, 162}, {6050, 162}, {6100, 341}} {
+		for b.Take(1) > 0 {
 		}
-		b.Observe(now, b.Mark(), oneQueue(720, 0, 720))
-		wantLeft(t, b, want)
+		b.Observe(start.Add(time.Duration(step.after)*time.Millisecond), b.Mark(), oneQueue(720, 0, 720))
+		wantLeft(t, b, step.want)
 	}
 }
 
@@ -123,7 +121,7 @@ func (d *dispatchers) pass(ms int) {
 	}
 }
 
-// TestI16_LittleWaitsAndDispatchersAreBusy, whatever they can hold, and however fast they are.
+// TestI16_LittleWaitsAndDispatchersAreBusy tries several capacities and speeds.
 func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 	for _, capacity := range []int{64, 1024, 5000} {
 		for _, perSecond := range []int{500, 2500, 10_000} {
@@ -166,7 +164,7 @@ func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 	}
 }
 
-// TestI16_TheCapacityFollowsTheNumberOfDispatchers: one of four processes stays, and then the others come back.
+// TestI16_TheCapacityFollowsTheNumberOfDispatchers: three of four processes stop, and start again later.
 func TestI16_TheCapacityFollowsTheNumberOfDispatchers(t *testing.T) {
 	b := newBudget(64, 100_000, 50*time.Millisecond)
 	d := dispatchers{capacity: 4096, latency: 200 * time.Millisecond}
@@ -196,7 +194,7 @@ func TestI16_TheCapacityFollowsTheNumberOfDispatchers(t *testing.T) {
 	}
 }
 
-// TestTheRateStartsAgain when the queue was created again, or nobody looked for a while.
+// TestTheRateStartsAgain after the queue was created again, and after a minute without an observation.
 func TestTheRateStartsAgain(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	for i, end := range []int64{100_000, 5, 200_000} {

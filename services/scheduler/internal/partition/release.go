@@ -32,7 +32,7 @@ func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 }
 
 // Release takes up to limit states that are due at now, never before: first what the sweep found, then
-// the agenda, namespaces in turn. They are in flight from here on. The caller publishes them until
+// the agenda, namespaces in turn. They are then in flight. The caller publishes them until
 // the bus has them, with the same IDs, and calls Published.
 //
 // Each of them uses one of credit, as far as there is any; left is the rest. Without credit, only namespaces publish

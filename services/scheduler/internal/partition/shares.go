@@ -38,7 +38,7 @@ func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
 		if more < 2 || p.limits.Planted.FirstComeFirstServed {
 			return false
 		}
-		// Several at once, because finding the latest means sorting.
+		// Several at once, because finding the latest requires sorting.
 		for _, last := range p.agenda.TakeLast(name, min(more/2, 1+most/16)) {
 			p.leaveToPoll(&last.Row)
 		}
