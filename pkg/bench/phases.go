@@ -28,7 +28,7 @@ func phases() []phase {
 		{name: "lateness", about: "how late timers come at a steady rate", run: (*run).lateness},
 		{name: "backlog", about: "fires/s when many timers are due at once", run: (*run).backlog},
 		{name: "isolation", about: "how late timers come while other receivers hang", run: (*run).isolation},
-		{name: "fairness", about: "how late a small namespace's timers come while another has a backlog", run: (*run).fairness, seldom: true},
+		{name: "fairness", about: "lateness of a small namespace while another has a backlog", run: (*run).fairness, seldom: true},
 		{name: "busy", about: "how late they come with creates beside", run: (*run).busy},
 		{name: "large", about: "creates/s with a 1.5 KB payload", run: (*run).large},
 		{name: "million", about: "idle again, with 1,000,000 pending", run: (*run).million, seldom: true},

@@ -39,7 +39,8 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
-		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(), sweeps: make(chan struct{}, sweepsAtOnce),
+		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
+		sweeps: make(chan struct{}, sweepsAtOnce),
 	}, nil
 }
 

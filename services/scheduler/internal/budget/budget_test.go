@@ -89,7 +89,8 @@ func TestI16_ProcessesShareTheCredit(t *testing.T) {
 func TestPartitionsWithQueuesOfTheirOwnAreAddedUp(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	b.Observe(start, b.Mark(), bus.Floors{
-		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5}, {End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6},
+		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5},
+		{End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6},
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5}, // the queue of the first
 		{End: bus.Position{Offset: 30}},
 	})
