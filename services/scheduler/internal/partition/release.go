@@ -50,11 +50,11 @@ func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoi
 		if !ok {
 			break
 		}
-		credit = max(0, credit-1)
 		s := p.shard(e.Row.Ref.Shard)
 		if s == nil {
 			continue
 		}
+		credit = max(0, credit-1)
 		p.launch(agenda.StateOf(&e.Row), &publication{row: e.Row, group: group})
 		batch = append(batch, p.outgoing(s, e.Row, e.Again))
 	}
