@@ -62,7 +62,8 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	wantLeft(t, b, 20) // a tenth of 800 is left free
 	// More are tried seconds later, in steps.
 	for _, step := range []struct{ after, want int }{{4000, 0}, {6000, 162}, {6050, 162}, {6100, 341}} {
-		for b.Take(1) > 0 {
+		for n := 1; n > 0; {
+			n = b.Take(1)
 		}
 		b.Observe(start.Add(time.Duration(step.after)*time.Millisecond), b.Mark(), oneQueue(720, 0, 720))
 		wantLeft(t, b, step.want)
