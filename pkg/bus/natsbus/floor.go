@@ -77,7 +77,7 @@ type queuePart struct {
 	*stream
 	first, end uint64
 	depth      int
-	waiting    int // messages that no member has taken
+	waiting    int               // messages that no member has taken
 	subjects   map[string]uint64 // numbers of messages
 }
 
