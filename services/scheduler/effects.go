@@ -113,7 +113,8 @@ func (o *session) missedShards(e effect, n int, err error) {
 
 // publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
 func (o *session) publish(now timer.Millis) {
-	batch, left := o.state.Release(now, o.config.PublishBatch, o.budget.Take(o.config.PublishBatch))
+	credit := o.budget.Take(o.config.PublishBatch)
+	batch, left := o.state.Release(now, o.config.PublishBatch, credit)
 	o.budget.Return(left)
 	if len(batch) == 0 {
 		return
@@ -125,6 +126,11 @@ func (o *session) publish(now timer.Millis) {
 	}
 	o.work(effectPublish, func(ctx context.Context) func(timer.Millis) {
 		positions, err := o.publishUntil(ctx, messages)
+		var last bus.Position
+		if err == nil {
+			last = positions[len(positions)-1]
+		}
+		o.budget.Published(credit-left, last)
 		return func(now timer.Millis) {
 			if err != nil {
 				return
@@ -256,10 +262,9 @@ func (o *session) recentFloor(ctx context.Context) (bus.Floor, error) {
 }
 
 func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
-	mark := o.budget.Mark()
 	floors, err := o.config.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 	if err == nil {
-		o.budget.Observe(o.config.Clock(), mark, floors)
+		o.budget.Observe(o.config.Clock(), floors)
 	}
 	return floors, err
 }

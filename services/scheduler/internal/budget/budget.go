@@ -6,6 +6,7 @@
 package budget
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -23,9 +24,12 @@ type Budget struct {
 	mu sync.Mutex
 	// partitions is how many partitions the process owns.
 	partitions int
-	// left is the credit, granted what it was after the last observation, and taken all that was ever taken.
+	// left is the credit, and granted what it was after the last observation.
 	left, granted int
-	taken         uint64
+	// publishing counts the credit of publications that the bus has not acknowledged. published has those that it has: the
+	// last floor may have been read before them.
+	publishing int
+	published  []publication
 	// capacity is what dispatchers are believed to hold at most. It is raised from probeAt on.
 	capacity int
 	probeAt  timer.Millis
@@ -36,6 +40,12 @@ type Budget struct {
 	at   timer.Millis
 	done int64
 	rate float64
+}
+
+// publication is credit that was used, and the position of the last event.
+type publication struct {
+	credit int
+	last   bus.Position
 }
 
 const (
@@ -84,7 +94,7 @@ func (b *Budget) Take(n int) int {
 	defer b.mu.Unlock()
 	n = max(0, min(n, b.left, max(1, b.granted/4)))
 	b.left -= n
-	b.taken += uint64(n)
+	b.publishing += n
 	return n
 }
 
@@ -93,7 +103,20 @@ func (b *Budget) Return(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left += n
-	b.taken -= uint64(n)
+	b.publishing -= n
+}
+
+// Published ends a publication that used so much credit. last is the position of its last event, or zero if it failed.
+func (b *Budget) Published(credit int, last bus.Position) {
+	if credit == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.publishing -= credit
+	if last != (bus.Position{}) {
+		b.published = append(b.published, publication{credit, last})
+	}
 }
 
 // Left is the credit that there is.
@@ -110,16 +133,9 @@ func (b *Budget) Low() bool {
 	return 2*b.left <= b.granted
 }
 
-// Mark is the state of the budget before floors are requested, for Observe.
-func (b *Budget) Mark() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.taken
-}
-
 // Observe sets the credit by the state of the queue: to the process's share, by its partitions, of what may still be
-// published. Credit that was taken since mark counts as waiting.
-func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
+// published. What is being published, or was after the floors were read, counts as waiting.
+func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 	waiting, held, done := count(floors)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,8 +149,22 @@ func (b *Budget) Observe(now timer.Millis, mark uint64, floors bus.Floors) {
 	}
 	b.learn(now, waiting, held)
 	free := max(0, b.depth()-held-waiting) * b.partitions / max(1, len(floors))
-	b.left = max(0, free-int(b.taken-mark))
+	b.left = max(0, free-b.behind(floors))
 	b.granted = b.left
+}
+
+// behind is the credit of publications that the floors do not have.
+func (b *Budget) behind(floors bus.Floors) int {
+	n := b.publishing
+	b.published = slices.DeleteFunc(b.published, func(p publication) bool {
+		partition := int(p.last.Partition)
+		if partition < len(floors) && !p.last.Before(floors[partition].End) {
+			n += p.credit
+			return false
+		}
+		return true
+	})
+	return n
 }
 
 // learn adjusts the capacity.

@@ -48,34 +48,42 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	if b.Low() {
 		t.Error("credit is low with 1,140 of 1,440 left")
 	}
-	b.Observe(start, b.Mark(), oneQueue(1200, 0, 1200))
+	b.Published(300, bus.Position{Offset: 300})
+	b.Observe(start, oneQueue(1200, 0, 1200))
 	wantLeft(t, b, 240)
 	// 400 wait although dispatchers hold only 800: that is all they can.
 	for now := start + 10; now <= start+110; now += 10 {
-		b.Observe(now, b.Mark(), oneQueue(1200, 400, 800))
+		b.Observe(now, oneQueue(1200, 400, 800))
 	}
 	wantLeft(t, b, 0)
 	if n := b.Take(1); n != 0 || !b.Low() {
 		t.Errorf("without credit, a call takes %d", n)
 	}
-	b.Observe(start+200, b.Mark(), oneQueue(700, 0, 700))
+	b.Observe(start+200, oneQueue(700, 0, 700))
 	wantLeft(t, b, 20) // a tenth of 800 is left free
 	// More are tried seconds later, in steps.
 	for _, step := range []struct{ after, want int }{{4000, 0}, {6000, 162}, {6050, 162}, {6100, 341}} {
-		for n := 1; n > 0; {
-			n = b.Take(1)
+		for b.Take(1) > 0 {
+			b.Published(1, bus.Position{Offset: 1})
 		}
-		b.Observe(start.Add(time.Duration(step.after)*time.Millisecond), b.Mark(), oneQueue(720, 0, 720))
+		b.Observe(start.Add(time.Duration(step.after)*time.Millisecond), oneQueue(720, 0, 720))
 		wantLeft(t, b, step.want)
 	}
 }
 
-func TestCreditTakenWhileFloorsAreRequestedCounts(t *testing.T) {
+// TestPublicationsThatTheFloorsDoNotHaveCount: those that run, and those that ended after the floors were read.
+func TestPublicationsThatTheFloorsDoNotHaveCount(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
-	b.Take(25)
-	mark := b.Mark()
-	b.Take(20)
-	b.Observe(start, mark, oneQueue(1000, 10, 5))
+	at := func(offset int64) bus.Position { return bus.Position{Partition: 1, Offset: offset} }
+	for _, n := range []int{25, 20, 10} {
+		b.Take(n)
+	}
+	b.Published(25, at(999))
+	b.Published(20, at(1020))
+	b.Observe(start, oneQueue(1000, 10, 5))
+	wantLeft(t, b, 85-20-10)
+	b.Published(10, bus.Position{}) // it failed
+	b.Observe(start+10, oneQueue(1021, 30, 5))
 	wantLeft(t, b, 65)
 }
 
@@ -83,13 +91,13 @@ func TestCreditTakenWhileFloorsAreRequestedCounts(t *testing.T) {
 func TestI16_ProcessesShareTheCredit(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	b.Leave()
-	b.Observe(start, b.Mark(), oneQueue(1000, 10, 50))
+	b.Observe(start, oneQueue(1000, 10, 50))
 	wantLeft(t, b, 30) // three quarters of 40
 }
 
 func TestPartitionsWithQueuesOfTheirOwnAreAddedUp(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
-	b.Observe(start, b.Mark(), bus.Floors{
+	b.Observe(start, bus.Floors{
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5},
 		{End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6},
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5}, // the queue of the first
@@ -107,6 +115,14 @@ type dispatchers struct {
 	end, waiting, held int
 	credit             float64
 	finished           int
+}
+
+// publish uses all credit. The events are at once in the queue.
+func (d *dispatchers) publish(b *budget.Budget) {
+	for n := b.Take(1 << 20); n > 0; n = b.Take(1 << 20) {
+		d.end, d.waiting = d.end+n, d.waiting+n
+		b.Published(n, bus.Position{Offset: int64(d.end)})
+	}
 }
 
 func (d *dispatchers) pass(ms int) {
@@ -137,9 +153,7 @@ func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 					steps := 60_000 / round
 					finished, waited := 0, 0
 					for step := range steps {
-						for n := b.Take(1 << 20); n > 0; n = b.Take(1 << 20) {
-							d.end, d.waiting = d.end+n, d.waiting+n
-						}
+						d.publish(b)
 						d.pass(round)
 						if step == steps/2 {
 							finished = d.finished
@@ -147,7 +161,7 @@ func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 						if step > steps/2 && d.waiting > 64+perSecond/20 {
 							waited++
 						}
-						b.Observe(start+timer.Millis((step+1)*round), b.Mark(), oneQueue(int64(d.end), d.waiting, d.held))
+						b.Observe(start+timer.Millis((step+1)*round), oneQueue(int64(d.end)+1, d.waiting, d.held))
 					}
 					if waited > steps/2/20 {
 						t.Errorf("more than what dispatchers finish in 50 ms waits in %d of %d rounds", waited, steps/2)
@@ -173,12 +187,10 @@ func TestI16_TheCapacityFollowsTheNumberOfDispatchers(t *testing.T) {
 	now := start
 	pass := func(seconds int) (waiting, held int) {
 		for range 40 * seconds {
-			for n := b.Take(1 << 20); n > 0; n = b.Take(1 << 20) {
-				d.end, d.waiting = d.end+n, d.waiting+n
-			}
+			d.publish(b)
 			d.pass(25)
 			now += 25
-			b.Observe(now, b.Mark(), oneQueue(int64(d.end), d.waiting, d.held))
+			b.Observe(now, oneQueue(int64(d.end)+1, d.waiting, d.held))
 			waiting, held = d.waiting, max(held, d.held)
 		}
 		return waiting, held
@@ -200,7 +212,7 @@ func TestI16_TheCapacityFollowsTheNumberOfDispatchers(t *testing.T) {
 func TestTheRateStartsAgain(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	for i, end := range []int64{100_000, 5, 200_000} {
-		b.Observe(start+timer.Millis(i)*60_000, b.Mark(), oneQueue(end, 300, 0))
+		b.Observe(start+timer.Millis(i)*60_000, oneQueue(end, 300, 0))
 		if n := b.Take(1); n != 0 {
 			t.Errorf("after observation %d: credit although 300 events wait", i)
 		}
