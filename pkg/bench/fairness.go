@@ -16,9 +16,6 @@ const (
 
 // fairness measures how late the timers of a small namespace are: alone, and while another namespace has a backlog.
 func (r *run) fairness(ctx context.Context, f *figures) (err error) {
-	if err := r.fill(ctx, r.Plan.Pending); err != nil { // batches were measured then
-		return err
-	}
 	addresses, err := r.openHosts(ctx, crowdHosts, 0)
 	if err != nil {
 		return err
@@ -38,8 +35,8 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 	if err != nil {
 		return err
 	}
-	beside, err := r.small(ctx, "beside", func(due time.Time) *set {
-		return newSet(crowd, r.id+"-crowd-", addresses, SmallPayload, r.Plan.Crowd, func(int) time.Time { return due })
+	beside, err := r.small(ctx, "beside", func(name string, due time.Time) *set {
+		return newSet(crowd, r.id+"-crowd"+name+"-", addresses, SmallPayload, r.Plan.Crowd, func(int) time.Time { return due })
 	})
 	if err != nil {
 		return err
@@ -60,38 +57,36 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 
 // small lets a small namespace fire at a steady rate, from the instant at which the timers of crowd are due, and deletes what
 // is left of those.
-func (r *run) small(ctx context.Context, name string, crowd func(due time.Time) *set) (_ Report, err error) {
-	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
-	creating := 3 * float64(count) / r.batchRate
-	if crowd != nil {
-		creating += 3 * float64(r.Plan.Crowd) / r.batchRate
-	}
-	due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
-	if crowd != nil {
-		others := crowd(due)
-		r.armed = append(r.armed, others)
-		defer func() {
-			if err == nil {
-				r.armed = nil
-				err = errors.Join(r.remove(ctx, r.phase, others), r.calm(ctx))
+func (r *run) small(ctx context.Context, name string, crowd func(name string, due time.Time) *set) (_ Report, err error) {
+	var others *set
+	also := func(name string, due time.Time) error {
+		if others != nil { // of an earlier try
+			if err := r.remove(ctx, r.phase, others); err != nil {
+				return err
 			}
-		}()
-		if _, err := r.inBatches(ctx, others, "create the timers of a backlog"); err != nil {
-			return Report{}, err
 		}
+		others = crowd(name, due)
+		r.armed = append(r.armed, others)
+		_, err := r.inBatches(ctx, others, "create the timers of a backlog")
+		return err
 	}
-	s := r.newSet("fairness-"+name, SmallPayload, count, func(n int) time.Time {
-		return due.Add(time.Duration(float64(n) / r.Plan.SmallRate * float64(time.Second)))
-	})
-	if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
+	more := r.Plan.Crowd
+	if crowd == nil {
+		also, more = nothing, 0
+	}
+	defer func() {
+		if err == nil && others != nil {
+			r.armed = nil
+			err = errors.Join(r.remove(ctx, r.phase, others), r.calm(ctx))
+		}
+	}()
+	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
+	due, s, err := r.armOver(ctx, "fairness-"+name, []string{r.Callback}, count, more,
+		func(due time.Time, n int) time.Time {
+			return due.Add(time.Duration(float64(n) / r.Plan.SmallRate * float64(time.Second)))
+		}, also)
+	if err != nil {
 		return Report{}, err
-	}
-	r.armed = append(r.armed, s)
-	if _, err := r.inBatches(ctx, s, "create the timers"); err != nil {
-		return Report{}, err
-	}
-	if late := time.Since(due); late > 0 {
-		return Report{}, fmt.Errorf("the timers were created %v after they were due: measure with fewer", late)
 	}
 	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
 	if err := rest(ctx, time.Until(due)); err != nil {

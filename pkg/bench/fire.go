@@ -86,12 +86,14 @@ const armTries = 3
 // last are not there before the first are due, the figures would be those of creating, so it lets them
 // fire and tries again.
 func (r *run) arm(ctx context.Context, name string, count int, at func(due time.Time, n int) time.Time) (time.Time, *set, error) {
-	return r.armOver(ctx, name, []string{r.Callback}, count, at, func(string, time.Time) error { return nil })
+	return r.armOver(ctx, name, []string{r.Callback}, count, 0, at, nothing)
 }
 
-// armOver does so with timers for several hosts; also may create others that are due with them.
+func nothing(string, time.Time) error { return nil }
+
+// armOver does so with timers for several hosts; also may create others, so many, that are due with them.
 func (r *run) armOver(
-	ctx context.Context, name string, callbacks []string, count int,
+	ctx context.Context, name string, callbacks []string, count, others int,
 	at func(due time.Time, n int) time.Time, also func(name string, due time.Time) error,
 ) (time.Time, *set, error) {
 	if err := r.fill(ctx, r.Plan.Pending); err != nil {
@@ -101,7 +103,7 @@ func (r *run) armOver(
 	if rate == 0 {
 		rate = 2000 // nothing was filled, so nothing is known: a slow guess costs a few seconds
 	}
-	creating := 1.5 * float64(count) / rate
+	creating := 1.5 * float64(count+others) / rate
 	for try := range armTries {
 		due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
 		name := fmt.Sprintf("%s%d", name, try)

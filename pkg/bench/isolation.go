@@ -63,7 +63,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 // others is taken back.
 func (r *run) burst(ctx context.Context, name string, healthy, hanging []string, part int) (Report, error) {
 	var stuck *set
-	due, s, err := r.armOver(ctx, "isolation-"+name, healthy, part*len(healthy),
+	due, s, err := r.armOver(ctx, "isolation-"+name, healthy, part*len(healthy), part*len(hanging),
 		func(due time.Time, _ int) time.Time { return due },
 		func(name string, due time.Time) error {
 			if len(hanging) == 0 {
