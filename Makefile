@@ -11,11 +11,16 @@ export GOWORK := off
 # `go generate` finds the pinned tools by name.
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
 
+empty :=
+comma := ,
+space := $(empty) $(empty)
+
 # What a user may set:
 #   make test PKG=./pkg/store/... TESTFLAGS='-run TestDue -v'
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
 #   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50; make kill SEEDS=20 ROUNDS=1 KILLS=5
+#   make kill ROUNDS=20 STORE=postgres BUS=kafka
 #   make campaign SEEDS=3 BUS=nats,kafka FIRST=1
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
@@ -110,10 +115,13 @@ sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST o
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
 .PHONY: kill
-kill: ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer came (SEEDS: new data folders, 1; FIRST)
-	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),30) TIMERBUS_KILL_KILLS=$(or $(KILLS),2) \
+# The servers of STORE and BUS, without those that run in the process.
+kill_servers = $(subst $(space),$(comma),$(strip $(if $(filter embedded,$(STORE)),,$(store_server)) $(BUS)))
+kill: testenv ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer came (SEEDS: new data folders, 1; FIRST; STORE=postgres, BUS=nats or kafka)
+	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),30) TIMERBUS_KILL_KILLS=$(or $(KILLS),2) TIMERBUS_KILL_BUS=$(BUS) \
+		TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) \
 		TIMERBUS_KILL_SEEDS=$(if $(filter file,$(origin SEEDS)),1,$(SEEDS)) TIMERBUS_KILL_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
-		go test -count=1 -timeout 4h -v -run TestKillUnderLoad .
+		$(if $(kill_servers),../$(TESTENV) --need $(kill_servers) --) go test -count=1 -timeout 4h -v -run TestKillUnderLoad .
 
 .PHONY: testenv
 testenv:
@@ -218,7 +226,6 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 .PHONY: bench
 # STORE=postgres measures that store by itself first, then the service on it; STORE=dynamodb counts what is paid for.
 # BUS compares buses, such as nats,kafka or nats3,kafka3: by themselves first, then the service on PostgreSQL with each.
-comma := ,
 BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
 bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service beside the aims (SHORT=1: under a minute; STORE=postgres or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
 

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/e2e/internal/harness"
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
@@ -22,9 +25,11 @@ type campaign struct {
 	clients              int
 	// full: clients do not pause between requests.
 	full bool
+	// bus is a bus by the name of testenv. Without it the NATS server in the process is killed as well.
+	bus string
 }
 
-// killCampaign reads TIMERBUS_KILL_ROUNDS, _KILLS, _SEEDS, _FIRST and _CLIENTS, which `make kill` sets. Without them the
+// killCampaign reads TIMERBUS_KILL_ROUNDS, _KILLS, _SEEDS, _FIRST, _CLIENTS and _BUS, which `make kill` sets. Without them the
 // campaign is short and light.
 func killCampaign(t *testing.T) campaign {
 	t.Helper()
@@ -33,6 +38,10 @@ func killCampaign(t *testing.T) campaign {
 		return c
 	}
 	c.full = true
+	c.bus = os.Getenv("TIMERBUS_KILL_BUS")
+	if c.bus != "" && !slices.Contains(lone, c.bus) {
+		t.Fatalf("TIMERBUS_KILL_BUS: %q is not accepted: want %s", c.bus, strings.Join(lone, " or "))
+	}
 	c.clients = number(t, "TIMERBUS_KILL_CLIENTS", 64)
 	c.seeds = number(t, "TIMERBUS_KILL_SEEDS", 1)
 	c.rounds = number(t, "TIMERBUS_KILL_ROUNDS", 30)
@@ -78,7 +87,7 @@ func TestKillUnderLoad(t *testing.T) {
 // killUnderLoad runs the rounds of one seed.
 func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest time.Duration) {
 	t.Helper()
-	w := startOwn(t)
+	w, events := c.start(t)
 	defer func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -112,10 +121,9 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 			l.Restarted(restarted)
 		}
 		ready := time.Since(restarted)
-		w.connectTap(t)
 		pause(t.Context(), 300*time.Millisecond) // the load continues after the restart
 		stop()
-		l.settle(within(t, 3*time.Minute), t, w.tap, restarted, killGrace)
+		l.settle(within(t, 3*time.Minute), t, events(), restarted, killGrace)
 		report := l.Report(time.Now().Add(-killGrace))
 		t.Logf("seed %d, round %d of %d: %.0f operations/s before the first of %d kills, ready %.1f s after the last restart, "+
 			"%d overdue timers delivered, the last after %.1f s",
@@ -133,6 +141,25 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	}
 	w.emptyWithin(t, killGrace)
 	return line, latest
+}
+
+// start starts a service, and returns what reads its events after a restart.
+func (c *campaign) start(t *testing.T) (*world, func() events) {
+	t.Helper()
+	if c.bus == "" {
+		w := startOwn(t)
+		return w, func() events {
+			w.connectTap(t)
+			return w.tap
+		}
+	}
+	bus := needBus(t, c.bus)
+	w := &world{Service: newService(t, t.TempDir(), harness.WithArgs("--bus", bus.url)), namespace: "default"}
+	if err := w.Start(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	w.connectAPI(t)
+	return w, func() events { return bus.events(t) }
 }
 
 // ramp is the shortest time under load before a kill. A full load lasts until timers fire at the rate of creates.
