@@ -343,12 +343,13 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 }
 
 // TestCommandsThatExpiredAreCounted: an operator has set the limits of an earlier release. Of 3,000 unread commands
-// 996 do not fit, and that number is reported.
+// 996 do not fit, and that number is reported. The lease is long: a session that loses its lease reports again what it
+// has not committed, and receives it again.
 func TestCommandsThatExpiredAreCounted(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, LeaseTTL: patience, AckTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
