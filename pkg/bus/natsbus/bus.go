@@ -33,6 +33,8 @@ type Bus struct {
 
 	restoring sync.Mutex // one goroutine makes lost streams again
 
+	delivered sync.Map // the delivered of the last session, by owner record key
+
 	ctx    context.Context // ends with Close, or when the connection is gone for good
 	cancel context.CancelCauseFunc
 

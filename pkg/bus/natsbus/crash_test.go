@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -173,10 +174,17 @@ func (c *childServer) rememberOne(stream, into string) {
 	})
 }
 
-// crash kills the server once the states of the streams' durable consumers are on disk, restores the streams' files from
-// remembered, and starts the server. A crash can have the same effect, because the server may write messages and
-// their removals later than the consumer's state.
+// crash kills the server and starts it with the remembered messages of streams.
 func (c *childServer) crash(remembered string, streams ...string) {
+	c.t.Helper()
+	c.killAndRestore(remembered, streams...)
+	c.start()
+}
+
+// killAndRestore kills the server once the states of the streams' durable consumers are on disk, and restores the
+// streams' files from remembered. A crash can have the same effect, because the server may write messages and their
+// removals later than the consumer's state.
+func (c *childServer) killAndRestore(remembered string, streams ...string) {
 	c.t.Helper()
 	for _, stream := range streams {
 		c.awaitConsumer(stream)
@@ -192,7 +200,6 @@ func (c *childServer) crash(remembered string, streams ...string) {
 			c.t.Fatalf("restore stream %s: %v", stream, err)
 		}
 	}
-	c.start()
 }
 
 // awaitConsumer waits until the state of the stream's durable consumer is on disk.
@@ -424,4 +431,87 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	server.crash(remembered, "timerbus-commands")
 	t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, in))
 	say("11")
+}
+
+// watched passes on deliveries and why its session was closed.
+type watched struct {
+	inbox
+	acks   bool
+	closed chan error
+}
+
+func (w watched) Deliver(ctx context.Context, d *bus.Delivery) error {
+	if w.acks {
+		return w.inbox.Deliver(ctx, d)
+	}
+	select {
+	case w.inbox <- d:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w watched) Close(_ context.Context, cause error) error {
+	w.closed <- cause
+	return nil
+}
+
+// TestALogThatWasTruncatedAfterTheLeaseIsDetected keeps the server down until the session has lost its lease. The owner
+// record then lacks the last deliveries, and positions of lost commands must not be used again: ingest would take new
+// commands for ones that were applied.
+func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
+	t.Parallel()
+	for name, committed := range map[string]bool{"before the first commit": false, "after a commit": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startChild(t, filepath.Join(t.TempDir(), "server"))
+			b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, CommitEvery: time.Hour, Logger: testLog()})
+			w := watched{make(inbox, 100), committed, make(chan error, 100)}
+			t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, w))
+			say := func(body string) bus.Position {
+				t.Helper()
+				eventually(t, "the bus accepts a command", func() error {
+					_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Body: []byte(body)})
+					return err
+				})
+				for {
+					if d := w.next(t); string(d.Body) == body { // a redelivered one may come first
+						return d.Position
+					}
+				}
+			}
+			say("1")
+			if committed {
+				eventually(t, "the position is committed", func() error {
+					floors, err := b.Floor(t.Context(), bus.Commands, "g")
+					if err == nil && floors[0].Depth > 0 {
+						err = fmt.Errorf("%d commands are left", floors[0].Depth)
+					}
+					return err
+				})
+			}
+			remembered := filepath.Join(t.TempDir(), "remembered")
+			server.remember(remembered, "timerbus-commands")
+			say("2")
+			last := say("3")
+			server.killAndRestore(remembered, "timerbus-commands")
+			select {
+			case err := <-w.closed:
+				if !errors.Is(err, bus.ErrLost) {
+					t.Fatalf("the session was closed by %v, want ErrLost", err)
+				}
+			case <-time.After(patience):
+				t.Fatal("the session keeps its lease")
+			}
+			server.start()
+			for _, body := range []string{"4", "5"} {
+				at := say(body)
+				if !last.Before(at) {
+					t.Errorf("command %s was delivered at %+v, the one before it at %+v", body, at, last)
+				}
+				last = at
+			}
+		})
+	}
 }

@@ -64,6 +64,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if o.stream, err = o.session.bus.streamOf(ctx, o.session.spec.Topic); err != nil {
 		return err
 	}
+	o.recall()
 	info, err := o.state(ctx, max(o.hold.Seen, o.hold.Offset))
 	if err != nil {
 		return err
@@ -72,7 +73,13 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
 		// Written with the first commit.
 		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
-	} else if err := o.startEpoch(ctx, info); err != nil {
+		if o.recall() {
+			if info, err = o.state(ctx, o.hold.Seen); err != nil {
+				return err
+			}
+		}
+	}
+	if err := o.startEpoch(ctx, info); err != nil {
 		return err
 	}
 	o.passed, o.seen, o.seenAt = o.hold.Passed, o.hold.Seen, time.Unix(0, o.hold.Time)
@@ -327,6 +334,7 @@ func (o *orderedSource) commit(ctx context.Context) error {
 func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	o.pull.close()
 	o.drop(o.consumer)
+	o.remember()
 	if !o.session.releases() {
 		return nil
 	}

@@ -19,6 +19,11 @@ import (
 // Therefore each record stores the sequence of the last delivered message and its server timestamp. If the log has
 // no message there, or one with another timestamp, the log was truncated: the group resumes at the first message
 // with a later timestamp, in a new epoch.
+//
+// A session that loses its lease cannot write its record, which then lacks the deliveries since the last commit. A
+// crash of the server for longer than the lease does both: it truncates the log and ends the session. Each process
+// therefore also keeps the last delivery of its sessions in memory for its next session of the partition. If another
+// process takes over the partition, these deliveries are not known to it.
 
 // epoch returns the epoch of a sequence.
 func (r *record) epoch(seq int64) int64 {
@@ -48,6 +53,31 @@ func (r *record) commit(offset, passed, seen int64, timestamp time.Time) {
 	if seen > r.Seen {
 		r.Seen, r.Time = seen, timestamp.UnixNano()
 	}
+}
+
+// delivered is the last message that a session has delivered.
+type delivered struct {
+	incarnation, seq int64
+	at               time.Time
+}
+
+// remember keeps the last delivery for the next session of this process.
+func (o *orderedSource) remember() {
+	if o.seen > 0 {
+		o.session.bus.delivered.Store(o.hold.key, delivered{o.hold.Incarnation, o.seen, o.seenAt})
+	}
+}
+
+// recall adds the last delivery of this process to a record of the same epoch that does not have it, and reports whether
+// it did.
+func (o *orderedSource) recall() bool {
+	value, _ := o.session.bus.delivered.Load(o.hold.key)
+	last, ok := value.(delivered)
+	if !ok || last.incarnation != o.hold.Incarnation || last.seq <= o.hold.Seen {
+		return false
+	}
+	o.hold.Seen, o.hold.Time = last.seq, last.at.UnixNano()
+	return true
 }
 
 // leaderPatience is how long state waits for the leader of a replicated log to catch up before it accepts that the
