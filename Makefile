@@ -146,7 +146,7 @@ campaign: testenv ## Kill, freeze and cut off every role, broker and database un
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model test ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model-and-tests ## Everything a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -202,6 +202,19 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); ru
 	@$(say) model
 	@go build -C tools -o ../.cache/bin/modelcheck ./modelcheck
 	@$(TESTENV) --need tlc -- .cache/bin/modelcheck $(if $(RUN),-run '$(RUN)') $(ARGS) docs/model
+
+.PHONY: check-model-and-tests
+# The model checker has the lowest priority: it computes while tests wait. Its output is printed before the tests of the small
+# modules, so that the output of go test comes last.
+LARGE_MODULES := . e2e
+check-model-and-tests: testenv
+	@log=$$(mktemp); \
+	nice -n 19 $(MAKE) --no-print-directory check-model >"$$log" 2>&1 & model=$$!; \
+	trap 'kill "$$model" 2>/dev/null || true; rm -f "$$log"' EXIT; \
+	$(MAKE) --no-print-directory test MODULES='$(filter $(LARGE_MODULES),$(MODULES))'; \
+	code=0; wait "$$model" || code=$$?; cat "$$log"; \
+	if ((code)); then exit "$$code"; fi; \
+	$(MAKE) --no-print-directory test MODULES='$(filter-out $(LARGE_MODULES),$(MODULES))'
 
 .PHONY: vet
 vet: ## Run go vet
