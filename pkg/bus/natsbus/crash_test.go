@@ -262,11 +262,12 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 	return fields[1], fields[3], nil
 }
 
-// TestCrashSuite runs the crash checks on a server that loses the end of the due queue, on a server that is only killed,
-// and on a cluster whose servers are all killed. The single servers are child processes, because tests of other packages
-// use the server of the test environment at the same time. Only `make test-clusters` starts a cluster.
+// TestCrashSuite runs the crash checks on a server that loses the end of the due queue, and on a server that is only killed.
+// The servers are child processes, because other tests use the server of the test environment at the same time.
 func TestCrashSuite(t *testing.T) {
+	t.Parallel()
 	t.Run("loss", func(t *testing.T) {
+		t.Parallel()
 		runCrashSuite(t, func(check bustest.T) crashable {
 			root := t.TempDir()
 			server, remembered := startChild(check, filepath.Join(root, "server")), filepath.Join(root, "remembered")
@@ -278,6 +279,7 @@ func TestCrashSuite(t *testing.T) {
 		})
 	})
 	t.Run("loss/streams", func(t *testing.T) {
+		t.Parallel()
 		streams := []string{"crash-due", "crash-due-1"}
 		runCrashSuite(t, func(check bustest.T) crashable {
 			root := t.TempDir()
@@ -290,6 +292,7 @@ func TestCrashSuite(t *testing.T) {
 		})
 	})
 	t.Run("kill", func(t *testing.T) {
+		t.Parallel()
 		runCrashSuite(t, func(check bustest.T) crashable {
 			server := startChild(check, t.TempDir())
 			return crashable{opts: natsbus.Options{URL: server.url()}, remember: func() {}, crash: func() {
@@ -298,23 +301,26 @@ func TestCrashSuite(t *testing.T) {
 			}}
 		})
 	})
-	t.Run("nats3", func(t *testing.T) {
-		url := servers(t, "nats3")
-		runCrashSuite(t, func(check bustest.T) crashable {
-			opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3, QueueStreams: 2}
-			remove(check, url, opts.Prefix)
-			return crashable{opts: opts, remember: func() {}, crash: func() {
-				nodes := []string{"nats3-1", "nats3-2", "nats3-3"}
-				for _, node := range nodes {
-					control(t, "kill/"+node)
-				}
-				var starting sync.WaitGroup
-				for _, node := range nodes { // a server becomes ready only with a quorum
-					starting.Go(func() { control(t, "start/"+node) })
-				}
-				starting.Wait()
-			}}
-		})
+}
+
+// TestCrashSuiteOnACluster kills all servers of a cluster, so that no other test may run. Only `make test-clusters` starts
+// a cluster.
+func TestCrashSuiteOnACluster(t *testing.T) {
+	url := servers(t, "nats3")
+	runCrashSuite(t, func(check bustest.T) crashable {
+		opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3, QueueStreams: 2}
+		remove(check, url, opts.Prefix)
+		return crashable{opts: opts, remember: func() {}, crash: func() {
+			nodes := []string{"nats3-1", "nats3-2", "nats3-3"}
+			for _, node := range nodes {
+				control(t, "kill/"+node)
+			}
+			var starting sync.WaitGroup
+			for _, node := range nodes { // a server becomes ready only with a quorum
+				starting.Go(func() { control(t, "start/"+node) })
+			}
+			starting.Wait()
+		}}
 	})
 }
 
@@ -390,6 +396,7 @@ func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 // TestNewMessagesOfATruncatedLogAreDelivered truncates a log, as a power failure without fsync does. New messages are
 // delivered, to running and to new members, although their sequences were delivered before.
 func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
+	t.Parallel()
 	server := startChild(t, filepath.Join(t.TempDir(), "server"))
 	b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, Logger: testLog()})
 	in := make(inbox, 100)

@@ -310,6 +310,7 @@ func pause(t *testing.T, d time.Duration) {
 
 // TestServerRestart stops the server under running consumers and starts it on the same folder.
 func TestServerRestart(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -371,7 +372,7 @@ func TestServerRestart(t *testing.T) {
 
 // TestPublishMany guards against the client's own limit on messages under way.
 func TestPublishMany(t *testing.T) {
-	b := connect(t, startServer(t, embedded.Options{}))
+	b := connect(t, startServer(t, embedded.Options{NoSync: true}))
 	var publishers sync.WaitGroup
 	for i := range 4 {
 		publishers.Go(func() {

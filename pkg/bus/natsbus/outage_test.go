@@ -18,6 +18,7 @@ import (
 // TestAnOutageIsAFewLines: the server is unreachable for longer than the lease lives, for a process that runs every service
 // and publishes meanwhile. Errors say what is wrong in plain words.
 func TestAnOutageIsAFewLines(t *testing.T) {
+	t.Parallel()
 	target, err := url.Parse(ownServer(t, func(*server.Options) {}))
 	if err != nil {
 		t.Fatal(err)

@@ -134,13 +134,15 @@ func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 // TestTheNumberOfDueStreamsChanges: after every change of the number, up and down, all messages are delivered, and no
 // floor passes the end of the queue at a claim before the messages of the partition's earlier owner are acknowledged.
 func TestTheNumberOfDueStreamsChanges(t *testing.T) {
+	t.Parallel()
 	const partitions = 8
 	for name, messages := range map[string][]bus.Message{
 		"all partitions": eachPartition(partitions, "m"),
 		"one partition":  eachPartition(partitions, "m")[7:],
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := startServer(t, embedded.Options{})
+			t.Parallel()
+			server := startServer(t, embedded.Options{NoSync: true})
 			opts := natsbus.Options{InProcess: server, Partitions: partitions, Logger: testLog()}
 			for _, number := range []int{1, 4, 2, 8, 3, 1} {
 				opts.QueueStreams = number
@@ -190,6 +192,7 @@ func drained(t *testing.T, b *natsbus.Bus, messages []bus.Message) {
 // TestRunningProcessesReadStreamsThatAreAdded: during a change of the number, dispatchers with the old one read the streams
 // of schedulers with the new one.
 func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
+	t.Parallel()
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)
 	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}

@@ -61,10 +61,14 @@ func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 //
 //testenv:need nats
 
-// TestSuite runs all checks on real servers, each under a prefix of its own: one in this process, one by
-// itself, and a cluster in which everything has three replicas.
+// TestSuite runs all checks, each under its own prefix, on a server in this process, a separate server, and a cluster in
+// which everything has three replicas. The server in this process runs the same code as the separate one. Next to that
+// one it only has the checks with several due streams, unless there is a cluster (`make test-clusters`).
 func TestSuite(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
+		if os.Getenv("TIMERBUS_TEST_NATS") != "" && os.Getenv("TIMERBUS_TEST_NATS3") == "" {
+			t.Skip("TestSuite/nats runs these checks")
+		}
 		// Without fsync: a dozen checks at once would wait for the disk.
 		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL()})
 	})
