@@ -20,11 +20,13 @@ import (
 // TestBusThatCannotBeUsed: whoever starts the service is told in one line which bus it is, and what is wrong with it.
 // Afterwards the same command works as soon as the bus does.
 func TestBusThatCannotBeUsed(t *testing.T) {
-	kafka, nats := needBus(t, "kafka"), needBus(t, "nats")
+	t.Parallel()
+	kafka := needBus(t, "kafka")
 	_, sasl, _ := strings.Cut(os.Getenv("TIMERBUS_TEST_KAFKA_SASL"), "@")
 	token := ownNATS(t, "sesame").url
 	wrong := strings.Replace(token, "nats://", "nats://hunter2@", 1)
-	at := func(bus string, more ...string) *harness.Service {
+	at := func(t *testing.T, bus string, more ...string) *harness.Service {
+		t.Helper()
 		return newService(t, t.TempDir(), harness.WithArgs(append([]string{"--bus", bus}, more...)...))
 	}
 	for name, c := range map[string]struct {
@@ -42,10 +44,11 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 		"kafka, no topics": {kafka.url + "&create=false", []string{"topics are missing", kafka.prefix + ".commands", kafka.prefix + ".incarnations 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if strings.Contains(c.bus, "@") && sasl == "" && strings.HasPrefix(name, "kafka") || name == "kafka, no user" && sasl == "" {
 				t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
 			}
-			s := at(c.bus)
+			s := at(t, c.bus)
 			want := 1
 			if strings.Contains(name, "nobody there") || name == "kafka, no user" { // such a broker closes the connection
 				want = 6
@@ -56,16 +59,18 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 			}
 		})
 	}
-	for _, b := range []*messageBus{kafka, nats} {
-		t.Run("another count on "+b.nodes[0], func(t *testing.T) {
-			first := at(b.url, "--partitions", "4")
+	for _, bus := range lone {
+		t.Run("another count on "+bus, func(t *testing.T) {
+			t.Parallel()
+			b := needBus(t, bus)
+			first := at(t, b.url, "--partitions", "4")
 			if err := first.Start(within(t, patience)); err != nil {
 				t.Fatal(err)
 			}
 			if code, err := first.Stop(within(t, patience)); err != nil || code != 0 {
 				t.Fatalf("stopped with %d, %v", code, err)
 			}
-			refusesToStart(t, at(b.url), "partitions", "is set to 16", "4", b.prefix, "fixed for the cluster's life")
+			refusesToStart(t, at(t, b.url), "partitions", "is set to 16", "4", b.prefix, "fixed for the cluster's life")
 		})
 	}
 }
@@ -77,69 +82,67 @@ func TestBusGoesAndComesBack(t *testing.T) {
 	if !controllable() {
 		t.Skip("the servers were not started by testenv: they are left alone")
 	}
-	for _, name := range lone {
-		t.Run(name, func(t *testing.T) {
-			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-			control(t, "kill/"+name)
-			gone := time.Now()
-			for _, m := range c.members {
-				of := &world{Service: m.Service}
-				for deadline := time.Now().Add(patience); ; pause(t.Context(), 50*time.Millisecond) {
-					got := of.do(t, http.MethodGet, "/readyz", "")
-					if isIngest(m) {
-						if got.status != http.StatusOK {
-							t.Fatalf("%s is not ready, and could store timers: %s", m.name, got.body)
-						}
-						if strings.Contains(got.body, `"degraded":[`) && strings.Contains(got.body, `"the bus does not answer"`) {
-							break
-						}
-					} else if got.status == http.StatusServiceUnavailable {
-						if reasons, _ := got.field(t, "reasons").([]any); !slices.Contains(reasons, any("the bus does not answer")) {
-							t.Errorf("%s: not ready because of %v", m.name, reasons)
-						}
+	onEachBus(t, lone, func(t *testing.T, name string) {
+		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+		control(t, "kill/"+name)
+		gone := time.Now()
+		for _, m := range c.members {
+			of := &world{Service: m.Service}
+			for deadline := time.Now().Add(patience); ; pause(t.Context(), 50*time.Millisecond) {
+				got := of.do(t, http.MethodGet, "/readyz", "")
+				if isIngest(m) {
+					if got.status != http.StatusOK {
+						t.Fatalf("%s is not ready, and could store timers: %s", m.name, got.body)
+					}
+					if strings.Contains(got.body, `"degraded":[`) && strings.Contains(got.body, `"the bus does not answer"`) {
 						break
 					}
-					if time.Now().After(deadline) {
-						t.Fatalf("%s does not report that there is no bus: %s", m.name, got.body)
+				} else if got.status == http.StatusServiceUnavailable {
+					if reasons, _ := got.field(t, "reasons").([]any); !slices.Contains(reasons, any("the bus does not answer")) {
+						t.Errorf("%s: not ready because of %v", m.name, reasons)
 					}
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s does not report that there is no bus: %s", m.name, got.body)
 				}
 			}
-			red := time.Since(gone)
-			c.create(t, "meanwhile", 0)
-			control(t, "start/"+name)
-			back := time.Now()
-			for _, m := range c.members {
-				if err := m.Ready(within(t, patience)); err != nil {
-					t.Errorf("%s: %v", m.name, err)
-				}
+		}
+		red := time.Since(gone)
+		c.create(t, "meanwhile", 0)
+		control(t, "start/"+name)
+		back := time.Now()
+		for _, m := range c.members {
+			if err := m.Ready(within(t, patience)); err != nil {
+				t.Errorf("%s: %v", m.name, err)
 			}
-			ready := time.Since(back)
-			c.calls(t, "meanwhile", 1)
-			fired := time.Since(back)
-			c.create(t, "after", 0)
-			c.calls(t, "after", 1)
-			t.Logf("all red %.1f s after the kill; ready %.1f s, and what was created meanwhile fired %.1f s after the server came back",
-				red.Seconds(), ready.Seconds(), fired.Seconds())
-			for _, m := range c.members {
-				message := `"not ready"`
-				if isIngest(m) {
-					message = `"degraded"`
-				}
-				if n := strings.Count(m.Log(), message); n == 0 || n > 5 {
-					t.Errorf("%s logs %s %d times, want once for each reason", m.name, message, n)
-				}
-				if n := strings.Count(m.Log(), `"kafka client`); n > 4 {
-					t.Errorf("%s has %d lines of Kafka's client library, want 4 at most", m.name, n)
-				}
-				if n := strings.Count(m.Log(), ` failing, retrying"`); n == 0 || n > 8 {
-					t.Errorf("%s has %d lines that say that a component fails, want one for each", m.name, n)
-				}
-				if strings.Contains(m.Log(), "outbound buffer") {
-					t.Errorf("%s speaks of a buffer, and there is no connection", m.name)
-				}
+		}
+		ready := time.Since(back)
+		c.calls(t, "meanwhile", 1)
+		fired := time.Since(back)
+		c.create(t, "after", 0)
+		c.calls(t, "after", 1)
+		t.Logf("all red %.1f s after the kill; ready %.1f s, and what was created meanwhile fired %.1f s after the server came back",
+			red.Seconds(), ready.Seconds(), fired.Seconds())
+		for _, m := range c.members {
+			message := `"not ready"`
+			if isIngest(m) {
+				message = `"degraded"`
 			}
-		})
-	}
+			if n := strings.Count(m.Log(), message); n == 0 || n > 5 {
+				t.Errorf("%s logs %s %d times, want once for each reason", m.name, message, n)
+			}
+			if n := strings.Count(m.Log(), `"kafka client`); n > 4 {
+				t.Errorf("%s has %d lines of Kafka's client library, want 4 at most", m.name, n)
+			}
+			if n := strings.Count(m.Log(), ` failing, retrying"`); n == 0 || n > 8 {
+				t.Errorf("%s has %d lines that say that a component fails, want one for each", m.name, n)
+			}
+			if strings.Contains(m.Log(), "outbound buffer") {
+				t.Errorf("%s speaks of a buffer, and there is no connection", m.name)
+			}
+		}
+	})
 }
 
 func isIngest(m *member) bool { return strings.HasPrefix(m.name, "ingest") }
@@ -150,75 +153,71 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 	if !controllable() {
 		t.Skip("the servers were not started by testenv: they are left alone")
 	}
-	for _, name := range lone {
-		t.Run(name, func(t *testing.T) {
-			b := needBus(t, name)
-			c := startClusterOn(t, b, 1, 1, 1)
-			control(t, "kill/"+name)
-			started := false
-			defer func() {
-				if !started {
-					control(t, "start/"+name)
-				}
-			}()
-			late := c.launch(t, "scheduler", 2)
-			of := &world{Service: late.Service}
-			for deadline := time.Now().Add(patience); !strings.Contains(late.Log(), "not started yet"); pause(t.Context(), 20*time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("it says nothing")
-				}
+	onEachBus(t, lone, func(t *testing.T, name string) {
+		b := needBus(t, name)
+		c := startClusterOn(t, b, 1, 1, 1)
+		control(t, "kill/"+name)
+		started := false
+		defer func() {
+			if !started {
+				control(t, "start/"+name)
 			}
-			if got := of.do(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "the bus does not answer") {
-				t.Errorf("/readyz answers %d %s", got.status, got.body)
+		}()
+		late := c.launch(t, "scheduler", 2)
+		of := &world{Service: late.Service}
+		for deadline := time.Now().Add(patience); !strings.Contains(late.Log(), "not started yet"); pause(t.Context(), 20*time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("it says nothing")
 			}
-			if got := of.do(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
-				t.Errorf("/healthz answers %d %s", got.status, got.body)
-			}
-			pause(t.Context(), time.Second) // it has tried again
-			if n := strings.Count(late.Log(), "not started yet"); n != 1 {
-				t.Errorf("it says %d times what it waits for", n)
-			}
-			control(t, "start/"+name)
-			started = true
-			back := time.Now()
-			if err := late.Ready(within(t, patience)); err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("ready %.1f s after its bus", time.Since(back).Seconds())
-			c.heldBy(t, back, "scheduler-1", "scheduler-2")
-		})
-	}
+		}
+		if got := of.do(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "the bus does not answer") {
+			t.Errorf("/readyz answers %d %s", got.status, got.body)
+		}
+		if got := of.do(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
+			t.Errorf("/healthz answers %d %s", got.status, got.body)
+		}
+		pause(t.Context(), time.Second) // it has tried again
+		if n := strings.Count(late.Log(), "not started yet"); n != 1 {
+			t.Errorf("it says %d times what it waits for", n)
+		}
+		control(t, "start/"+name)
+		started = true
+		back := time.Now()
+		if err := late.Ready(within(t, patience)); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("ready %.1f s after its bus", time.Since(back).Seconds())
+		c.heldBy(t, back, "scheduler-1", "scheduler-2")
+	})
 }
 
 // TestFiredEventTooLargeForTheBus: an operator's topic that takes less than ours would ends the timer with the
 // reason, and stops no other.
 func TestFiredEventTooLargeForTheBus(t *testing.T) {
 	const limit = 4096
-	for _, name := range lone {
-		t.Run(name, func(t *testing.T) {
-			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-			if err := c.bus.limitFired(within(t, patience), limit); err != nil {
-				t.Fatal(err)
+	onEachBus(t, lone, func(t *testing.T, name string) {
+		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+		if err := c.bus.limitFired(within(t, patience), limit); err != nil {
+			t.Fatal(err)
+		}
+		event := func(payload string) func(*client.CreateTimerRequest) {
+			return func(r *client.CreateTimerRequest) {
+				r.CallbackURL, r.Deliver, r.Payload = "", client.DeliverEvent, fmt.Appendf(nil, "%q", payload)
 			}
-			event := func(payload string) func(*client.CreateTimerRequest) {
-				return func(r *client.CreateTimerRequest) {
-					r.CallbackURL, r.Deliver, r.Payload = "", client.DeliverEvent, fmt.Appendf(nil, "%q", payload)
-				}
-			}
-			var noise strings.Builder // that does not compress
-			for i := 0; noise.Len() < 2*limit; i++ {
-				fmt.Fprintf(&noise, "%x", i*i*2654435761)
-			}
-			c.create(t, "large", 0, event(noise.String()))
-			c.create(t, "small", 0, event("x"))
-			c.reaches(t, "small", isStatus("done"))
-			dead := c.reaches(t, "large", isStatus("dead"))
-			if !strings.Contains(dead.LastError, "too large") {
-				t.Errorf("it died of %q", dead.LastError)
-			}
-			t.Log(dead.LastError)
-		})
-	}
+		}
+		var noise strings.Builder // that does not compress
+		for i := 0; noise.Len() < 2*limit; i++ {
+			fmt.Fprintf(&noise, "%x", i*i*2654435761)
+		}
+		c.create(t, "large", 0, event(noise.String()))
+		c.create(t, "small", 0, event("x"))
+		c.reaches(t, "small", isStatus("done"))
+		dead := c.reaches(t, "large", isStatus("dead"))
+		if !strings.Contains(dead.LastError, "too large") {
+			t.Errorf("it died of %q", dead.LastError)
+		}
+		t.Log(dead.LastError)
+	})
 }
 
 // limitFired makes the bus take no fired events that are larger.

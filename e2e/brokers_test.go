@@ -13,56 +13,54 @@ import (
 // TestBrokersAreKilledUnderLoad kills each broker under load, and then all brokers, and starts them again. Every
 // acknowledged timer is delivered, and no process of the service needs a restart.
 func TestBrokersAreKilledUnderLoad(t *testing.T) {
-	for _, name := range slices.Concat(clusters, lone) {
-		t.Run(name, func(t *testing.T) {
-			c := startClusterOn(t, needBus(t, name), 1, 2, 1)
-			c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
-			l := newLoad(t, c.world)
-			var rounds [][]string
-			for _, node := range c.bus.nodes {
-				rounds = append(rounds, []string{node})
+	onEachBus(t, slices.Concat(clusters, lone), func(t *testing.T, name string) {
+		c := startClusterOn(t, needBus(t, name), 1, 2, 1)
+		c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
+		l := newLoad(t, c.world)
+		var rounds [][]string
+		for _, node := range c.bus.nodes {
+			rounds = append(rounds, []string{node})
+		}
+		if len(c.bus.nodes) > 1 {
+			rounds = append(rounds, c.bus.nodes)
+		}
+		for _, nodes := range rounds {
+			stop := l.start(t.Context(), 4)
+			pause(t.Context(), time.Second)
+			l.Killed(time.Now())
+			killed := time.Now()
+			for _, node := range nodes {
+				control(t, "kill/"+node)
 			}
-			if len(c.bus.nodes) > 1 {
-				rounds = append(rounds, c.bus.nodes)
+			pause(t.Context(), 3*time.Second)
+			var starting sync.WaitGroup
+			for _, node := range nodes { // a broker becomes ready only with a quorum
+				starting.Go(func() { control(t, "start/"+node) })
 			}
-			for _, nodes := range rounds {
-				stop := l.start(t.Context(), 4)
-				pause(t.Context(), time.Second)
-				l.Killed(time.Now())
-				killed := time.Now()
-				for _, node := range nodes {
-					control(t, "kill/"+node)
-				}
-				pause(t.Context(), 3*time.Second)
-				var starting sync.WaitGroup
-				for _, node := range nodes { // a broker becomes ready only with a quorum
-					starting.Go(func() { control(t, "start/"+node) })
-				}
-				starting.Wait()
-				back := time.Now()
-				l.Restarted(back)
-				pause(t.Context(), time.Second) // the load goes on
-				stop()
-				l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
-				report := l.Report(time.Now().Add(-clusterGrace))
-				t.Logf("%s away for %.1f s; the last overdue timer came %.1f s after the restart: %s",
-					strings.Join(nodes, ", "), back.Sub(killed).Seconds(), report.LastRecovery.Seconds(), report.String())
-				if report.Bad() > 0 || report.LastRecovery > clusterGrace {
-					t.Fatal("a promise is broken")
-				}
+			starting.Wait()
+			back := time.Now()
+			l.Restarted(back)
+			pause(t.Context(), time.Second) // the load continues
+			stop()
+			l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
+			report := l.Report(time.Now().Add(-clusterGrace))
+			t.Logf("%s away for %.1f s; the last overdue timer came %.1f s after the restart: %s",
+				strings.Join(nodes, ", "), back.Sub(killed).Seconds(), report.LastRecovery.Seconds(), report.String())
+			if report.Bad() > 0 || report.LastRecovery > clusterGrace {
+				t.Fatal("a promise is broken")
 			}
-			for _, m := range c.members {
-				if !m.Running() {
-					t.Errorf("%s has ended", m.name)
-				} else if err := m.Ready(within(t, patience)); err != nil {
-					t.Errorf("%s: %v", m.name, err)
-				}
+		}
+		for _, m := range c.members {
+			if !m.Running() {
+				t.Errorf("%s has ended", m.name)
+			} else if err := m.Ready(within(t, patience)); err != nil {
+				t.Errorf("%s: %v", m.name, err)
 			}
-			if r := l.Report(time.Now()); r.Created == 0 || r.Fired == 0 {
-				t.Errorf("this proves nothing: %s", r.String())
-			}
-		})
-	}
+		}
+		if r := l.Report(time.Now()); r.Created == 0 || r.Fired == 0 {
+			t.Errorf("this proves nothing: %s", r.String())
+		}
+	})
 }
 
 // TestLostDueTopic deletes the topic of due events while it holds some that nobody has taken. Nobody makes it

@@ -81,6 +81,20 @@ var (
 	lone     = []string{"nats", "kafka"}
 )
 
+// onEachBus runs a test on each bus. Those on servers of one node run at the same time: they wait for timeouts and
+// servers, and share no server that one of them may kill.
+func onEachBus(t *testing.T, names []string, test func(t *testing.T, name string)) {
+	t.Helper()
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			if slices.Contains(lone, name) {
+				t.Parallel()
+			}
+			test(t, name)
+		})
+	}
+}
+
 // needBus finds one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. What
 // the test leaves there is removed.
 func needBus(t *testing.T, name string) *messageBus {

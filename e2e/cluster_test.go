@@ -98,7 +98,7 @@ func (c *cluster) ready(t *testing.T) {
 	}
 }
 
-// These tests are not parallel: some of them take the database away.
+// Tests that stop a server of testenv, or that have a bound on lateness, are not parallel. Parallel tests start after them.
 
 // TestRolesShareTheWork: timers that one process takes in are scheduled and delivered by others, and a stop in
 // good order hands everything over.

@@ -124,8 +124,8 @@ func over(t *testing.T, direct, server, address string) string {
 // TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver: a scheduler and a dispatcher of two are cut off for 15 s, without
 // a connection being closed.
 func TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver(t *testing.T) {
-	t.Run("nats", func(t *testing.T) { cutOffFromDatabase(t, ownNATS(t, ""), 8*time.Second) })
-	t.Run("kafka", func(t *testing.T) { cutOffFromDatabase(t, needBus(t, "kafka"), 15*time.Second) })
+	limits := map[string]time.Duration{"nats": 8 * time.Second, "kafka": 15 * time.Second}
+	onEachBus(t, lone, func(t *testing.T, name string) { cutOffFromDatabase(t, needBus(t, name), limits[name]) })
 }
 
 func cutOffFromDatabase(t *testing.T, bus *messageBus, limit time.Duration) {

@@ -154,60 +154,59 @@ const outsideParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 // console tools on Kafka, plain nats.go on NATS. On both, everything is in the trace of the command.
 func TestClientsOfOthers(t *testing.T) {
 	const data = `{"id":"outside","executeIn":"1s","callbackUrl":%q,"deliver":"both","payload":{"n":1}}`
-	for _, on := range []struct {
-		name string
+	clients := map[string]struct {
 		open func(*testing.T, *messageBus) outsider
 		// headers and body of the command, and how names of attributes begin in what is read.
 		headers map[string]string
 		body    string
 		prefix  string
 	}{
-		{"kafka", newConsole, map[string]string{
+		"kafka": {newConsole, map[string]string{
 			"ce_specversion": "1.0", "ce_id": "c-1", "ce_source": "console", "ce_type": "timerbus.timer.create",
 			"ce_correlationid": "order-1", "traceparent": outsideParent, "content-type": "application/json",
 		}, data, "ce_"},
-		{"nats", newPlainNATS, map[string]string{"traceparent": outsideParent}, `{"specversion":"1.0","id":"c-1","source":"plain",` +
+		"nats": {newPlainNATS, map[string]string{"traceparent": outsideParent}, `{"specversion":"1.0","id":"c-1","source":"plain",` +
 			`"type":"timerbus.timer.create","correlationid":"order-1","data":` + data + `}`, "ce-"},
-	} {
-		t.Run(on.name, func(t *testing.T) {
-			c := startClusterOn(t, needBus(t, on.name), 1, 1, 1)
-			they := on.open(t, c.bus)
-			they.publish(t, "default/outside", on.headers, fmt.Sprintf(on.body, c.receiver.URL))
-
-			call := c.calls(t, "outside", 1)[0]
-			if got := call.Header.Get("Traceparent"); got != outsideParent || call.CorrelationID != "order-1" {
-				t.Errorf("the callback has traceparent %q and correlation id %q", got, call.CorrelationID)
-			}
-			seen := slices.Concat(they.read(t, "fired", 1), they.read(t, "results", 2))
-			if len(seen) != 3 {
-				t.Fatalf("they read %d messages, want 3: %v", len(seen), seen)
-			}
-			slices.SortFunc(seen, func(a, b outsideMessage) int {
-				return strings.Compare(a.headers[on.prefix+"type"], b.headers[on.prefix+"type"])
-			})
-			for i, want := range []struct{ eventType, id, member string }{
-				{"timerbus.command.applied", "c-1_answer", `"commandId":"c-1"`},
-				{"timerbus.timer.fired", call.WebhookID, `"payload":{"n":1}`},
-				{"timerbus.timer.result", call.WebhookID + "_1_done", `"outcome":"done"`},
-			} {
-				m := seen[i]
-				for name, value := range map[string]string{
-					"specversion": "1.0", "type": want.eventType, "id": want.id, "correlationid": "order-1", "subject": "default/outside",
-				} {
-					if got := m.headers[on.prefix+name]; got != value {
-						t.Errorf("%s: %s is %q, want %q", want.eventType, on.prefix+name, got, value)
-					}
-				}
-				if m.key != "default/outside" || m.headers["traceparent"] != outsideParent {
-					t.Errorf("%s has key %q and traceparent %q", want.eventType, m.key, m.headers["traceparent"])
-				}
-				if at := m.headers[on.prefix+"time"]; !strings.Contains(at, time.Now().UTC().Format("2006-01-")) {
-					t.Errorf("%s was sent at %q", want.eventType, at)
-				}
-				if !json.Valid([]byte(m.body)) || !strings.Contains(m.body, want.member) {
-					t.Errorf("%s says %s, want %s in it", want.eventType, m.body, want.member)
-				}
-			}
-		})
 	}
+	onEachBus(t, lone, func(t *testing.T, name string) {
+		on := clients[name]
+		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+		they := on.open(t, c.bus)
+		they.publish(t, "default/outside", on.headers, fmt.Sprintf(on.body, c.receiver.URL))
+
+		call := c.calls(t, "outside", 1)[0]
+		if got := call.Header.Get("Traceparent"); got != outsideParent || call.CorrelationID != "order-1" {
+			t.Errorf("the callback has traceparent %q and correlation id %q", got, call.CorrelationID)
+		}
+		seen := slices.Concat(they.read(t, "fired", 1), they.read(t, "results", 2))
+		if len(seen) != 3 {
+			t.Fatalf("they read %d messages, want 3: %v", len(seen), seen)
+		}
+		slices.SortFunc(seen, func(a, b outsideMessage) int {
+			return strings.Compare(a.headers[on.prefix+"type"], b.headers[on.prefix+"type"])
+		})
+		for i, want := range []struct{ eventType, id, member string }{
+			{"timerbus.command.applied", "c-1_answer", `"commandId":"c-1"`},
+			{"timerbus.timer.fired", call.WebhookID, `"payload":{"n":1}`},
+			{"timerbus.timer.result", call.WebhookID + "_1_done", `"outcome":"done"`},
+		} {
+			m := seen[i]
+			for name, value := range map[string]string{
+				"specversion": "1.0", "type": want.eventType, "id": want.id, "correlationid": "order-1", "subject": "default/outside",
+			} {
+				if got := m.headers[on.prefix+name]; got != value {
+					t.Errorf("%s: %s is %q, want %q", want.eventType, on.prefix+name, got, value)
+				}
+			}
+			if m.key != "default/outside" || m.headers["traceparent"] != outsideParent {
+				t.Errorf("%s has key %q and traceparent %q", want.eventType, m.key, m.headers["traceparent"])
+			}
+			if at := m.headers[on.prefix+"time"]; !strings.Contains(at, time.Now().UTC().Format("2006-01-")) {
+				t.Errorf("%s was sent at %q", want.eventType, at)
+			}
+			if !json.Valid([]byte(m.body)) || !strings.Contains(m.body, want.member) {
+				t.Errorf("%s says %s, want %s in it", want.eventType, m.body, want.member)
+			}
+		}
+	})
 }

@@ -207,36 +207,34 @@ func TestOwnTopicThatIsNotThere(t *testing.T) {
 // TestOwnTopicOnOtherBuses: the roles are processes of their own, on servers of their own. The dispatcher has not heard
 // that the namespace was changed, and asks.
 func TestOwnTopicOnOtherBuses(t *testing.T) {
-	for _, name := range lone {
-		t.Run(name, func(t *testing.T) {
-			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-			c.create(t, "first", 0) // everything is under way, and knows the namespace
-			c.calls(t, "first", 1)
-			topic := c.bus.prefix + "-orders.timeouts"
-			c.allow(t, c.bus.prefix+"-orders.*", c.bus.prefix+".*")
-			read := c.bus.makeTopic(t, topic)
-			made := c.create(t, "keyed", 0, onto(topic, "Kundin 7/ä"))
-			key, e := read()
-			if key != made.Key || e.ID != made.UUID+"_"+made.Generation || e.Subject != event.Subject(c.namespace, "keyed") {
-				t.Errorf("key %q: %+v", key, e)
-			}
-			c.create(t, "plain", 0, onto(topic, ""))
-			if key, e := read(); key != e.Subject || e.Subject != event.Subject(c.namespace, "plain") {
-				t.Errorf("key %q: %+v", key, e)
-			}
-			for _, id := range []string{"keyed", "plain"} {
-				c.reaches(t, id, isStatus("done"))
-			}
-			c.create(t, "nowhere", 0, onto(c.bus.prefix+"-orders.nowhere", ""))
-			if dead := c.reaches(t, "nowhere", isStatus("dead")); dead.Attempts != 2 || !strings.Contains(dead.LastError, "no such topic") {
-				t.Errorf("dead after %d attempts: %s", dead.Attempts, dead.LastError)
-			}
-			r := c.post(t, "timers/create", `{"id":"x","executeIn":"1s","topic":"`+c.bus.prefix+`.due"}`)
-			if r.status != http.StatusBadRequest || !strings.Contains(r.body, "those topics are Timerbus' own") {
-				t.Errorf("a topic of the service: %d %s", r.status, r.body)
-			}
-		})
-	}
+	onEachBus(t, lone, func(t *testing.T, name string) {
+		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
+		c.create(t, "first", 0) // everything is under way, and knows the namespace
+		c.calls(t, "first", 1)
+		topic := c.bus.prefix + "-orders.timeouts"
+		c.allow(t, c.bus.prefix+"-orders.*", c.bus.prefix+".*")
+		read := c.bus.makeTopic(t, topic)
+		made := c.create(t, "keyed", 0, onto(topic, "Kundin 7/ä"))
+		key, e := read()
+		if key != made.Key || e.ID != made.UUID+"_"+made.Generation || e.Subject != event.Subject(c.namespace, "keyed") {
+			t.Errorf("key %q: %+v", key, e)
+		}
+		c.create(t, "plain", 0, onto(topic, ""))
+		if key, e := read(); key != e.Subject || e.Subject != event.Subject(c.namespace, "plain") {
+			t.Errorf("key %q: %+v", key, e)
+		}
+		for _, id := range []string{"keyed", "plain"} {
+			c.reaches(t, id, isStatus("done"))
+		}
+		c.create(t, "nowhere", 0, onto(c.bus.prefix+"-orders.nowhere", ""))
+		if dead := c.reaches(t, "nowhere", isStatus("dead")); dead.Attempts != 2 || !strings.Contains(dead.LastError, "no such topic") {
+			t.Errorf("dead after %d attempts: %s", dead.Attempts, dead.LastError)
+		}
+		r := c.post(t, "timers/create", `{"id":"x","executeIn":"1s","topic":"`+c.bus.prefix+`.due"}`)
+		if r.status != http.StatusBadRequest || !strings.Contains(r.body, "those topics are Timerbus' own") {
+			t.Errorf("a topic of the service: %d %s", r.status, r.body)
+		}
+	})
 }
 
 // makeTopic makes a topic as a user would, and reads one message of it after another: its key and its event.
