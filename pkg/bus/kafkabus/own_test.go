@@ -108,6 +108,7 @@ func TestOwnTopicMayGrow(t *testing.T) {
 
 // TestOwnTopicThatGoesEndsItsConsume: nobody makes it again, and whoever reads from it is told.
 func TestOwnTopicThatGoesEndsItsConsume(t *testing.T) {
+	t.Parallel()
 	cluster := fake(t)
 	b := connect(t, fakeOptions(cluster))
 	spec := ownTopic(t, b, "short-lived")

@@ -276,6 +276,7 @@ func TestRefusedCommitsAreKnown(t *testing.T) {
 
 // TestAnOutageIsAFewLines: all brokers are away, for all 48 partitions of a process that runs every service.
 func TestAnOutageIsAFewLines(t *testing.T) {
+	t.Parallel()
 	l := newLine()
 	t.Cleanup(l.close)
 	log := &logged{}
