@@ -7,24 +7,31 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// checkLoop starts deliveries as soon as board lets it. There is one checker: the next batch gathers while
+// checkLoop starts deliveries as soon as the queue admits them. There is one checker: the next batch gathers while
 // it reads.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
-		r := s.board.next(s.config.Clock(), s.watch.Elapsed())
-		s.metrics.waited.Add(float64(r.waiting))
-		for _, o := range r.refused {
-			s.putOff(o.delivery, o.entry)
+		var r admission.Decision
+		now, elapsed := s.config.Clock(), s.watch.Elapsed()
+		s.intake.step(func(q *admission.Queue) { r = q.Decide(now, elapsed) })
+		s.metrics.waited.Add(float64(r.Queued))
+		for _, p := range r.Postpone {
+			s.postponeRefused(of(p.Ticket), p.Grant)
 		}
-		if len(r.check) > 0 {
-			s.check(ctx, r.check, r.suspects)
+		if len(r.Check) > 0 {
+			batch := make([]*delivery, len(r.Check))
+			for i, t := range r.Check {
+				batch[i] = of(t)
+			}
+			s.check(ctx, batch, r.Suspects)
 			continue
 		}
-		fires, stop := after(r.wait)
+		fires, stop := after(r.Wait)
 		select {
-		case <-s.board.wake:
+		case <-s.intake.wake:
 		case <-fires:
 		case <-ctx.Done():
 			stop()
@@ -37,13 +44,13 @@ func (s *Service) checkLoop(ctx context.Context) {
 // check is the row check (I7): the deliveries have their slots and their time has come; they are read
 // now and those whose row is in the event's state are begun at once.
 //
-// A timer that proves to be a suspect is not started: it waits for a group (board) and is read again then. A
+// A timer that proves to be a suspect is not started: it waits for a group and is read again then. A
 // redelivered event is first read without counting, because a start must be counted when it happens and
 // not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
 //
-// There is no queue between the last read and the request. So a delivery has its place with its host before the row is
-// read. If its target was not known before the read, it needs a place now; without one it waits, and is read again.
+// There is no queue between the last read and the request. So a delivery has its host's permit before the row is
+// read. If its target was not known before the read, it needs a permit now; without one it waits, and is read again.
 func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
@@ -66,11 +73,11 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		case suspects:
 			d.counted = true
 			s.begin(d)
-		case d.redelivered && starts > 0 || starts >= 2:
+		case d.ticket.Redelivered && starts > 0 || starts >= 2:
 			s.metrics.suspects.Inc()
-			s.board.suspect(d, starts+1)
+			s.waitAgain(d, func(q *admission.Queue) { q.Quarantine(&d.ticket, starts+1) })
 		case !s.enter(d):
-		case d.redelivered:
+		case d.ticket.Redelivered:
 			recount = append(recount, d)
 		default:
 			s.begin(d)
@@ -108,7 +115,7 @@ func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	}
 	s.failed("check rows", row.Err)
 	d.maybeCounted = d.maybeCounted || !errors.Is(row.Err, store.ErrUnavailable)
-	s.board.hold(d, s.config.Clock().Add(s.jitter(refusedRow)))
+	s.hold(d, s.config.Clock().Add(s.jitter(refusedRow)))
 	return false
 }
 
@@ -143,43 +150,64 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		s.settle(d)
 		return false
 	}
-	d.row, d.namespace = row.Timer, row.Timer.Namespace
+	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
-	var target timer.Target
-	d.hostName, target = d.row.NamedTarget()
-	s.board.learn(d, target)
+	s.learn(d)
 	if row.Timer.Starts >= s.config.ParkAfter {
-		if s.board.withdraw(d) {
+		withdrawn := false
+		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
+		if withdrawn {
 			s.work.Go(func() { s.park(d) })
 		}
 		return false
 	}
-	// The event told the time; the row is the truth.
+	// The time of the row decides, not that of the event.
 	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Planted.ReadFirst {
-		s.board.hold(d, until)
+		s.hold(d, until)
 		return false
 	}
 	return true
 }
 
-// enter asks for a place with the host that the row calls, if it calls one.
+// learn passes the facts of a row that was read to the queue.
+func (s *Service) learn(d *delivery) {
+	row := admission.Row{Namespace: d.row.Namespace, Bytes: len(d.row.Payload) + len(d.row.Headers)}
+	row.Host, row.Target = d.row.NamedTarget()
+	s.intake.step(func(q *admission.Queue) { q.Learn(&d.ticket, &row) })
+}
+
+// hold lets a delivery wait until a later time.
+func (s *Service) hold(d *delivery, until timer.Millis) {
+	s.waitAgain(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
+}
+
+// waitAgain takes a step after which a delivery waits. Its row is read again before it starts, so its payload is dropped.
+func (s *Service) waitAgain(d *delivery, step func(q *admission.Queue)) {
+	d.row.Payload = nil
+	s.intake.step(step)
+}
+
+// enter requests a permit of the host that the row calls, if it calls one and the delivery has none.
 func (s *Service) enter(d *delivery) bool {
-	if d.target == 0 {
-		return true
+	var g admission.Grant
+	var ok bool
+	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.watch.Elapsed()
+	s.intake.step(func(q *admission.Queue) {
+		if g, ok = q.Enter(&d.ticket, age, elapsed); ok && !g.OK && g.Refused == "" {
+			d.row.Payload = nil
+			s.metrics.waited.Inc()
+		}
+	})
+	if g.Refused != "" {
+		s.postponeRefused(d, g)
 	}
-	e, ok := s.board.enter(d, s.config.Clock().Sub(d.row.ExecuteAt), s.watch.Elapsed())
-	switch {
-	case !ok || e.in:
-	case e.refused != "":
-		s.putOff(d, e)
-	default:
-		s.metrics.waited.Inc()
-	}
-	return ok && e.in
+	return ok && g.OK
 }
 
 func (s *Service) begin(d *delivery) {
-	if s.board.start(d, s.watch.Elapsed()) {
+	started, elapsed := false, s.watch.Elapsed()
+	s.intake.step(func(q *admission.Queue) { started = q.Start(&d.ticket, elapsed) })
+	if started {
 		s.metrics.inFlight.Inc()
 		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec() })
 	}
@@ -214,6 +242,6 @@ func (s *Service) read(ctx context.Context, checks []store.Check, untilFound boo
 // forget gives deliveries up without acknowledging them: they come again, here or in another process.
 func (s *Service) forget(ds []*delivery) {
 	for _, d := range ds {
-		s.board.discard(d)
+		s.discard(d)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
@@ -32,6 +33,8 @@ type (
 	Answer = callback.Answer
 	// HTTP says where callbacks may go, and by which proxy.
 	HTTP = callback.HTTP
+	// Limits bound the deliveries that run and wait.
+	Limits = admission.Limits
 )
 
 // Config is what a dispatcher needs. Numbers left at zero get the default in their comment.
@@ -67,56 +70,15 @@ type Config struct {
 	// below the queue's end when the session opened.
 	Redelivered func(*bus.Delivery) bool
 
-	// Concurrency bounds the deliveries under way at once: 2,048. One namespace holds at most three
-	// quarters of them.
-	Concurrency int
-	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
-	// written included: 2 × Concurrency.
-	Room int
-	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
-	// one Batch of rows may exceed it. A callback or an event that is being sent holds another copy.
-	RoomBytes int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
-	// Schedulers leave a tenth of it to namespaces with few timers due (I16). What is more than the process gets
-	// through in bus.AckWait would be delivered again; callbacks that take long are acknowledged when their rows are
-	// leased.
-	MaxInFlight int
-	// MaxInFlightBytes bounds those messages by their size: 16 MiB and one message, on Kafka for each partition.
+	// Limits bound the deliveries that run and wait.
+	Limits
+
+	// MaxInFlightBytes bounds the messages taken from the bus and not acknowledged by their size: 16 MiB and one message, on
+	// Kafka for each partition.
 	MaxInFlightBytes int
-	// Batch bounds row checks, outcomes and events handed over at once: 256.
-	Batch int
-	// ParkAfter is how many counted starts without a result park a timer: 5.
-	ParkAfter int
-	// SecondStarts bounds how many timers run together whose start is at least the second that is counted without a
-	// result, LaterStarts how many of them have more: 32 and 4. One of them may be poison. The last two starts before
-	// a timer is parked are made alone.
-	SecondStarts, LaterStarts int
-	// LeaseAfter, LeaseFor and LeaseRenew are for deliveries that take long: after 2 s the row is
-	// leased for 15 s, renewed every 5 s. LeaseAfter is also how often waiting messages are extended,
-	// so it must be well below bus.AckWait.
-	LeaseAfter, LeaseFor, LeaseRenew time.Duration
-	// HoldFor is how long a message waits in this process for a slot or to be alone before its row is
-	// postponed, so that another process can have it: 10 s.
-	HoldFor time.Duration
-	// HostLimit bounds the callbacks under way at once to one host and port: 64. It gets no more than
-	// as many as are free.
-	HostLimit int
-	// TopicLimit bounds the events on their way at once to one topic of a user's own, as HostLimit does callbacks:
-	// Batch / 2, so that a dozen topics may hang before other timers of their namespace wait for them.
-	TopicLimit int
-	// HostPatience is how long a delivery may have to wait here for its host; one that would wait longer
-	// is postponed, by at least as much: 1 s.
-	HostPatience time.Duration
-	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or secrets
-	// that cannot be opened: 60 s.
-	PostponeMost time.Duration
-	// HostsRemembered bounds the hosts whose state is kept while nobody calls them: 4,096.
-	HostsRemembered int
-	// CircuitAfter is after how many callbacks in a row of one namespace without any answer a host's circuit opens
-	// for it: 20.
-	// CircuitOpenFor is when one callback tries again: after 10 s.
-	CircuitAfter   int
-	CircuitOpenFor time.Duration
+	// LeaseFor and LeaseRenew are for deliveries that take longer than LeaseAfter: the row is leased for 15 s, renewed
+	// every 5 s.
+	LeaseFor, LeaseRenew time.Duration
 	// PostponeFor is how far a row is postponed, give or take the jitter: 5 s.
 	PostponeFor time.Duration
 	// HintWindow is within what time of its due_at a written row is hinted: 60 s.

@@ -3,10 +3,14 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
@@ -21,8 +25,8 @@ type attemptResult struct {
 	postpone bool
 	// lasting: what it is postponed for may last, and be the same for all timers of a namespace.
 	lasting bool
-	// circuit is what the host's circuit is told.
-	circuit error
+	// host is what the attempt says about the host.
+	host admission.Result
 	// fired is an event that the bus does not have yet, though the callback was made.
 	fired *bus.Message
 }
@@ -30,7 +34,7 @@ type attemptResult struct {
 // deliver makes one attempt and sees its outcome through.
 //
 // With way "both", event and callback leave at the same time; the callback decides the outcome, unless the bus can
-// never have the event, and the event repeats with every attempt. A user topic (owntopic.go) decides, too.
+// never have the event, and the event repeats with every attempt. A user topic decides, too.
 func (s *Service) deliver(d *delivery) {
 	if s.config.Planted.ReadFirst {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
@@ -43,10 +47,9 @@ func (s *Service) deliver(d *delivery) {
 	way := d.row.Way()
 	result, err := s.attempt(d, way)
 	if err != nil {
-		result.circuit = errUntried
+		result.host = admission.Untried
 	}
-	host, what := s.board.answered(d, result.circuit, s.watch.Elapsed())
-	s.tellCircuit(host, d.namespace, what)
+	s.answer(d, result.host)
 	if err != nil {
 		s.abandon(d, way, err)
 		return
@@ -65,7 +68,7 @@ func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error)
 		return s.fire(d)
 	}
 	if reason := s.dress(d); reason != "" {
-		return attemptResult{postpone: true, lasting: true, circuit: errUntried, Verdict: callback.Verdict{Reason: reason}}, nil
+		return attemptResult{postpone: true, lasting: true, host: admission.Untried, Verdict: callback.Verdict{Reason: reason}}, nil
 	}
 	if way == timer.DeliverBoth {
 		return s.callAndFire(d)
@@ -85,26 +88,31 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.config.Clock(), s.random)}
 	switch {
 	case answer.Unsent():
-		result.circuit = errUntried
+		result.host = admission.Untried
 		s.metrics.forbidden.Inc()
 	case answer.Silent():
-		result.circuit = errNoAnswer
+		result.host = admission.Silent
 	}
 	return result, nil
 }
 
-// tellCircuit tells of a host that stopped answering to a namespace, or answers again.
-func (s *Service) tellCircuit(host, namespace string, what change) {
-	switch what {
-	case circuitOpened:
-		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "namespace", namespace,
+// answer returns the slot and the permit of a delivery, and logs if its host stopped answering to its namespace, or answers
+// again.
+func (s *Service) answer(d *delivery, result admission.Result) {
+	var host string
+	var changed admission.Change
+	elapsed := s.watch.Elapsed()
+	s.intake.step(func(q *admission.Queue) { host, changed = q.Answer(&d.ticket, result, elapsed) })
+	switch changed {
+	case admission.Opened:
+		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "namespace", d.row.Namespace,
 			"calls", s.config.CircuitAfter)
-	case circuitClosed:
-		s.config.Logger.Info("host answers again", "host", host, "namespace", namespace)
+	case admission.Closed:
+		s.config.Logger.Info("host answers again", "host", host, "namespace", d.row.Namespace)
 	default:
 		return
 	}
-	s.metrics.circuits.WithLabelValues(string(what)).Inc()
+	s.metrics.circuits.WithLabelValues(string(changed)).Inc()
 }
 
 // fire publishes the fired event. Without a bus the row is postponed and no attempt is used: an outage
@@ -176,4 +184,110 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 		m.Key = d.row.EventKey
 	}
 	return m, err
+}
+
+// A failed publish to the common topic says nothing about the timer, which is postponed. A user topic is like a receiver:
+// a failed publish is a failed attempt, repeated by the timer's retry policy until the timer is dead, because the topic may
+// never exist.
+
+// allow checks that the namespace, which may have changed since the create, allows the timer's topic. nil: it does.
+func (s *Service) allow(d *delivery) *attemptResult {
+	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+	defer cancel()
+	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
+	if err == nil && !ns.Settings.EventTopics.Allow(d.row.Topic) {
+		// It may just have been allowed.
+		ns, err = s.config.Directory.Renew(ctx, d.row.Namespace)
+	}
+	switch {
+	case err != nil:
+		return &attemptResult{postpone: true, host: admission.Untried, Verdict: callback.Verdict{Reason: err.Error()}}
+	case ns.Settings.EventTopics.Allow(d.row.Topic):
+		return nil
+	default:
+		return &attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: notAllowed(&ns, d.row.Topic)}}
+	}
+}
+
+func notAllowed(ns *store.Namespace, topic string) string {
+	const shown = 200
+	allows := "none"
+	if all := strings.Join(ns.Settings.EventTopics.List(), ", "); all != "" {
+		allows = all[:min(len(all), shown)]
+		if len(all) > shown {
+			allows += "…"
+		}
+	}
+	return fmt.Sprintf("event to topic %q: namespace %q does not allow it any more; it allows %s", topic, ns.Name, allows)
+}
+
+// fireOwn publishes the fired event to the timer's topic.
+func (s *Service) fireOwn(d *delivery, m bus.Message) (attemptResult, error) {
+	err := s.own.send(bus.Own(d.row.Topic), m)
+	if err != nil && s.ending(err) {
+		return attemptResult{}, err
+	}
+	if err != nil {
+		return attemptResult{Verdict: s.judgeOwn(d, err)}, nil
+	}
+	return attemptResult{Verdict: callback.Verdict{Kind: callback.Done}}, nil
+}
+
+// callAndFireOwn makes the callback and publishes to the timer's topic at the same time. The attempt succeeds if
+// both do: an event that the topic did not take is not lost because the receiver was content. Of two failures, the
+// callback's counts.
+func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, error) {
+	published := make(chan error, 1)
+	go func() { published <- s.own.send(bus.Own(d.row.Topic), m) }()
+	result, err := s.call(d)
+	refused := <-published
+	switch {
+	case err != nil:
+		return result, err
+	case refused == nil || result.Kind != callback.Done && result.Kind != callback.Rescheduled:
+		return result, nil
+	case s.ending(refused):
+		return attemptResult{}, refused
+	}
+	status := result.Status
+	result.Verdict = s.judgeOwn(d, refused)
+	result.Status = status
+	return result, nil
+}
+
+// judgeOwn says what becomes of a timer whose topic did not take its event.
+func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
+	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
+	v := callback.Fail(&d.row, reason, s.config.Clock(), s.random)
+	if errors.Is(refused, bus.ErrUnsupported) {
+		// The bus can have no topic of this name.
+		v.Kind, v.NextAt = callback.Dead, timer.Millis(0)
+	}
+	return v
+}
+
+// ending reports whether a failure is the service's end, which says nothing about the topic.
+func (s *Service) ending(err error) bool { return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil }
+
+// dress finds how the delivery's callback goes out, or why it cannot go out as its namespace wants: never
+// unsigned, and never with other certificates. That is the process's fault and not the timer's.
+func (s *Service) dress(d *delivery) (whyNot string) {
+	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+	defer cancel()
+	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
+	if err != nil {
+		return err.Error()
+	}
+	d.finalStatuses = ns.Settings.FinalStatuses
+	var fresh bool
+	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)
+	if err == nil {
+		return ""
+	}
+	s.metrics.failures.WithLabelValues("open settings").Inc()
+	if fresh {
+		s.config.Logger.Error("timers wait: the callbacks of their namespace cannot be signed or sent as it wants",
+			"namespace", ns.Name, "error", err)
+	}
+	return err.Error()
 }

@@ -2,9 +2,6 @@ package dispatcher
 
 import (
 	"context"
-	"time"
-
-	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // keepHouse removes expired history. Every dispatcher does it, at random intervals.
@@ -44,10 +41,4 @@ func (s *Service) purge(ctx context.Context) (int, error) {
 	n, err := s.config.Store.Purge(ctx, s.config.Clock(), s.config.PurgeBatch)
 	s.metrics.purged.Add(float64(n))
 	return n, err
-}
-
-// jitter moves a duration by up to ± timer.Jitter of it, so that what happened together does not happen
-// together again.
-func (s *Service) jitter(d time.Duration) time.Duration {
-	return callback.Jitter(d, s.random)
 }

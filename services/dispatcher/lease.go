@@ -2,9 +2,60 @@ package dispatcher
 
 import (
 	"context"
+	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
+
+// keep looks after deliveries that take longer than most: until their messages are acknowledged these
+// are extended, what has begun gets a row lease, and what cannot begin is postponed (I11).
+func (s *Service) keep(ctx context.Context) {
+	for {
+		fires, stop := after(s.age())
+		select {
+		case <-s.intake.aging:
+		case <-fires:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		stop()
+	}
+}
+
+// age looks at the deliveries that take long, and returns how long until the next; 0 if there is none.
+func (s *Service) age() (wait time.Duration) {
+	var old []admission.Aged
+	var extend []*bus.Delivery
+	elapsed := s.watch.Elapsed()
+	s.intake.step(func(q *admission.Queue) {
+		old, wait = q.Aged(elapsed)
+		for _, a := range old {
+			d := of(a.Ticket)
+			extend = append(extend, d.messages...)
+			if a.Lease {
+				d.lease = newLease(s.life, d)
+			}
+		}
+	})
+	for _, m := range extend {
+		m.Extend()
+	}
+	for _, a := range old {
+		d := of(a.Ticket)
+		switch {
+		case a.Lease:
+			s.work.Go(func() { s.holdLease(d.lease) })
+		case a.Refused:
+			s.postponeRefused(d, admission.Grant{Refused: admission.Saturated, Delay: s.config.HostPatience})
+		case a.Postpone:
+			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor)) })
+		}
+	}
+	return wait
+}
 
 // lease is the row lease of one long delivery (I11). It has a goroutine of its own, which only
 // deliveries that take longer than LeaseAfter need.
@@ -56,4 +107,17 @@ func (s *Service) holdLease(l *lease) {
 func (l *lease) end() {
 	l.stop()
 	<-l.done
+}
+
+// endLease ends the lease of a delivery, and lets no other begin. It precedes the write of the outcome, because two writes
+// at the same time would conflict.
+func (s *Service) endLease(d *delivery) {
+	var l *lease
+	s.intake.step(func(q *admission.Queue) {
+		q.Write(&d.ticket)
+		l = d.lease
+	})
+	if l != nil {
+		l.end()
+	}
 }

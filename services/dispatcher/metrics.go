@@ -1,6 +1,10 @@
 package dispatcher
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
+)
 
 type metrics struct {
 	fires      *prometheus.CounterVec
@@ -26,7 +30,7 @@ type metrics struct {
 	waited     prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metrics {
+func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCounts) *metrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "timerbus", Subsystem: "dispatcher", Name: name, Help: help}
 	}
@@ -65,10 +69,10 @@ func newMetrics(registerer prometheus.Registerer, hosts func() hostCounts) *metr
 		waited:    counter("host_waited_total", "Deliveries that waited here for their host."),
 		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
 	}
-	for state, count := range map[string]func(hostCounts) int{
-		"called": func(c hostCounts) int { return c.called },
-		"queued": func(c hostCounts) int { return c.queued },
-		"open":   func(c hostCounts) int { return c.open },
+	for state, count := range map[string]func(admission.HostCounts) int{
+		"called": func(c admission.HostCounts) int { return c.Called },
+		"queued": func(c admission.HostCounts) int { return c.Queued },
+		"open":   func(c admission.HostCounts) int { return c.Open },
 	} {
 		o := prometheus.GaugeOpts(opts("hosts",
 			"Hosts with callbacks under way (called), with deliveries waiting here for them (queued), not answering (open)."))

@@ -1,7 +1,6 @@
 package dispatcher
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -129,27 +128,4 @@ func CheckSettings(keys seal.Keyring, namespaces []store.Namespace, now timer.Mi
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// dress finds how the delivery's callback goes out, or why it cannot go out as its namespace wants: never
-// unsigned, and never with other certificates. That is the process's fault and not the timer's.
-func (s *Service) dress(d *delivery) (whyNot string) {
-	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
-	defer cancel()
-	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
-	if err != nil {
-		return err.Error()
-	}
-	d.finalStatuses = ns.Settings.FinalStatuses
-	var fresh bool
-	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)
-	if err == nil {
-		return ""
-	}
-	s.metrics.failures.WithLabelValues("open settings").Inc()
-	if fresh {
-		s.config.Logger.Error("timers wait: the callbacks of their namespace cannot be signed or sent as it wants",
-			"namespace", ns.Name, "error", err)
-	}
-	return err.Error()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
@@ -137,4 +138,153 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 // flushHints sends what it can; a hint lost makes its timer late by a poll at most.
 func (s *Service) flushHints(messages []bus.Message) {
 	_ = s.publish(bus.Shards, messages...)
+}
+
+// batch carries what many deliveries hand over at the same time in few calls: a worker takes one job and
+// all others in the queue, up to the limit, without waiting for more, so that batches grow with the load and an idle
+// service waits for nothing.
+type batch[J any] struct {
+	queue chan J
+	most  int
+	flush func([]J)
+}
+
+// newBatch makes one whose queue holds room jobs. Deliveries wait for their jobs, so that room deliveries
+// never fill it.
+func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
+	return &batch[J]{queue: make(chan J, room), most: most, flush: flush}
+}
+
+// add hands a job over.
+func (b *batch[J]) add(job J) { b.queue <- job }
+
+// offer hands a job over if there is room. It is for jobs that may be lost.
+func (b *batch[J]) offer(job J) bool {
+	select {
+	case b.queue <- job:
+		return true
+	default:
+		return false
+	}
+}
+
+// work flushes until close is called and the queue is empty. Several workers may run.
+func (b *batch[J]) work() {
+	jobs := make([]J, 0, b.most)
+	for job := range b.queue {
+		jobs = append(jobs[:0], job)
+		for more := true; more && len(jobs) < b.most; {
+			select {
+			case next, open := <-b.queue:
+				if more = open; open {
+					jobs = append(jobs, next)
+				}
+			default:
+				more = false
+			}
+		}
+		b.flush(jobs)
+		clear(jobs)
+	}
+}
+
+func (b *batch[J]) close() { close(b.queue) }
+
+// outlets publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none shares
+// batches with others. The first caller of a topic publishes; callers that arrive meanwhile form the next batch, which the
+// first of them publishes. So there are at most as many concurrent calls as deliveries, an unused topic takes no memory, and
+// each topic gets its messages in order.
+type outlets struct {
+	publish func(topic bus.Topic, messages ...bus.Message) error
+	most    int // messages in a call
+
+	mu sync.Mutex
+	// waiting has an entry for each topic with a running call.
+	waiting map[bus.Topic][]*outgoing
+}
+
+// outgoing is one message on its way.
+type outgoing struct {
+	message bus.Message
+	err     error
+	// turn says true when its bringer is to publish the next batch, which it is the first of, and false when
+	// err is the answer.
+	turn chan bool
+}
+
+func newOutlets(most int, publish func(topic bus.Topic, messages ...bus.Message) error) *outlets {
+	return &outlets{publish: publish, most: most, waiting: map[bus.Topic][]*outgoing{}}
+}
+
+// send publishes one message and returns the bus's answer.
+//
+// Who waits while a call fails shares its answer: a topic that is not there, or does not answer, must not keep one
+// delivery after another for the length of a call.
+func (o *outlets) send(topic bus.Topic, m bus.Message) error {
+	mine := &outgoing{message: m, turn: make(chan bool, 1)}
+	o.mu.Lock()
+	queue, busy := o.waiting[topic]
+	o.waiting[topic] = append(queue, mine)
+	o.mu.Unlock()
+	if busy && !<-mine.turn {
+		return mine.err
+	}
+	o.mu.Lock()
+	queue = o.waiting[topic]
+	batch := queue[:min(len(queue), o.most)]
+	o.waiting[topic] = queue[len(batch):]
+	o.mu.Unlock()
+
+	refused := o.flush(topic, batch)
+
+	o.mu.Lock()
+	queue = o.waiting[topic]
+	if refused != nil || len(queue) == 0 {
+		delete(o.waiting, topic)
+	} else {
+		queue[0].turn <- true
+		queue = nil
+	}
+	o.mu.Unlock()
+	for _, other := range append(batch[1:len(batch):len(batch)], queue...) {
+		if other.err == nil {
+			other.err = refused
+		}
+		other.turn <- false
+	}
+	return mine.err
+}
+
+// flush publishes a batch and notes each message's answer. It returns an error if the topic takes no message; a
+// message that is too large says nothing about the others.
+func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
+	messages := make([]bus.Message, len(batch))
+	for i, out := range batch {
+		messages[i] = out.message
+	}
+	err := o.publish(topic, messages...)
+	if _, told := errors.AsType[*bus.PartialError](err); told { // the topic takes messages, but not all of these
+		for i, out := range batch {
+			out.err = bus.ErrorOf(err, i)
+		}
+		return nil
+	}
+	if !errors.Is(err, bus.ErrTooLarge) || len(batch) == 1 {
+		for _, out := range batch {
+			out.err = err
+		}
+		if errors.Is(err, bus.ErrTooLarge) {
+			return nil
+		}
+		return err
+	}
+	for i, out := range batch { // one spoils the batch: find out which
+		if out.err = refused; refused == nil {
+			out.err = o.publish(topic, messages[i])
+		}
+		if out.err != nil && !errors.Is(out.err, bus.ErrTooLarge) {
+			refused = out.err
+		}
+	}
+	return refused
 }

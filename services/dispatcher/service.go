@@ -12,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
 // writers is how many workers each batch has: while one call is on its way, another batch gathers.
@@ -22,7 +23,7 @@ type Service struct {
 	config  Config
 	metrics *metrics
 	outage  *outage.Log
-	board   *board
+	intake  *intake
 	watch   timer.Stopwatch
 
 	profiles *profiles
@@ -51,10 +52,10 @@ func New(config Config) (*Service, error) {
 	}
 	config.Logger = config.Logger.With("component", "dispatcher")
 	s := &Service{
-		config: config, board: newBoard(&config), profiles: newProfiles(config.Keys),
+		config: config, intake: newIntake(&config.Limits), profiles: newProfiles(config.Keys),
 		outage: outage.New(config.Logger, "dispatcher", "operation"),
 	}
-	s.metrics = newMetrics(config.Registerer, s.board.hosts)
+	s.metrics = newMetrics(config.Registerer, s.intake.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.own = newOutlets(config.Batch, s.publishOwn)
@@ -89,7 +90,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() {
 		<-intake.Done()
 		if sleep(drained, s.config.Drain) {
-			s.config.Logger.Warn("drain deadline passed, deliveries are cut off", "deliveries", s.board.running())
+			s.config.Logger.Warn("drain deadline passed, deliveries are cut off", "deliveries", s.intake.running())
 			end()
 		}
 	})
@@ -98,8 +99,8 @@ func (s *Service) Run(ctx context.Context) error {
 	// their outcomes.
 	err := s.consume(ctx)
 	stopIntake()
-	s.board.close()
-	<-s.board.idle
+	s.intake.step((*admission.Queue).Close)
+	<-s.intake.idle
 	allDrained()
 	loops.Wait()
 	s.work.Wait()
@@ -153,27 +154,5 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 		s.dead.close()
 		s.hints.close()
 		s.marks.close()
-	}
-}
-
-// random serialises the injected source.
-func (s *Service) random() uint64 {
-	s.randomMu.Lock()
-	defer s.randomMu.Unlock()
-	return s.config.Random()
-}
-
-// failed records a failed call that will be retried or compensated for.
-func (s *Service) failed(operation string, err error) {
-	s.metrics.failures.WithLabelValues(operation).Inc()
-	s.outage.Failed(operation, err)
-}
-
-// ended records how a call ended.
-func (s *Service) ended(operation string, err error) {
-	if err != nil {
-		s.failed(operation, err)
-	} else {
-		s.outage.Worked(operation)
 	}
 }

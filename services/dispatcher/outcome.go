@@ -32,10 +32,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 			return
 		}
 	}
-	// From here on the outcome stands for the lease: writing both would let them miss each other.
-	if l := s.board.conclude(d); l != nil {
-		l.end()
-	}
+	s.endLease(d)
 	if f.If.Revision != 0 {
 		f.If.Revision = d.held // the lease's, if there is one
 	}
@@ -43,7 +40,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	switch {
 	case fate != abandoned:
 	case (r.postpone || d.uncalled) && s.life.Err() == nil:
-		s.board.discard(d) // the store is lost
+		s.discard(d) // the store is lost
 		return
 	default:
 		s.abandon(d, way, errStopped)
@@ -137,9 +134,7 @@ func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) err
 // start counted for this delivery: a stop is no evidence against the timer, and five deployments must not park it
 // (I13). If the write fails, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
-	if l := s.board.conclude(d); l != nil {
-		l.end()
-	}
+	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnTimeout)
 	defer cancel()
 	f := store.Finish{
@@ -149,7 +144,7 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	if fate != abandoned {
 		s.settle(d)
 	} else {
-		s.board.discard(d)
+		s.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
 	s.config.Logger.Info("delivery cut off by the stop", "namespace", d.row.Namespace, "timer", d.row.ID,
@@ -166,29 +161,13 @@ func (s *Service) park(d *delivery) {
 	}
 	fate := s.put(s.life, d, &f)
 	if fate == abandoned {
-		s.board.discard(d)
+		s.discard(d)
 		return
 	}
 	s.settle(d)
 	if fate == applied {
 		s.metrics.parked.Inc()
 		s.announceParked(d, &f)
-	}
-}
-
-// settle forgets a delivery whose outcome is known, and acknowledges its messages.
-func (s *Service) settle(d *delivery) { s.ack(d, s.board.settle(d)) }
-
-// leased acknowledges the messages of a delivery whose row is leased, or has changed (revision 0).
-func (s *Service) leased(d *delivery, revision timer.Revision) { s.ack(d, s.board.leased(d, revision)) }
-
-// ack acknowledges what the board has given out. The session of the delivery stays open until then.
-func (s *Service) ack(d *delivery, messages []*bus.Delivery) {
-	for _, m := range messages {
-		m.Ack()
-	}
-	if len(messages) > 0 && d.session.acking.Add(-1) == 0 {
-		s.board.acknowledged(d.session)
 	}
 }
 
@@ -224,3 +203,162 @@ func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration
 }
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
+
+// fate is what became of one write.
+type fate int
+
+const (
+	// applied: the row is as the write says.
+	applied fate = iota + 1
+	// missed: another write changed the row; nothing was written.
+	missed
+	// vanished: the row is gone, removed by this write or by another.
+	vanished
+	// abandoned: the end of ctx, or without a call the loss of the store, came first; the write may be applied or not.
+	abandoned
+)
+
+// finishJob carries one write to the batch and its answer back.
+type finishJob struct {
+	finish store.Finish
+	now    timer.Millis // with which it was written
+	err    error
+	done   chan struct{}
+}
+
+// put writes one outcome by compare-and-set and repeats it until the answer is final (I2). Nothing
+// is written twice: a repetition has the same guard and the same next revision, so that of a write that
+// was applied, early or late, the repetition misses.
+//
+// If no call was made, the write is given up when the store is lost: the session returns the message, and another process
+// delivers.
+//
+// What is applied changes what the delivery holds, and is hinted if it is due within the hint window.
+func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
+	f.Ref = d.ref
+	pauses := s.pauses()
+	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
+	unknown := false // a try before may have been applied
+	for {
+		f.DueAt = d.heldDueAt
+		if f.Kind == store.FinishLeased {
+			// Set for each try: a lease that outlasted an outage would be over before it begins.
+			f.NextAt = s.config.Clock().Add(s.config.LeaseFor)
+		}
+		now, err := s.submit(d, f)
+		switch {
+		case err == nil:
+			s.took(d, f, dueAfter(d, f, now), now)
+			return applied
+		case errors.Is(err, store.ErrNotFound):
+			if unknown {
+				return vanished
+			}
+			return missed
+		case errors.Is(err, store.ErrConflict):
+			if !unknown && (d.maybe == 0 || f.If.Revision == 0) {
+				return missed
+			}
+			row, ok := s.reread(ctx, d, untilFound)
+			switch {
+			case !ok:
+				s.suspend(d, f, unknown)
+				return abandoned
+			case unknown && f.Next != 0 && row.Matches(f.Next):
+				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+				return applied
+			case d.maybe != 0 && f.If.Revision != 0 && row.Matches(d.maybe):
+				// The lease whose answer was lost is in the row: it is the revision held.
+				d.held, d.heldDueAt, d.maybe = row.Timer.Revision, row.Timer.DueAt, 0
+				f.If.Revision = d.held
+				continue
+			default:
+				return missed
+			}
+		case errors.Is(err, store.ErrClosed):
+			s.suspend(d, f, unknown)
+			return abandoned
+		case !errors.Is(err, store.ErrUnavailable):
+			unknown = true
+			if f.Next == 0 {
+				break // nothing to read: the row is gone, or the repetition finds out
+			}
+			row, ok := s.reread(ctx, d, untilFound)
+			if ok && row.Matches(f.Next) {
+				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+				return applied
+			}
+		}
+		if !pauses.waitForStore(ctx, untilFound) {
+			s.suspend(d, f, unknown)
+			return abandoned
+		}
+	}
+}
+
+// took notes what an applied write made of the row.
+func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
+	if f.Next == 0 {
+		return
+	}
+	d.held, d.heldDueAt, d.maybe = f.Next, dueAt, 0
+	s.hint(d, f, dueAt, updatedAt)
+}
+
+// suspend notes a write that was given up: if it may be in the row, that has to be known.
+func (s *Service) suspend(d *delivery, f *store.Finish, unknown bool) {
+	if unknown && f.Next != 0 {
+		d.maybe = f.Next
+		now := s.config.Clock()
+		s.hint(d, f, dueAfter(d, f, now), now)
+	}
+}
+
+// dueAfter is when the row is due after the write, as the store's contract says.
+func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
+	executeAt := d.row.ExecuteAt
+	if f.Kind == store.FinishRescheduled {
+		executeAt = f.NextAt
+	}
+	return max(f.NextAt, executeAt, now)
+}
+
+// submit hands one write to the batch and waits for its answer. The wait is bounded by the batch's calls.
+func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
+	job := &d.write
+	job.finish, job.err = *f, nil
+	if job.done == nil {
+		job.done = make(chan struct{}, 1)
+	}
+	s.finishes.add(job)
+	<-job.done
+	return job.now, job.err
+}
+
+// flushFinishes writes one batch.
+func (s *Service) flushFinishes(jobs []*finishJob) {
+	items := make([]store.Finish, len(jobs))
+	for i, job := range jobs {
+		items[i] = job.finish
+	}
+	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
+	defer cancel()
+	now := s.config.Clock()
+	answers, err := s.config.Store.Finish(ctx, now, items)
+	s.ended("finish", err)
+	for i, job := range jobs {
+		job.now = now
+		if job.err = err; err == nil {
+			job.err = answers[i]
+			if store.IsTransient(job.err) {
+				s.failed("finish", job.err)
+			}
+		}
+		job.done <- struct{}{}
+	}
+}
+
+// reread asks how the row stands.
+func (s *Service) reread(ctx context.Context, d *delivery, untilFound bool) (store.Checked, bool) {
+	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held}, untilFound)
+}

@@ -1,9 +1,143 @@
-package dispatcher
+package admission
 
 import (
 	"math"
+	"slices"
 	"time"
 )
+
+// shares holds the deliveries that wait for a slot, by namespace, and gives slots to namespaces by round robin.
+type shares struct {
+	// turn lists the namespaces with a queue, the next one first.
+	turn  []*share
+	known map[string]*share
+	size  int
+	clock *activity
+}
+
+// share is that of one namespace.
+type share struct {
+	namespace string
+	queue     []*Ticket // in order of arrival
+	held      int       // slots
+	drain
+}
+
+// perFree is how many slots a namespace may hold for each one that is free: the last quarter of all is for
+// others, if there are any.
+const perFree = 3
+
+func newShares(clock *activity) *shares { return &shares{known: map[string]*share{}, clock: clock} }
+
+func (l *shares) push(t *Ticket) {
+	s := l.of(t.Namespace)
+	if len(s.queue) == 0 {
+		l.turn = append(l.turn, s)
+	}
+	s.queue = append(s.queue, t)
+	l.size++
+}
+
+func (l *shares) of(namespace string) *share {
+	found := l.known[namespace]
+	if found == nil {
+		found = &share{namespace: namespace}
+		l.known[namespace] = found
+	}
+	return found
+}
+
+// pop takes the next ticket whose namespace may hold another slot while so many are free; nil if there is none.
+func (l *shares) pop(free int) *Ticket {
+	at := slices.IndexFunc(l.turn, func(s *share) bool { return s.may(free) })
+	if at < 0 {
+		return nil
+	}
+	chosen := l.turn[at]
+	l.turn = slices.Delete(l.turn, at, at+1)
+	t := chosen.queue[0]
+	chosen.queue[0] = nil
+	chosen.queue = chosen.queue[1:]
+	l.size--
+	if len(chosen.queue) > 0 {
+		l.turn = append(l.turn, chosen)
+	} else {
+		chosen.queue = nil
+	}
+	return t
+}
+
+// any reports whether pop would find one.
+func (l *shares) any(free int) bool {
+	return slices.ContainsFunc(l.turn, func(s *share) bool { return s.may(free) })
+}
+
+func (s *share) may(free int) bool { return s.held < max(1, perFree*free) }
+
+// may reports whether the namespace of a ticket may hold another slot while so many are free.
+func (l *shares) may(t *Ticket, free int) bool {
+	s := l.known[t.Namespace]
+	return s == nil || s.may(free)
+}
+
+// shed takes tickets out, from the end of each queue, that would wait too long because their namespace holds all the slots
+// that it may while so many are free: they would keep others out of the intake. Redelivered ones stay (tooLong says why).
+// It reports whether any namespace is full.
+func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket, Grant)) (full bool) {
+	now := l.clock.total
+	for _, s := range l.turn {
+		if s.may(free) {
+			continue
+		}
+		full = true
+		keep := s.bearable(now, s.held, patience)
+		for at := len(s.queue) - 1; at >= 0 && len(s.queue) > keep; at-- {
+			if t := s.queue[at]; !t.Redelivered {
+				s.queue = slices.Delete(s.queue, at, at+1)
+				l.size--
+				delay, exact := s.postpone(now, s.held, patience, most)
+				each(t, Grant{Delay: delay, Exact: exact})
+			}
+		}
+	}
+	l.turn = slices.DeleteFunc(l.turn, func(s *share) bool { return len(s.queue) == 0 })
+	return full
+}
+
+// drop takes tickets out of the queues.
+func (l *shares) drop(which func(*Ticket) bool) {
+	for _, s := range l.turn {
+		before := len(s.queue)
+		s.queue = slices.DeleteFunc(s.queue, which)
+		l.size -= before - len(s.queue)
+		l.forget(s)
+	}
+	l.turn = slices.DeleteFunc(l.turn, func(s *share) bool { return len(s.queue) == 0 })
+}
+
+// take counts a slot of the namespace of a ticket.
+func (l *shares) take(t *Ticket) {
+	t.share = l.of(t.Namespace)
+	t.share.held++
+}
+
+// release returns a slot. called: the call had begun.
+func (l *shares) release(t *Ticket, called bool) {
+	s := t.share
+	t.share = nil
+	s.held--
+	if called {
+		s.end(l.clock.total, t.permit.calledAt, true)
+	}
+	l.forget(s)
+}
+
+// forget removes a namespace that holds nothing.
+func (l *shares) forget(s *share) {
+	if s.held == 0 && len(s.queue) == 0 {
+		delete(l.known, s.namespace)
+	}
+}
 
 // drain estimates how fast the queue of a limiter moves: of a host with its permits, or of a namespace with its slots. It
 // only counts the time between a call's request and its answer. So a limiter is slow if its calls are slow, and not

@@ -1,49 +1,47 @@
-package dispatcher
+package admission
 
 import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// table is a board without a service.
+// table is a queue without a service.
 type table struct {
-	*board
+	*Queue
 	t    *testing.T
 	made byte
-	of   *session
+	of   *Session
 }
 
 func newTable(t *testing.T, slots, perHost int) *table {
 	return &table{
-		board: newBoard(&Config{
+		Queue: New(&Limits{
 			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, HostsRemembered: 100,
 			HostPatience: time.Second, PostponeMost: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
 			LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
 		}),
-		t: t, of: &session{idle: make(chan struct{})},
+		t: t, of: &Session{},
 	}
 }
 
 // targetOf is the target of a host.
 func targetOf(host string) timer.Target { return timer.TargetOf("http://" + host) }
 
-// bring admits a delivery of a namespace that calls a host.
-func (b *table) bring(namespace, host string) *delivery {
+// bring offers a delivery of a namespace that calls a host.
+func (b *table) bring(namespace, host string) *Ticket {
 	b.made++
-	d := &delivery{namespace: namespace, session: b.of, target: targetOf(host)}
-	d.due.UUID, d.due.Revision = timer.UUID{b.made}, 1
-	b.admit(d, &bus.Delivery{}, 0, 0)
+	d := &Ticket{State: State{UUID: timer.UUID{b.made}, Revision: 1}, Namespace: namespace, Session: b.of, Target: targetOf(host)}
+	b.Offer(d, 0, 0)
 	return d
 }
 
 // start starts what may start, and returns it.
-func (b *table) start(elapsed time.Duration) (started []*delivery) {
-	for r := b.next(0, elapsed); len(r.check) > 0; r = b.next(0, elapsed) {
-		for _, d := range r.check {
-			b.board.start(d, elapsed)
+func (b *table) start(elapsed time.Duration) (started []*Ticket) {
+	for r := b.Decide(0, elapsed); len(r.Check) > 0; r = b.Decide(0, elapsed) {
+		for _, d := range r.Check {
+			b.Start(d, elapsed)
 			started = append(started, d)
 		}
 	}
@@ -51,9 +49,9 @@ func (b *table) start(elapsed time.Duration) (started []*delivery) {
 }
 
 // end ends a delivery.
-func (b *table) end(d *delivery, elapsed time.Duration) {
-	b.answered(d, nil, elapsed)
-	b.settle(d)
+func (b *table) end(d *Ticket, elapsed time.Duration) {
+	b.Answer(d, Replied, elapsed)
+	b.End(d)
 }
 
 // A place that becomes free with a host goes to nobody whose namespace holds its share of the slots already.
@@ -68,8 +66,8 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	for _, host := range []string{"a", "b", "c", "d", "e"} {
 		b.bring("loud", host)
 	}
-	if n := len(b.start(0)); n != 5 || b.gate.waiting != 2 {
-		t.Fatalf("%d of the loud started, %d wait for their host", n, b.gate.waiting)
+	if n := len(b.start(0)); n != 5 || b.hosts.waiting != 2 {
+		t.Fatalf("%d of the loud started, %d wait for their host", n, b.hosts.waiting)
 	}
 	b.end(first, ms)
 	b.start(ms)
@@ -79,7 +77,7 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	if len(started) != 1 || started[0] != third {
 		t.Errorf("started: %v, want the quiet one", len(started))
 	}
-	if held := b.ready.of("loud").held; held > 6 {
+	if held := b.shares.of("loud").held; held > 6 {
 		t.Errorf("the loud namespace holds %d of 8 slots", held)
 	}
 }
@@ -89,23 +87,23 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 	b := newTable(t, 8, 2)
 	redelivered := b.bring("loud", "h")
-	redelivered.redelivered = true
+	redelivered.Redelivered = true
 	for i := range 40 {
 		b.bring("loud", string(rune('A'+i)))
 	}
-	var put []entry
+	var put []Grant
 	elapsed := time.Duration(0)
 	look := func() {
-		r := b.next(0, elapsed)
-		for _, o := range r.refused {
-			if o.delivery == redelivered {
-				t.Error("a redelivered event was put off unread")
+		r := b.Decide(0, elapsed)
+		for _, p := range r.Postpone {
+			if p.Ticket == redelivered {
+				t.Error("a redelivered event was postponed unread")
 			}
-			put = append(put, o.entry)
-			b.settle(o.delivery)
+			put = append(put, p.Grant)
+			b.End(p.Ticket)
 		}
-		for _, d := range r.check {
-			b.board.start(d, elapsed)
+		for _, d := range r.Check {
+			b.Start(d, elapsed)
 		}
 	}
 	look()
@@ -120,15 +118,15 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 		look()
 	}
 	// Six calls have been silent for 0.7 s, so about nine more can have their turn within a second.
-	if held := b.ready.of("loud").held; held != 6 || b.ready.size > 9 {
-		t.Fatalf("it holds %d slots, and %d wait", held, b.ready.size)
+	if held := b.shares.of("loud").held; held != 6 || b.shares.size > 9 {
+		t.Fatalf("it holds %d slots, and %d wait", held, b.shares.size)
 	}
-	if len(put) < 25 || put[0].delay < time.Second || put[len(put)-1].delay <= put[0].delay || put[len(put)-1].delay > time.Minute {
-		t.Fatalf("%d put off, the first for %v, the last for %v", len(put), put[0].delay, put[len(put)-1].delay)
+	if len(put) < 25 || put[0].Delay < time.Second || put[len(put)-1].Delay <= put[0].Delay || put[len(put)-1].Delay > time.Minute {
+		t.Fatalf("%d put off, the first for %v, the last for %v", len(put), put[0].Delay, put[len(put)-1].Delay)
 	}
 	quiet := b.bring("quiet", "q")
 	look()
-	if quiet.stage != stageRunning {
+	if quiet.stage != Calling {
 		t.Error("another namespace waits for it")
 	}
 }

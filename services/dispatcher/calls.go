@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // after is the one place that waits for time. It fires once; d ≤ 0 means never, so that a select can always name it.
@@ -61,4 +63,39 @@ func (p *pauses) waitForStore(ctx context.Context, untilFound bool) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// random serialises the injected source.
+func (s *Service) random() uint64 {
+	s.randomMu.Lock()
+	defer s.randomMu.Unlock()
+	return s.config.Random()
+}
+
+// failed records a failed call that will be retried or compensated for.
+func (s *Service) failed(operation string, err error) {
+	s.metrics.failures.WithLabelValues(operation).Inc()
+	s.outage.Failed(operation, err)
+}
+
+// ended records how a call ended.
+func (s *Service) ended(operation string, err error) {
+	if err != nil {
+		s.failed(operation, err)
+	} else {
+		s.outage.Worked(operation)
+	}
+}
+
+// jitter moves a duration by up to ± timer.Jitter of it, so that what happened together does not happen
+// together again.
+func (s *Service) jitter(d time.Duration) time.Duration {
+	return callback.Jitter(d, s.random)
+}
+
+// spread draws from between half of a duration and all of it, so that what was refused together does not
+// come back together.
+func (s *Service) spread(d time.Duration) time.Duration {
+	unit := float64(s.random()>>11) / (1 << 53) // [0, 1)
+	return time.Duration(float64(d) * (1 + unit) / 2)
 }

@@ -1,0 +1,269 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// intake guards the admission queue, and the fields of deliveries and sessions that change with it.
+type intake struct {
+	// wake has a token when the queue may decide differently, aging when no delivery was to be looked at and one is.
+	wake, aging chan struct{}
+	// idle is closed when the queue is closed and no delivery holds room.
+	idle chan struct{}
+
+	mu    sync.Mutex
+	queue *admission.Queue
+	ended bool // idle is closed
+}
+
+func newIntake(limits *admission.Limits) *intake {
+	return &intake{
+		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}), queue: admission.New(limits),
+	}
+}
+
+// step runs one step of the queue, and signals what follows from it.
+func (i *intake) step(do func(q *admission.Queue)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	watched := i.queue.Watched()
+	do(i.queue)
+	if i.queue.Changed() {
+		signal(i.wake)
+	}
+	if watched == 0 && i.queue.Watched() > 0 {
+		signal(i.aging)
+	}
+	if i.queue.Idle() && !i.ended {
+		i.ended = true
+		close(i.idle)
+	}
+}
+
+func signal(token chan struct{}) {
+	select {
+	case token <- struct{}{}:
+	default: // there is one
+	}
+}
+
+// running is how many deliveries hold room.
+func (i *intake) running() (n int) {
+	i.step(func(q *admission.Queue) { n = q.Running() })
+	return n
+}
+
+func (i *intake) hosts() (counts admission.HostCounts) {
+	i.step(func(q *admission.Queue) { counts = q.Hosts() })
+	return counts
+}
+
+// delivery is one due event on its way through this process.
+type delivery struct {
+	ticket  admission.Ticket
+	due     event.Due
+	ref     store.Ref
+	session *session
+
+	// Guarded by intake.mu.
+	messages []*bus.Delivery // not yet acknowledged
+	inline   [1]*bus.Delivery
+	lease    *lease
+
+	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has
+	// ended.
+	row       timer.Timer
+	startedAt timer.Millis
+	// How its namespace wants the callback; set before it is made.
+	profile       *callback.Profile
+	finalStatuses timer.StatusCodes
+	// held is the revision last known to be in the row and this delivery's; heldDueAt is where.
+	held      timer.Revision
+	heldDueAt timer.Millis
+	// maybe is a revision that a lease may have written, without an answer; 0 if there is none.
+	maybe timer.Revision
+	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
+	// not count it.
+	counted bool
+	// maybeCounted: the answer to a count of this start was lost, so it is not counted again.
+	maybeCounted bool
+	// uncalled: its attempt is used without a call.
+	uncalled bool
+	write    finishJob
+}
+
+// of returns the delivery of a ticket.
+func of(t *admission.Ticket) *delivery {
+	return t.Delivery.(*delivery) //nolint:errcheck // Deliver sets it.
+}
+
+// farAhead is how long a message that came before its time is held in this process; what is further
+// ahead goes back to the queue, perhaps to a member whose clock is right.
+const farAhead = bus.AckWait
+
+// session is one assignment of the due queue.
+type session struct {
+	service *Service
+
+	// acking counts deliveries whose messages are being acknowledged. It grows only under intake.mu.
+	acking atomic.Int64
+
+	// Guarded by intake.mu.
+	admitted admission.Session
+	idle     chan struct{} // closed when it has ended, and nothing is exposed or being acknowledged
+	ended    bool          // idle is closed
+}
+
+func (s *Service) open(context.Context, shard.Partition) (bus.Session, error) {
+	return &session{service: s, idle: make(chan struct{})}, nil
+}
+
+// Deliver implements bus.Session.
+func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
+	s := o.service
+	due, err := event.UnmarshalDue(m.Body)
+	if err != nil {
+		s.unreadable(m, err)
+		return nil
+	}
+	now := s.config.Clock()
+	if ahead := due.DueAt.Sub(now); ahead > s.config.ClockBound {
+		s.metrics.early.Inc()
+		if ahead > farAhead {
+			m.Nack(min(ahead, 6*farAhead))
+			return nil
+		}
+	}
+	d := &delivery{
+		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, session: o,
+		ticket: admission.Ticket{
+			State: admission.State{UUID: due.UUID, Revision: due.Revision}, DueAt: due.DueAt, Target: due.Target,
+			Redelivered: s.config.Redelivered(m), Session: &o.admitted,
+		},
+	}
+	d.ticket.Delivery, d.messages = d, append(d.inline[:0], m)
+	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
+		d.ticket.Namespace = ns.Name
+	}
+	if s.config.Planted.ReadFirst {
+		d.ticket.DueAt = now
+	}
+	elapsed := s.watch.Elapsed()
+	s.intake.step(func(q *admission.Queue) {
+		if running := q.Offer(&d.ticket, now, elapsed); running != nil {
+			// It is acknowledged with the delivery that runs.
+			of(running).messages = append(of(running).messages, m)
+			s.metrics.duplicates.Inc()
+		}
+	})
+	return nil
+}
+
+// Close implements bus.Session. In good order it waits until the deliveries that have begun are settled or
+// leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss it does not
+// wait, because acknowledgements do not count any more. Neither does it while the store is lost: no outcome can be
+// written, so other processes deliver again what has begun here.
+func (o *session) Close(ctx context.Context, cause error) error {
+	o.service.intake.step(func(q *admission.Queue) {
+		q.Leave(&o.admitted)
+		o.update()
+	})
+	if errors.Is(cause, bus.ErrLost) {
+		return nil
+	}
+	select {
+	case <-o.idle:
+		return nil
+	case <-o.service.config.Reach.Lost():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// update closes idle when it is time. intake.mu is held.
+func (o *session) update() {
+	if o.admitted.Idle() && o.acking.Load() == 0 && !o.ended {
+		o.ended = true
+		close(o.idle)
+	}
+}
+
+// settle removes a delivery whose outcome is known, and acknowledges its messages.
+func (s *Service) settle(d *delivery) {
+	s.acknowledge(d, func(q *admission.Queue) { q.End(&d.ticket) })
+}
+
+// leased acknowledges the messages of a delivery whose row is leased, or has changed (revision 0).
+func (s *Service) leased(d *delivery, revision timer.Revision) {
+	s.acknowledge(d, func(q *admission.Queue) { q.Lease(&d.ticket, revision) })
+}
+
+// acknowledge acknowledges the messages of a delivery after a step. Its session stays open until then.
+func (s *Service) acknowledge(d *delivery, step func(q *admission.Queue)) {
+	var messages []*bus.Delivery
+	s.intake.step(func(q *admission.Queue) {
+		messages, d.messages = d.messages, nil
+		if len(messages) > 0 {
+			d.session.acking.Add(1)
+		}
+		step(q)
+		d.session.update()
+	})
+	for _, m := range messages {
+		m.Ack()
+	}
+	if len(messages) > 0 && d.session.acking.Add(-1) == 0 {
+		s.intake.step(func(*admission.Queue) { d.session.update() })
+	}
+}
+
+// discard removes a delivery whose messages are not acknowledged: they come again, here or in another process.
+func (s *Service) discard(d *delivery) {
+	s.intake.step(func(q *admission.Queue) {
+		q.End(&d.ticket)
+		d.session.update()
+	})
+}
+
+// A due event of an unknown version goes back to the queue, because a process of a later release can deliver it. The
+// delay doubles from unknownFirst to unknownMost. After unknownTries deliveries (10 minutes) the event is dropped: on
+// Kafka an event that is never acknowledged stops its partition, and the sweep publishes the timer again (I4).
+const (
+	unknownFirst = time.Second
+	unknownMost  = 30 * time.Second
+	unknownTries = 24
+)
+
+// unreadable deals with a message that UnmarshalDue refused with err.
+func (s *Service) unreadable(m *bus.Delivery, err error) {
+	if errors.Is(err, event.ErrUnknown) && m.Deliveries < unknownTries {
+		s.metrics.unknown.Inc()
+		if s.unknown[m.Body[0]].CompareAndSwap(false, true) {
+			s.config.Logger.Warn("due event returned to the queue: a later release must deliver it", "error", err, "key", m.Key)
+		}
+		m.Nack(unknownDelay(m.Deliveries))
+		return
+	}
+	// No process can deliver it. The sweep finds the row that it was meant for.
+	s.metrics.malformed.Inc()
+	s.config.Logger.Warn("message on the due queue dropped", "error", err, "key", m.Key, "deliveries", m.Deliveries)
+	m.Ack()
+}
+
+// unknownDelay is the delay after the n-th delivery; on a bus that does not count them, n is 0.
+func unknownDelay(n int) time.Duration {
+	return min(unknownFirst<<min(max(n-1, 0), 10), unknownMost)
+}

@@ -1,0 +1,454 @@
+package admission
+
+import (
+	"container/list"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Reason is why a delivery may not call its host now.
+type Reason string
+
+const (
+	// Saturated: it would wait too long for a permit.
+	Saturated Reason = "saturated"
+	// Open: the circuit is open.
+	Open Reason = "open"
+)
+
+// Grant is the answer to a request for a permit. The delivery waits for one if it is neither OK nor Refused.
+type Grant struct {
+	OK      bool
+	Refused Reason
+	// Delay is how long to postpone a refused delivery. Exact: it is the timer's turn then; otherwise many have the same
+	// delay.
+	Delay time.Duration
+	Exact bool
+	// Host is the name of the target for people.
+	Host string
+	// Report is how many deliveries of the host were refused since the last report; 0 if it is too early for another.
+	Report int
+}
+
+// Result is what an attempt says about the host.
+type Result int
+
+const (
+	// Replied: the host answered, with any status, because one host may serve many receivers.
+	Replied Result = iota
+	// Silent: the host gave no answer at all.
+	Silent
+	// Untried: no call was made, or it says nothing about the host.
+	Untried
+)
+
+// Change is what happened to a circuit.
+type Change string
+
+const (
+	// Opened: the host stopped answering a namespace.
+	Opened Change = "opened"
+	// Closed: the host answers again.
+	Closed Change = "closed"
+)
+
+// limiter limits the calls of each host. A user topic is a host here, whose events are calls answered by the bus.
+//
+// Permits per host are min(its limit, free slots), so that hung hosts can never use all slots. Events name their target, so
+// a delivery gets its permit before its row is read and calls immediately after that (I7). Without a permit the delivery waits
+// here, holding only a message, if the wait is not longer than HostPatience. Otherwise its row is postponed (I11), also
+// while the host's circuit is open.
+type limiter struct {
+	limits *Limits
+	crowd  int // how many may wait for hosts before the wait for silent hosts gets short
+
+	hosts          map[timer.Target]*host
+	idle           *list.List // hosts without calls and queue, the longest idle first
+	queued         *list.List // hosts with a queue, the next one first
+	calls, waiting int
+	called         int // hosts with calls
+	down           int // circuits opened and not closed since
+	clock          *activity
+	elapsed        time.Duration // of the last call
+}
+
+func newLimiter(l *Limits, clock *activity) *limiter {
+	return &limiter{
+		limits: l, crowd: l.MaxInFlight / 4, clock: clock, hosts: map[timer.Target]*host{}, idle: list.New(), queued: list.New(),
+	}
+}
+
+// host is one host and port, or one user topic.
+type host struct {
+	target  timer.Target
+	name    string        // for people; empty until a row that calls it was read
+	limit   int           // permits
+	calls   int           // permits in use
+	waiting []*Ticket     // for a permit, in order of arrival; their rows were not read
+	on      *list.List    // the limiter's idle or queued list, or none
+	element *list.Element // in it
+
+	drain
+	refused  int           // deliveries refused since the last report
+	reportAt time.Duration // when the next report is due
+
+	// circuits has one for each namespace: calls without an answer, perhaps with a short timeout, say nothing about the
+	// receivers of other namespaces behind the same host.
+	circuits map[string]*circuit
+	down     int // circuits that have opened and not closed since
+}
+
+// circuit stops the calls of one namespace to a host that does not answer them.
+type circuit struct {
+	silent int           // calls in a row without an answer
+	down   bool          // it has opened, and not closed since
+	until  time.Duration // when one call may try again
+	trying bool          // one does
+	// changes counts openings and closings. The result of a call that began before the last change says nothing.
+	changes int
+}
+
+// lets reports whether one more call may be made.
+func (c *circuit) lets(elapsed time.Duration) bool { return !c.down || elapsed > c.until && !c.trying }
+
+// permit is that of a ticket.
+type permit struct {
+	host     *host // whose permit the ticket holds, or waits for
+	granted  bool
+	circuit  *circuit
+	changes  int           // of the circuit when the permit was granted
+	queuedAt time.Duration // when the ticket began to wait
+	calledAt time.Duration // when the call began, by the activity clock
+}
+
+// at notes the time, and returns that of the activity clock.
+func (l *limiter) at(elapsed time.Duration) time.Duration {
+	l.elapsed = max(l.elapsed, elapsed)
+	return l.clock.read(elapsed)
+}
+
+// share is how many permits a host may hold.
+func (l *limiter) share(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
+
+// enter grants a permit to a ticket, lets it wait, or refuses it. age is how long it has been due.
+func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
+	if t.permit.granted {
+		return Grant{OK: true}
+	}
+	h, now := l.of(t), l.at(elapsed)
+	switch {
+	case !h.circuit(t).lets(l.elapsed):
+		return l.refuse(h, Open, age)
+	case len(h.waiting) == 0 && l.take(h, t):
+		return Grant{OK: true}
+	case len(h.waiting) >= l.keeps(h, now):
+		return l.refuse(h, Saturated, age)
+	}
+	t.permit.host, t.permit.queuedAt = h, elapsed
+	h.waiting = append(h.waiting, t)
+	l.waiting++
+	l.place(h)
+	return Grant{}
+}
+
+// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host. If deliveries
+// that wait for hosts take up much of the intake, most of those of silent hosts go, to make room for others.
+func (l *limiter) keeps(h *host, now time.Duration) int {
+	switch {
+	case h.calls < l.share(h):
+		return maxWaiting
+	case l.waiting > l.crowd && h.silent(now):
+		return h.bearable(now, h.calls, l.limits.HostPatience/crowdedPatience)
+	default:
+		return h.bearable(now, h.calls, l.limits.HostPatience)
+	}
+}
+
+// crowdedPatience divides HostPatience for a silent host while more than crowd deliveries wait.
+const crowdedPatience = 8
+
+// reportEvery is the shortest time between two log lines about the same host.
+const reportEvery = time.Minute
+
+// refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
+// answer at all; nothing has to be remembered for that.
+func (l *limiter) refuse(h *host, why Reason, age time.Duration) Grant {
+	g := Grant{Refused: why, Host: h.name}
+	if g.Host == "" {
+		g.Host = h.target.String()
+	}
+	if why == Open {
+		g.Delay = min(max(age, l.limits.CircuitOpenFor), l.limits.PostponeMost)
+	} else {
+		g.Delay, g.Exact = h.postpone(l.clock.total, h.calls, l.limits.HostPatience, l.limits.PostponeMost)
+	}
+	if h.refused++; l.elapsed >= h.reportAt {
+		g.Report, h.refused = h.refused, 0
+		h.reportAt = l.elapsed + reportEvery
+	}
+	l.place(h)
+	return g
+}
+
+// may reports whether a ticket may have a permit of a host now.
+func (l *limiter) may(h *host, t *Ticket) bool {
+	return h.calls < l.share(h) && h.circuit(t).lets(l.elapsed)
+}
+
+// free reports whether there is a permit for a ticket, or it needs none.
+func (l *limiter) free(t *Ticket) bool {
+	h := l.hosts[t.Target]
+	return h == nil || l.may(h, t)
+}
+
+// open reports whether the circuit of a ticket's target lets no call through.
+func (l *limiter) open(t *Ticket) bool {
+	h := l.hosts[t.Target]
+	return h != nil && !h.circuit(t).lets(l.elapsed)
+}
+
+// first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
+func (l *limiter) first(h *host, may func(*Ticket) bool) int {
+	if h.calls >= l.share(h) {
+		return -1
+	}
+	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t) })
+}
+
+// take grants a permit, if there is one.
+func (l *limiter) take(h *host, t *Ticket) bool {
+	if !l.may(h, t) {
+		return false
+	}
+	l.grant(h, t)
+	return true
+}
+
+func (l *limiter) grant(h *host, t *Ticket) {
+	c := h.circuit(t)
+	c.trying = c.down
+	t.permit.host, t.permit.granted, t.permit.circuit, t.permit.changes = h, true, c, c.changes
+	if h.calls++; h.calls == 1 {
+		l.called++
+	}
+	l.calls++
+	l.place(h)
+}
+
+// next grants a permit to the first waiting ticket that may have one, by round robin over hosts; nil if there is none.
+func (l *limiter) next(may func(*Ticket) bool) *Ticket {
+	for e := l.queued.Front(); e != nil; e = e.Next() {
+		h := hostIn(e)
+		at := l.first(h, may)
+		if at < 0 {
+			continue
+		}
+		t := h.waiting[at]
+		l.unqueue(h, at)
+		l.grant(h, t)
+		if len(h.waiting) > 0 {
+			l.queued.MoveToBack(h.element)
+		}
+		return t
+	}
+	return nil
+}
+
+// any reports whether next would find one.
+func (l *limiter) any(may func(*Ticket) bool) bool {
+	for e := l.queued.Front(); e != nil; e = e.Next() {
+		if l.first(hostIn(e), may) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// begin notes that a ticket calls its host from now on.
+func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
+	t.permit.calledAt = l.at(elapsed)
+	if t.permit.granted {
+		t.permit.host.begin(t.permit.calledAt)
+	}
+	t.share.begin(t.permit.calledAt)
+}
+
+// release returns the permit of a ticket, if it holds one. called: the call had begun.
+func (l *limiter) release(t *Ticket, result Result, called bool) (name string, changed Change) {
+	p := &t.permit
+	if !p.granted {
+		return "", ""
+	}
+	h := p.host
+	p.host, p.granted = nil, false
+	if h.calls--; h.calls == 0 {
+		l.called--
+	}
+	l.calls--
+	if called {
+		h.end(l.clock.total, p.calledAt, result != Untried)
+	}
+	changed = l.report(h, p, result)
+	l.place(h)
+	return h.name, changed
+}
+
+// report passes the result of a call to its circuit.
+func (l *limiter) report(h *host, p *permit, result Result) Change {
+	c := p.circuit
+	if c.changes != p.changes {
+		return ""
+	}
+	c.trying = false
+	switch result {
+	case Untried:
+	case Replied:
+		c.silent = 0
+		if c.down {
+			c.down = false
+			c.changes++
+			h.down--
+			l.down--
+			return Closed
+		}
+	case Silent:
+		c.silent++
+		if !c.down && c.silent < l.limits.CircuitAfter {
+			break
+		}
+		c.until = l.elapsed + l.limits.CircuitOpenFor
+		c.changes++
+		if !c.down {
+			c.down = true
+			h.down++
+			l.down++
+			return Opened
+		}
+	}
+	return ""
+}
+
+// shed takes tickets out of the queues, from the end of each: refuse gets those that would wait too long, and again
+// those whose circuit has opened, to be read and refused by their retry policy.
+func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again func(*Ticket)) {
+	now := l.at(elapsed)
+	for e := l.queued.Front(); e != nil; {
+		h, following := hostIn(e), e.Next()
+		if h.down > 0 {
+			for at, t := range slices.Backward(h.waiting) {
+				if c := h.circuit(t); c.down && l.elapsed <= c.until {
+					l.unqueue(h, at)
+					again(t)
+				}
+			}
+		}
+		for last := len(h.waiting) - 1; last >= 0 && last >= l.keeps(h, now); last-- {
+			t := h.waiting[last]
+			l.unqueue(h, last)
+			refuse(t, l.refuse(h, Saturated, 0))
+		}
+		e = following
+	}
+}
+
+// drop takes tickets out of the queues.
+func (l *limiter) drop(which func(*Ticket) bool) {
+	for e := l.queued.Front(); e != nil; {
+		h, following := hostIn(e), e.Next()
+		for at, t := range slices.Backward(h.waiting) {
+			if which(t) {
+				l.unqueue(h, at)
+			}
+		}
+		e = following
+	}
+}
+
+func (l *limiter) unqueue(h *host, at int) {
+	h.waiting[at].permit.host = nil
+	if at == 0 {
+		h.waiting[0] = nil
+		h.waiting = h.waiting[1:]
+	} else {
+		h.waiting = slices.Delete(h.waiting, at, at+1)
+	}
+	l.waiting--
+	l.place(h)
+}
+
+// of returns the host of a ticket, creating it if absent.
+func (l *limiter) of(t *Ticket) *host {
+	if h := l.hosts[t.Target]; h != nil {
+		return h
+	}
+	limit := l.limits.HostLimit
+	if t.Target.IsTopic() {
+		limit = l.limits.TopicLimit
+	}
+	h := &host{target: t.Target, name: t.host, limit: limit, circuits: map[string]*circuit{}}
+	l.hosts[t.Target] = h
+	return h
+}
+
+// name names the host of a ticket.
+func (l *limiter) name(t *Ticket) {
+	if h := l.hosts[t.Target]; h != nil {
+		h.name = t.host
+	}
+}
+
+// circuit returns the one between a host and the namespace of a ticket.
+func (h *host) circuit(t *Ticket) *circuit {
+	c := h.circuits[t.Namespace]
+	if c == nil {
+		c = &circuit{}
+		h.circuits[t.Namespace] = c
+	}
+	return c
+}
+
+// place moves a host to the list that it belongs to. If there are too many hosts, the longest idle are removed; those in use
+// are bounded by the intake.
+func (l *limiter) place(h *host) {
+	switch {
+	case len(h.waiting) > 0:
+		l.move(h, l.queued)
+	case h.calls > 0:
+		l.move(h, nil)
+	default:
+		l.move(h, l.idle)
+	}
+	for len(l.hosts) > l.limits.HostsRemembered && l.idle.Len() > 0 {
+		oldest := hostIn(l.idle.Front())
+		l.move(oldest, nil)
+		delete(l.hosts, oldest.target)
+		l.down -= oldest.down
+	}
+}
+
+// move puts a host at the end of a list, unless it is on it.
+func (l *limiter) move(h *host, to *list.List) {
+	if h.on == to {
+		return
+	}
+	if h.on != nil {
+		h.on.Remove(h.element)
+	}
+	h.on, h.element = to, nil
+	if to != nil {
+		h.element = to.PushBack(h)
+	}
+}
+
+func hostIn(e *list.Element) *host {
+	return e.Value.(*host) //nolint:errcheck // the lists hold one type.
+}
+
+// HostCounts is how many hosts have calls, have deliveries that wait for them, and have open circuits.
+type HostCounts struct{ Called, Queued, Open int }
+
+func (l *limiter) counts() HostCounts {
+	return HostCounts{Called: l.called, Queued: l.queued.Len(), Open: l.down}
+}

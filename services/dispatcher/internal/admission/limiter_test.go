@@ -1,0 +1,400 @@
+package admission
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+const ms = time.Millisecond
+
+func anybody(*Ticket) bool { return true }
+
+func testLimiter(slots, perHost int) *limiter {
+	return newLimiter(&Limits{
+		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, HostsRemembered: 3, HostPatience: time.Second,
+		PostponeMost: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second,
+	}, &activity{})
+}
+
+// call begins the call of a ticket with a permit.
+func (l *limiter) call(d *Ticket, at time.Duration) {
+	d.share = &share{}
+	l.begin(d, at)
+}
+
+// leave returns the permit of a ticket.
+func (l *limiter) leave(d *Ticket, result Result, at time.Duration) (string, Change) {
+	l.at(at)
+	called := d.share != nil
+	d.share = nil
+	return l.release(d, result, called)
+}
+
+// want wants an outcome: in, queued or a refusal.
+func (l *limiter) want(t *testing.T, want, host string, at time.Duration) *Ticket {
+	t.Helper()
+	d := &Ticket{Target: targetOf(host)}
+	e := l.enter(d, 0, at)
+	got := "queued"
+	switch {
+	case e.OK:
+		got = "in"
+		l.call(d, at)
+	case e.Refused != "":
+		got = string(e.Refused)
+	}
+	if got != want {
+		t.Fatalf("%s at %v: %s, want %s", host, at, got, want)
+	}
+	return d
+}
+
+func TestAHostHasItsPlacesAndNoMoreThanAreFree(t *testing.T) {
+	g := testLimiter(8, 5)
+	for _, c := range []struct {
+		host   string
+		places int
+	}{{"a", 4}, {"b", 2}, {"c", 1}, {"d", 1}} {
+		for range c.places {
+			g.want(t, "in", c.host, 0)
+		}
+		g.want(t, "queued", c.host, 0)
+	}
+	g = testLimiter(100, 5)
+	for range 5 {
+		g.want(t, "in", "a", 0)
+	}
+	g.want(t, "queued", "a", 0)
+}
+
+func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
+	g := testLimiter(100, 1)
+	running := g.want(t, "in", "a", 0)
+	first, second := g.want(t, "queued", "a", 0), g.want(t, "queued", "a", 0)
+	if g.next(anybody) != nil || g.any(anybody) {
+		t.Fatal("there is no place")
+	}
+	g.leave(running, Replied, ms)
+	newcomer := g.want(t, "queued", "a", ms)
+	for _, want := range []*Ticket{first, second, newcomer} {
+		d := g.next(anybody)
+		if d != want || !d.permit.granted {
+			t.Fatalf("got %p, want %p with a place", d, want)
+		}
+		if e := g.enter(d, 0, ms); !e.OK {
+			t.Fatal("its place is not its own")
+		}
+		g.leave(d, Replied, ms)
+	}
+	if g.waiting != 0 || g.calls != 0 || g.counts() != (HostCounts{}) {
+		t.Fatalf("left: %+v", g.counts())
+	}
+}
+
+// The queue of a host that hangs is shed from its end. A pause of the whole process does not count.
+func TestAHostThatHangsSheds(t *testing.T) {
+	g := testLimiter(100, 2)
+	g.want(t, "in", "hangs", 0)
+	g.want(t, "in", "hangs", 0)
+	first := g.want(t, "queued", "hangs", 0)
+	for range 19 {
+		g.want(t, "queued", "hangs", 0)
+	}
+	shed := func(at time.Duration) (n int) {
+		g.shed(at, func(_ *Ticket, e Grant) {
+			n++
+			if e.Refused != Saturated || e.Delay < time.Second || e.Delay > time.Minute {
+				t.Fatalf("refused as %+v", e)
+			}
+		}, func(*Ticket) { t.Fatal("its circuit is not open") })
+		return n
+	}
+	if n := shed(2 * time.Second); n != 0 {
+		t.Fatalf("%d shed because the process stood still", n)
+	}
+	n := 0
+	for at := 2 * time.Second; at <= 2900*ms; at += 20 * ms {
+		n += shed(at)
+	}
+	if n != 18 {
+		t.Fatalf("%d of 20 shed after a second's silence of two calls, want 18", n)
+	}
+	for at := 2900 * ms; at <= 4*time.Second; at += 20 * ms {
+		n += shed(at)
+	}
+	if waiting := g.hosts[targetOf("hangs")].waiting; len(waiting) != 0 || n != 20 {
+		t.Fatalf("%d still wait, the first of them among them: %t", len(waiting), len(waiting) > 0 && waiting[0] == first)
+	}
+	g.want(t, "saturated", "hangs", 4*time.Second)
+}
+
+// A delivery that holds a permit and is not read yet does not call its host, however long that takes.
+func TestAPermitIsNoCall(t *testing.T) {
+	g := testLimiter(100, 1)
+	d := g.want(t, "in", "a", 0)
+	g.leave(d, Replied, 10*ms) // its call took 10 ms
+	reading := &Ticket{Target: targetOf("a")}
+	if e := g.enter(reading, 0, 10*ms); !e.OK {
+		t.Fatalf("%+v", e)
+	}
+	for at := 20 * ms; at < 5*time.Second; at += 20 * ms {
+		g.want(t, "queued", "a", at)
+		if at > time.Second {
+			break
+		}
+	}
+	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("one that could not be read was taken for a slow call") }, nil)
+}
+
+// A slow host's timers are put behind each other and behind those that wait here, at its pace and no further than a
+// minute.
+func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
+	g := testLimiter(100, 1)
+	d := g.want(t, "in", "slow", 0)
+	h := d.permit.host
+	g.want(t, "queued", "slow", 0)
+	at := time.Duration(0)
+	for range 20 { // one answer in 500 ms
+		for range 5 {
+			at += 100 * ms
+			g.clock.read(at)
+		}
+		g.leave(d, Replied, at)
+		if d = g.next(anybody); d == nil {
+			t.Fatal("nobody waits")
+		}
+		g.call(d, at)
+		g.enter(&Ticket{Target: targetOf("slow")}, 0, at)
+	}
+	if pace := h.pace(g.clock.total, 1); pace < 400*ms || pace > 600*ms {
+		t.Fatalf("pace %v, want about 500 ms", pace)
+	}
+	var delays []time.Duration
+	for len(delays) < 200 {
+		if e := g.enter(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
+			delays = append(delays, e.Delay)
+			if e.Exact != (e.Delay < time.Minute) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	}
+	if delays[0] < 1400*ms || delays[0] > 1600*ms || delays[9] < 5*time.Second || delays[9] > 7*time.Second || delays[199] != time.Minute {
+		t.Fatalf("postponed for %v, the tenth %v, the last %v", delays[0], delays[9], delays[199])
+	}
+}
+
+func TestACircuitOpensAndOneTriesAgain(t *testing.T) {
+	g := testLimiter(100, 10)
+	at := ms
+	for i := range 3 {
+		_, what := g.leave(g.want(t, "in", "a", at), Silent, at)
+		if (what == Opened) != (i == 2) {
+			t.Fatalf("after %d: %q", i+1, what)
+		}
+	}
+	g.want(t, "open", "a", at)
+	if g.counts().Open != 1 {
+		t.Fatalf("%+v", g.counts())
+	}
+	at += 10*time.Second + ms
+	probe := g.want(t, "in", "a", at)
+	g.want(t, "open", "a", at)
+	g.leave(probe, Untried, at) // its row was gone: the next one tries
+	probe = g.want(t, "in", "a", at)
+	if _, what := g.leave(probe, Silent, at); what != "" {
+		t.Fatalf("told again: %q", what)
+	}
+	g.want(t, "open", "a", at)
+	at += 10*time.Second + ms
+	if host, what := g.leave(g.want(t, "in", "a", at), Replied, at); host != "" || what != Closed {
+		t.Fatalf("%q %q", host, what)
+	}
+	g.want(t, "in", "a", at)
+	// An answer in between is a new beginning.
+	for range 5 {
+		g.leave(g.want(t, "in", "b", at), Silent, at)
+		g.leave(g.want(t, "in", "b", at), Silent, at)
+		g.leave(g.want(t, "in", "b", at), Replied, at)
+	}
+}
+
+// A result of a call that began before the circuit opened or closed does not change it.
+func TestALateResultDoesNotChangeTheCircuit(t *testing.T) {
+	g := testLimiter(100, 10)
+	at := ms
+	var calls []*Ticket
+	for range 6 {
+		calls = append(calls, g.want(t, "in", "a", at))
+	}
+	for _, d := range calls[:3] {
+		g.leave(d, Silent, at)
+	}
+	if _, what := g.leave(calls[3], Replied, at); what != "" {
+		t.Fatalf("an earlier call: %q", what)
+	}
+	g.want(t, "open", "a", at)
+	at += 10*time.Second + ms
+	probe := g.want(t, "in", "a", at)
+	g.leave(calls[4], Silent, at)
+	g.want(t, "open", "a", at) // the probe is under way
+	if _, what := g.leave(probe, Replied, at); what != Closed {
+		t.Fatalf("the probe: %q", what)
+	}
+	g.leave(calls[5], Silent, at)
+	for range 2 {
+		g.leave(g.want(t, "in", "a", at), Silent, at)
+	}
+	g.want(t, "in", "a", at)
+}
+
+// The longer a timer has been due, the further it is postponed while its host does not answer.
+func TestADeadHostsTimersAreAskedSeldomer(t *testing.T) {
+	g := testLimiter(100, 10)
+	for range 3 {
+		g.leave(g.want(t, "in", "a", 0), Silent, 0)
+	}
+	for age, want := range map[time.Duration]time.Duration{
+		0: 10 * time.Second, 30 * time.Second: 30 * time.Second, time.Hour: time.Minute,
+	} {
+		if e := g.enter(&Ticket{Target: targetOf("a")}, age, 0); e.Delay != want {
+			t.Errorf("due for %v: put off for %v, want %v", age, e.Delay, want)
+		}
+	}
+}
+
+func TestIdleHostsAreForgottenAndBusyOnesAreNot(t *testing.T) {
+	g := testLimiter(100, 10)
+	busy := g.want(t, "in", "busy", 0)
+	for i := range 1000 {
+		g.leave(g.want(t, "in", fmt.Sprint(i), 0), Replied, 0)
+	}
+	if len(g.hosts) != 3 || g.hosts[targetOf("busy")] == nil || g.hosts[targetOf("999")] == nil {
+		t.Fatalf("%d hosts known", len(g.hosts))
+	}
+	g.leave(busy, Replied, 0)
+	if g.idle.Len() != 3 || g.queued.Len() != 0 {
+		t.Fatalf("%d idle, %d queued", g.idle.Len(), g.queued.Len())
+	}
+}
+
+func TestNamespacesHaveTheirTurn(t *testing.T) {
+	l := newShares(&activity{})
+	for range 100 {
+		l.push(&Ticket{Namespace: "loud"})
+	}
+	l.push(&Ticket{Namespace: "a"})
+	l.push(&Ticket{Namespace: "b"})
+	var got []string
+	for range 4 {
+		d := l.pop(1)
+		l.take(d)
+		l.release(d, false)
+		got = append(got, d.Namespace)
+	}
+	if fmt.Sprint(got) != "[loud a b loud]" {
+		t.Fatalf("in the order %v", got)
+	}
+	l.drop(func(*Ticket) bool { return true })
+	if l.size != 0 || len(l.turn) != 0 || len(l.known) != 0 {
+		t.Fatalf("left: %+v", l)
+	}
+}
+
+func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
+	const slots = 100
+	l := newShares(&activity{})
+	for range 2 * slots {
+		l.push(&Ticket{Namespace: "loud"})
+	}
+	var held []*Ticket
+	for d := l.pop(slots - len(held)); d != nil; d = l.pop(slots - len(held)) {
+		l.take(d)
+		held = append(held, d)
+	}
+	if len(held) != 75 {
+		t.Fatalf("it holds %d of %d slots", len(held), slots)
+	}
+	if l.may(&Ticket{Namespace: "loud"}, slots-len(held)) {
+		t.Error("it may hold more")
+	}
+	l.push(&Ticket{Namespace: "quiet"})
+	if d := l.pop(slots - len(held)); d == nil || d.Namespace != "quiet" {
+		t.Fatalf("next is %+v", d)
+	} else {
+		held = append(held, d)
+		l.take(d)
+	}
+	for _, d := range held {
+		l.release(d, false)
+	}
+	l.drop(func(*Ticket) bool { return true })
+	if len(l.known) != 0 {
+		t.Fatalf("%d shares are left", len(l.known))
+	}
+}
+
+// Calls of one namespace without an answer, perhaps because of a short timeout, do not stop those of other namespaces.
+func TestACircuitIsOneNamespaces(t *testing.T) {
+	g, at := testLimiter(100, 2), ms
+	enter := func(namespace string) (*Ticket, Grant) {
+		d := &Ticket{Namespace: namespace, Target: targetOf("shared")}
+		return d, g.enter(d, 0, at)
+	}
+	for range 3 {
+		d, _ := enter("hasty")
+		g.leave(d, Silent, at)
+	}
+	if _, e := enter("hasty"); e.Refused != Open || g.counts().Open != 1 {
+		t.Fatalf("%+v, %+v", e, g.counts())
+	}
+	one, e1 := enter("calm")
+	two, e2 := enter("calm")
+	if !e1.OK || !e2.OK {
+		t.Fatalf("another Namespace: %+v, %+v", e1, e2)
+	}
+	at += 10*time.Second + ms
+	first, e1 := enter("calm")
+	tries, e2 := enter("hasty") // of whose kind one may try, but the host is full
+	third, e3 := enter("calm")
+	if e1.OK || e2.OK || e3.OK || e1.Refused+e2.Refused+e3.Refused != "" {
+		t.Fatalf("not queued: %+v, %+v, %+v", e1, e2, e3)
+	}
+	g.leave(one, Replied, at)
+	g.leave(two, Replied, at)
+	if d := g.next(anybody); d != first {
+		t.Fatal("not in turn")
+	}
+	if d := g.next(anybody); d != tries {
+		t.Fatal("not in turn")
+	}
+	if _, e := enter("hasty"); e.Refused != Open {
+		t.Fatalf("a second one tries: %+v", e)
+	}
+	if _, what := g.leave(tries, Silent, at); what != "" || g.counts().Open != 1 {
+		t.Fatalf("%q, %+v", what, g.counts())
+	}
+	shed := 0
+	g.shed(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) { shed++ })
+	if d := g.next(anybody); d != third || shed != 0 {
+		t.Fatalf("%d shed", shed)
+	}
+}
+
+// An operator sees which host's timers are postponed, and how many, in one line a minute.
+func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
+	g := testLimiter(100, 1)
+	for range 3 {
+		g.leave(g.want(t, "in", "silent", 0), Silent, 0)
+	}
+	lines, timers := 0, 0
+	for at := time.Second; at <= 181*time.Second; at += time.Second {
+		g.at(at)
+		if e := g.refuse(g.hosts[targetOf("silent")], Open, 0); e.Report > 0 {
+			lines, timers = lines+1, timers+e.Report
+		}
+	}
+	if lines != 4 || timers != 181 {
+		t.Errorf("%d lines told of %d timers, want 4 of 181", lines, timers)
+	}
+}

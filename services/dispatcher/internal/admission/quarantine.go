@@ -1,0 +1,100 @@
+package admission
+
+import "slices"
+
+// quarantine holds suspects. A suspect is a timer whose next start is at least its second that is counted without a
+// result (I13). It may be poison, but most suspects only ran in a process that ended. Suspects start in groups that get
+// smaller with the starts, so that innocent ones get a result, while other deliveries continue. A delivery leaves its group
+// when it ends or holds a row lease: a poison timer usually ends its process early, and a slow callback must not stop others
+// for minutes. The last two starts before a timer is parked are made alone: the suspect waits until every other delivery
+// has ended or holds a lease, nothing starts until it has ended or holds one itself, and no other suspect runs at the
+// same time, leased or not. Otherwise a poison timer and a slow innocent could meet again and again, and be parked together.
+// Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
+type quarantine struct {
+	waiting []*Ticket // in order of arrival
+	begun   int       // suspects that have begun, leased or not
+	grouped [2]int    // those of them that hold no lease: all, and of later starts than the second
+	alone   *Ticket   // the suspect that runs alone, leased or not
+	// fair lets a batch of others go between two groups of suspects.
+	fair bool
+}
+
+// Quarantine lets a ticket wait for a group. starts counts the start that it waits for.
+func (q *Queue) Quarantine(t *Ticket, starts int) {
+	if q.ended(t) {
+		return
+	}
+	q.move(t, Quarantined)
+	t.starts = starts
+	q.quarantine.waiting = append(q.quarantine.waiting, t)
+	q.changed = true
+}
+
+// takeSuspects takes the suspects that may begin now, at most room of them. wait reports that nothing else may begin:
+// it is the turn of one that runs alone, and what runs ends or takes a lease.
+func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
+	s := &q.quarantine
+	if s.alone != nil {
+		return nil, false
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
+		switch {
+		case wait, !q.hosts.free(t):
+			return false
+		case q.runsAlone(t):
+			// Suspects with leases may run for minutes, so others do not wait for them.
+			wait = s.begun == s.grouped[0]
+			if s.begun > 0 || q.exposed > 0 || room <= 0 {
+				return false
+			}
+		case len(group) >= room, s.grouped[0] >= q.limits.SecondStarts, t.starts > 2 && s.grouped[1] >= q.limits.LaterStarts:
+			return false
+		}
+		if t.Target != 0 && !q.hosts.take(q.hosts.of(t), t) {
+			wait = false
+			return false
+		}
+		q.move(t, Checking)
+		t.suspect = true
+		s.begun++
+		s.count(t, 1)
+		if q.runsAlone(t) {
+			s.alone = t
+		}
+		group = append(group, t)
+		return true
+	})
+	s.fair = s.fair || len(group) > 0
+	return group, wait
+}
+
+// runsAlone reports whether a suspect is delivered alone. One such start would do without outages of bus and store, which
+// end deliveries, too.
+func (q *Queue) runsAlone(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
+
+func (s *quarantine) count(t *Ticket, n int) {
+	s.grouped[0] += n
+	if t.starts > 2 {
+		s.grouped[1] += n
+	}
+}
+
+// lease takes a suspect out of its group.
+func (s *quarantine) lease(t *Ticket) {
+	if t.suspect && !t.leased {
+		s.count(t, -1)
+	}
+}
+
+// release ends the part of a suspect.
+func (s *quarantine) release(t *Ticket) {
+	if !t.suspect {
+		return
+	}
+	s.lease(t)
+	t.suspect = false
+	s.begun--
+	if s.alone == t {
+		s.alone = nil
+	}
+}

@@ -1,0 +1,109 @@
+package admission
+
+import (
+	"testing"
+	"time"
+)
+
+// TestI13_WhoMayBePostponed: the start before a redelivery may not be counted yet. If it were
+// postponed, its next event would be a first delivery, and the start of a poison timer would be forgotten. So it waits
+// until its row was read and the start counted.
+func TestI13_WhoMayBePostponed(t *testing.T) {
+	const hold = 10 * time.Second
+	for _, c := range []struct {
+		stage       Stage
+		redelivered bool
+		starts      int
+		busy        bool // its host has no free permit
+		waited      time.Duration
+		want        bool
+	}{
+		{stage: Ready, waited: hold, want: true},
+		{stage: Ready, waited: hold - 1},
+		{stage: Ready, redelivered: true, waited: hold},
+		{stage: Ready, redelivered: true, waited: 100 * hold},
+		{stage: Quarantined, waited: hold, want: true},
+		{stage: Quarantined, waited: hold - 1},
+		{stage: Quarantined, starts: 2, waited: hold, want: true},
+		{stage: Quarantined, starts: 1, redelivered: true, waited: 100 * hold},
+		{stage: Quarantined, starts: 2, redelivered: true, waited: hold, want: true},
+		// The refusal of a host counts the start first.
+		{stage: Quarantined, starts: 1, redelivered: true, busy: true, waited: hold, want: true},
+		{stage: Quarantined, starts: 1, redelivered: true, busy: true, waited: hold - 1},
+		{stage: Checking, waited: 100 * hold},
+		{stage: Calling, waited: 100 * hold},
+		{stage: Early, waited: 100 * hold},
+	} {
+		b := newTable(t, 8, 1)
+		b.limits.HoldFor = hold
+		b.bring("n", "busy")
+		b.start(0)
+		d := &Ticket{stage: c.stage, Redelivered: c.redelivered, Target: targetOf("free"), starts: c.starts + 1}
+		if c.busy {
+			d.Target = targetOf("busy")
+		}
+		if got := b.tooLong(d, c.waited); got != c.want {
+			t.Errorf("%+v: postponed: %t", c, got)
+		}
+		b.checking = true
+		if b.tooLong(d, c.waited) {
+			t.Errorf("%+v: postponed while the checker waits for the store", c)
+		}
+	}
+}
+
+// TestI10_NothingStartsAfterARevoke: the row check of a delivery may be under way when its session ends. From then on
+// another member may deliver it.
+func TestI10_NothingStartsAfterARevoke(t *testing.T) {
+	steps := map[string]func(b *table, d *Ticket) (started bool){
+		"start":      func(b *table, d *Ticket) bool { return b.Start(d, 0) },
+		"enter":      func(b *table, d *Ticket) bool { _, ok := b.Enter(d, 0, 0); return ok },
+		"withdraw":   func(b *table, d *Ticket) bool { return b.Withdraw(d) },
+		"hold":       func(b *table, d *Ticket) bool { b.Hold(d, 1); return false },
+		"quarantine": func(b *table, d *Ticket) bool { b.Quarantine(d, 4); return false },
+	}
+	for name, step := range steps {
+		for end, of := range map[string]func(b *table){
+			"session": func(b *table) { b.Leave(b.of) },
+			"service": func(b *table) { b.Close() },
+		} {
+			b := newTable(t, 8, 8)
+			d := b.bring("n", "host")
+			d.Target = targetOf("host")
+			if r := b.Decide(0, 0); len(r.Check) != 1 {
+				t.Fatalf("%d deliveries to check, want 1", len(r.Check))
+			}
+			of(b)
+			if step(b, d) {
+				t.Errorf("%s after the end of the %s lets the delivery go on", name, end)
+			}
+			if d.stage != Ended || len(b.known)+len(b.early)+len(b.quarantine.waiting)+b.slots+b.room+b.exposed > 0 {
+				t.Errorf("%s after the end of the %s leaves stage %d, %d known, %d slots, %d room, %d exposed",
+					name, end, d.stage, len(b.known), b.slots, b.room, b.exposed)
+			}
+			if r := b.Decide(1000, time.Hour); len(r.Check) > 0 {
+				t.Errorf("%s after the end of the %s: it is checked again", name, end)
+			}
+		}
+	}
+}
+
+// TestI10_ALeasedDeliveryIsKnownByItsNewestStates: an event of the leased state belongs to the delivery under way. States
+// before the last two have been acknowledged.
+func TestI10_ALeasedDeliveryIsKnownByItsNewestStates(t *testing.T) {
+	b := newTable(t, 8, 8)
+	d := b.bring("n", "host")
+	b.start(0)
+	for revision := d.Revision + 1; revision <= 4; revision++ {
+		b.Lease(d, revision)
+		if b.known[State{d.UUID, revision}] != d {
+			t.Fatalf("revision %d is not known", revision)
+		}
+	}
+	if len(b.known) != 2 || d.known != 2 {
+		t.Errorf("%d states are known, want the last two", len(b.known))
+	}
+	if b.End(d); len(b.known) != 0 {
+		t.Errorf("%d states are known of a settled delivery", len(b.known))
+	}
+}
