@@ -108,16 +108,3 @@ func (l *lease) end() {
 	l.stop()
 	<-l.done
 }
-
-// endLease ends the lease of a delivery, and lets no other begin. It precedes the write of the outcome, because two writes
-// at the same time would conflict.
-func (s *Service) endLease(d *delivery) {
-	var l *lease
-	s.intake.step(func(q *admission.Queue) {
-		q.Write(&d.ticket)
-		l = d.lease
-	})
-	if l != nil {
-		l.end()
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
@@ -62,6 +63,19 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 		if fate == applied { // else the scheduler finds the mark, if it was this write
 			s.announceDead(d, &f)
 		}
+	}
+}
+
+// endLease ends the lease of a delivery, and lets no other begin. It precedes the write of the outcome, because two writes
+// at the same time would conflict.
+func (s *Service) endLease(d *delivery) {
+	var l *lease
+	s.intake.step(func(q *admission.Queue) {
+		q.Write(&d.ticket)
+		l = d.lease
+	})
+	if l != nil {
+		l.end()
 	}
 }
 

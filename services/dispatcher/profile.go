@@ -39,9 +39,6 @@ func newProfiles(keys seal.Keyring) *profiles {
 // of returns a namespace's profile at now. fresh: nobody was told of err before.
 func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.Profile, fresh bool, err error) {
 	s := &ns.Settings
-	if s.Headers == "" && s.Secrets == (store.Secrets{}) && s.TLS == (store.TLS{}) {
-		return nil, false, nil // nearly all
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.opened[ns.Name]

@@ -79,19 +79,11 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// lease takes a suspect out of its group.
-func (s *quarantine) lease(t *Ticket) {
-	if t.suspect && !t.leased {
-		s.count(t, -1)
-	}
-}
-
 // release ends the part of a suspect.
 func (s *quarantine) release(t *Ticket) {
-	if !t.suspect {
-		return
+	if !t.leased {
+		s.count(t, -1)
 	}
-	s.lease(t)
 	t.suspect = false
 	s.begun--
 	if s.alone == t {

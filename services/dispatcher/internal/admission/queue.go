@@ -183,8 +183,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if q.bytes >= q.limits.RoomBytes {
 		room = 0
 	}
-	others := room > 0 && (q.shares.any(q.free()) || q.hosts.any(q.mayTake))
-	if !q.quarantine.fair || !others {
+	others := func() bool { return room > 0 && (q.shares.any(q.free()) || q.hosts.any(q.mayTake)) }
+	if len(q.quarantine.waiting) > 0 && (!q.quarantine.fair || !others()) {
 		group, wait := q.takeSuspects(room)
 		if len(group) > 0 || wait {
 			r.Check, r.Suspects = group, true
@@ -337,7 +337,9 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 		q.remember(t, State{t.UUID, revision})
 	}
 	q.unwatch(t)
-	q.quarantine.lease(t)
+	if t.suspect && !t.leased {
+		q.quarantine.count(t, -1) // it leaves its group
+	}
 	exposed := t.exposed()
 	t.leased = true
 	q.countExposed(t, exposed)

@@ -108,7 +108,9 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.room--
 		q.bytes -= t.bytes
 		t.bytes = 0
-		q.quarantine.release(t)
+		if t.suspect {
+			q.quarantine.release(t)
+		}
 		q.changed = true
 	case to.hasRoom() && !from.hasRoom():
 		q.room++
