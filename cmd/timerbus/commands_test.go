@@ -37,7 +37,7 @@ const (
 		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h","maxAttemptsDuration":"0s"},
 		"correlationId":"c","createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z",
 		"executedAt":"2020-01-01T00:00:00.000Z","lastStatusCode":503,"lastError":"503\nService Unavailable"}`
-	aNamespace = `{"name":"n","numShards":16,"settings":{"callbackTimeout":"30s","historyRetention":"24h","deadRetention":"720h",
+	aNamespace = `{"name":"n","numShards":16,"settings":{"callbackTimeout":"30s","historyRetention":"24h","deadRetention":"720h","hostConcurrency":64,
 		"retryPolicy":{"maxAttempts":4,"initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h"}},
 		"createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z"}`
 )
@@ -288,7 +288,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"namespace", "get", "n", "--json"}, 200, aNamespace, "namespaces/get", `{"name":"n"}`, []string{`"numShards": 16`}, "",
 		},
 		"namespace update": {
-			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s"}}`, nil, "",
+			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h", "--host-concurrency", "8"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s","hostConcurrency":8}}`, []string{"host concurrency   64\n"}, "",
 		},
 		"namespace list": {
 			[]string{"namespace", "list"},

@@ -29,6 +29,7 @@ func (p *program) namespaceCommand() *cobra.Command {
 // settingsFlags are a namespace's defaults for its timers.
 type settingsFlags struct {
 	timeout, retention, deadRetention time.Duration
+	hostConcurrency                   int
 	retry                             retryFlags
 	callbacks                         callbackFlags
 }
@@ -37,6 +38,7 @@ func (f *settingsFlags) add(c *cobra.Command) {
 	durationFlag(c, &f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
 	durationFlag(c, &f.retention, "history-retention", 0, "how long outcomes are kept, such as 7d (1m to 365d)")
 	durationFlag(c, &f.deadRetention, "dead-retention", 0, "how long dead timers are kept, such as 30d (1m to 365d)")
+	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
 	f.retry.add(c)
 	f.callbacks.add(c)
 }
@@ -51,6 +53,9 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 	}
 	if c.Flags().Changed("dead-retention") {
 		input.DeadRetention, given = client.Set(f.deadRetention.String()), true
+	}
+	if c.Flags().Changed("host-concurrency") {
+		input.HostConcurrency, given = client.Set(f.hostConcurrency), true
 	}
 	if policy, some := f.retry.input(c); some {
 		input.RetryPolicy, given = client.Set(policy), true
@@ -175,6 +180,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		{"callback timeout", ns.Settings.CallbackTimeout},
 		{"history retention", ns.Settings.HistoryRetention},
 		{"dead retention", ns.Settings.DeadRetention},
+		{"host concurrency", strconv.Itoa(ns.Settings.HostConcurrency)},
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}

@@ -525,6 +525,11 @@ type NamespaceSettings struct {
 
 	// EventTopics In order; absent if timers may use the common topic only.
 	EventTopics EventTopics `json:"eventTopics,omitempty,omitzero"`
+
+	// HostConcurrency How many callbacks each dispatcher makes to one host and port at the same time.
+	//
+	// Example: 64
+	HostConcurrency int `json:"hostConcurrency"`
 }
 
 // NamespaceSettingsInput What a create leaves out or null has the service's default.
@@ -555,6 +560,10 @@ type NamespaceSettingsInput struct {
 
 	// HistoryRetention How long outcomes stay in history; "1m" to "8760h", by default "24h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
+
+	// HostConcurrency How many callbacks each dispatcher makes to one host and port at the same time; 1 to 1024, by default 64.
+	// Namespaces that call the same host share the largest of their values.
+	HostConcurrency Change[int] `json:"hostConcurrency,omitempty,omitzero"`
 
 	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`

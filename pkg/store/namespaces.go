@@ -101,6 +101,8 @@ type Settings struct {
 	Secrets Secrets
 	// TLS is whom callbacks trust, and as whom they go.
 	TLS TLS
+	// HostConcurrency bounds the concurrent callbacks to one host and port in each dispatcher: 1 to 1,024.
+	HostConcurrency int
 	// EventTopics are the topics that timers' events may go to, beside the common one.
 	EventTopics timer.TopicPatterns
 }
@@ -113,6 +115,13 @@ const (
 	DefaultDeadRetention    = 30 * 24 * time.Hour
 )
 
+// Limits of Settings.HostConcurrency, and its default.
+const (
+	MinHostConcurrency     = 1
+	MaxHostConcurrency     = 1024
+	DefaultHostConcurrency = 64
+)
+
 // DefaultSettings are those of the table in docs/design.md, section 2.
 func DefaultSettings() Settings {
 	return Settings{
@@ -120,6 +129,7 @@ func DefaultSettings() Settings {
 		CallbackTimeout:  timer.DefaultCallbackTimeout,
 		HistoryRetention: DefaultHistoryRetention,
 		DeadRetention:    DefaultDeadRetention,
+		HostConcurrency:  DefaultHostConcurrency,
 	}
 }
 
@@ -142,6 +152,9 @@ func (s *Settings) Check() error {
 	}
 	if err := checkRetention("deadRetention", s.DeadRetention); err != nil {
 		return err
+	}
+	if s.HostConcurrency < MinHostConcurrency || s.HostConcurrency > MaxHostConcurrency {
+		return timer.Invalid("hostConcurrency", s.HostConcurrency, "1 to 1024")
 	}
 	if err := s.Headers.Check(); err != nil {
 		return err

@@ -114,7 +114,8 @@ func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.targetOf = func(store.DueRow) timer.Target { return 0 }
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 100*time.Millisecond, 200) }
-		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 2 })
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 })
+		n := w.start()
 		for i := range 5 {
 			w.put(fmt.Sprint(i), 0, nil)
 		}
@@ -147,7 +148,8 @@ func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
 			defer add(c.timer.CallbackURL, -1)
 			return after(ctx, 100*time.Millisecond, 200)
 		}
-		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 4 })
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 4 })
+		n := w.start()
 		for i := range 30 {
 			w.put(fmt.Sprint(i), 0, to([]string{"a", "b", "c"}[i%3]))
 		}

@@ -56,7 +56,7 @@ type Config struct {
 	Random func() uint64
 	// Caller makes the callbacks. Default: HTTP over callback.NewTransport with HTTP.
 	Caller Caller
-	// HTTP is for the default Caller; its PerHost is HostLimit.
+	// HTTP is for the default Caller; its PerHost is store.MaxHostConcurrency.
 	HTTP HTTP
 	// Version shows in the user agent of the default Caller: timerbus/<version>.
 	Version string
@@ -143,7 +143,7 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.LeaseRenew, 5*time.Second)
 	setDefault(&c.HoldFor, 10*time.Second)
 	setDefault(&c.PostponeFor, 5*time.Second)
-	setDefault(&c.HostLimit, 64)
+	setDefault(&c.HostLimit, store.DefaultHostConcurrency)
 	setDefault(&c.TopicLimit, max(1, c.Batch/2))
 	setDefault(&c.HostPatience, time.Second)
 	setDefault(&c.PostponeMost, time.Minute)
@@ -158,7 +158,7 @@ func (c *Config) withDefaults() error {
 	setDefault(&c.RefreshEvery, 30*time.Second)
 	setDefault(&c.PurgeBatch, 1000)
 	if c.Caller == nil {
-		c.HTTP.PerHost = c.HostLimit
+		c.HTTP.PerHost = store.MaxHostConcurrency
 		c.Caller = callback.NewHTTPCaller(&c.HTTP, c.Version)
 	}
 	return nil

@@ -37,9 +37,12 @@ func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	return j.Bus.Consume(ctx, spec, open)
 }
 
-// startCuttable starts a dispatcher, with a Reach if early.
-func (w *world) startCuttable(early bool) *cuttable {
+// startCuttable starts a dispatcher, with a Reach if early, and with faults.
+func (w *world) startCuttable(early bool, faults ...faultstore.Plan) *cuttable {
 	c := &cuttable{faults: faultstore.New(nil)}
+	for _, plan := range faults {
+		c.faults.Follow(plan)
+	}
 	handle := c.faults.Wrap(w.db.Open())
 	var reach *store.Reach
 	if early {
@@ -188,7 +191,8 @@ func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
 func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 9*time.Second, 200) }
-		a := w.startCuttable(true)
+		// It does not know the namespace before.
+		a := w.startCuttable(true, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.FailBefore}, "ListNamespaces"))
 		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "GetNamespace", "Finish", "Ping"))
 		made := []timer.Timer{w.put("timer-0", 0, nil)}
 		w.pass(time.Second)

@@ -14,10 +14,14 @@ func (s *Service) keepHouse(ctx context.Context) {
 // refreshNamespaces reads the namespaces, to learn what other nodes changed. It does not wait for a purge, which may last.
 func (s *Service) refreshNamespaces(ctx context.Context) {
 	for sleep(ctx, s.jitter(s.config.RefreshEvery)) {
-		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
-		s.ended("read namespaces", s.config.Directory.Refresh(call))
-		cancel()
+		s.readNamespaces(ctx)
 	}
+}
+
+func (s *Service) readNamespaces(ctx context.Context) {
+	call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	s.ended("read namespaces", s.config.Directory.Refresh(call))
 }
 
 // purgeAll removes what has expired, a batch at a time. It rests after each for as long as that took, and gives up

@@ -155,7 +155,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	}
 	d.ticket.Delivery, d.messages = d, append(d.inline[:0], m)
 	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
-		d.ticket.Namespace = ns.Name
+		d.ticket.Namespace, d.ticket.HostLimit = ns.Name, ns.Settings.HostConcurrency
 	}
 	if s.config.Planted.ReadFirst {
 		d.ticket.DueAt = now

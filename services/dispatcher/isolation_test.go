@@ -41,7 +41,8 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 			},
 			"brisk": func(ctx context.Context) dispatcher.Answer { return after(ctx, 5*time.Millisecond, 200) },
 		})
-		n := w.start(func(c *dispatcher.Config) { c.Concurrency, c.HostLimit = 16, 4 })
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 4 })
+		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 16 })
 		for i := range 100 {
 			w.put(fmt.Sprint("hangs", i), 0, to("hangs"))
 		}
@@ -227,10 +228,43 @@ func TestErrorsOfAHostOpenNoCircuit(t *testing.T) {
 	})
 }
 
+// The setting of a namespace holds from the first event of a dispatcher on, and a change of it within the time of a refresh.
+func TestANamespaceSetsItsCallsToAHost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var running, most atomic.Int64
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			return after(ctx, 50*time.Millisecond, 200)
+		}
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 3 })
+		for i := range 200 {
+			w.put(fmt.Sprint("few", i), 0, to("host"))
+		}
+		n := w.start()
+		w.pass(10 * time.Second)
+		if most.Swap(0) != 3 {
+			t.Errorf("the setting of 3 is not kept")
+		}
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 100 })
+		w.pass(40 * time.Second)
+		for i := range 200 {
+			w.wantStatus(fmt.Sprint("few", i), timer.StatusDone)
+			w.put(fmt.Sprint("many", i), 0, to("host"))
+		}
+		w.pass(time.Second)
+		if most.Load() != 100 {
+			t.Errorf("%d calls at the same time after the change, want 100", most.Load())
+		}
+		n.end()
+	})
+}
+
 func TestI7_WhoWaitedForItsHostIsCheckedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 400*time.Millisecond, 200) }
-		n := w.start(func(c *dispatcher.Config) { c.HostLimit = 1 })
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
+		n := w.start()
 		w.put("first", 0, to("host"))
 		w.pass(50 * time.Millisecond)
 		w.put("deleted", 0, to("host"))
@@ -254,8 +288,9 @@ func TestI13_ARefusedRedeliveryIsCountedButParksNobody(t *testing.T) {
 			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 20*time.Second, 200) },
 			"brisk": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Status: 200} },
 		})
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
 		n := w.start(func(c *dispatcher.Config) {
-			c.HostLimit, c.ParkAfter = 1, 3
+			c.ParkAfter = 3
 			// As if the bus had lost its memory: everything counts as delivered before.
 			c.Redelivered = func(*bus.Delivery) bool { return true }
 		})

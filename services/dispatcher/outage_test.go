@@ -24,13 +24,13 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 			inWorld(t, func(w *world) {
 				// Some deliveries have begun when the outage begins. The host has permits for all.
 				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 6*time.Second, 200) }
+				w.settle(func(s *store.Settings) { s.HostConcurrency = 256 })
 				var log outagetest.Log
 				var faults *faultstore.Faults
 				n := w.start(func(c *dispatcher.Config) {
 					faults = faultstore.New(nil)
 					handle := faults.Wrap(w.db.Open())
 					c.Store, c.Directory, c.Logger = handle, store.NewDirectory(handle), log.Logger()
-					c.HostLimit = 256
 				})
 				for i := range 13 * 60 / 5 {
 					w.put(string(rune('a'+i)), time.Duration(i)*5*time.Second, func(s *timer.Spec) {

@@ -97,6 +97,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 	// In reverse order of the way of a delivery: no new ones, then those under way, then what carries
 	// their outcomes.
+	s.readNamespaces(ctx) // their limits hold from the first event on
 	err := s.consume(ctx)
 	stopIntake()
 	s.intake.step((*admission.Queue).Close)

@@ -128,8 +128,9 @@ func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
 			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 4*time.Minute, 200) },
 		})
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
 		n, metric := w.metered(func(c *dispatcher.Config) {
-			c.HostLimit, c.ParkAfter, c.PostponeMost = 1, 5, 10*time.Second
+			c.ParkAfter, c.PostponeMost = 5, 10*time.Second
 			c.Redelivered = func(*bus.Delivery) bool { return true }
 		})
 		w.put("first", 0, func(s *timer.Spec) { to("hangs")(s); s.CallbackTimeout = timer.MaxCallbackTimeout })

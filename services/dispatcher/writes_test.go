@@ -45,6 +45,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 		"gone": {kind: store.FinishDead, answers: true, prepare: answer(410)},
 		"final status": {kind: store.FinishDead, answers: true, prepare: func(w *world) {
 			w.settle(func(s *store.Settings) { s.FinalStatuses, _ = s.FinalStatuses.With(404) })
+			w.pass(40 * time.Second) // the dispatcher reads it
 			answer(404)(w)
 		}},
 		"rescheduled": {kind: store.FinishRescheduled, answers: true, prepare: func(w *world) {

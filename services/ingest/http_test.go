@@ -339,7 +339,7 @@ func TestNamespaces(t *testing.T) {
 	w := newWorld(t)
 	made := w.post("namespaces/create", `{"name":"billing","preset":"medium","settings":{"callbackTimeout":"10s","retryPolicy":{"maxAttempts":2}}}`).must(t, 200)
 	if made.field("numShards") != 256.0 || made.field("settings", "callbackTimeout") != "10s" ||
-		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" || made.field("settings", "deadRetention") != "720h" {
+		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" || made.field("settings", "hostConcurrency") != 64.0 || made.field("settings", "deadRetention") != "720h" {
 		t.Errorf("create answered %s", made.text)
 	}
 	again := w.post("namespaces/create", `{"name":"billing","numShards":256}`).must(t, 200)
@@ -352,9 +352,9 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("the namespace's defaults are missing: %s", got.text)
 	}
 	w.now.Add(1000)
-	changed := w.post("namespaces/update", `{"name":"billing","settings":{"retryPolicy":null,"historyRetention":"168h","deadRetention":"24h"}}`).must(t, 200)
+	changed := w.post("namespaces/update", `{"name":"billing","settings":{"retryPolicy":null,"historyRetention":"168h","deadRetention":"24h","hostConcurrency":512}}`).must(t, 200)
 	if changed.field("settings", "retryPolicy", "maxAttempts") != 20.0 || changed.field("settings", "callbackTimeout") != "10s" ||
-		changed.field("settings", "historyRetention") != "168h" || changed.field("settings", "deadRetention") != "24h" || changed.field("createdAt") == changed.field("updatedAt") {
+		changed.field("settings", "historyRetention") != "168h" || changed.field("settings", "hostConcurrency") != 512.0 || changed.field("settings", "deadRetention") != "24h" || changed.field("createdAt") == changed.field("updatedAt") {
 		t.Errorf("update answered %s", changed.text)
 	}
 	if got := w.post("timers/create", `{"namespace":"billing","id":"b","executeIn":"1h"}`).must(t, 200); got.field("retryPolicy", "maxAttempts") != 20.0 {

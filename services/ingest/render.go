@@ -66,6 +66,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			Secrets:                renderSecrets(s.Secrets.Live(now)),
 			TLS:                    renderTLS(&s.TLS),
 			EventTopics:            s.EventTopics.List(),
+			HostConcurrency:        s.HostConcurrency,
 		},
 		Version: ns.Version, CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}

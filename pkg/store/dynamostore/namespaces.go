@@ -29,6 +29,7 @@ const (
 	attrCertificate = "tls_certificate"
 	attrKey         = "tls_key"
 	attrEventTopics = "event_topics"
+	attrConcurrency = "host_concurrency"
 	// attrNext is the counter's: the first shard number that no namespace has.
 	attrNext = "next"
 )
@@ -48,6 +49,7 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrCertificate, set.TLS.Certificate)
 	it.text(attrKey, set.TLS.SealedKey)
 	it.text(attrEventTopics, string(set.EventTopics))
+	it.int(attrConcurrency, int64(set.HostConcurrency))
 	return it
 }
 
@@ -71,6 +73,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			CallbackTimeout:  read.duration(attrTimeout),
 			HistoryRetention: read.duration(attrRetention),
 			DeadRetention:    cmp.Or(read.duration(attrDead), store.DefaultDeadRetention), // it came later
+			HostConcurrency:  cmp.Or(int(read.int(attrConcurrency)), store.DefaultHostConcurrency),
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
 			TLS: store.TLS{
@@ -238,7 +241,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 // settingsAttributes are all that an update of a namespace sets, or removes.
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
-	attrEventTopics,
+	attrEventTopics, attrConcurrency,
 }
 
 // UpdateNamespace implements store.Namespaces.

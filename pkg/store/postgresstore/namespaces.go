@@ -13,7 +13,7 @@ import (
 
 const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns,
 	dead_retention_ns, headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics,
-	version, created_at, updated_at`
+	host_concurrency, version, created_at, updated_at`
 
 var (
 	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
@@ -26,12 +26,12 @@ WHERE name COLLATE "C" > $1::text ORDER BY name COLLATE "C" LIMIT $2::bigint`}
 	insertNamespace = statement{
 		"insert_namespace",
 		"INSERT INTO namespaces (" + namespaceColumns + ")" +
-			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
 	}
 	updateNamespace = statement{"update_namespace", `UPDATE namespaces SET retry_policy = $2, callback_timeout_ns = $3,
 	history_retention_ns = $4, dead_retention_ns = $5, headers = $6, final_statuses = $7, secrets = $8, tls_ca = $9,
-	tls_certificate = $10, tls_key = $11, event_topics = $12, updated_at = $13, version = version + 1
-WHERE name = $1 AND version = $14 RETURNING ` + namespaceColumns}
+	tls_certificate = $10, tls_key = $11, event_topics = $12, host_concurrency = $13, updated_at = $14, version = version + 1
+WHERE name = $1 AND version = $15 RETURNING ` + namespaceColumns}
 )
 
 // CreateNamespace implements store.Namespaces.
@@ -137,6 +137,7 @@ func settingsValues(s *store.Settings) [][]byte {
 		int8Value(int64(s.DeadRetention)),
 		textOrNull(string(s.Headers)), textOrNull(s.FinalStatuses.String()), textOrNull(s.Secrets.String()),
 		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey), textOrNull(string(s.EventTopics)),
+		int8Value(int64(s.HostConcurrency)),
 	}
 }
 
@@ -183,6 +184,7 @@ func namespaceRows(what statement, take func(store.Namespace), args ...[]byte) c
 		}
 		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), SealedKey: r.text()}
 		ns.Settings.EventTopics = timer.TopicPatterns(r.text())
+		ns.Settings.HostConcurrency = int(r.int8())
 		ns.Version = r.int8()
 		ns.CreatedAt, _ = r.instant()
 		ns.UpdatedAt, _ = r.instant()

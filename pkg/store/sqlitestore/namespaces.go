@@ -13,13 +13,13 @@ import (
 
 const (
 	namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns,
-	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, version, created_at, updated_at`
+	headers, final_statuses, secrets, tls_ca, tls_certificate, tls_key, event_topics, host_concurrency, version, created_at, updated_at`
 	selectNamespace  = "SELECT " + namespaceColumns + " FROM namespaces WHERE name = ?"
 	selectNamespaces = "SELECT " + namespaceColumns + " FROM namespaces WHERE name > ? ORDER BY name LIMIT ?"
 	selectNextBase   = "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces"
-	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	insertNamespace  = "INSERT INTO namespaces (" + namespaceColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	updateNamespace  = `UPDATE namespaces SET retry_policy = ?, callback_timeout_ns = ?, history_retention_ns = ?, dead_retention_ns = ?,
-	headers = ?, final_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?,
+	headers = ?, final_statuses = ?, secrets = ?, tls_ca = ?, tls_certificate = ?, tls_key = ?, event_topics = ?, host_concurrency = ?,
 	updated_at = ?, version = version + 1
 WHERE name = ? AND version = ?`
 )
@@ -69,7 +69,7 @@ func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
 		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention), int64(s.DeadRetention),
 		orNull(string(s.Headers)), orNull(s.FinalStatuses.String()), orNull(s.Secrets.String()),
-		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey), orNull(string(s.EventTopics)),
+		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey), orNull(string(s.EventTopics)), s.HostConcurrency,
 	}
 }
 
@@ -148,7 +148,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 	s := &ns.Settings
 	err := rows.Scan(&ns.Name, &ns.Shards.Base, &ns.Shards.Count, &policy, (*int64)(&s.CallbackTimeout),
 		(*int64)(&s.HistoryRetention), (*int64)(&s.DeadRetention), &headers, &statuses, &secrets, &ca, &certificate, &key, &topics,
-		&ns.Version, &ns.CreatedAt, &ns.UpdatedAt)
+		&s.HostConcurrency, &ns.Version, &ns.CreatedAt, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}

@@ -94,3 +94,20 @@ func TestSuiteCatchesAnUpdateThatForgetsTopics(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &oldTopics{broken{Store: s}} },
 		"Namespaces/EverySettingSurvives")
 }
+
+// oldConcurrency is a store whose updates of a namespace forget how many calls a host gets.
+type oldConcurrency struct{ broken }
+
+func (b *oldConcurrency) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	old, err := b.GetNamespace(ctx, ns.Name)
+	if err != nil {
+		return old, err
+	}
+	ns.Settings.HostConcurrency = old.Settings.HostConcurrency
+	return b.Store.UpdateNamespace(ctx, ns)
+}
+
+func TestSuiteCatchesAnUpdateThatForgetsHostConcurrency(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &oldConcurrency{broken{Store: s}} },
+		"Namespaces/EverySettingSurvives")
+}

@@ -87,7 +87,7 @@ func namespaceGet(w *world) {
 					MaxAttempts: i + 1, MaxAttemptsDuration: time.Duration(i) * time.Hour,
 					InitialInterval: time.Millisecond, BackoffMultiplier: 1.1, MaxInterval: time.Minute,
 				},
-				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour,
+				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour, HostConcurrency: 1 + i,
 			},
 			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // a version that is given is ignored
 		}
@@ -113,6 +113,7 @@ func namespaceUpdate(w *world) {
 	want.Settings.HistoryRetention = store.MinHistoryRetention
 	want.Settings.DeadRetention = store.MaxHistoryRetention
 	want.Settings.CallbackTimeout = 7 * time.Second
+	want.Settings.HostConcurrency = store.MaxHostConcurrency
 	want.Settings.Retry.MaxAttempts = 9
 	want.UpdatedAt = w.now + hour
 	asked := want
@@ -295,7 +296,7 @@ func namespaceSettings(w *world) {
 	trust := store.DefaultSettings()
 	trust.TLS.CA = all.TLS.CA
 	largest := store.DefaultSettings()
-	largest.Headers = largestHeaders()
+	largest.Headers, largest.HostConcurrency = largestHeaders(), store.MaxHostConcurrency
 	patterns := make([]string, timer.MaxTopicPatterns)
 	for i := range patterns {
 		patterns[i] = fmt.Sprintf("%0*d", timer.MaxTopic, i)

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 	"time"
@@ -56,7 +57,8 @@ const (
 
 // limiter limits the calls of each host. A user topic is a host here, whose events are calls answered by the bus.
 //
-// Permits per host are min(its limit, free slots), so that hung hosts can never use all slots. Events name their target, so
+// A namespace has at most as many permits of a host as its setting hostConcurrency says, and a host as many as the largest
+// of these settings. It is never more than slots are free, so that hung hosts can never use all slots. Events name their target, so
 // a delivery gets its permit before its row is read and calls immediately after that (I7). Without a permit the delivery waits
 // here, holding only a message, if the wait is not longer than HostPatience. Otherwise its row is postponed (I11), also
 // while the host's circuit is open.
@@ -84,7 +86,7 @@ func newLimiter(l *Limits, clock *activity) *limiter {
 type host struct {
 	target  timer.Target
 	name    string        // for people; empty until a row that calls it was read
-	limit   int           // permits
+	limit   int           // permits: the largest of its tenants' limits
 	calls   int           // permits in use
 	waiting []*Ticket     // for a permit, in order of arrival; their rows were not read
 	on      *list.List    // the limiter's idle or queued list, or none
@@ -94,10 +96,15 @@ type host struct {
 	refused  int           // deliveries refused since the last report
 	reportAt time.Duration // when the next report is due
 
-	// circuits has one for each namespace: calls without an answer, perhaps with a short timeout, say nothing about the
-	// receivers of other namespaces behind the same host.
-	circuits map[string]*circuit
-	down     int // circuits that have opened and not closed since
+	tenants map[string]*tenant // by namespace
+	down    int                // circuits that have opened and not closed since
+}
+
+// tenant is a namespace that calls a host. Each has its own circuit: calls without an answer, perhaps with a short timeout,
+// say nothing about the receivers of other namespaces behind the same host.
+type tenant struct {
+	circuit
+	limit, calls, waiting int
 }
 
 // circuit stops the calls of one namespace to a host that does not answer them.
@@ -117,7 +124,7 @@ func (c *circuit) lets(elapsed time.Duration) bool { return !c.down || elapsed >
 type permit struct {
 	host     *host // whose permit the ticket holds, or waits for
 	granted  bool
-	circuit  *circuit
+	tenant   *tenant
 	changes  int           // of the circuit when the permit was granted
 	queuedAt time.Duration // when the ticket began to wait
 	calledAt time.Duration // when the call began, by the activity clock
@@ -138,16 +145,21 @@ func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 		return Grant{OK: true}
 	}
 	h, now := l.of(t), l.at(elapsed)
+	n := l.tenant(h, t)
+	if t.HostLimit != 0 && !t.Target.IsTopic() {
+		h.setLimit(n, t.HostLimit)
+	}
 	switch {
-	case !h.circuit(t).lets(l.elapsed):
-		return l.refuse(h, Open, age)
+	case !n.lets(l.elapsed):
+		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.take(h, t):
 		return Grant{OK: true}
-	case len(h.waiting) >= l.keeps(h, now):
-		return l.refuse(h, Saturated, age)
+	case len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(h, n, now):
+		return l.refuse(h, n, Saturated, age)
 	}
-	t.permit.host, t.permit.queuedAt = h, elapsed
+	t.permit.host, t.permit.tenant, t.permit.queuedAt = h, n, elapsed
 	h.waiting = append(h.waiting, t)
+	n.waiting++
 	l.waiting++
 	l.place(h)
 	return Grant{}
@@ -166,15 +178,22 @@ func (l *limiter) keeps(h *host, now time.Duration) int {
 	}
 }
 
+// keepsOf is how many of a namespace may wait for a host.
+func (l *limiter) keepsOf(h *host, n *tenant, now time.Duration) int {
+	if n.calls < n.limit {
+		return maxWaiting
+	}
+	return h.bearable(now, n.calls, l.limits.HostPatience)
+}
+
 // crowdedPatience divides HostPatience for a silent host while more than crowd deliveries wait.
 const crowdedPatience = 8
 
-// reportEvery is the shortest time between two log lines about the same host.
-const reportEvery = time.Minute
+const reportEvery = time.Minute // at most one log line about a host
 
 // refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
 // answer at all; nothing has to be remembered for that.
-func (l *limiter) refuse(h *host, why Reason, age time.Duration) Grant {
+func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Grant {
 	g := Grant{Refused: why, Host: h.name}
 	if g.Host == "" {
 		g.Host = h.target.String()
@@ -182,7 +201,11 @@ func (l *limiter) refuse(h *host, why Reason, age time.Duration) Grant {
 	if why == Open {
 		g.Delay = min(max(age, l.limits.CircuitOpenFor), l.limits.PostponeMost)
 	} else {
-		g.Delay, g.Exact = h.postpone(l.clock.total, h.calls, l.limits.HostPatience, l.limits.PostponeMost)
+		permits := h.calls
+		if n.calls >= n.limit {
+			permits = n.calls
+		}
+		g.Delay, g.Exact = h.postpone(l.clock.total, permits, l.limits.HostPatience, l.limits.PostponeMost)
 	}
 	if h.refused++; l.elapsed >= h.reportAt {
 		g.Report, h.refused = h.refused, 0
@@ -194,7 +217,8 @@ func (l *limiter) refuse(h *host, why Reason, age time.Duration) Grant {
 
 // may reports whether a ticket may have a permit of a host now.
 func (l *limiter) may(h *host, t *Ticket) bool {
-	return h.calls < l.share(h) && h.circuit(t).lets(l.elapsed)
+	n := l.tenant(h, t)
+	return h.calls < l.share(h) && n.calls < n.limit && n.lets(l.elapsed)
 }
 
 // free reports whether there is a permit for a ticket, or it needs none.
@@ -206,7 +230,7 @@ func (l *limiter) free(t *Ticket) bool {
 // open reports whether the circuit of a ticket's target lets no call through.
 func (l *limiter) open(t *Ticket) bool {
 	h := l.hosts[t.Target]
-	return h != nil && !h.circuit(t).lets(l.elapsed)
+	return h != nil && !l.tenant(h, t).lets(l.elapsed)
 }
 
 // first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
@@ -227,9 +251,10 @@ func (l *limiter) take(h *host, t *Ticket) bool {
 }
 
 func (l *limiter) grant(h *host, t *Ticket) {
-	c := h.circuit(t)
-	c.trying = c.down
-	t.permit.host, t.permit.granted, t.permit.circuit, t.permit.changes = h, true, c, c.changes
+	n := l.tenant(h, t)
+	n.trying = n.down
+	n.calls++
+	t.permit.host, t.permit.granted, t.permit.tenant, t.permit.changes = h, true, n, n.changes
 	if h.calls++; h.calls == 1 {
 		l.called++
 	}
@@ -283,6 +308,7 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	}
 	h := p.host
 	p.host, p.granted = nil, false
+	p.tenant.calls--
 	if h.calls--; h.calls == 0 {
 		l.called--
 	}
@@ -297,7 +323,7 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 
 // report passes the result of a call to its circuit.
 func (l *limiter) report(h *host, p *permit, result Result) Change {
-	c := p.circuit
+	c := p.tenant
 	if c.changes != p.changes {
 		return ""
 	}
@@ -338,7 +364,7 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 		h, following := hostIn(e), e.Next()
 		if h.down > 0 {
 			for at, t := range slices.Backward(h.waiting) {
-				if c := h.circuit(t); c.down && l.elapsed <= c.until {
+				if n := l.tenant(h, t); n.down && l.elapsed <= n.until {
 					l.unqueue(h, at)
 					again(t)
 				}
@@ -346,8 +372,17 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 		}
 		for last := len(h.waiting) - 1; last >= 0 && last >= l.keeps(h, now); last-- {
 			t := h.waiting[last]
+			n := t.permit.tenant
 			l.unqueue(h, last)
-			refuse(t, l.refuse(h, Saturated, 0))
+			refuse(t, l.refuse(h, n, Saturated, 0))
+		}
+		if len(h.tenants) > 1 {
+			for at, t := range slices.Backward(h.waiting) {
+				if n := t.permit.tenant; n.waiting > l.keepsOf(h, n, now) {
+					l.unqueue(h, at)
+					refuse(t, l.refuse(h, n, Saturated, 0))
+				}
+			}
 		}
 		e = following
 	}
@@ -367,7 +402,9 @@ func (l *limiter) drop(which func(*Ticket) bool) {
 }
 
 func (l *limiter) unqueue(h *host, at int) {
-	h.waiting[at].permit.host = nil
+	p := &h.waiting[at].permit
+	p.host = nil
+	p.tenant.waiting--
 	if at == 0 {
 		h.waiting[0] = nil
 		h.waiting = h.waiting[1:]
@@ -383,12 +420,9 @@ func (l *limiter) of(t *Ticket) *host {
 	if h := l.hosts[t.Target]; h != nil {
 		return h
 	}
-	limit := l.limits.HostLimit
-	if t.Target.IsTopic() {
-		limit = l.limits.TopicLimit
-	}
-	h := &host{target: t.Target, name: t.host, limit: limit, circuits: map[string]*circuit{}}
+	h := &host{target: t.Target, name: t.host, tenants: map[string]*tenant{}}
 	l.hosts[t.Target] = h
+	l.tenant(h, t)
 	return h
 }
 
@@ -399,14 +433,29 @@ func (l *limiter) name(t *Ticket) {
 	}
 }
 
-// circuit returns the one between a host and the namespace of a ticket.
-func (h *host) circuit(t *Ticket) *circuit {
-	c := h.circuits[t.Namespace]
-	if c == nil {
-		c = &circuit{}
-		h.circuits[t.Namespace] = c
+// tenant returns the namespace of a ticket at a host, creating it if absent.
+func (l *limiter) tenant(h *host, t *Ticket) *tenant {
+	n := h.tenants[t.Namespace]
+	if n == nil {
+		n = &tenant{}
+		h.tenants[t.Namespace] = n
+		if t.Target.IsTopic() {
+			h.setLimit(n, l.limits.TopicLimit)
+		} else {
+			h.setLimit(n, cmp.Or(t.HostLimit, l.limits.HostLimit))
+		}
 	}
-	return c
+	return n
+}
+
+func (h *host) setLimit(of *tenant, limit int) {
+	if of.limit == limit {
+		return
+	}
+	of.limit, h.limit = limit, 0
+	for _, n := range h.tenants {
+		h.limit = max(h.limit, n.limit)
+	}
 }
 
 // place moves a host to the list that it belongs to. If there are too many hosts, the longest idle are removed; those in use
@@ -449,6 +498,4 @@ func hostIn(e *list.Element) *host {
 // HostCounts is how many hosts have calls, have deliveries that wait for them, and have open circuits.
 type HostCounts struct{ Called, Queued, Open int }
 
-func (l *limiter) counts() HostCounts {
-	return HostCounts{Called: l.called, Queued: l.queued.Len(), Open: l.down}
-}
+func (l *limiter) counts() HostCounts { return HostCounts{l.called, l.queued.Len(), l.down} }

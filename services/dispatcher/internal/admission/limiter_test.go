@@ -387,14 +387,96 @@ func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 	for range 3 {
 		g.leave(g.want(t, "in", "silent", 0), Silent, 0)
 	}
+	h := g.hosts[targetOf("silent")]
 	lines, timers := 0, 0
 	for at := time.Second; at <= 181*time.Second; at += time.Second {
 		g.at(at)
-		if e := g.refuse(g.hosts[targetOf("silent")], Open, 0); e.Report > 0 {
+		if e := g.refuse(h, h.tenants[""], Open, 0); e.Report > 0 {
 			lines, timers = lines+1, timers+e.Report
 		}
 	}
 	if lines != 4 || timers != 181 {
 		t.Errorf("%d lines told of %d timers, want 4 of 181", lines, timers)
+	}
+}
+
+// Each namespace keeps to its own limit at a host, and all of them together to the largest one.
+func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
+	g := testLimiter(100, 3)
+	enter := func(namespace string, limit int) (*Ticket, Grant) {
+		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
+		return d, g.enter(d, 0, 0)
+	}
+	held := map[string][]*Ticket{}
+	for _, c := range []struct {
+		namespace string
+		limit     int
+	}{{"small", 2}, {"large", 5}, {"unknown", 0}} {
+		for range 8 {
+			if d, e := enter(c.namespace, c.limit); e.OK {
+				g.call(d, 0)
+				held[c.namespace] = append(held[c.namespace], d)
+			}
+			for d := g.next(anybody); d != nil; d = g.next(anybody) {
+				g.call(d, 0)
+				held[d.Namespace] = append(held[d.Namespace], d)
+			}
+		}
+	}
+	if len(held["small"]) != 2 || len(held["large"]) != 3 || len(held["unknown"]) != 0 {
+		t.Fatalf("permits: %d of 2, %d of the other 3, %d of none left",
+			len(held["small"]), len(held["large"]), len(held["unknown"]))
+	}
+	for _, d := range held["small"] {
+		g.leave(d, Replied, ms)
+	}
+	if d := g.next(anybody); d == nil || d.Namespace != "small" {
+		t.Fatalf("the first that waits is %+v", d)
+	}
+	if d := g.next(anybody); d == nil || d.Namespace != "small" {
+		t.Fatalf("the second that waits is %+v", d)
+	}
+	if d := g.next(anybody); d != nil {
+		t.Fatalf("a sixth call, of %s", d.Namespace)
+	}
+	// A setting that was changed holds from the next event on.
+	if _, e := enter("large", 6); e != (Grant{}) || g.hosts[targetOf("shared")].limit != 6 {
+		t.Fatalf("%+v, the host's limit is %d", e, g.hosts[targetOf("shared")].limit)
+	}
+	if d := g.next(anybody); d == nil || d.Namespace != "large" {
+		t.Fatalf("after the change %+v", d)
+	}
+}
+
+// A namespace that uses its limit at a slow host is postponed, and others that call the host are not.
+func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
+	g := testLimiter(100, 10)
+	enter := func(namespace string, limit int, at time.Duration) Grant {
+		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("slow")}
+		e := g.enter(d, 0, at)
+		if e.OK {
+			g.call(d, at)
+		}
+		return e
+	}
+	enter("large", 10, 0)
+	enter("small", 1, 0)
+	for range 20 {
+		enter("small", 1, 0)
+	}
+	shed := 0
+	for at := 20 * ms; at <= 2*time.Second; at += 20 * ms {
+		g.shed(at, func(d *Ticket, e Grant) {
+			shed++
+			if d.Namespace != "small" || e.Refused != Saturated || e.Delay < time.Second {
+				t.Fatalf("%s refused as %+v", d.Namespace, e)
+			}
+		}, nil)
+	}
+	if e := enter("small", 1, 2*time.Second); shed != 20 || e.Refused != Saturated {
+		t.Fatalf("%d of 20 were postponed, and another: %+v", shed, e)
+	}
+	if e := enter("large", 10, 2*time.Second); !e.OK {
+		t.Fatalf("the other namespace: %+v", e)
 	}
 }

@@ -21,8 +21,8 @@ type Limits struct {
 	// one Batch of rows may exceed it. A callback or an event that is being sent holds another copy.
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280. Schedulers
-	// leave a tenth of it to namespaces with few timers due (I16). Messages that the process does not complete within bus.AckWait would be delivered again. Callbacks that take long are
-	// acknowledged when their rows are leased.
+	// leave a tenth of it to namespaces with few timers due (I16). Messages that the process does not complete within
+	// bus.AckWait would be delivered again. Callbacks that take long are acknowledged when their rows are leased.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call: 256.
 	Batch int
@@ -38,8 +38,7 @@ type Limits struct {
 	// HoldFor is how long a message waits in this process for a slot or to run alone before its row is
 	// postponed, so that another process can have it: 10 s.
 	HoldFor time.Duration
-	// HostLimit bounds the concurrent callbacks to one host and port: 64. A host gets at most as many permits
-	// as slots are free.
+	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
 	HostLimit int
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2, so that a dozen topics
 	// may hang before other timers of their namespace wait for them.

@@ -58,6 +58,8 @@ type Ticket struct {
 	Redelivered bool
 	// Namespace is empty if it is not known before the row is read.
 	Namespace string
+	// HostLimit is how many permits of one host the namespace may have; 0: not known, so Limits.HostLimit.
+	HostLimit int
 	// Target is that of the event, then that of the row. 0: none, or not known.
 	Target  timer.Target
 	Session *Session

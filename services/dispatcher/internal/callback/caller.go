@@ -54,7 +54,7 @@ func NewHTTPCaller(o *HTTP, version string) *HTTPCaller {
 
 // HTTP says how callbacks leave the process.
 type HTTP struct {
-	// PerHost is how many connections to one host are kept while idle.
+	// PerHost is how many idle connections are kept, to one host and in all.
 	PerHost int
 	// Policy says where they may go; nil: everywhere.
 	Policy *egress.Policy
@@ -76,7 +76,7 @@ func NewTransport(o *HTTP) *http.Transport {
 		TLSHandshakeTimeout: tlsTimeout,
 		// The default of 2 would dial anew for nearly every callback to one receiver.
 		MaxIdleConnsPerHost:    o.PerHost,
-		MaxIdleConns:           16 * o.PerHost,
+		MaxIdleConns:           o.PerHost,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true,

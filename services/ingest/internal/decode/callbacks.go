@@ -216,7 +216,7 @@ func discreet(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"deadRetention", "finalStatuses", "headers", "eventTopics":
+		"deadRetention", "finalStatuses", "headers", "eventTopics", "hostConcurrency":
 		return err
 	}
 	out := *invalid

@@ -241,6 +241,7 @@ func TestOtherBodies(t *testing.T) {
 		"namespace preset":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","preset":"tiny"}`))), `preset: "tiny" is not accepted: want "small", "medium", "large" or "xlarge"`},
 		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
 		"dead retention":    {refusal(settingsOf(`{"name":"a","settings":{"deadRetention":"8761h"}}`)), `deadRetention: 8761h0m0s is not accepted: want "1m" to "8760h"`},
+		"host concurrency":  {refusal(settingsOf(`{"name":"a","settings":{"hostConcurrency":1025}}`)), `hostConcurrency: 1025 is not accepted: want 1 to 1024`},
 		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards is fixed for life`},
 		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with what to change`},
 		"list namespaces":   {refusal(ReadNamespaceList([]byte(`{"a":1}`))), `a: 1 is not accepted: want only the fields limit, cursor`},

@@ -36,6 +36,7 @@ type SettingsFields struct {
 	secrets       secretFields
 	tls           tlsFields
 	topics        optional[timer.TopicPatterns]
+	concurrency   optional[int]
 }
 
 // presets name numbers of shards.
@@ -50,7 +51,7 @@ var (
 	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two to refuse them
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
-		"headers", "finalStatuses", "secrets", "tls", "eventTopics",
+		"headers", "finalStatuses", "secrets", "tls", "eventTopics", "hostConcurrency",
 	}
 )
 
@@ -213,6 +214,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			err = f.tls.read(v)
 		case "eventTopics":
 			f.topics, err = maybe(name, v, readTopicPatterns)
+		case "hostConcurrency":
+			f.concurrency, err = maybe(name, v, readHostConcurrency)
 		}
 		return err
 	})
@@ -220,6 +223,10 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 		return err
 	}
 	return f.timeout.agree()
+}
+
+func readHostConcurrency(field string, v value) (int, error) {
+	return v.integer(field, store.MinHostConcurrency, store.MaxHostConcurrency, "1 to 1024")
 }
 
 // readTopicPatterns reads an array of patterns.
@@ -270,6 +277,7 @@ func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]str
 		})},
 		{"tls", wanted.TLS.CA == present.TLS.CA && wanted.TLS.Certificate == present.TLS.Certificate},
 		{"eventTopics", wanted.EventTopics == present.EventTopics},
+		{"hostConcurrency", wanted.HostConcurrency == present.HostConcurrency},
 	} {
 		if !setting.same {
 			names = append(names, "settings."+setting.name)
@@ -302,6 +310,9 @@ func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings,
 	}
 	if topics := f.topics.to(""); topics != nil {
 		s.EventTopics = *topics
+	}
+	if limit := f.concurrency.to(def.HostConcurrency); limit != nil {
+		s.HostConcurrency = *limit
 	}
 	var err error
 	if s.Secrets, err = f.secrets.apply(&s.Secrets, with); err != nil {
