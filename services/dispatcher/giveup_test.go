@@ -37,8 +37,8 @@ func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	return j.Bus.Consume(ctx, spec, open)
 }
 
-// startCuttable starts a dispatcher, with a Reach if early, and with faults.
-func (w *world) startCuttable(early bool, faults ...faultstore.Plan) *cuttable {
+// startCuttable starts a dispatcher, with a Reach if early. change may be nil.
+func (w *world) startCuttable(early bool, change func(*dispatcher.Config), faults ...faultstore.Plan) *cuttable {
 	c := &cuttable{faults: faultstore.New(nil)}
 	for _, plan := range faults {
 		c.faults.Follow(plan)
@@ -54,6 +54,9 @@ func (w *world) startCuttable(early bool, faults ...faultstore.Plan) *cuttable {
 		w.t.Cleanup(func() { cancel(); <-ended })
 	}
 	c.node = w.start(func(config *dispatcher.Config) {
+		if change != nil {
+			change(config)
+		}
 		config.Store, config.Reach, config.Directory = handle, reach, store.NewDirectory(handle)
 		config.Bus = &joining{config.Bus, &c.joins}
 	})
@@ -97,7 +100,7 @@ func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
 			inWorld(t, func(w *world) {
 				// Callbacks take a while, so that some have begun when the cut begins.
 				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
-				a, b := w.startCuttable(true), w.startCuttable(true)
+				a, b := w.startCuttable(true, nil), w.startCuttable(true, nil)
 				var made []timer.Timer
 				w.stream(10*time.Second, &made)
 				a.faults.Follow(cut)
@@ -134,7 +137,7 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 				for i, early := range []bool{false, true} {
 					inWorld(t, func(w *world) {
 						w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
-						a, b := w.startCuttable(early), w.startCuttable(early)
+						a, b := w.startCuttable(early, nil), w.startCuttable(early, nil)
 						var made []timer.Timer
 						w.stream(10*time.Second, &made)
 						a.faults.Follow(cut)
@@ -174,7 +177,7 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 // not have the timer called again.
 func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
 	w.t.Helper()
-	w.startCuttable(true)
+	w.startCuttable(true, nil)
 	w.pass(1500 * time.Millisecond)
 	w.wantCalls("timer-0", 1)
 	first.faults.Follow(nil)
@@ -192,7 +195,7 @@ func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 9*time.Second, 200) }
 		// It does not know the namespace before.
-		a := w.startCuttable(true, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.FailBefore}, "ListNamespaces"))
+		a := w.startCuttable(true, nil, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.FailBefore}, "ListNamespaces"))
 		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "GetNamespace", "Finish", "Ping"))
 		made := []timer.Timer{w.put("timer-0", 0, nil)}
 		w.pass(time.Second)
@@ -214,7 +217,7 @@ func TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned(t *testing
 			}
 			return after(ctx, 9*time.Second, 200)
 		}
-		a := w.startCuttable(true)
+		a := w.startCuttable(true, nil)
 		for i := range 20 {
 			w.put(fmt.Sprint("opens", i), 0, func(s *timer.Spec) { s.Retry.MaxAttempts = 1 })
 		}

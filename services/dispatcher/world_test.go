@@ -44,6 +44,8 @@ type world struct {
 	targetOf func(store.DueRow) timer.Target
 	// ahead is how far the scheduler's clock runs ahead.
 	ahead time.Duration
+	// limit is how many rows the scheduler reads at once.
+	limit int
 
 	mu    sync.Mutex
 	calls []call
@@ -81,7 +83,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		db := memstore.NewDatabase()
 		w := &world{
 			t: t, db: db, store: db.Open(), broker: membus.New(membus.Options{Partitions: partitions}),
-			random: seeded(1), published: map[published]bool{},
+			random: seeded(1), published: map[published]bool{}, limit: 10_000,
 		}
 		w.client = w.broker.Join("client")
 		w.revisions = timer.NewRevisions(timer.SystemClock, w.random)
@@ -273,7 +275,7 @@ func (w *world) pass(d time.Duration) {
 func (w *world) release() {
 	w.t.Helper()
 	found, err := w.store.Due(w.t.Context(), store.DueQuery{
-		Shards: w.shards, Horizon: timer.SystemClock().Add(w.ahead), PerShard: 10000, Total: 10000,
+		Shards: w.shards, Horizon: timer.SystemClock().Add(w.ahead), PerShard: w.limit, Total: w.limit,
 	})
 	w.must(err)
 	for _, sh := range found {

@@ -110,6 +110,14 @@ func (b *Broker) TruncateLog(topic bus.Topic, lost int) {
 	b.loseSessions(topic)
 }
 
+// LoseSessions ends the sessions of a log or queue with ErrLost, as if its server had restarted. The messages of a queue are
+// repeated after AckWait.
+func (b *Broker) LoseSessions(topic bus.Topic) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.loseSessions(topic)
+}
+
 // loseSessions ends the sessions of a log or queue.
 func (b *Broker) loseSessions(topic bus.Topic) {
 	for g := range b.groupsOf(topic) {

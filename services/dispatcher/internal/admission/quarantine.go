@@ -14,6 +14,7 @@ type quarantine struct {
 	waiting []*Ticket // in order of arrival
 	begun   int       // suspects that have begun, leased or not
 	grouped [2]int    // those of them that hold no lease: all, and of later starts than the second
+	passed  int       // suspects that had a result or a lease since there were none
 	alone   *Ticket   // the suspect that runs alone, leased or not
 	// fair lets a batch of others go between two groups of suspects.
 	fair bool
@@ -37,6 +38,9 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 	if s.alone != nil {
 		return nil, false
 	}
+	if len(s.waiting) == 0 && s.grouped[0] == 0 {
+		s.passed = 0
+	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
 		switch {
 		case wait, !q.hosts.free(t):
@@ -47,7 +51,7 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 			if s.begun > 0 || q.exposed > 0 || room <= 0 {
 				return false
 			}
-		case len(group) >= room, s.grouped[0] >= q.limits.SecondStarts, t.starts > 2 && s.grouped[1] >= q.limits.LaterStarts:
+		case len(group) >= room, s.grouped[0] >= q.groupLimit(), t.starts > 2 && s.grouped[1] >= q.limits.LaterStarts:
 			return false
 		}
 		if t.Target != 0 && !q.hosts.take(q.hosts.of(t), t) {
@@ -68,6 +72,17 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 	return group, wait
 }
 
+// groupGrowth is how many times SecondStarts a group has at most. Larger groups would take more innocents to their third
+// start, of which few run together, if one of them is poison.
+const groupGrowth = 16
+
+// groupLimit is how many suspects run together without a lease. It doubles with every group that has passed, so that
+// thousands of innocents, of a process that was killed twice, do not wait for minutes. A crash ends the process, and the
+// next one begins with small groups.
+func (q *Queue) groupLimit() int {
+	return q.limits.SecondStarts + min(q.quarantine.passed, (groupGrowth-1)*q.limits.SecondStarts)
+}
+
 // runsAlone reports whether a suspect is delivered alone. One such start would do without outages of bus and store, which
 // end deliveries, too.
 func (q *Queue) runsAlone(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
@@ -79,10 +94,13 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// release ends the part of a suspect.
-func (s *quarantine) release(t *Ticket) {
+// release ends the part of a suspect. It passed if it had a result.
+func (s *quarantine) release(t *Ticket, passed bool) {
 	if !t.leased {
 		s.count(t, -1)
+		if passed {
+			s.passed++
+		}
 	}
 	t.suspect = false
 	s.begun--

@@ -29,8 +29,9 @@ type Limits struct {
 	// ParkAfter is how many counted starts without a result park a timer: 5.
 	ParkAfter int
 	// SecondStarts bounds how many timers run together whose start is at least the second that is counted without a
-	// result, LaterStarts how many of them have more: 32 and 4. One of them may be poison. The last two starts before
-	// a timer is parked are made alone.
+	// result, LaterStarts how many of them have more: 32 and 4. One of them may be poison. While timers of a group have
+	// results or leases, groups grow, to at most 16 times SecondStarts. The last two starts before a timer is parked are made
+	// alone.
 	SecondStarts, LaterStarts int
 	// LeaseAfter is after how long the row of a delivery is leased: 2 s. It is also how often waiting messages are
 	// extended, so it must be well below bus.AckWait.
@@ -338,6 +339,7 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	q.unwatch(t)
 	if t.suspect && !t.leased {
 		q.quarantine.count(t, -1) // it leaves its group
+		q.quarantine.passed++
 	}
 	exposed := t.exposed()
 	t.leased = true
