@@ -134,27 +134,47 @@ func (r *recording) restored(before, e *dueEvent) bool {
 	return r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == CrashQueue })
 }
 
-// deliveriesRepeatForAReason is I12, seen by receivers: a delivery is repeated only if a fault struck one of the
-// processes that made it before, or its event.
+// deliveriesRepeatForAReason is I12, seen by receivers: a delivery is repeated only if a fault struck every process that
+// made it before, or its event, and only while its outcome is not in the store. So the crashes by a poison timer explain
+// the repetitions of what its processes had in flight, and no others.
 func (r *recording) deliveriesRepeatForAReason() []Violation {
 	var broken []Violation
 	made := map[attempt][]delivery{}
 	for _, d := range r.deliveries {
 		before := made[d.attempt]
 		made[d.attempt] = append(before, d)
-		if len(before) == 0 || r.explainsRepetition(before, &d) {
-			continue
+		why := ""
+		switch {
+		case len(before) == 0:
+		case d.node != noNode && r.concluded(&d):
+			why = "its outcome was in the store"
+		case !r.explainsRepetition(before, &d):
+			why = "nothing had failed that explains it"
 		}
-		broken = append(broken, Violation{Rule: "duplicate", Text: fmt.Sprintf(
-			"%v: attempt %d of generation %s of %s (op %d) was delivered again, after %v, and nothing had failed that explains it",
-			d.at, d.number, d.generation, d.timer, d.op, before[0].at)})
+		if why != "" {
+			broken = append(broken, Violation{Rule: "duplicate", Text: fmt.Sprintf(
+				"%v: attempt %d of generation %s of %s (op %d) was delivered again, after %v, and %s",
+				d.at, d.number, d.generation, d.timer, d.op, before[0].at, why)})
+		}
 	}
 	return broken
 }
 
+// concluded reports whether the outcome of an attempt was written before its delivery.
+func (r *recording) concluded(d *delivery) bool {
+	return slices.ContainsFunc(r.finishes, func(f finish) bool {
+		switch f.Kind {
+		case store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishDead, store.FinishParked:
+			return f.at < d.at && f.attempt() == d.attempt
+		default:
+			return false
+		}
+	})
+}
+
 func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
-	return slices.ContainsFunc(before, func(b delivery) bool {
-		return r.strikeIn(b.at-heldFor, d.at, func(s strike) bool {
+	return !slices.ContainsFunc(before, func(b delivery) bool {
+		return !r.strikeIn(b.at-heldFor, d.at, func(s strike) bool {
 			switch {
 			case s.queue():
 				return true

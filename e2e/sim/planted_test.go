@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/e2e/sim"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -104,6 +105,18 @@ var planted = []struct {
 		var counts atomic.Int64
 		return func(c *sim.Configs) { c.Dispatcher.Store = &forgetful{c.Dispatcher.Store, &counts} }
 	}},
+	// The two rules about repetitions need a crash: a poison timer or a fault makes it.
+	{"messages of a process that crashed given to two others", []string{"duplicate"}, func() func(*sim.Configs) {
+		var called sync.Map
+		return func(c *sim.Configs) {
+			c.Dispatcher.Bus = &generous{c.Dispatcher.Bus, &called}
+			c.Dispatcher.Caller = &noting{c.Dispatcher.Caller, &called}
+		}
+	}},
+	{"rows read once for each state", []string{"duplicate"}, func() func(*sim.Configs) {
+		var rows sync.Map
+		return func(c *sim.Configs) { c.Dispatcher.Store = &remembering{c.Dispatcher.Store, &rows} }
+	}},
 	{"no jitter", []string{"jitter"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Random = func() uint64 { return 1 << 63 }
 	})},
@@ -194,6 +207,66 @@ func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 		return positions, nil
 	}
 	return positions, err
+}
+
+// generous returns redelivered messages of timers that were called before to the bus, and delivers them all the same.
+type generous struct {
+	bus.Bus
+
+	called *sync.Map // timer.UUID
+}
+
+func (g *generous) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	return g.Bus.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		session, err := open(ctx, p)
+		return &generousSession{session, g.called}, err
+	})
+}
+
+type generousSession struct {
+	bus.Session
+
+	called *sync.Map
+}
+
+func (s *generousSession) Deliver(ctx context.Context, m *bus.Delivery) error {
+	if due, err := event.UnmarshalDue(m.Body); err == nil && m.Deliveries == 2 {
+		if _, called := s.called.Load(due.UUID); called {
+			defer m.Nack(0)
+		}
+	}
+	return s.Session.Deliver(ctx, m)
+}
+
+// noting notes which timers were called.
+type noting struct {
+	dispatcher.Caller
+
+	called *sync.Map
+}
+
+func (n *noting) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer {
+	n.called.Store(r.Timer.UUID, true)
+	return n.Caller.Call(ctx, r)
+}
+
+// remembering answers for a state what it was at first.
+type remembering struct {
+	dispatcher.Store
+
+	rows *sync.Map // *store.Checked by store.Check
+}
+
+func (r *remembering) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	rows, err := r.Store.Current(ctx, checks)
+	for i := range rows {
+		now := rows[i]
+		first, _ := r.rows.LoadOrStore(store.Check{Ref: checks[i].Ref, Revision: checks[i].Revision}, &now)
+		if first := first.(*store.Checked); first.Matches(checks[i].Revision) { //nolint:errcheck // the map holds one type.
+			rows[i] = *first
+		}
+	}
+	return rows, err
 }
 
 // oneEpoch hides epochs from positions.

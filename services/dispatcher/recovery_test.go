@@ -233,8 +233,9 @@ func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
 		if parked := w.wantStatus("poison", timer.StatusParked); parked.Starts != 5 {
 			t.Errorf("parked after %d starts, want 5", parked.Starts)
 		}
-		if n := len(w.called("poison")); n != 6 {
-			t.Errorf("poison was called %d times, want 6", n)
+		// Its first start is not counted, unless its message came again before.
+		if n := len(w.called("poison")); n < 5 || n > 6 {
+			t.Errorf("poison was called %d times, want 5 or 6", n)
 		}
 		var last time.Duration
 		for i := range innocents {
