@@ -49,7 +49,7 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 			if (b.BusAddress != "") != (name == "embedded") {
 				t.Errorf("bus address %q", b.BusAddress)
 			}
-			if _, err := b.Store.Ping(t.Context()); err != nil {
+			if err := b.Store.Ping(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if _, err := b.Bus.Publish(t.Context(), bus.Fired, bus.Message{Key: "k", Body: []byte("x")}); err != nil {
@@ -58,7 +58,7 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 			if err := b.Close(); err != nil {
 				t.Error(err)
 			}
-			if _, err := b.Store.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
+			if err := b.Store.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
 				t.Errorf("store after Close: %v", err)
 			}
 		})

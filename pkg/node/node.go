@@ -88,6 +88,18 @@ type Options struct {
 	// Version is what the node says it is.
 	Version string
 	Logger  *slog.Logger
+
+	// machine is set by tests; nil: this machine's clocks.
+	machine store.Machine
+}
+
+// wallClock is the machine's wall clock.
+func (o *Options) wallClock() timer.Millis {
+	if o.machine == nil {
+		return timer.SystemClock()
+	}
+	wall, _ := o.machine()
+	return timer.FromTime(wall)
 }
 
 // Node is one process, ready to run.
@@ -103,7 +115,7 @@ type Node struct {
 func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	b, err := backend.Open(ctx, backend.Options{
 		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, Migrate: o.Migrate, BusToken: o.Token,
-		Clock: timer.SystemClock, Random: rand.Uint64, Logger: o.Logger,
+		Clock: o.wallClock, Random: rand.Uint64, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -117,18 +129,18 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err := n.cover(o); err != nil {
 		return nil, err
 	}
-	clock := newStoreClock()
-	if _, _, err := clock.read(ctx, b.Store); err != nil {
+	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: b.Shared, Machine: o.machine, Logger: o.Logger})
+	if err := clock.Start(ctx, b.Store); err != nil {
 		return nil, err
 	}
-	if err := ensureNamespace(ctx, b.Store, clock.now()); err != nil {
+	if err := ensureNamespace(ctx, b.Store, clock.Now()); err != nil {
 		return nil, err
 	}
-	if err := checkSecrets(ctx, b.Store, clock.now(), o); err != nil {
+	if err := checkSecrets(ctx, b.Store, clock.Now(), o); err != nil {
 		return nil, err
 	}
-	revisions := timer.NewRevisions(clock.now, rand.Uint64)
-	switch ended, err := endLeases(ctx, b.Store, clock.now, revisions); {
+	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
+	switch ended, err := endLeases(ctx, b.Store, clock.Now, revisions); {
 	case err != nil: // such as a full disk
 		o.Logger.Warn("leases not ended: callbacks that the last process was making are repeated when their leases end", "error", err)
 	case ended > 0:

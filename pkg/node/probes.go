@@ -17,12 +17,9 @@ const probeTimeout = 2 * time.Second
 // probes serves /healthz, /readyz and /metrics for a role without the HTTP API, as that API does.
 func (w *works) probes() runtime.Part {
 	o := w.options
-	ready := runtime.NewReadiness(w.clock.now, probeTimeout, o.Logger,
-		runtime.Question{Part: "store", Reason: "the store does not answer", Ask: func(ctx context.Context) error {
-			_, err := w.backend.Store.Ping(ctx)
-			return err
-		}},
-		w.consumption(o.Role), w.busAnswers(),
+	ready := runtime.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
+		runtime.Question{Part: "store", Reason: "the store does not answer", Ask: w.backend.Store.Ping},
+		w.clockIsTrusted(), w.consumption(o.Role), w.busAnswers(),
 	)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
@@ -49,21 +46,31 @@ func (w *works) consumption(role Role) runtime.Question {
 	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error {
 		select {
 		case <-w.reach.Lost():
-			return givenUpError(part)
+			return givenUpError(part + " are left to other processes until the store answers")
+		case <-w.clock.Lost():
+			return givenUpError(part + " are left to other processes until the clock is trusted")
 		default:
 			return w.backend.Bus.Ready(topic, group)
 		}
 	}}
 }
 
-// givenUpError says that a role does not consume, because this process does not reach the store.
+// givenUpError says why a role does not consume: this process does not reach the store, or does not trust its clock.
 type givenUpError string
 
-func (g givenUpError) Error() string { return g.ReadyReason() }
+func (g givenUpError) Error() string { return string(g) }
 
 // ReadyReason is what a process that is not ready for this reason answers.
-func (g givenUpError) ReadyReason() string {
-	return string(g) + " are left to other processes until the store answers"
+func (g givenUpError) ReadyReason() string { return string(g) }
+
+// clockIsTrusted asks whether the clock is not lost. While it is, the process delivers nothing and writes no timer.
+func (w *works) clockIsTrusted() runtime.Question {
+	return runtime.Question{Part: "clock", Reason: "the clock is not trusted", Ask: func(context.Context) error {
+		if reason := w.clock.Distrusted(); reason != "" {
+			return givenUpError(reason)
+		}
+		return nil
+	}}
 }
 
 // busAnswers asks the bus for what schedulers and dispatchers require of it.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,7 @@ import (
 // gone is a store that nothing reaches.
 type gone struct{ store.Store }
 
-func (gone) Ping(context.Context) (timer.Millis, error) { return 0, store.ErrUnavailable }
+func (gone) Ping(context.Context) error { return store.ErrUnavailable }
 
 // consuming is a bus whose Consumes all make progress.
 type consuming struct{ bus.Bus }
@@ -37,7 +38,7 @@ func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- w.reach.Run(ctx) }()
-		_, _ = w.reach.Ping(t.Context())
+		_ = w.reach.Ping(t.Context())
 		<-w.reach.Lost()
 		status, health := runtime.HealthOf(ready.Ask())
 		want := []string{
@@ -50,6 +51,38 @@ func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestReadyzSaysThatTheClockIsNotTrusted and by how much it may be wrong; work is left to other processes.
+func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var jump atomic.Int64
+		machine := store.ThisMachine()
+		clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: true, Machine: func() (time.Time, time.Duration) {
+			wall, elapsed := machine()
+			return wall, elapsed + time.Duration(jump.Load())
+		}})
+		s := &watched{}
+		if _, _, err := clock.Read(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		w := &works{backend: &backend.Backend{Bus: consuming{}}, clock: clock}
+		ready := runtime.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), w.clockIsTrusted(), w.consumption(Dispatcher))
+		if status, health := runtime.HealthOf(ready.Ask()); status != http.StatusOK || len(health.Degraded) > 0 {
+			t.Fatalf("%d %v %v", status, health.Reasons, health.Degraded)
+		}
+		jump.Store(int64(time.Minute))
+		clock.Trusted() // a delivery asks
+		<-clock.Lost()
+		time.Sleep(2 * time.Second) // answers are kept for a second
+		status, health := runtime.HealthOf(ready.Ask())
+		const why = "the clock may differ by 1m0s from the store's, more than 125ms, so deliveries wait: " +
+			"this machine's wall clock and monotonic clock diverged, and the store's clock was not read since"
+		want := []string{why, "due events are left to other processes until the clock is trusted"}
+		if !slices.Equal(health.Reasons, want) || status != http.StatusServiceUnavailable {
+			t.Errorf("%d %q, want 503 %q", status, health.Reasons, want)
 		}
 	})
 }

@@ -23,7 +23,7 @@ const requestTimeout = 10 * time.Second
 
 // assemble builds what the role runs and lists the parts of the process in the order in which they start: what
 // takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
-func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, revisions *timer.Revisions, o *Options) ([]runtime.Part, error) {
+func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), store: b.Store,
 		clock: clock, revisions: revisions,
@@ -53,7 +53,7 @@ func assemble(b *backend.Backend, below bus.Bus, clock *storeClock, revisions *t
 		w.store = w.reach
 	}
 	w.directory = store.NewDirectory(w.store)
-	watch := newWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.Logger, w.registry)
+	watch := newWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.wallClock, o.Logger, w.registry)
 	parts := []runtime.Part{{Name: "watch", Run: watch.run}}
 	if w.reach != nil {
 		parts = append(parts, runtime.Part{Name: "reach", Run: w.reach.Run})
@@ -86,7 +86,7 @@ type works struct {
 	reach     *store.Reach
 	registry  *prometheus.Registry
 	directory *store.Directory
-	clock     *storeClock
+	clock     *store.Clock
 	revisions *timer.Revisions
 	policy    *egress.Policy
 	hosts     *runtime.Hosts // nil: all
@@ -111,7 +111,8 @@ func hostsOf(o *Options) (*runtime.Hosts, error) {
 func (w *works) dispatcher() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := dispatcher.New(dispatcher.Config{
-		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Revisions: w.revisions, Random: rand.Uint64,
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
+		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The parts before it need some of the time, and so do the timers that are made due again after it.
@@ -126,9 +127,9 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 func (w *works) scheduler() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.now, Random: rand.Uint64, Node: w.name,
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Random: rand.Uint64, Node: w.name,
 		Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry, Rest: store.AsksByShard(b.Store),
-		SetBack: w.clock.nextSetBack,
 	})
 	if err != nil {
 		return nil, err
@@ -139,13 +140,13 @@ func (w *works) scheduler() ([]runtime.Part, error) {
 func (w *works) ingest() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	positions, _ := store.As[store.Positions](b.Store)
-	var others []runtime.Question
+	others := []runtime.Question{w.clockIsTrusted()}
 	if o.Role == All {
-		others = []runtime.Question{w.consumption(Dispatcher), w.consumption(Scheduler), w.busAnswers()}
+		others = append(others, w.consumption(Dispatcher), w.consumption(Scheduler), w.busAnswers())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.now, Revisions: w.revisions,
-		Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
+		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.Settled, StoreClock: w.clock,
+		Revisions: w.revisions, Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})

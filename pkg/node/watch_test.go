@@ -23,28 +23,31 @@ import (
 type watched struct {
 	store.Store
 
-	offset time.Duration // guarded by mu
 	mu     sync.Mutex
+	offset time.Duration // guarded by mu, as is delay
 	delay  time.Duration
 	counts store.Counts
 	err    error
 	// counted is how often Count was called.
 	counted int
-	// hangs: Count answers when its context ends. pingHangs: so does Ping.
-	hangs, pingHangs atomic.Bool
+	// hangs: Count answers when its context ends. timeHangs: so does Time.
+	hangs, timeHangs atomic.Bool
 }
 
-func (s *watched) Ping(ctx context.Context) (timer.Millis, error) {
-	if s.pingHangs.Load() {
+func (s *watched) Time(ctx context.Context) (store.Instant, error) {
+	if s.timeHangs.Load() {
 		<-ctx.Done()
-		return 0, ctx.Err()
+		return store.Instant{}, ctx.Err()
 	}
-	time.Sleep(s.delay) // in a bubble: takes no time
+	s.mu.Lock()
+	delay := s.delay
+	s.mu.Unlock()
+	time.Sleep(delay) // in a bubble: takes no time
 	s.mu.Lock()
 	at := timer.SystemClock().Add(s.offset)
 	s.mu.Unlock()
-	time.Sleep(s.delay)
-	return at, s.err
+	time.Sleep(delay)
+	return store.Instant{At: at, Within: time.Millisecond}, s.err
 }
 
 func (s *watched) setOffset(offset time.Duration) {
@@ -67,7 +70,7 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 	t.Helper()
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
-	w := newWatch(s, true, newStoreClock(), slog.New(slog.NewTextHandler(&log, nil)), registry)
+	w := newWatch(s, true, store.NewClock(store.ClockConfig{Bound: clockBound}), timer.SystemClock, slog.New(slog.NewTextHandler(&log, nil)), registry)
 	ctx, cancel := context.WithTimeout(t.Context(), watchEvery+time.Second)
 	defer cancel()
 	if err := w.run(ctx); err != nil {
@@ -122,6 +125,9 @@ func TestWatchComparesClocks(t *testing.T) {
 				if got := gauges["clock_offset_seconds"]; math.Abs(got-c.offset.Seconds()) > c.delay.Seconds()+0.001 {
 					t.Errorf("offset %v, want %v", got, c.offset)
 				}
+				if took := gauges["clock_read_seconds"]; took != 2*c.delay.Seconds() {
+					t.Errorf("clock_read_seconds = %v, want %v", took, 2*c.delay.Seconds())
+				}
 				if n := strings.Count(logged, "this machine's clock differs"); (n == 1) != c.far || n > 1 {
 					t.Errorf("%d warnings within %v: %s", n, watchEvery, logged)
 				}
@@ -171,7 +177,7 @@ func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 func TestWatchCountsThoughTheClockCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &watched{counts: store.Counts{Pending: 7, OldestPlannedAt: timer.Never}}
-		s.pingHangs.Store(true)
+		s.timeHangs.Store(true)
 		w := startWatch(t, s)
 		time.Sleep(watchTimeout)
 		synctest.Wait()
@@ -190,14 +196,14 @@ type running struct {
 	t        *testing.T
 	registry *prometheus.Registry
 	log      *bytes.Buffer
-	clock    *storeClock
+	clock    *store.Clock
 }
 
 // startWatch runs a watch until the bubble ends.
 func startWatch(t *testing.T, s *watched) *running {
 	t.Helper()
-	r := &running{t, prometheus.NewRegistry(), &bytes.Buffer{}, newStoreClock()}
-	w := newWatch(s, true, r.clock, slog.New(slog.NewTextHandler(r.log, nil)), r.registry)
+	r := &running{t, prometheus.NewRegistry(), &bytes.Buffer{}, store.NewClock(store.ClockConfig{Bound: clockBound, Shared: true})}
+	w := newWatch(s, true, r.clock, timer.SystemClock, slog.New(slog.NewTextHandler(r.log, nil)), r.registry)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()
@@ -223,6 +229,68 @@ func (r *running) gauge(name string) float64 {
 	}
 	r.t.Fatalf("there is no gauge %s", name)
 	return 0
+}
+
+// TestI15_TheClockIsReadTwiceASecond bounds how long a process can use an hour that has passed.
+func TestI15_TheClockIsReadTwiceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &watched{counts: store.Counts{OldestPlannedAt: timer.Never}}
+		s.hangs.Store(true) // a slow count does not delay it
+		w := startWatch(t, s)
+		synctest.Wait()
+		if trusted := w.gauge("clock_trusted"); trusted != 1 {
+			t.Errorf("clock_trusted = %v, want 1", trusted)
+		}
+		stepped := w.clock.Stepped()
+		s.setOffset(-time.Hour)
+		time.Sleep(readClockEvery)
+		synctest.Wait()
+		select {
+		case <-stepped:
+		default:
+			t.Error("not set back after half a second")
+		}
+		if off := w.clock.Now().Sub(timer.SystemClock()); (off + time.Hour).Abs() > time.Millisecond {
+			t.Errorf("the clock is %v from the machine's, want -1h", off)
+		}
+		if trusted, by := w.gauge("clock_trusted"), w.gauge("clock_error_seconds"); trusted != 0 || by < 3599 {
+			t.Errorf("clock_trusted = %v and clock_error_seconds = %v before the correction was confirmed", trusted, by)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if trusted, by := w.gauge("clock_trusted"), w.gauge("clock_error_seconds"); trusted != 1 || by > 0.01 {
+			t.Errorf("clock_trusted = %v and clock_error_seconds = %v after it", trusted, by)
+		}
+	})
+}
+
+// TestI8_AStoreThatIsSlowForMinutesStopsNothing, and when it does, /readyz says how slow it is.
+func TestI8_AStoreThatIsSlowForMinutesStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &watched{counts: store.Counts{OldestPlannedAt: timer.Never}}
+		w := startWatch(t, s)
+		time.Sleep(time.Second)
+		s.mu.Lock()
+		s.delay = 200 * time.Millisecond
+		s.mu.Unlock()
+		for minute := range 10 {
+			time.Sleep(time.Minute)
+			if w.gauge("clock_trusted") != 1 || w.clock.Distrusted() != "" {
+				t.Fatalf("not trusted after %d min: %s", minute+1, w.clock.Distrusted())
+			}
+		}
+		time.Sleep(time.Minute)
+		const want = "by an answer that took 400ms; one within 250ms is needed"
+		if why := w.clock.Distrusted(); w.gauge("clock_trusted") != 0 || !strings.HasSuffix(why, want) {
+			t.Errorf("after 11 min: %q, want …%q", why, want)
+		}
+		s.mu.Lock()
+		s.delay = 100 * time.Millisecond
+		s.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		if w.gauge("clock_trusted") != 1 || w.clock.Distrusted() != "" {
+			t.Errorf("not trusted after answers within 200 ms: %s", w.clock.Distrusted())
+		}
+	})
 }
 
 func TestWatchSurvivesAStoreThatIsAway(t *testing.T) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -12,12 +13,21 @@ type Cluster interface {
 	// Init makes the cluster record if there is none, and returns the one that is there, which may differ from what was wanted. The caller
 	// compares the partition counts (ErrPartitions).
 	Init(ctx context.Context, want Identity) (Identity, error)
-	// Ping asks the database something and returns its clock, from which the caller measures the
-	// offset to its own (I8). After a write that failed for lack of room (ErrFull), it answers ErrFull as
-	// long as the database has no room for a timer.
-	Ping(ctx context.Context) (timer.Millis, error)
+	// Ping asks whether the database answers calls. After a write that failed for lack of room (ErrFull), it returns ErrFull
+	// until the database has room for a timer.
+	Ping(ctx context.Context) error
+	// Time reads the database's clock, from which a Clock measures its own error (I8). It waits for no other call: not for a
+	// connection that they use, and not for room. So an answer that is slow is the network's, and a store that is busy or
+	// full stops no process whose clock is right.
+	Time(ctx context.Context) (Instant, error)
 	// Close waits for running calls; later ones return ErrClosed.
 	Close() error
+}
+
+// Instant is what a database's clock showed: a time not before At, and less than Within after At.
+type Instant struct {
+	At     timer.Millis
+	Within time.Duration
 }
 
 // Identity is fixed when a cluster is made.

@@ -162,18 +162,28 @@ func (r *Reach) look() (probe, wait time.Duration) {
 func (r *Reach) probe(ctx context.Context, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, _ = r.Ping(ctx) // which notes the answer
+	_ = r.Ping(ctx) // which notes the answer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.probedAt = r.elapsed()
 }
 
 // Ping implements Cluster. It asks the store even if that is lost.
-func (r *Reach) Ping(ctx context.Context) (timer.Millis, error) {
+func (r *Reach) Ping(ctx context.Context) error {
 	r.mu.Lock()
 	r.begin()
 	r.mu.Unlock()
-	now, err := r.Store.Ping(ctx)
+	err := r.Store.Ping(ctx)
+	r.done(ctx, answers(err))
+	return err
+}
+
+// Time implements Cluster. It asks the store even if that is lost, and also shows whether the store answers.
+func (r *Reach) Time(ctx context.Context) (Instant, error) {
+	r.mu.Lock()
+	r.begin()
+	r.mu.Unlock()
+	now, err := r.Store.Time(ctx)
 	r.done(ctx, answers(err))
 	return now, err
 }

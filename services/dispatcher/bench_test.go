@@ -62,7 +62,11 @@ func benchmark(b *testing.B, url, topic string, caller dispatcher.Caller) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	revisions := timer.NewRevisions(timer.SystemClock, rand.Uint64)
+	clock := store.NewClock(store.ClockConfig{Bound: 250 * time.Millisecond, Shared: true})
+	if err := clock.Start(ctx, st); err != nil {
+		b.Fatal(err)
+	}
+	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
 	payload := []byte(`{"text":"` + strings.Repeat("x", 190) + `"}`)
 	for i := range b.N {
 		id := fmt.Sprint(i)
@@ -88,7 +92,7 @@ func benchmark(b *testing.B, url, topic string, caller dispatcher.Caller) {
 		}
 	}
 	service, err := dispatcher.New(dispatcher.Config{
-		Store: st, Bus: broker.Join("node"), Directory: store.NewDirectory(st), Clock: timer.SystemClock,
+		Store: st, Bus: broker.Join("node"), Directory: store.NewDirectory(st), Clock: clock.Settled, StoreClock: clock,
 		Revisions: revisions, Random: rand.Uint64, Caller: caller,
 	})
 	if err != nil {

@@ -14,6 +14,10 @@ import (
 // it reads.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
+		stepped := s.config.StoreClock.Stepped()
+		if !s.config.StoreClock.AwaitTrust(ctx) {
+			return
+		}
 		var r admission.Decision
 		now, elapsed := s.config.Clock(), s.watch.Elapsed()
 		s.intake.step(func(q *admission.Queue) { r = q.Decide(now, elapsed) })
@@ -33,6 +37,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 		select {
 		case <-s.intake.wake:
 		case <-fires:
+		case <-stepped:
 		case <-ctx.Done():
 			stop()
 			return
@@ -63,9 +68,14 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		s.forget(batch)
 		return
 	}
+	began = s.ifTrusted(began)
 	var recount []*delivery
 	for i, d := range batch {
-		if !s.answered(d, &rows[i]) || !s.judge(d, &rows[i], began) {
+		if !s.answered(d, &rows[i]) {
+			continue
+		}
+		d.maybeCounted = d.maybeCounted || suspects
+		if !s.judge(d, &rows[i], began) {
 			continue
 		}
 		starts := rows[i].Timer.Starts
@@ -96,8 +106,13 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		s.forget(recount)
 		return
 	}
+	began = s.ifTrusted(began)
 	for i, d := range recount {
-		if s.answered(d, &rows[i]) && s.judge(d, &rows[i], began) {
+		if !s.answered(d, &rows[i]) {
+			continue
+		}
+		d.maybeCounted = true
+		if s.judge(d, &rows[i], began) {
 			d.counted = true
 			s.begin(d)
 		}
@@ -117,6 +132,15 @@ func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	d.maybeCounted = d.maybeCounted || !errors.Is(row.Err, store.ErrUnavailable)
 	s.hold(d, s.config.Clock().Add(s.jitter(refusedRow)))
 	return false
+}
+
+// ifTrusted returns when a read began, or long ago if the clock is not trusted after the read: a clock that was set during the
+// read may have been wrong before it.
+func (s *Service) ifTrusted(began timer.Millis) timer.Millis {
+	if !s.config.StoreClock.Trusted() {
+		return 0
+	}
+	return began
 }
 
 // readOne is read for one row.

@@ -50,6 +50,9 @@ type Config struct {
 	Keys seal.Keyring
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
+	// StoreClock reports whether Clock, which is its Settled, is trusted, and when it was corrected. While it is not trusted,
+	// no delivery begins, and after a moment the dispatcher returns its messages. nil: always.
+	StoreClock *store.Clock
 	// Revisions makes the revisions of what is written; one per process.
 	Revisions *timer.Revisions
 	// Random gives random bits for jitter (math/rand/v2.Uint64 in production). Calls are serialised.

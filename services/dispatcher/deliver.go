@@ -85,7 +85,7 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.config.Clock(), s.random)}
+	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.planNow(d), s.random)}
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried
@@ -258,7 +258,7 @@ func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, err
 // judgeOwn says what becomes of a timer whose topic did not take its event.
 func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
-	v := callback.Fail(&d.row, reason, s.config.Clock(), s.random)
+	v := callback.Fail(&d.row, reason, s.planNow(d), s.random)
 	if errors.Is(refused, bus.ErrUnsupported) {
 		// The bus can have no topic of this name.
 		v.Kind, v.NextAt = callback.Dead, timer.Millis(0)

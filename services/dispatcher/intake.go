@@ -97,11 +97,13 @@ type delivery struct {
 	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
 	// not count it.
 	counted bool
-	// maybeCounted: the answer to a count of this start was lost, so it is not counted again.
+	// maybeCounted: this start was counted, or the answer to its count was lost, so it is not counted again.
 	maybeCounted bool
 	// uncalled: its attempt is used without a call.
 	uncalled bool
-	write    finishJob
+	// unplanned: a time of its outcome was planned while the clock was not trusted, as the service ended. Nothing is written.
+	unplanned atomic.Bool
+	write     finishJob
 }
 
 // of returns the delivery of a ticket.
@@ -112,6 +114,10 @@ func of(t *admission.Ticket) *delivery {
 // farAhead is how long a message that came before its time is held in this process; what is further
 // ahead goes back to the queue, perhaps to a member whose clock is right.
 const farAhead = bus.AckWait
+
+// clockRead is the time within which the clock was read again. An event that is far ahead of its time may come from a
+// scheduler that has noticed a step of the store's clock before this process (I15).
+const clockRead = 500 * time.Millisecond
 
 // session is one assignment of the due queue.
 type session struct {
@@ -141,8 +147,12 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	now := s.config.Clock()
 	if ahead := due.DueAt.Sub(now); ahead > s.config.ClockBound {
 		s.metrics.early.Inc()
-		if ahead > farAhead {
-			m.Nack(min(ahead, 6*farAhead))
+		if ahead > farAhead && s.config.StoreClock.Trusted() {
+			most := 6 * farAhead
+			if !s.config.Redelivered(m) {
+				most = clockRead
+			}
+			m.Nack(min(ahead, most))
 			return nil
 		}
 	}
@@ -173,8 +183,8 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 
 // Close implements bus.Session. In good order it waits until the deliveries that have begun are settled or
 // leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss it does not
-// wait, because acknowledgements do not count any more. Neither does it while the store is lost: no outcome can be
-// written, so other processes deliver again what has begun here.
+// wait, because acknowledgements do not count any more. Neither does it while the store or the clock is lost: no
+// outcome is written, so other processes deliver again what has begun here.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.service.intake.step(func(q *admission.Queue) {
 		q.Leave(&o.admitted)
@@ -187,6 +197,8 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	case <-o.idle:
 		return nil
 	case <-o.service.config.Reach.Lost():
+		return nil
+	case <-o.service.config.StoreClock.Lost():
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -93,7 +94,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	switch {
 	case r.postpone:
 		f.Kind, f.If = store.FinishPostponed, revision
-		now, by := s.config.Clock(), s.jitter(s.config.PostponeFor)
+		now, by := s.planNow(d), s.jitter(s.config.PostponeFor)
 		if r.lasting {
 			// As with a host that does not answer: the longer it has been due, the longer it is postponed.
 			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost)))
@@ -253,11 +254,19 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	pauses := s.pauses()
 	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
 	unknown := false // a try before may have been applied
+	if d.unplanned.Load() {
+		return abandoned
+	}
 	for {
 		f.DueAt = d.heldDueAt
 		if f.Kind == store.FinishLeased {
-			// Set for each try: a lease that outlasted an outage would be over before it begins.
-			f.NextAt = s.config.Clock().Add(s.config.LeaseFor)
+			now, certain := s.certainNow(ctx)
+			if !certain {
+				s.suspend(d, f, unknown)
+				return abandoned
+			}
+			// Recomputed for each try: a lease that outlasted an outage would end before the callback begins.
+			f.NextAt = now.Add(s.config.LeaseFor)
 		}
 		now, err := s.submit(d, f)
 		switch {
@@ -289,6 +298,12 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 			default:
 				return missed
 			}
+		case errors.Is(err, errUncertain):
+			if s.config.StoreClock.AwaitTrust(ctx) {
+				continue
+			}
+			s.suspend(d, f, unknown)
+			return abandoned
 		case errors.Is(err, store.ErrClosed):
 			s.suspend(d, f, unknown)
 			return abandoned
@@ -309,6 +324,28 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 		}
 	}
 }
+
+// certainNow returns the time when the clock is trusted (I8). If ctx ends first, certain is false.
+func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain bool) {
+	for {
+		if now, certain = s.config.StoreClock.Certain(s.config.Clock); certain || !s.config.StoreClock.AwaitTrust(ctx) {
+			return now, certain
+		}
+	}
+}
+
+// planNow is the time from which something is planned that is stored: planned by a wrong clock it would stay wrong. If the
+// service ends before the clock is trusted, nothing of the delivery is written any more.
+func (s *Service) planNow(d *delivery) timer.Millis {
+	now, certain := s.certainNow(s.life)
+	if !certain {
+		d.unplanned.Store(true)
+	}
+	return now
+}
+
+// errUncertain is the error of writes that were not made, because the clock was not trusted.
+var errUncertain = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
 
 // took notes what an applied write made of the row.
 func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
@@ -357,9 +394,12 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	}
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	now := s.config.Clock()
-	answers, err := s.config.Store.Finish(ctx, now, items)
-	s.ended("finish", err)
+	now, certain := s.config.StoreClock.Certain(s.config.Clock)
+	answers, err := []error(nil), errUncertain
+	if certain {
+		answers, err = s.config.Store.Finish(ctx, now, items)
+		s.ended("finish", err)
+	}
 	for i, job := range jobs {
 		job.now = now
 		if job.err = err; err == nil {

@@ -16,7 +16,7 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
-		NextAt: s.config.Clock().Add(by),
+		NextAt: s.planNow(d).Add(by),
 	}
 	switch s.put(s.life, d, &f) {
 	case abandoned:
@@ -67,7 +67,7 @@ func (s *Service) failRefused(d *delivery) {
 		s.park(d)
 		return
 	}
-	d.startedAt, d.uncalled = s.config.Clock(), true
+	d.startedAt, d.uncalled = s.planNow(d), true
 	host, _ := d.row.NamedTarget()
 	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", host, s.config.CircuitAfter)
 	s.conclude(d, d.row.Way(), &attemptResult{

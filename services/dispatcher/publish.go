@@ -110,7 +110,7 @@ func (s *Service) message(e event.CloudEvent, sh shard.ID, suffix string) (bus.M
 // hint tells the scheduler of a row that is due within the hint window. It is judged after the commit,
 // and sent for a write with unknown outcome too. Hints may be lost, so they wait for nobody.
 func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
-	if f.Kind == store.FinishParked || dueAt.Sub(s.config.Clock()) > s.config.HintWindow {
+	if f.Kind == store.FinishParked || dueAt.Sub(s.config.Clock()) > s.config.HintWindow && s.config.StoreClock.Trusted() {
 		return
 	}
 	h := event.Hint{

@@ -120,22 +120,24 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// rejoinAfter is how long a dispatcher waits before it takes messages again after the store was lost. By then the outcomes
-// that wait for the store are written, also in other processes, so that their timers are not delivered a second time.
+// rejoinAfter is how long a dispatcher waits before it takes messages again after the store or the clock was lost. By then the
+// outcomes that wait for it are written, also in other processes, so that their timers are not delivered a second time.
 const rejoinAfter = 500 * time.Millisecond
 
-// consume takes due events until ctx ends, but not while the store is lost (I17).
+// consume takes due events until ctx ends, but not while the store (I17) or the clock (I8) is lost.
 func (s *Service) consume(ctx context.Context) error {
-	lost := false
+	again := false
 	return runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
-		if lost && !sleep(ctx, rejoinAfter) {
-			return nil
-		}
-		lost = true // if there is another round
-		return s.config.Bus.Consume(ctx, bus.Spec{
-			Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue,
-			MaxInFlight: s.config.MaxInFlight, MaxBytes: s.config.MaxInFlightBytes,
-		}, s.open)
+		return runtime.Rounds(ctx, s.config.StoreClock.Next, func(ctx context.Context) error {
+			if again && !sleep(ctx, rejoinAfter) {
+				return nil
+			}
+			again = true
+			return s.config.Bus.Consume(ctx, bus.Spec{
+				Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue,
+				MaxInFlight: s.config.MaxInFlight, MaxBytes: s.config.MaxInFlightBytes,
+			}, s.open)
+		})
 	})
 }
 

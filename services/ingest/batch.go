@@ -70,19 +70,19 @@ func (t *session) apply(batch []*bus.Delivery) error {
 // behind it; an error means that the session stops.
 func (t *session) read(it *item) error {
 	d := it.delivery
-	from := source{received: timer.FromTime(d.Time)}
-	if d.Time.IsZero() {
-		from.received = t.cfg.Clock()
-	}
 	var err error
 	it.event, err = event.ParseCommand(d.Headers, d.Body)
 	if err != nil {
 		it.refuseUnread(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
-	from.correlationID, from.trace = it.event.CorrelationID, it.event.Trace
 	// Only the namespace's lookup can fail for reasons that pass.
 	return t.persist("namespace", func(ctx context.Context) error {
+		from := source{received: timer.FromTime(d.Time)}
+		if d.Time.IsZero() {
+			from = t.receivedNow()
+		}
+		from.correlationID, from.trace = it.event.CorrelationID, it.event.Trace
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
 		if err == nil {
 			return nil
@@ -193,7 +193,11 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 			accepted = append(accepted, it)
 		}
 	}
-	b := commit.Batch{Ops: make([]store.Op, len(accepted)), Now: t.cfg.Clock()}
+	now, err := t.writeNow()
+	if err != nil {
+		return err
+	}
+	b := commit.Batch{Ops: make([]store.Op, len(accepted)), Now: now}
 	for i, it := range accepted {
 		b.Ops[i] = it.command.op(t.cfg.Revisions.Next())
 	}

@@ -26,12 +26,27 @@ type command struct {
 
 // source is what came with a body.
 type source struct {
-	// received is what executeIn counts from.
-	received timer.Millis
+	// received is what executeIn counts from, unless it is uncertain because the clock was not trusted.
+	received  timer.Millis
+	uncertain bool
 	// correlationID is for a create that has none in its body.
 	correlationID string
 	// trace is for a create, and for an update that replaces the headers it is kept in.
 	trace event.Trace
+}
+
+// receivedNow is the source of a request that has no time.
+func (s *Service) receivedNow() source {
+	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
+	return source{received: now, uncertain: !certain}
+}
+
+// certain fails for a time from which no other may be computed.
+func (f *source) certain() error {
+	if f.uncertain {
+		return errClock
+	}
+	return nil
 }
 
 // prepare reads a command's body and fills in what the namespace knows. Its error is a refusal, or the
@@ -54,6 +69,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			err = s.place(ctx, &c, b.Selection)
 		}
 		if err != nil {
+			return c, err
+		}
+		if err := from.certain(); err != nil {
 			return c, err
 		}
 		c.ifGeneration = b.IfGeneration
@@ -86,7 +104,10 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 	if from.correlationID != "" && !b.HasCorrelationID() {
 		b.SetCorrelationID(from.correlationID)
 	}
-	var err error
+	err := from.certain()
+	if err != nil {
+		return c, err
+	}
 	if c.spec, err = b.Spec(from.received, &c.namespace.Settings); err == nil {
 		err = s.checkTarget(c.spec.CallbackURL)
 	}

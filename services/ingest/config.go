@@ -24,7 +24,7 @@ type Store interface {
 	store.Namespaces
 	Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error)
 	Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error)
-	Ping(ctx context.Context) (timer.Millis, error)
+	Ping(ctx context.Context) error
 }
 
 // Config is what an ingest service needs. Numbers left at zero get the default in their comment.
@@ -37,6 +37,9 @@ type Config struct {
 	Bus       bus.Bus
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
+	// StoreClock reports whether Clock, which is its Settled, is trusted. While it is not, nothing is written
+	// (ErrUnavailable), and no answer promises that a delivery will not follow. nil: always.
+	StoreClock *store.Clock
 	// Revisions are the process's.
 	Revisions *timer.Revisions
 

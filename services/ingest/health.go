@@ -42,10 +42,7 @@ func (s *Service) failures() []*runtime.PartError {
 // lost.
 func (s *Service) questions() []runtime.Question {
 	return append([]runtime.Question{
-		{Part: "store", Reason: "the store does not answer", Ask: func(ctx context.Context) error {
-			_, err := s.cfg.Store.Ping(ctx)
-			return err
-		}},
+		{Part: "store", Reason: "the store does not answer", Ask: s.cfg.Store.Ping},
 		{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: func(context.Context) error {
 			return s.cfg.Bus.Ready(bus.Commands, Group)
 		}},

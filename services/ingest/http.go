@@ -190,7 +190,8 @@ func (h *handler) serveFrom(
 	w http.ResponseWriter, r *http.Request, bodies *bodies,
 	route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
-	from := source{received: h.cfg.Clock(), correlationID: r.Header.Get(correlationHeader), trace: traceOf(r.Header)}
+	from := h.receivedNow()
+	from.correlationID, from.trace = r.Header.Get(correlationHeader), traceOf(r.Header)
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
 			h.fail(w, timer.Invalid("X-Correlation-Id", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))

@@ -102,6 +102,9 @@ func (h *handler) serveMatching(
 		}
 		result := api.MatchingPage{Matched: len(page.Timers), NextCursor: decode.WriteCursor(page.Next)}
 		if len(page.Timers) > 0 {
+			if err := from.certain(); err != nil {
+				return answer{}, err
+			}
 			all, err := write(ctx, &m, from.received, page.Timers)
 			if err != nil {
 				return answer{}, err

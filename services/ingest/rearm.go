@@ -21,6 +21,9 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
+		if err := from.certain(); err != nil {
+			return answer{}, err
+		}
 		ns, err := h.lookup(ctx, b.Namespace)
 		if err != nil {
 			return answer{}, err
@@ -59,14 +62,17 @@ func timerAlive(t *timer.Timer) *refusal {
 // rearm arms timers again and tells the schedulers of those that are due soon, judged as for all writes by
 // the time after the commit, and after an unknown outcome too.
 func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
-	now := s.cfg.Clock()
+	now, err := s.writeNow()
+	if err != nil {
+		return nil, err
+	}
 	all, err := s.cfg.Store.Rearm(ctx, now, items)
 	err = commit.Settle(err, len(all), len(items))
 	unknown := errors.Is(err, store.ErrOutcomeUnknown)
 	if err != nil && !unknown {
 		return nil, err
 	}
-	horizon := s.cfg.Clock().Add(s.cfg.HintWindow)
+	horizon := s.hintHorizon(s.cfg.Clock())
 	hints := make([]event.Hint, 0, len(items))
 	for i, item := range items {
 		h := event.Hint{

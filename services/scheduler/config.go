@@ -21,8 +21,9 @@ type Config struct {
 	Bus       bus.Bus
 	// Clock tells the present to the millisecond.
 	Clock timer.Clock
-	// SetBack returns a channel that is closed when Clock is next set back by more than ClockBound; nil if it never is.
-	SetBack func() <-chan struct{}
+	// StoreClock reports whether Clock, which is its Now, is trusted, and when it was corrected. While it is not trusted,
+	// sessions pause, and after a moment other processes own the partitions. nil: it is always trusted.
+	StoreClock *store.Clock
 	// Reach reports when Store is lost: then the scheduler owns no partitions. nil: never. Store should be the Reach
 	// itself, so that its calls are watched.
 	Reach *store.Reach
@@ -114,9 +115,6 @@ func (c *Config) withDefaults() error {
 	}
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()
-	}
-	if c.SetBack == nil {
-		c.SetBack = func() <-chan struct{} { return nil }
 	}
 	if c.Format == 0 {
 		c.Format = event.Structured

@@ -58,9 +58,9 @@ func (s *Service) Run(ctx context.Context) error {
 	defer cancel()
 	// I17: while this process does not reach the store, other processes own the partitions.
 	err := runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
-		// I15: when the clock is set back, the plans of the running sessions would wait until it shows the old time again.
-		setBack := func(context.Context) <-chan struct{} { return s.config.SetBack() }
-		return runtime.Rounds(ctx, setBack, func(ctx context.Context) error {
+		// I15: sessions plan by the clock, so they are opened again when it was corrected. While it is not trusted, other
+		// processes own the partitions.
+		return runtime.Rounds(ctx, s.config.StoreClock.NextPlan, func(ctx context.Context) error {
 			return s.config.Bus.Consume(ctx, bus.Spec{
 				Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
 			}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })

@@ -138,6 +138,10 @@ func (o *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
+		// By a clock that is ahead, everything would be due, and every publication lost.
+		if !o.config.StoreClock.AwaitTrust(o.stop) {
+			return
+		}
 		now := o.config.Clock()
 		o.act(now)
 		o.metrics.show(&o.shown, o.state)

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -47,47 +48,61 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 	return found, nil
 }
 
-// Ping implements store.Cluster. DynamoDB tells its clock in the Date of each answer, in whole seconds. So
-// what is returned is the instant of that second that is nearest to when the answer came, by this machine's
-// clock: an offset shows as far as it is certain, and one below a second may not show at all.
-func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+// Ping implements store.Cluster.
+func (s *Store) Ping(ctx context.Context) error {
 	if err := s.enter(ctx, "ping"); err != nil {
-		return 0, err
+		return err
 	}
 	defer s.leave()
-	var now timer.Millis
 	err := s.read(ctx, func() error {
-		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: &s.options.Table, Key: key(clusterPartition, clusterRecord), ConsistentRead: aws.Bool(true),
-			ReturnConsumedCapacity: wantCapacity,
-		})
-		if err != nil {
-			return err
-		}
-		s.consumed("GetItem", deref(out.ConsumedCapacity)...)
-		now, err = clockOf(out.ResultMetadata)
+		_, err := s.clusterRecord(ctx)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("ping: %w", err)
+		return fmt.Errorf("ping: %w", err)
+	}
+	return nil
+}
+
+// Time implements store.Cluster. DynamoDB shows its clock in the Date of each answer, in whole seconds. The request takes no
+// slot and is made once.
+func (s *Store) Time(ctx context.Context) (store.Instant, error) {
+	if err := s.enter(ctx, "time"); err != nil {
+		return store.Instant{}, err
+	}
+	defer s.leave()
+	out, err := s.clusterRecord(ctx, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	if err != nil {
+		return store.Instant{}, fmt.Errorf("time: %w", failed(ctx, err, false))
+	}
+	now, err := dateOf(out.ResultMetadata)
+	if err != nil {
+		return store.Instant{}, fmt.Errorf("time: %w", err)
 	}
 	return now, nil
 }
 
-func clockOf(answer smithymiddleware.Metadata) (timer.Millis, error) {
+// clusterRecord reads the record of the cluster, which is small.
+func (s *Store) clusterRecord(ctx context.Context, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.options.Table, Key: key(clusterPartition, clusterRecord), ConsistentRead: aws.Bool(true),
+		ReturnConsumedCapacity: wantCapacity,
+	}, options...)
+	if err != nil {
+		return nil, err
+	}
+	s.consumed("GetItem", deref(out.ConsumedCapacity)...)
+	return out, nil
+}
+
+func dateOf(answer smithymiddleware.Metadata) (store.Instant, error) {
 	raw, ok := awsmiddleware.GetRawResponse(answer).(*smithyhttp.Response)
 	if !ok || raw == nil {
-		return 0, fmt.Errorf("the answer has no header")
+		return store.Instant{}, errors.New("the answer has no header")
 	}
 	date, err := http.ParseTime(raw.Header.Get("Date"))
 	if err != nil {
-		return 0, fmt.Errorf("the answer's Date is %q", raw.Header.Get("Date"))
+		return store.Instant{}, fmt.Errorf("the answer's Date is %q", raw.Header.Get("Date"))
 	}
-	first := timer.FromTime(date)
-	last := first.Add(time.Second - time.Millisecond)
-	came, ok := awsmiddleware.GetResponseAt(answer)
-	if !ok {
-		return first, nil
-	}
-	return min(max(timer.FromTime(came), first), last), nil
+	return store.Instant{At: timer.FromTime(date), Within: time.Second}, nil
 }

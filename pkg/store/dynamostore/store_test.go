@@ -25,9 +25,11 @@ func TestStore(t *testing.T) {
 		LargeBatch: largeBatch, LockstepSteps: steps,
 		New: func(tb testing.TB) storetest.Subject {
 			o := on.database(tb)
-			handles := []store.Store{open(tb, o)}
+			s := open(tb, o)
+			handles := []store.Store{s}
 			return storetest.Subject{
-				Store: handles[0],
+				Store:  s,
+				Occupy: func(testing.TB) func() { return s.Occupy() },
 				Another: func(tb testing.TB) store.Store {
 					handles = append(handles, open(tb, o))
 					return handles[len(handles)-1]

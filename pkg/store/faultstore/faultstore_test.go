@@ -25,7 +25,7 @@ func TestStore(t *testing.T) {
 			return storetest.Subject{Store: open(nil), Another: open, Reopen: open}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
-		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing"},
+		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing", storetest.AnyOccupy: "its calls wait for no connection"},
 	})
 }
 
@@ -256,7 +256,7 @@ func TestPlansSeeCallsInOrder(t *testing.T) {
 		return faultstore.Fault{}
 	})
 	for range 3 {
-		if _, err := f.faulty.Ping(t.Context()); err != nil {
+		if err := f.faulty.Ping(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,8 +264,8 @@ func TestPlansSeeCallsInOrder(t *testing.T) {
 		t.Errorf("an empty batch was counted as a call (%v)", err)
 	}
 	f.faults.Follow(faultstore.OnCall("Ping", 5, faultstore.Fault{Kind: faultstore.FailBefore}))
-	_, fourth := f.faulty.Ping(t.Context())
-	_, fifth := f.faulty.Ping(t.Context())
+	fourth := f.faulty.Ping(t.Context())
+	fifth := f.faulty.Ping(t.Context())
 	if fourth != nil || !errors.Is(fifth, store.ErrUnavailable) || !slices.Equal(seen, []int{1, 2, 3}) {
 		t.Errorf("counted %v, then %v, %v", seen, fourth, fifth)
 	}
@@ -301,7 +301,8 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["ListNamespaces"] = s.ListNamespaces(ctx, "", 1)
 	_, errs["UpdateNamespace"] = s.UpdateNamespace(ctx, store.Namespace{})
 	_, errs["Init"] = s.Init(ctx, store.Identity{})
-	_, errs["Ping"] = s.Ping(ctx)
+	errs["Ping"] = s.Ping(ctx)
+	_, errs["Time"] = s.Time(ctx)
 	_, errs["WriteAt"] = positions.WriteAt(ctx, 0, nil, store.Move{})
 	_, errs["Position"] = positions.Position(ctx, "t", 0)
 	_, errs["Count"] = census.Count(ctx, 0)

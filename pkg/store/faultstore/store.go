@@ -210,6 +210,12 @@ func (s *faulty) Init(ctx context.Context, want store.Identity) (store.Identity,
 }
 
 // Ping implements store.Cluster.
-func (s *faulty) Ping(ctx context.Context) (timer.Millis, error) {
-	return read(ctx, s, "Ping", s.inner.Ping)
+func (s *faulty) Ping(ctx context.Context) error {
+	_, err := read(ctx, s, "Ping", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.inner.Ping(ctx) })
+	return err
+}
+
+// Time implements store.Cluster.
+func (s *faulty) Time(ctx context.Context) (store.Instant, error) {
+	return read(ctx, s, "Time", s.inner.Time)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -25,10 +26,10 @@ type Database struct {
 	positions  map[topicPartition]store.Position
 }
 
-// NewDatabase makes an empty one whose Ping tells the machine's time.
+// NewDatabase makes an empty one whose clock is the machine's.
 func NewDatabase() *Database { return NewDatabaseAt(timer.SystemClock) }
 
-// NewDatabaseAt makes an empty one whose Ping tells the given clock's time.
+// NewDatabaseAt makes an empty one with the given clock.
 func NewDatabaseAt(clock timer.Clock) *Database {
 	return &Database{
 		clock:      clock,
@@ -80,12 +81,21 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 }
 
 // Ping implements store.Cluster.
-func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
-	if err := s.lock(ctx, "ping"); err != nil {
-		return 0, err
+func (s *Store) Ping(ctx context.Context) error {
+	err := s.lock(ctx, "ping")
+	if err == nil {
+		s.db.mu.Unlock()
+	}
+	return err
+}
+
+// Time implements store.Cluster.
+func (s *Store) Time(ctx context.Context) (store.Instant, error) {
+	if err := s.lock(ctx, "time"); err != nil {
+		return store.Instant{}, err
 	}
 	s.db.mu.Unlock()
-	return s.db.clock(), nil
+	return store.Instant{At: s.db.clock(), Within: time.Millisecond}, nil
 }
 
 // Close implements store.Cluster. Closing again does nothing.

@@ -34,7 +34,7 @@ func TestStore(t *testing.T) {
 			}
 		},
 		Reference: func(testing.TB) store.Store { return NewDatabase().Open() },
-		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing"},
+		Without:   map[storetest.Ability]string{storetest.AnyFill: "a store in memory has no disk", storetest.AnyRefusing: "it refuses nothing", storetest.AnyOccupy: "its calls wait for no connection"},
 	})
 }
 
@@ -87,11 +87,11 @@ func (db *Database) checkIndexes(tb testing.TB) {
 	}
 }
 
-// TestPingTellsTheGivenClock is what simulations rely on.
-func TestPingTellsTheGivenClock(t *testing.T) {
+// TestTimeIsTheGivenClocks is what simulations rely on.
+func TestTimeIsTheGivenClocks(t *testing.T) {
 	db := NewDatabaseAt(func() timer.Millis { return 42 })
-	if got, err := db.Open().Ping(t.Context()); got != 42 || err != nil {
-		t.Errorf("Ping = %s, %v; want 42 ms after 1970", got, err)
+	if got, err := db.Open().Time(t.Context()); got.At != 42 || err != nil {
+		t.Errorf("Time = %s, %v; want 42 ms after 1970", got.At, err)
 	}
 }
 

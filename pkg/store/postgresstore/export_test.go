@@ -3,6 +3,8 @@ package postgresstore
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
 
@@ -16,6 +18,26 @@ func NewDatabase(tb testing.TB, address string) (inside string) {
 func MigratedDatabase(tb testing.TB, address string) (inside string) {
 	tb.Helper()
 	return migrated(tb, address)
+}
+
+// Occupy takes all connections that calls share.
+func (s *Store) Occupy(tb testing.TB) (release func()) {
+	tb.Helper()
+	var all []*pgxpool.Conn
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long} {
+		for range pool.Config().MaxConns {
+			conn, err := pool.Acquire(tb.Context())
+			if err != nil {
+				tb.Fatal(err)
+			}
+			all = append(all, conn)
+		}
+	}
+	return func() {
+		for _, conn := range all {
+			conn.Release()
+		}
+	}
 }
 
 // SetListLimits makes every page of a list meet limits that otherwise need thousands of timers.

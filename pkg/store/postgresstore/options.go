@@ -15,9 +15,10 @@ type Options struct {
 	// where no option here is set, as does connect_timeout. Connect to the server itself: connections keep
 	// prepared statements, and are set up by startup parameters, which poolers refuse or drop.
 	URL string
-	// MaxConns bounds the connections of this process. Default 16; beside them are a quarter as many for a
-	// second look when timers are created that must not have been there, or re-armed. A process of one role
-	// keeps a few busy; beyond two for each of the server's processors, more do not write faster.
+	// MaxConns bounds the connections of this process. Default 16. It opens up to a quarter as many more for a second look
+	// when timers are created that must not have been there, or re-armed, two for lists and counts, and one for reading the
+	// server's clock. A process of one role keeps a few busy; beyond two for each of the server's processors, more do not
+	// write faster.
 	MaxConns int
 	// MinConns are kept open while nothing happens. Default 2.
 	MinConns int

@@ -25,7 +25,9 @@ type Store struct {
 	// long is for lists and counts, which read many rows: they wait for each other, and never keep a connection from
 	// what timers wait for.
 	long *pgxpool.Pool
-	log  *slog.Logger
+	// clock is one connection for reading the server's clock, so that this waits for no other call.
+	clock *pgxpool.Pool
+	log   *slog.Logger
 	// listLimits and maxCounted are the defaults, except in tests.
 	listLimits relational.ListLimits
 	maxCounted int
@@ -60,8 +62,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
 	s := &Store{pool: pool, log: o.logger(), listLimits: relational.DefaultListLimits(), maxCounted: maxCounted}
-	if s.beside, err = pgxpool.NewWithConfig(ctx, besideOf(config)); err == nil {
-		s.long, err = pgxpool.NewWithConfig(ctx, longOf(config))
+	if s.beside, err = pgxpool.NewWithConfig(ctx, laterOf(config, max(1, config.MaxConns/4))); err == nil {
+		s.long, err = pgxpool.NewWithConfig(ctx, laterOf(config, maxLong))
+	}
+	if err == nil {
+		s.clock, err = pgxpool.NewWithConfig(ctx, laterOf(config, 1))
 	}
 	if err != nil {
 		s.closePools()
@@ -75,25 +80,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// besideOf makes the configuration of the pool beside. Its connections are made when they are first needed.
-func besideOf(config *pgxpool.Config) *pgxpool.Config {
-	beside := config.Copy()
-	beside.MinConns, beside.MinIdleConns, beside.MaxConns = 0, 0, max(1, config.MaxConns/4)
-	return beside
-}
-
 // maxLong is how many lists and counts of this process the server works on together.
 const maxLong = 2
 
-// longOf makes the configuration of the pool long.
-func longOf(config *pgxpool.Config) *pgxpool.Config {
-	long := config.Copy()
-	long.MinConns, long.MinIdleConns, long.MaxConns = 0, 0, maxLong
-	return long
+// laterOf makes the configuration of a pool whose connections are made when they are first needed.
+func laterOf(config *pgxpool.Config, most int32) *pgxpool.Config {
+	later := config.Copy()
+	later.MinConns, later.MinIdleConns, later.MaxConns = 0, 0, most
+	return later
 }
 
 func (s *Store) closePools() {
-	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long} {
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long, s.clock} {
 		if pool != nil {
 			pool.Close()
 		}
@@ -173,16 +171,26 @@ func (s *Store) Close() error {
 	return nil
 }
 
-var selectNow = statement{"now", "SELECT date_trunc('milliseconds', clock_timestamp())"}
+var (
+	selectOne = statement{"one", "SELECT 1"}
+	selectNow = statement{"now", "SELECT date_trunc('milliseconds', clock_timestamp())"}
+)
 
 // Ping implements store.Cluster.
-func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+func (s *Store) Ping(ctx context.Context) error {
 	if err := s.findRoom(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	var now timer.Millis
-	err := s.read(ctx, "ping", func(c *conn) error {
-		return c.exchange(ctx, call{statement: selectNow, row: func(r *record) { now, _ = r.instant() }})
+	return s.read(ctx, "ping", func(c *conn) error {
+		return c.exchange(ctx, call{statement: selectOne})
+	})
+}
+
+// Time implements store.Cluster.
+func (s *Store) Time(ctx context.Context) (store.Instant, error) {
+	now := store.Instant{Within: time.Millisecond}
+	err := s.readFrom(ctx, s.clock, "time", func(c *conn) error {
+		return c.exchange(ctx, call{statement: selectNow, row: func(r *record) { now.At, _ = r.instant() }})
 	})
 	return now, err
 }

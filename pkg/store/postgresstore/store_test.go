@@ -42,7 +42,8 @@ func TestStore(t *testing.T) {
 							}
 							return db.open(tb)
 						},
-						Fill: func(tb testing.TB, full bool) { db.fill(tb, full) },
+						Fill:   func(tb testing.TB, full bool) { db.fill(tb, full) },
+						Occupy: s.Occupy,
 					}
 				},
 				LockstepSteps: steps,

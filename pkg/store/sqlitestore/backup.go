@@ -113,7 +113,7 @@ func (b *Backup) copy(ctx context.Context, source, to string) (backed Backed, er
 		return Backed{}, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if _, err := c.one("SELECT "+presentMillis, nil, &backed.TakenAt); err != nil {
+	if _, err := c.one("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)", nil, &backed.TakenAt); err != nil {
 		return Backed{}, err
 	}
 	err = c.snapshot(func() error {

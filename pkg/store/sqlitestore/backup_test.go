@@ -46,7 +46,7 @@ func TestABackupEndsWhileTheServiceWrites(t *testing.T) {
 		mustWrite(t, s, p, store.Delete{Ref: before[len(during)].Ref})
 		during = append(during, p)
 	}}
-	began, err := s.Ping(t.Context())
+	began, err := s.Time(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestABackupEndsWhileTheServiceWrites(t *testing.T) {
 	if len(during) < 3 || last != all || backed.Bytes != all {
 		t.Errorf("%d steps, the last at %d of %d bytes, %d in the file; want several, and all", len(during), last, all, backed.Bytes)
 	}
-	if backed.TakenAt < began {
+	if backed.TakenAt < began.At {
 		t.Errorf("taken at %s, before it began at %s", backed.TakenAt, began)
 	}
 	if left, err := filepath.Glob(filepath.Join(restored, "*")); err != nil || len(left) != 1 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
@@ -12,6 +13,16 @@ import (
 // SetListLimits makes every page of a list meet limits that otherwise need thousands of timers.
 func (s *Store) SetListLimits(looked, sorted, chunk int) {
 	s.listLimits = relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk}
+}
+
+// Occupy takes all connections that calls share.
+func (s *Store) Occupy(tb testing.TB) (release func()) {
+	tb.Helper()
+	resume, ok := s.readers.pause(time.Minute)
+	if !ok {
+		tb.Fatal("the readers are busy")
+	}
+	return resume
 }
 
 // Fill lets the database grow by 20 pages, or without a bound.

@@ -99,15 +99,15 @@ func TestOptionsOutsideTheirBounds(t *testing.T) {
 	}
 }
 
-func TestPingTellsTheTime(t *testing.T) {
+func TestTimeIsTheMachines(t *testing.T) {
 	s := openFolder(t, Options{Folder: t.TempDir()})
 	before := timer.SystemClock()
-	got, err := s.Ping(t.Context())
+	got, err := s.Time(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after := timer.SystemClock(); got < before-1 || got > after+1 { // the last digit may be rounded
-		t.Errorf("Ping tells %v between %v and %v", got, before, after)
+	if after := timer.SystemClock(); got.At < before || got.At > after {
+		t.Errorf("Time returns %v between %v and %v", got, before, after)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
@@ -149,18 +150,23 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// presentMillis is the database's clock.
-const presentMillis = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
-
 // Ping implements store.Cluster.
-func (s *Store) Ping(ctx context.Context) (timer.Millis, error) {
+func (s *Store) Ping(ctx context.Context) error {
 	if err := s.findRoom(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	var now timer.Millis
-	err := s.read(ctx, "ping", func(c *conn) error {
-		_, err := c.one("SELECT "+presentMillis, nil, &now)
+	return s.read(ctx, "ping", func(c *conn) error {
+		var one int
+		_, err := c.one("SELECT 1", nil, &one)
 		return err
 	})
-	return now, err
+}
+
+// Time implements store.Cluster. The database's clock is this machine's.
+func (s *Store) Time(ctx context.Context) (store.Instant, error) {
+	if err := s.enter(ctx, "time"); err != nil {
+		return store.Instant{}, err
+	}
+	defer s.leave()
+	return store.Instant{At: timer.SystemClock(), Within: time.Millisecond}, nil
 }

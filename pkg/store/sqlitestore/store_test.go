@@ -24,7 +24,8 @@ func TestStore(t *testing.T) {
 					s = open(tb, folder)
 					return s
 				},
-				Fill: func(tb testing.TB, full bool) { s.Fill(tb, full) },
+				Fill:   func(tb testing.TB, full bool) { s.Fill(tb, full) },
+				Occupy: func(tb testing.TB) func() { return s.Occupy(tb) },
 			}
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },

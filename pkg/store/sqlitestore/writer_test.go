@@ -382,7 +382,7 @@ func TestClosed(t *testing.T) {
 	if _, err := s.Write(t.Context(), now, []store.Op{putOf("a", now)}); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("write: got %v, want ErrClosed", err)
 	}
-	if _, err := s.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
+	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("ping: got %v, want ErrClosed", err)
 	}
 }

@@ -28,9 +28,9 @@ func (d *onDisk) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([
 	return d.Store.Write(ctx, now, ops)
 }
 
-func (d *onDisk) Ping(ctx context.Context) (timer.Millis, error) {
+func (d *onDisk) Ping(ctx context.Context) error {
 	if err := d.ping(d); err != nil {
-		return 0, fmt.Errorf("ping: %w: %w", store.ErrUnavailable, err)
+		return fmt.Errorf("ping: %w: %w", store.ErrUnavailable, err)
 	}
 	return d.Store.Ping(ctx)
 }

@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -16,7 +18,8 @@ func clusterTests() []test {
 	return []test{
 		{"Cluster/TheFirstInitMakesTheRecord", clusterInit},
 		{"Cluster/OfManyThatInitOneDecides", clusterInitRace},
-		{"Cluster/PingTellsTheDatabasesClock", clusterPing},
+		{"Cluster/TimeIsTheDatabasesClock", clusterTime},
+		{"Cluster/TimeWaitsForNoOtherCall", clusterTimeWaits},
 		{"Cluster/PingTellsThatThereIsNoRoom", clusterFull},
 		{"Cluster/AClosedHandleAnswersErrClosed", clusterClosed},
 		{"Cluster/CloseWaitsForRunningCalls", clusterCloseWaits},
@@ -59,15 +62,40 @@ func clusterInitRace(w *world) {
 	}
 }
 
-func clusterPing(w *world) {
+func clusterTime(w *world) {
 	// Which clock it is the suite cannot know; it is one, and it does not go back.
-	first, err := w.store.Ping(w.ctx)
-	w.check(err, "ping")
-	second, err := w.store.Ping(w.ctx)
-	w.check(err, "ping")
-	if first <= 0 || second < first {
-		w.t.Errorf("the clock tells %s, then %s", first, second)
+	first, err := w.store.Time(w.ctx)
+	w.check(err, "time")
+	second, err := w.store.Time(w.ctx)
+	w.check(err, "time")
+	if first.At <= 0 || second.At < first.At || first.Within < time.Millisecond || first.Within > time.Second {
+		w.t.Errorf("the clock shows %+v, then %+v", first, second)
 	}
+}
+
+// clusterTimeWaits: a process that could not read the clock of a busy store would stop although both are healthy.
+func clusterTimeWaits(w *world) {
+	w.need(AnyOccupy, w.subject.Occupy != nil)
+	there := w.put("there", w.now)
+	release := sync.OnceFunc(w.subject.Occupy(w.t))
+	defer release()
+	within := func(limit time.Duration, call func(ctx context.Context) error) error {
+		ctx, cancel := context.WithTimeout(w.ctx, limit)
+		defer cancel()
+		return call(ctx)
+	}
+	w.wantErr(within(50*time.Millisecond, func(ctx context.Context) error {
+		_, err := w.store.Get(ctx, w.now, w.ref("there"))
+		return err
+	}), context.DeadlineExceeded, "a call of an occupied store")
+	for range 2 {
+		w.check(within(5*time.Second, func(ctx context.Context) error {
+			_, err := w.store.Time(ctx)
+			return err
+		}), "time of an occupied store")
+	}
+	release()
+	w.wantRow(w.ref("there"), &there)
 }
 
 // everyCall calls each method once, with something to do.
@@ -95,7 +123,8 @@ func (w *world) everyCall() map[string]error {
 	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx, "", 10)
 	_, calls["UpdateNamespace"] = s.UpdateNamespace(w.ctx, w.ns)
 	_, calls["Init"] = s.Init(w.ctx, w.identity("late", 1))
-	_, calls["Ping"] = s.Ping(w.ctx)
+	calls["Ping"] = s.Ping(w.ctx)
+	_, calls["Time"] = s.Time(w.ctx)
 	if p, ok := store.As[store.Positions](s); ok {
 		_, calls["WriteAt"] = p.WriteAt(w.ctx, w.now, nil, store.Move{Topic: topic, To: store.Position{Offset: 1}})
 		_, calls["Position"] = p.Position(w.ctx, topic, 0)
@@ -108,7 +137,7 @@ func (w *world) everyCall() map[string]error {
 
 func clusterFull(w *world) {
 	w.need(AnyFill, w.subject.Fill != nil)
-	ping := func() error { _, err := w.store.Ping(w.ctx); return err }
+	ping := func() error { return w.store.Ping(w.ctx) }
 	there := w.put("there", w.now)
 	w.subject.Fill(w.t, true)
 	w.check(ping(), "ping before anything failed")
@@ -124,6 +153,8 @@ func clusterFull(w *world) {
 	for range 2 {
 		w.wantErr(ping(), store.ErrFull, "ping on a full disk")
 	}
+	_, err := w.store.Time(w.ctx)
+	w.check(err, "time on a full disk")
 	w.wantRow(w.ref("there"), &there)
 	w.subject.Fill(w.t, false)
 	w.check(ping(), "ping when there is room again")

@@ -111,13 +111,19 @@ func factoryOf(wrong func(*memstore.Store) store.Store) Factory {
 			if disk, ok := s.Store.(interface{ fill(full bool) }); ok {
 				s.Fill = func(_ testing.TB, full bool) { disk.fill(full) }
 			}
+			if pool, ok := s.Store.(interface{ occupy() (release func()) }); ok {
+				s.Occupy = func(testing.TB) func() { return pool.occupy() }
+			}
 			if crowd, ok := s.Store.(interface{ refusing(id shard.ID) store.Store }); ok {
 				s.Refusing = func(_ testing.TB, id shard.ID) store.Store { return crowd.refusing(id) }
 			}
 			return s
 		},
 		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
-		Without:   map[Ability]string{AnyHandles: reason, AnyReopen: reason, AnyFill: "a store in memory has no disk", AnyRefusing: "it refuses nothing"},
+		Without: map[Ability]string{
+			AnyHandles: reason, AnyReopen: reason, AnyFill: "a store in memory has no disk", AnyRefusing: "it refuses nothing",
+			AnyOccupy: "its calls wait for no connection",
+		},
 	}
 }
 
@@ -172,7 +178,7 @@ func TestSuitePassesOnAStoreThatIsRight(t *testing.T) {
 	}
 	if want := []string{
 		"Refused/AShardLeavesTheOthersOfABatchAlone", "Refused/AShardIsNoErrorOfTheWholeCall", "Refused/NothingIsAppliedBehindIt",
-		"Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening",
+		"Cluster/TimeWaitsForNoOtherCall", "Cluster/PingTellsThatThereIsNoRoom", "Cluster/HandlesCloseApart", "Cluster/EverythingSurvivesReopening",
 	}; !slices.Equal(v.skipped, want) {
 		t.Errorf("skipped: %q, want %q", v.skipped, want)
 	}

@@ -50,6 +50,8 @@ type Subject struct {
 	Refusing func(tb testing.TB, id shard.ID) store.Store
 	// Fill takes the database's room away, as on a full disk, or gives it back.
 	Fill func(tb testing.TB, full bool)
+	// Occupy takes everything that calls of Store wait for in its process, such as its connections, until release.
+	Occupy func(tb testing.TB) (release func())
 }
 
 // Ability is what an engine may do without, if it says why.
@@ -68,6 +70,8 @@ const (
 	AnyRefusing Ability = "Refusing"
 	// AnyFill is Subject.Fill.
 	AnyFill Ability = "Fill"
+	// AnyOccupy is Subject.Occupy.
+	AnyOccupy Ability = "Occupy"
 	// AnyReopen is Subject.Reopen.
 	AnyReopen Ability = "Reopen"
 	// AnyPurge is a Purge that removes history itself. Without it, it must answer 0 and remove nothing that is

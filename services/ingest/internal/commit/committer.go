@@ -21,6 +21,8 @@ type Config struct {
 	// Write is the store's.
 	Write func(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error)
 	Clock timer.Clock
+	// Now is the time of the rows that are written. If it returns an error, nothing is written. Default: Clock.
+	Now func() (timer.Millis, error)
 	// Lanes is how many writes may run at once. An operation's lane follows from its shard, so that
 	// those on one timer keep their order even when the store hangs and the client gives up in between.
 	Lanes int
@@ -81,6 +83,9 @@ type Committer struct {
 
 // New returns a Committer; it takes operations at once and writes them from Run on.
 func New(cfg Config) *Committer {
+	if cfg.Now == nil {
+		cfg.Now = func() (timer.Millis, error) { return cfg.Clock(), nil }
+	}
 	c := &Committer{cfg: cfg}
 	for range cfg.Lanes {
 		c.lanes = append(c.lanes, &lane{
@@ -181,14 +186,16 @@ func (c *Committer) run(l *lane) {
 }
 
 func (c *Committer) write(batch []*entry) {
-	b := Batch{Ops: make([]store.Op, len(batch)), Now: c.cfg.Clock()}
+	b := Batch{Ops: make([]store.Op, len(batch))}
 	for i, e := range batch {
 		b.Ops[i] = e.op
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
 	defer cancel()
 	took := prometheus.NewTimer(c.cfg.Seconds)
-	b.Written, b.Err = c.cfg.Write(ctx, b.Now, b.Ops)
+	if b.Now, b.Err = c.cfg.Now(); b.Err == nil {
+		b.Written, b.Err = c.cfg.Write(ctx, b.Now, b.Ops)
+	}
 	took.ObserveDuration()
 	c.cfg.Sizes.Observe(float64(len(batch)))
 	b.After = c.cfg.Clock()

@@ -1,0 +1,567 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+const (
+	// confirmAfter is the time from a correction to the reading that has to agree with it.
+	confirmAfter = 250 * time.Millisecond
+	// rereadAfter is the time between two readings while the machine's clocks disagree and no reading succeeds.
+	rereadAfter = 100 * time.Millisecond
+	// distrustFor is how long a clock is not trusted before its process gives up its work.
+	distrustFor = 500 * time.Millisecond
+	// driftPart: two clocks that are not set diverge by at most this part of the time that passes: 200 ppm, or 120 ms in ten
+	// minutes. Spanner assumes the same of its machines.
+	driftPart = 5000
+	// startFor bounds how long Start reads.
+	startFor = 5 * time.Second
+)
+
+// errMachine is the error of a reading during which the machine's clocks jumped.
+var errMachine = errors.New("the machine's clocks jumped during the reading")
+
+// Machine reads the wall clock and the monotonic clock of a machine at the same moment.
+type Machine func() (wall time.Time, elapsed time.Duration)
+
+// ThisMachine returns the clocks of the machine on which it runs.
+func ThisMachine() Machine {
+	start := time.Now()
+	return func() (time.Time, time.Duration) {
+		now := time.Now()
+		return now, now.Sub(start)
+	}
+}
+
+// ClockConfig is what a Clock needs.
+type ClockConfig struct {
+	// Bound is how far the clocks of two processes may be apart. Each may be half of it from the store's clock.
+	Bound time.Duration
+	// Shared: the store serves other processes too. They can take over the work of this one, which gives it up while its
+	// clock is not trusted. If it is not shared, the store's clock is this machine's wall clock, and a step is followed
+	// immediately.
+	Shared bool
+	// Machine is ThisMachine() by default.
+	Machine Machine
+	// Logger discards by default.
+	Logger *slog.Logger
+}
+
+// Clock is the clock of a process: the store's clock, which all processes of a cluster use. Between two readings of the
+// store's clock it advances with the machine's monotonic clock, so a step of the machine's wall clock does not change it.
+//
+// It also decides whether it can be trusted, which means that it is certain to be within half the clock bound of the
+// store's clock, as far as the last reading shows. It is not trusted
+//   - before the first reading;
+//   - when the readings, which take time, and the drift since then allow a larger error. Each reading leaves what all of
+//     them allow, so the fastest one counts most, and slow ones do not undo it;
+//   - when the wall clock and the monotonic clock of the machine have diverged since the last reading, because then one of
+//     them was set, or the machine was suspended; the clock is then read immediately;
+//   - after a reading of a shared store that contradicts the earlier ones has corrected it by more than half the bound, until
+//     a second one confirms that.
+//
+// While it is not trusted, no delivery begins and no answer promises that a delivery will not follow (I8, I15). A nil
+// *Clock belongs to a process whose clock is always trusted.
+type Clock struct {
+	machine Machine
+	limit   time.Duration // half the bound
+	shared  bool
+	logger  *slog.Logger
+
+	last atomic.Pointer[reading]
+	// poked has a token when the clock should be read immediately.
+	poked chan struct{}
+
+	mu sync.Mutex
+	// answered is closed at the next reading, stepped at the next correction by more than the limit, and replan at that or
+	// when the clock is lost.
+	answered, stepped, replan chan struct{}
+	// alarm runs while the clock is not trusted. When it fires the clock is lost.
+	alarm *time.Timer
+	lost  bool
+	ended bool // Run has returned
+	// gone is closed when the clock is lost, and back when it is not lost any more.
+	gone, back chan struct{}
+	lostAt     time.Time
+	why        string // while it is lost
+}
+
+// reading is what is known since the last reading. It is not changed.
+type reading struct {
+	// offset is the store's time minus elapsed, in nanoseconds since 1970. The right value is between least and most.
+	offset, least, most int64
+	// at is when it was read, by the monotonic clock, and apart was the wall clock minus the monotonic clock.
+	at    time.Duration
+	apart int64
+	read  bool
+	// took is the time that the answer took, and within is Instant.Within. number counts readings.
+	took, within time.Duration
+	number       int
+	// corrected is the correction that no second reading has confirmed, made at correctedAt; 0 if there is none. It is one of
+	// corrections in a row.
+	corrected, correctedAt time.Duration
+	corrections            int
+}
+
+// NewClock makes a clock that shows the machine's wall clock until Read succeeds.
+func NewClock(config ClockConfig) *Clock {
+	if config.Machine == nil {
+		config.Machine = ThisMachine()
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Clock{
+		machine: config.Machine, limit: config.Bound / 2, shared: config.Shared, logger: config.Logger.With("component", "clock"),
+		poked: make(chan struct{}, 1), answered: make(chan struct{}), stepped: make(chan struct{}), replan: make(chan struct{}),
+		gone: make(chan struct{}), back: make(chan struct{}),
+	}
+	close(c.back)
+	wall, elapsed := c.machine()
+	apart := wall.UnixNano() - int64(elapsed)
+	c.last.Store(&reading{offset: apart, apart: apart, at: elapsed})
+	return c
+}
+
+// Now is a timer.Clock.
+func (c *Clock) Now() timer.Millis {
+	r, _, elapsed := c.present()
+	return r.show(elapsed)
+}
+
+// Settled is Now, but waits until the clock is trusted, at most until it is lost. It is for times that are stored.
+func (c *Clock) Settled() timer.Millis {
+	for {
+		if r, wall, elapsed := c.present(); r.trusted(wall, elapsed, c.limit) {
+			return r.show(elapsed)
+		}
+		c.mu.Lock()
+		answered, gone := c.answered, c.gone
+		c.mu.Unlock()
+		if c.Trusted() {
+			continue
+		}
+		c.notice()
+		select {
+		case <-answered:
+		case <-gone:
+			return c.Now()
+		}
+	}
+}
+
+// Certain returns the time that now shows, which is by this clock, and whether the clock was trusted when it was read. To call
+// Trusted after now is not enough, because the clock may have been corrected in between.
+func (c *Clock) Certain(now timer.Clock) (at timer.Millis, ok bool) {
+	if c == nil {
+		return now(), true
+	}
+	for range 3 { // now may be Settled, which waits until the clock is trusted
+		before := c.last.Load()
+		at = now()
+		if c.Trusted() && c.last.Load() == before {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// present returns the last reading and the machine's clocks. If these have diverged, it has the store's clock read.
+func (c *Clock) present() (r *reading, wall time.Time, elapsed time.Duration) {
+	r = c.last.Load() // first: if another goroutine follows a step now, it is only followed again
+	wall, elapsed = c.machine()
+	if r.diverged(wall, elapsed).Abs() <= c.limit {
+		return r, wall, elapsed
+	}
+	if c.shared || !r.read {
+		c.poke()
+	} else {
+		c.observe(wall, elapsed, elapsed, Instant{At: timer.FromTime(wall), Within: time.Millisecond})
+		r = c.last.Load()
+	}
+	return r, wall, elapsed
+}
+
+// Trusted reports whether the clock is trusted.
+func (c *Clock) Trusted() bool {
+	if c == nil {
+		return true
+	}
+	r, wall, elapsed := c.present()
+	return r.trusted(wall, elapsed, c.limit)
+}
+
+// Doubt returns why the clock is not trusted, "" if it is, and by how much it may differ from the store's.
+func (c *Clock) Doubt() (by time.Duration, why string) {
+	if c == nil {
+		return 0, ""
+	}
+	r, wall, elapsed := c.present()
+	return r.doubt(wall, elapsed, c.limit)
+}
+
+// trusted is Trusted at a moment.
+func (r *reading) trusted(wall time.Time, elapsed, limit time.Duration) bool {
+	return r.read && r.corrected == 0 && r.maxError(elapsed) <= limit && r.diverged(wall, elapsed).Abs() <= limit
+}
+
+// doubt is Doubt at a moment.
+func (r *reading) doubt(wall time.Time, elapsed, limit time.Duration) (by time.Duration, why string) {
+	by = r.maxError(elapsed)
+	age := elapsed - r.at
+	switch diverged := r.diverged(wall, elapsed).Abs(); {
+	case !r.read:
+		return 0, "the store's clock was not read yet"
+	case diverged > limit:
+		return max(by, diverged), "this machine's wall clock and monotonic clock diverged, and the store's clock was not read since"
+	case r.corrected != 0:
+		return max(by, r.corrected.Abs()), "it was corrected, and no second reading has confirmed the correction"
+	case by > limit && r.within > limit && r.took <= limit && age < r.within:
+		return by, fmt.Sprintf("the store shows its clock only to %v, and it was not read often enough yet", r.within)
+	case by > limit:
+		return by, fmt.Sprintf("the store's clock was last read %v ago, by an answer that took %v; one within %v is needed",
+			age.Round(time.Millisecond), r.took.Round(time.Millisecond), 2*limit)
+	default:
+		return by, ""
+	}
+}
+
+// show is the clock's time at a moment.
+func (r *reading) show(elapsed time.Duration) timer.Millis {
+	return timer.FromTime(time.Unix(0, r.offset+int64(elapsed)))
+}
+
+// diverged is by how much the wall clock was set since the reading, as seen by the monotonic clock.
+func (r *reading) diverged(wall time.Time, elapsed time.Duration) time.Duration {
+	return time.Duration(wall.UnixNano() - int64(elapsed) - r.apart)
+}
+
+// maxError is the largest error that agrees with the readings, if the machine's monotonic clock is right.
+func (r *reading) maxError(elapsed time.Duration) time.Duration {
+	return time.Duration(max(r.most-r.offset, r.offset-r.least)) + r.drift(elapsed)
+}
+
+func (r *reading) drift(elapsed time.Duration) time.Duration { return max(0, elapsed-r.at) / driftPart }
+
+// Read reads the store's clock. It returns by how much it changed this one, and how long the answer took.
+func (c *Clock) Read(ctx context.Context, s Cluster) (changed, took time.Duration, err error) {
+	defer c.notice()
+	before, asked := c.machine()
+	there, err := s.Time(ctx)
+	wall, answered := c.machine()
+	took = answered - asked
+	if jumped := wall.Sub(before.Round(0)) - took; err == nil && (took < 0 || jumped.Abs() > c.limit) {
+		c.poke()
+		err = errMachine
+	}
+	if err != nil {
+		return 0, took, fmt.Errorf("read the store's clock: %w", err)
+	}
+	return c.observe(wall, asked, answered, there), took, nil
+}
+
+// Start reads the clock until it is trusted, for startFor at most. It returns an error if the first reading fails.
+func (c *Clock) Start(ctx context.Context, s Cluster) error {
+	limited, cancel := context.WithTimeout(ctx, startFor)
+	defer cancel()
+	if _, _, err := c.Read(limited, s); err != nil {
+		return err
+	}
+	for !c.Trusted() {
+		wait, _ := c.pause(rereadAfter)
+		pause := time.NewTimer(wait)
+		select {
+		case <-pause.C:
+		case <-limited.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+		_, _, _ = c.Read(limited, s) // the clock stays untrusted if it fails
+	}
+	return nil
+}
+
+// observe corrects the clock by one reading: the store's clock showed there at some moment between asked and answered. The
+// change is the smallest that agrees with this reading and, if possible, with those before it. If the store is not shared,
+// its clock is the wall clock, and the reading only confirms that.
+func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Instant) (changed time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shown := there.At.Time().UnixNano()
+	was := c.last.Load()
+	is := &reading{
+		least: shown - int64(answered), most: shown + int64(there.Within) - 1 - int64(asked),
+		at: answered, apart: wall.UnixNano() - int64(answered), read: true,
+		took: answered - asked, within: there.Within, number: was.number + 1,
+	}
+	contradicts := was.read && !is.narrow(was, int64(was.drift(answered)), int64(c.limit))
+	wanted := was.offset // the wall clock's before the first reading
+	if !c.shared {
+		wanted = is.apart
+	}
+	is.offset = min(max(wanted, is.least), is.most)
+	// At an edge of what is possible the error may be the whole round trip, in the middle only half of it. If the store shows
+	// its clock coarsely, the next readings decide: a wall clock that is right stays the clock.
+	if half := (is.most-is.least)/2 + 1; half <= int64(c.limit) && is.within <= c.limit {
+		within := max(half, int64(c.limit)/2)
+		is.offset = min(max(is.offset, is.most-within), is.least+within)
+	}
+	changed = time.Duration(is.offset - was.offset)
+	stepped := was.read && changed.Abs() > c.limit
+	switch {
+	case stepped && contradicts && c.shared:
+		is.corrected, is.correctedAt, is.corrections = changed, answered, was.corrections+1
+	case was.corrected != 0 && answered-was.correctedAt < confirmAfter:
+		is.corrected, is.correctedAt, is.corrections = was.corrected, was.correctedAt, was.corrections
+	}
+	c.last.Store(is)
+	c.answered = renew(c.answered)
+	if stepped {
+		c.stepped = renew(c.stepped)
+		c.replan = renew(c.replan)
+	}
+	return changed
+}
+
+// narrow leaves of a reading what an earlier one allows, or all of it and returns false if they contradict each other. If the
+// answer was too slow to be used alone, they may differ by half the limit, because a clock that is slewed may drift faster.
+func (r *reading) narrow(was *reading, drift, limit int64) bool {
+	gap := max(r.least-was.most, was.least-r.most) - drift
+	if gap > 0 && (gap > limit/2 || (r.most-r.least)/2 <= limit || int64(r.within) > limit) {
+		return false
+	}
+	if gap > 0 {
+		drift += limit / 2
+	}
+	r.least, r.most = max(r.least, was.least-drift), min(r.most, was.most+drift)
+	return true
+}
+
+// pause returns how long to wait before the next reading, and whether that is read earlier if necessary.
+func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bool) {
+	wall, elapsed := c.machine()
+	r := c.last.Load()
+	switch {
+	case r.diverged(wall, elapsed).Abs() > c.limit:
+		return rereadAfter, false
+	case r.corrected != 0: // a clock that has to be corrected all the time is read less and less often
+		every = min(every, confirmAfter<<min(r.corrections-1, 8))
+	}
+	if r.within > c.limit {
+		return r.untilChange(every, elapsed, c.limit), true
+	}
+	return every, true
+}
+
+// untilChange is pause for a store that shows its clock coarsely, as in whole seconds. A reading at the moment at which the
+// time shown changes decides between two halves of what is possible, so few readings are enough. When that is narrow enough,
+// readings shortly before and shortly after the change show in turn whether the clock was set. The clocks of a store's servers
+// may differ by half the limit.
+func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration {
+	offset, lead := r.least, -limit/2
+	switch {
+	case time.Duration(r.most-r.least) > max(limit/4, 2*r.took):
+		offset, lead = r.least+(r.most-r.least)/2, r.took/2
+		if r.corrections == 0 {
+			wait = 0
+		}
+	case r.number%2 == 0:
+		offset, lead = r.most, r.took+limit/2
+	}
+	after := time.Duration(offset+int64(elapsed+wait+lead)) % r.within
+	return wait + (r.within-after)%r.within
+}
+
+// Run reads the clock with read, every so often and when necessary, until ctx ends.
+func (c *Clock) Run(ctx context.Context, every time.Duration, read func(ctx context.Context)) {
+	defer c.end()
+	for {
+		read(ctx)
+		wait, interruptible := c.pause(every)
+		poked := c.poked
+		if !interruptible {
+			poked = nil
+		}
+		pause := time.NewTimer(wait)
+		select {
+		case <-pause.C:
+		case <-poked:
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		}
+		pause.Stop()
+	}
+}
+
+// poke has the clock read immediately.
+func (c *Clock) poke() {
+	select {
+	case c.poked <- struct{}{}:
+		c.notice()
+	default: // it is about to be read
+	}
+}
+
+// notice starts the alarm if the clock is not trusted, and stops it if it is.
+func (c *Clock) notice() {
+	wall, elapsed := c.machine()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	_, why := c.last.Load().doubt(wall, elapsed, c.limit)
+	switch {
+	case why != "" && c.alarm == nil:
+		c.alarm = time.AfterFunc(distrustFor, c.lose)
+	case why == "" && c.alarm != nil:
+		c.alarm.Stop()
+		c.alarm = nil
+		if c.lost {
+			c.find()
+		}
+	}
+}
+
+// lose gives the work up.
+func (c *Clock) lose() {
+	by, why := c.Doubt()
+	if why == "" { // the next reading stops the alarm
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.alarm == nil || c.lost || c.ended {
+		return
+	}
+	c.logger.Warn("clock: not trusted, deliveries stop", "offset", by, "bound", c.limit, "reason", why)
+	c.lost, c.lostAt = true, time.Now()
+	c.why = fmt.Sprintf("the clock may differ by %v from the store's, more than %v, so deliveries wait: %s",
+		by.Round(time.Millisecond), c.limit, why)
+	close(c.gone)
+	c.back = make(chan struct{})
+	if c.shared {
+		c.replan = renew(c.replan)
+	}
+}
+
+// find takes the work up again. The lock is held.
+func (c *Clock) find() {
+	c.logger.Info("clock: trusted again", "after", time.Since(c.lostAt))
+	c.lost, c.why = false, ""
+	close(c.back)
+	c.gone = make(chan struct{})
+}
+
+// end stops the alarm. Nothing waits for the clock any more.
+func (c *Clock) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.alarm != nil {
+		c.alarm.Stop()
+	}
+	if !c.lost {
+		close(c.gone)
+	}
+	c.ended = true
+}
+
+// renew closes a channel and returns another.
+func renew(c chan struct{}) chan struct{} {
+	close(c)
+	return make(chan struct{})
+}
+
+// Distrusted returns what /readyz says while the clock is lost, "" otherwise.
+func (c *Clock) Distrusted() string {
+	if c == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// Lost returns a channel that is closed while the clock is lost, and when it is lost next: it was not trusted for
+// distrustFor. It is never closed if no other process could take over.
+func (c *Clock) Lost() <-chan struct{} {
+	if c == nil || !c.shared {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gone
+}
+
+// Next waits until the clock is not lost or ctx ends, and returns a channel that is closed when it is lost.
+func (c *Clock) Next(ctx context.Context) <-chan struct{} {
+	c.await(ctx)
+	return c.Lost()
+}
+
+// NextPlan waits like Next. The channel is closed when the clock is lost, and also when it is corrected by more than half
+// the bound: then what was planned by it happens at the wrong time.
+func (c *Clock) NextPlan(ctx context.Context) <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	for {
+		c.await(ctx)
+		c.mu.Lock()
+		replan, lost := c.replan, c.lost && c.shared
+		c.mu.Unlock()
+		if !lost || ctx.Err() != nil {
+			return replan
+		}
+	}
+}
+
+func (c *Clock) await(ctx context.Context) {
+	if c == nil || !c.shared {
+		return
+	}
+	c.mu.Lock()
+	back := c.back
+	c.mu.Unlock()
+	select {
+	case <-back:
+	case <-ctx.Done():
+	}
+}
+
+// Stepped returns a channel that is closed when the clock is next corrected by more than half the bound.
+func (c *Clock) Stepped() <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stepped
+}
+
+// AwaitTrust waits until the clock is trusted. It returns false if ctx ends first.
+func (c *Clock) AwaitTrust(ctx context.Context) bool {
+	for c != nil {
+		c.mu.Lock()
+		answered := c.answered
+		c.mu.Unlock()
+		if c.Trusted() {
+			break
+		}
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}

@@ -1,0 +1,13 @@
+package dynamostore
+
+// Occupy takes all slots for requests.
+func (s *Store) Occupy() (release func()) {
+	for range cap(s.slots) {
+		s.slots <- struct{}{}
+	}
+	return func() {
+		for range cap(s.slots) {
+			s.free()
+		}
+	}
+}
