@@ -8,6 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // dueEvent is a due event and what was known when it was published first.
@@ -77,7 +78,7 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 		}
 		why := ""
 		switch {
-		case takenOver(&before, &e):
+		case takenOver(&before, &e) || r.early(&before):
 			if !r.explainsTakeOver(&before, &e) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
@@ -100,6 +101,12 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 // the claim, or the earlier owner published it after the claim.
 func takenOver(before, e *dueEvent) bool {
 	return claimOf(&before.Due) != claimOf(&e.Due) && (keyOf(&e.Due).After(e.begin) || before.at >= e.claimed)
+}
+
+// early reports whether an event was published before its time, by an owner whose clock was ahead. The next owner does not
+// take that owner's P for right.
+func (r *recording) early(e *dueEvent) bool {
+	return timer.FromTime(r.start.Add(e.at+clockBound)) < e.DueAt
 }
 
 // explainsTakeOver reports whether a fault of an owner or of the partition explains it. A claim that is applied late, of

@@ -46,6 +46,12 @@ func Draw(seed uint64) Plan {
 	}
 	policies := &dice{rand.New(rand.NewPCG(seed, 0x706f6c69))}
 	policies.policies(&p)
+	clocks := &dice{rand.New(rand.NewPCG(seed, 0x636c6f63))}
+	suspended := seed%64 == 36
+	var suspensions []Fault
+	if suspended {
+		suspensions = clocks.suspendIngest(&p)
+	}
 	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
 	for i := range p.Ops {
 		p.Ops[i].ID = i
@@ -84,6 +90,11 @@ func Draw(seed uint64) Plan {
 	}
 	cuts := &dice{rand.New(rand.NewPCG(seed, 0x63757473))}
 	cuts.cutOff(&p)
+	if suspended {
+		p.Faults = suspensions
+	} else {
+		clocks.clocks(&p)
+	}
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
@@ -241,6 +252,67 @@ func (r *dice) backlog(p *Plan) {
 			Script: [][]Step{{{Answer: AnswerDone, After: r.between(100*time.Millisecond, 300*time.Millisecond)}}},
 		})
 	}
+}
+
+// clocks makes the clocks of machines wrong. In some lives these are the only faults, and strike one machine; with other
+// faults they strike a machine or all machines of schedulers and dispatchers. Many are shortly before a timer is due.
+func (r *dice) clocks(p *Plan) {
+	nodes := ingests + p.Schedulers + dispatchers
+	draw := func() Fault {
+		f := Fault{Kind: ClockStep, Node: r.IntN(nodes), At: r.between(0, p.Length*3/4)}
+		if o := p.Ops[r.IntN(len(p.Ops))]; r.chance(70) {
+			f.At = min(max(0, o.At+o.Soon-r.between(0, time.Second)), p.Length*3/4)
+		}
+		most := []time.Duration{time.Second, time.Minute, 2 * time.Hour}[r.IntN(3)]
+		f.Delay = r.between(-most, most)
+		if r.chance(50) {
+			f.Kind = ClockJump
+			if r.chance(50) {
+				f.For = min(r.between(100*time.Millisecond, 20*time.Second), p.Length-f.At)
+			}
+		}
+		return f
+	}
+	switch {
+	case p.Seed%kinds == 4:
+		if r.chance(40) {
+			node := r.IntN(nodes)
+			p.Faults = nil
+			for range 1 + r.IntN(4) {
+				f := draw()
+				f.Node = node
+				p.Faults = append(p.Faults, f)
+			}
+		}
+	case p.Seed%kinds == 0 || p.Seed%kinds == slowCommits || !r.chance(15):
+	case r.chance(50):
+		for range 1 + r.IntN(3) {
+			p.Faults = append(p.Faults, draw())
+		}
+	default:
+		f := draw()
+		for f.Node = ingests; f.Node < nodes; f.Node++ {
+			p.Faults = append(p.Faults, f)
+		}
+	}
+}
+
+// suspendIngest puts the clock of an ingest back while callbacks run, and has it change their timers, whose time has still
+// to come by that clock.
+func (r *dice) suspendIngest(p *Plan) []Fault {
+	at, node := r.between(time.Second, p.Length/2), r.IntN(ingests)
+	for i := range 8 {
+		due := at + r.between(time.Second, 5*time.Second)
+		answer := r.step(AnswerDone)
+		answer.After = r.between(500*time.Millisecond, 2*time.Second)
+		p.Ops = append(p.Ops, Op{
+			At: 0, Timer: 4000 + i, Verb: Create, Node: 1 - node, Soon: due, Script: [][]Step{{answer}},
+		}, Op{
+			At: due + answer.After - r.between(0, 500*time.Millisecond), Timer: 4000 + i, Verb: []Verb{Update, Delete}[r.IntN(2)],
+			Node: node, Soon: 5 * time.Second,
+		})
+	}
+	return []Fault{{Kind: ClockJump, Node: node, At: at, For: 8 * time.Second, Delay: -r.between(8*time.Second, time.Hour)}}
 }
 
 // poison makes one timer kill whoever delivers it.

@@ -24,6 +24,8 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		w.note("fault %s %+v", f.Kind, f)
 		switch f.Kind { // node.crash records crashes; the default is for faults of the bus.
 		case Crash:
+		case ClockStep, ClockJump: // until it is trusted
+			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+time.Second)
 		case Zombie, CutOff, StoreCut:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
 		default:
@@ -70,6 +72,10 @@ func (w *World) stroke(f Fault) func(context.Context) {
 		}
 	case StoreCut:
 		return func(context.Context) {} // faulty.plan looks it up
+	case ClockStep:
+		return func(context.Context) { n.clocks.step(f.Delay) }
+	case ClockJump:
+		return func(context.Context) { n.clocks.jump(f.Delay, f.For) }
 	case Crash:
 		return func(ctx context.Context) {
 			n.crash()

@@ -10,7 +10,13 @@ func (o *oracle) checkNeedless(s *opState) {
 	switch {
 	case !s.wasSent:
 	case s.answer.status == http.StatusAccepted && !s.answer.unknown:
-		o.checkLate(s)
+		// An ingest whose clock is not trusted promises nothing.
+		distrusts := func(f strike) bool {
+			return f.kind == ClockJump && f.node < ingests && (s.op.Topic || f.node == s.op.Node)
+		}
+		if !o.struck(s, distrusts) {
+			o.checkLate(s)
+		}
 	case s.op.Topic && s.answer.unknown: // it says "applied earlier"
 		if !o.struck(s, func(f strike) bool { return f.node < ingests }) {
 			o.broken("needless", "op %d was answered as applied earlier, and nothing had failed since it was sent at %v", s.op.ID, s.sent)

@@ -21,6 +21,8 @@ type Configs struct {
 	Ingest     ingest.Config
 	Scheduler  scheduler.Config
 	Dispatcher dispatcher.Config
+	// Wall is the wall clock of the node's machine.
+	Wall timer.Clock
 }
 
 type nodeRole string
@@ -42,12 +44,13 @@ func role(p *Plan, index int) nodeRole {
 	}
 }
 
-// node is a machine that runs one service, dies and starts again. Its clock stays.
+// node is a machine that runs one service, dies and starts again. Its clocks stay.
 type node struct {
 	world  *World
 	index  int
 	role   nodeRole
-	offset time.Duration
+	offset time.Duration // by which its reading of the store's clock is wrong
+	clocks *clocks
 	change func(*Configs)
 
 	mu    sync.Mutex
@@ -66,6 +69,8 @@ type life struct {
 	number  int
 	handle  *faulty
 	reach   *store.Reach // of the handle
+	clock   *store.Clock
+	reader  clockReader
 	member  *membus.Member
 	handler http.Handler
 	stop    context.CancelFunc
@@ -73,9 +78,6 @@ type life struct {
 }
 
 func (n *node) String() string { return fmt.Sprintf("%s-%d", n.role, n.index) }
-
-// clock is the node's.
-func (n *node) clock() timer.Millis { return timer.FromTime(time.Now().Add(n.offset)) }
 
 // begin starts a process.
 func (n *node) begin() {
@@ -93,6 +95,7 @@ func (n *node) begin() {
 	run := l.service()
 	n.world.note("%s  started", n)
 	n.running.Go(func() { must(l.reach.Run(ctx)) })
+	n.running.Go(func() { l.clock.Run(ctx, readClockEvery, l.readClock) })
 	n.running.Go(func() {
 		err := run(ctx)
 		n.mu.Lock()
@@ -107,26 +110,31 @@ func (n *node) begin() {
 func (l *life) service() func(context.Context) error {
 	n := l.node
 	random := seeded(n.world.plan.Seed, uint64(n.index*1000+l.number))
-	revisions := timer.NewRevisions(n.clock, random)
+	l.clock = store.NewClock(store.ClockConfig{Bound: clockBound, Shared: true, Machine: n.clocks.machine})
+	l.reader.life = l
+	l.readClock(context.Background())
+	l.reader.random = seeded(n.world.plan.Seed, uint64(n.index*1000+l.number)|1<<32)
+	revisions := timer.NewRevisions(l.now, random)
 	log := slog.New(&traceHandler{node: n})
 	l.reach = store.NewReach(l.handle, log)
 	directory := store.NewDirectory(l.reach)
 	positions, _ := store.As[store.Positions](l.handle)
 	c := Configs{
 		Ingest: ingest.Config{
-			Store: l.handle, Positions: positions, Directory: directory, Bus: l.member, Clock: n.clock,
-			Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
+			Store: l.handle, Positions: positions, Directory: directory, Bus: l.member, Clock: l.settled,
+			StoreClock: l.clock, Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: n.clock, Random: random,
-			Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: l.now, Random: random,
+			StoreClock: l.clock, Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
 			Rest: n.world.plan.Rest,
 		},
 		Dispatcher: dispatcher.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: l.member, Clock: n.clock, Revisions: revisions,
-			Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: l.member, Clock: l.settled, Revisions: revisions,
+			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
+	c.Wall = func() timer.Millis { wall, _ := n.clocks.machine(); return timer.FromTime(wall.Add(n.offset)) }
 	c.Dispatcher.Concurrency = n.world.plan.Narrow
 	if n.world.plan.backlog() {
 		c.Scheduler.Agenda, c.Scheduler.Outstanding, c.Scheduler.QueueAhead = 16*partitions, 8, 16

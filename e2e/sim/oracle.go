@@ -54,13 +54,21 @@ type opState struct {
 }
 
 // next is the time that a receiver asked for, and when it did.
-type next struct{ executeAt, said timer.Millis }
+type next struct {
+	executeAt, said timer.Millis
+	generation      string
+	// later: the dispatcher's clock was not trusted, so it reads the answer when it is.
+	later bool
+}
 
 // fits reports whether a timer may be due at executeAt for it: one that has passed by the
 // dispatcher's clock is replaced by a second from then.
 func (n next) fits(executeAt timer.Millis) bool {
 	if executeAt == n.executeAt {
 		return true
+	}
+	if n.later {
+		return executeAt > max(n.executeAt, n.said.Add(time.Second-clockBound))
 	}
 	apart := (executeAt.Sub(n.said) - time.Second).Abs()
 	return n.executeAt < n.said.Add(clockBound) && apart <= clockBound
@@ -172,6 +180,7 @@ func (o *oracle) delivered(d *delivered) Step {
 		o.counts.Duplicates++
 	} else {
 		o.checkCut(s, d)
+		o.checkClocks(s, d)
 	}
 	step := seen.step
 	if !step.Answer.Again() {
@@ -180,7 +189,7 @@ func (o *oracle) delivered(d *delivered) Step {
 		s.again[d.Generation] = true
 		s.ends = nil // the next life is still to come
 		said := timer.SystemClock().Add(step.After)
-		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said})
+		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said, generation: d.Generation})
 	}
 	return step
 }
@@ -193,7 +202,13 @@ func (o *oracle) answers(d *delivered) {
 	if seen == nil {
 		return // its payload is none of ours
 	}
-	e := end{at: d.by.node.clock(), limit: timer.Never}
+	if !d.by.clock.Trusted() {
+		for i := range seen.op.nexts {
+			n := &seen.op.nexts[i]
+			n.later = n.later || n.generation == d.Generation
+		}
+	}
+	e := end{at: d.by.now(), later: !d.by.clock.Trusted(), limit: timer.Never}
 	if limit := seen.op.op.Limit; limit > 0 {
 		e.limit = d.ExecuteAt.Add(limit)
 	}
@@ -243,7 +258,7 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 
 // checkBefore is the other half of that promise: an update or delete that was in time found a timer whose
 // time had not come, so what was delivered since it was sent cannot have been that timer's end. (A create may
-// have found nothing, and is in time then.)
+// have found nothing, and is in time then.) Nor had that time come when it was sent.
 func (o *oracle) checkBefore(later *opState) {
 	var before *opState
 	for _, s := range o.ops {
@@ -253,6 +268,11 @@ func (o *oracle) checkBefore(later *opState) {
 	}
 	if before == nil || !before.known || !before.answer.applied() {
 		return
+	}
+	due := before.op.At + before.op.Soon
+	if len(before.again) == 0 && later.at > due+clockBound/2 {
+		o.broken("in time", "%s (op %d, sent at %v) was answered in time, and op %d had been due at %v",
+			later.op.Verb, later.op.ID, later.at, before.op.ID, due)
 	}
 	for _, at := range before.ends {
 		if at > later.at {

@@ -164,6 +164,11 @@ const (
 	CrashAtPublish FaultKind = "crash-at-publish"
 	// Recreate makes the command topic anew.
 	Recreate FaultKind = "recreate-commands"
+	// ClockStep sets the wall clock of Node's machine by Delay.
+	ClockStep FaultKind = "clock-step"
+	// ClockJump moves the monotonic clock of Node's machine by Delay, as a suspension does, and the store's clock cannot be
+	// read for For.
+	ClockJump FaultKind = "clock-jump"
 )
 
 // Fault is one stroke.

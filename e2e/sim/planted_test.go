@@ -142,6 +142,16 @@ var planted = []struct {
 	{"cut-off processes keep their work", []string{"cut"}, always(func(c *sim.Configs) {
 		c.Scheduler.Reach, c.Dispatcher.Reach = nil, nil
 	})},
+	// Nothing waits for the clock, and it is the wall clock.
+	{"wall clocks", []string{"clocks"}, always(func(c *sim.Configs) {
+		c.Ingest.Clock, c.Scheduler.Clock, c.Dispatcher.Clock = c.Wall, c.Wall, c.Wall
+		c.Ingest.StoreClock, c.Scheduler.StoreClock, c.Dispatcher.StoreClock = nil, nil, nil
+	})},
+	{"partitions kept while the clock is not trusted", []string{"clocks", "late", "stuck", "lost"}, always(func(c *sim.Configs) { c.Scheduler.StoreClock = nil })},
+	{"deliveries while the clock is not trusted", []string{"far early"}, always(func(c *sim.Configs) {
+		c.Scheduler.StoreClock, c.Dispatcher.StoreClock = nil, nil
+	})},
+	{"answers in time while the clock is not trusted", []string{"in time"}, always(func(c *sim.Configs) { c.Ingest.StoreClock = nil })},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
 	})},

@@ -25,7 +25,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	}
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
-		by: r.life, local: r.life.node.clock(),
+		by: r.life, local: r.life.now(),
 	}
 	step := w.oracle.delivered(&d)
 	defer func() { w.oracle.answers(&d) }()

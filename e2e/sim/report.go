@@ -19,10 +19,11 @@ type Report struct {
 	Operations, Applied, Deliveries, Duplicates,
 	Done, Dead, Parked, Deleted int
 	// Slowest is the longest a delivery came after its time; Late after both its time and the healing.
-	// Cut is the longest while one process, and nothing else, was cut off from the store.
-	Slowest, Late, Cut time.Duration
-	Virtual            time.Duration
-	Trace              []string
+	// Cut is the longest while one process, and nothing else, was cut off from the store, and Clocks while the clocks of one
+	// machine, and nothing else, were wrong.
+	Slowest, Late, Cut, Clocks time.Duration
+	Virtual                    time.Duration
+	Trace                      []string
 }
 
 // Add sums up, without the traces.
@@ -39,12 +40,13 @@ func (r *Report) Add(o *Report) {
 	r.Slowest = max(r.Slowest, o.Slowest)
 	r.Late = max(r.Late, o.Late)
 	r.Cut = max(r.Cut, o.Cut)
+	r.Clocks = max(r.Clocks, o.Clocks)
 	r.Virtual += o.Virtual
 }
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
-		"%d deleted or never made; latest delivery after healing %v, beside a cut %v, %.1f virtual hours, %d violations",
+		"%d deleted or never made; latest delivery after healing %v, during a cut %v, with wrong clocks %v, %.1f virtual hours, %d violations",
 		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
-		r.Late, r.Cut, r.Virtual.Hours(), len(r.Violations))
+		r.Late, r.Cut, r.Clocks, r.Virtual.Hours(), len(r.Violations))
 }

@@ -49,6 +49,8 @@ func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest 
 // end is an answer that a receiver gave: when, by the clock of the dispatcher that had called it.
 type end struct {
 	at timer.Millis
+	// later: the clock was not trusted, so the attempt ends at a later time, when it is.
+	later bool
 	// limit is the last time at which the policy allows an attempt; Never without maxAttemptsDuration.
 	limit timer.Millis
 }
@@ -74,9 +76,9 @@ func (s *Step) outcomes(number timer.Attempt, e end) []store.Outcome {
 // exceed maxAttempts or its time the limit. The jitter may decide the latter.
 func failedOutcomes(number timer.Attempt, e end, shortest, longest time.Duration) []store.Outcome {
 	switch {
-	case number >= maxAttempts, e.at.Add(shortest) > e.limit:
+	case number >= maxAttempts, e.at.Add(shortest) > e.limit && !e.later:
 		return []store.Outcome{store.OutcomeDead}
-	case e.at.Add(longest) <= e.limit:
+	case e.limit == timer.Never, e.at.Add(longest) <= e.limit && !e.later:
 		return []store.Outcome{store.OutcomeFailed}
 	default:
 		return []store.Outcome{store.OutcomeFailed, store.OutcomeDead}
@@ -116,7 +118,7 @@ func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violati
 		s, retryAfter := seen[f.attempt], time.Duration(0)
 		if s != nil && !f.uncalled {
 			retryAfter = s.step.retryAfter()
-			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.at == f.finishedAt }) {
+			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.later || e.at == f.finishedAt }) {
 				broken = append(broken, f.violation("finished", f.at, "ended at %v, and the answers came at %v", f.finishedAt, s.ends))
 			}
 		}

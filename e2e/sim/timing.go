@@ -73,6 +73,22 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 	}
 }
 
+// checkClocks is I15: clocks that are set or jump, on one machine, delay no timer by more than a second. A clock that is right
+// may be behind by half the bound.
+func (o *oracle) checkClocks(s *opState, d *delivered) {
+	faults := o.world.plan.Faults
+	other := func(f Fault) bool { return f.Kind != ClockStep && f.Kind != ClockJump || f.Node != faults[0].Node }
+	if len(faults) == 0 || slices.ContainsFunc(faults, other) || slices.ContainsFunc(o.ops, (*opState).kills) {
+		return
+	}
+	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
+	late := timer.SystemClock().Sub(from)
+	o.counts.Clocks = max(o.counts.Clocks, late)
+	if limit := time.Second + clockBound/2; late > limit {
+		o.broken("clocks", "op %d went out %v late, want at most %v while the clocks of one machine are wrong", s.op.ID, late, limit)
+	}
+}
+
 // cutLimit is the time after which a process gives up its work, plus the longest pause between two tries of a call: a cut may
 // end shortly before the process gives up.
 const cutLimit = 4 * time.Second

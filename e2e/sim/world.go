@@ -114,7 +114,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		w.blocks[bulkNamespace] = bulk.Shards
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
-		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change})
+		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change, clocks: newClocks(w)})
 	}
 	return w
 }
