@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 )
@@ -14,43 +15,72 @@ import (
 // safe for concurrent use.
 type Directory struct {
 	source Namespaces
+	// turn has a token while no Refresh runs; refreshing is when the last one that ended well began.
+	turn       chan struct{}
+	refreshing time.Time
 
 	mu     sync.RWMutex
 	byName map[string]entry
-	byBase []Namespace // by Shards.Base
-	reads  uint64      // counts what was put in
+	byBase []*Namespace // by Shards.Base
+	reads  uint64       // counts what was put in
+	layout uint64       // counts changes of the shard blocks
 }
 
-// entry is a namespace, and the read or write that it came from.
+// entry is a namespace, and the read or write that it came from. What it points at does not change.
 type entry struct {
-	Namespace
+	*Namespace
 
 	read uint64
 }
 
 // NewDirectory makes an empty one; call Refresh before the first use of All or OfShard.
 func NewDirectory(source Namespaces) *Directory {
-	return &Directory{source: source, byName: map[string]entry{}}
+	d := &Directory{source: source, turn: make(chan struct{}, 1), byName: map[string]entry{}}
+	d.turn <- struct{}{}
+	return d
 }
 
 // Refresh reads all namespaces, and makes the directory what the store is. The interval at which a service calls it bounds
-// how long settings that another node has changed are unknown here.
+// how long settings that another node has changed are unknown here. Callers share a read that begins after their calls: the
+// sessions of all partitions open at the same time.
 func (d *Directory) Refresh(ctx context.Context) error {
+	called := time.Now()
+	select {
+	case <-d.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { d.turn <- struct{}{} }()
+	if d.refreshing.After(called) {
+		return nil
+	}
+	began := time.Now()
+	err := d.refresh(ctx)
+	if err == nil {
+		d.refreshing = began
+	}
+	return err
+}
+
+func (d *Directory) refresh(ctx context.Context) error {
 	d.mu.RLock()
 	began := d.reads
 	d.mu.RUnlock()
-	var all []Namespace
+	var all []*Namespace
 	for ns, err := range AllNamespaces(ctx, d.source) {
 		if err != nil {
 			return err
 		}
-		all = append(all, ns)
+		all = append(all, &ns)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.reads++
 	byName := make(map[string]entry, len(all))
 	for _, ns := range all {
+		if known, ok := d.byName[ns.Name]; ok && *known.Namespace == *ns {
+			ns = known.Namespace // which other lists share
+		}
 		byName[ns.Name] = entry{ns, d.reads}
 	}
 	// A namespace that was learned while the list was read may be newer than the list, or missing from it. One that was
@@ -61,11 +91,15 @@ func (d *Directory) Refresh(ctx context.Context) error {
 		}
 	}
 	d.byName = byName
-	d.byBase = make([]Namespace, 0, len(byName))
+	byBase := make([]*Namespace, 0, len(byName))
 	for _, known := range byName {
-		d.byBase = append(d.byBase, known.Namespace)
+		byBase = append(byBase, known.Namespace)
 	}
-	slices.SortFunc(d.byBase, byBlock)
+	slices.SortFunc(byBase, byBlock)
+	if !slices.EqualFunc(d.byBase, byBase, func(a, b *Namespace) bool { return a.Shards == b.Shards }) {
+		d.layout++
+	}
+	d.byBase = byBase
 	return nil
 }
 
@@ -75,7 +109,7 @@ func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) 
 	known, ok := d.byName[name]
 	d.mu.RUnlock()
 	if ok {
-		return known.Namespace, nil
+		return *known.Namespace, nil
 	}
 	return d.Renew(ctx, name)
 }
@@ -86,14 +120,14 @@ func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
 	if err != nil {
 		return Namespace{}, err
 	}
-	return d.learn(ns), nil
+	return *d.learn(&ns), nil
 }
 
 // Learn puts in a namespace that the caller just created, changed or read.
-func (d *Directory) Learn(ns Namespace) { d.learn(ns) }
+func (d *Directory) Learn(ns Namespace) { d.learn(&ns) }
 
 // learn returns the one that stays: a change may have been learned while an earlier state was read.
-func (d *Directory) learn(ns Namespace) Namespace {
+func (d *Directory) learn(ns *Namespace) *Namespace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, known := d.byName[ns.Name]
@@ -109,6 +143,7 @@ func (d *Directory) learn(ns Namespace) Namespace {
 		d.byBase[at] = ns
 	} else {
 		d.byBase = slices.Insert(d.byBase, at, ns)
+		d.layout++
 	}
 	return ns
 }
@@ -117,7 +152,7 @@ func (d *Directory) learn(ns Namespace) Namespace {
 func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	at, exact := slices.BinarySearchFunc(d.byBase, id, func(ns Namespace, id shard.ID) int {
+	at, exact := slices.BinarySearchFunc(d.byBase, id, func(ns *Namespace, id shard.ID) int {
 		return int(int64(ns.Shards.Base) - int64(id))
 	})
 	if !exact {
@@ -126,17 +161,24 @@ func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
 	if at < 0 || !d.byBase[at].Shards.Contains(id) {
 		return Namespace{}, false
 	}
-	return d.byBase[at], true
+	return *d.byBase[at], true
 }
 
-// All returns the namespaces by shard block. The caller must not change the slice.
-func (d *Directory) All() []Namespace {
+// All returns the namespaces by shard block. The caller must not change them, nor the slice.
+func (d *Directory) All() []*Namespace {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.byBase
 }
 
-func byBlock(a, b Namespace) int {
+// Layout returns a number that changes when the shards of All do.
+func (d *Directory) Layout() uint64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.layout
+}
+
+func byBlock(a, b *Namespace) int {
 	return int(int64(a.Shards.Base) - int64(b.Shards.Base))
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -64,7 +66,7 @@ func newShelf() *shelf {
 	return &shelf{all: []store.Namespace{namespace("a", 30, 5), namespace("b", 0, 10), namespace("c", 10, 20)}}
 }
 
-func names(all []store.Namespace) []string {
+func names(all []*store.Namespace) []string {
 	var out []string
 	for _, ns := range all {
 		out = append(out, ns.Name)
@@ -264,7 +266,7 @@ func TestDirectoryFromManyGoroutines(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if !slices.IsSortedFunc(d.All(), func(a, b store.Namespace) int { return int(a.Shards.Base) - int(b.Shards.Base) }) {
+	if !slices.IsSortedFunc(d.All(), func(a, b *store.Namespace) int { return int(a.Shards.Base) - int(b.Shards.Base) }) {
 		t.Error("the blocks are out of order")
 	}
 }
@@ -297,4 +299,56 @@ func TestDirectoryKeepsWhatItLearnedWhileAListWasRead(t *testing.T) {
 	if got, ok := d.OfShard(42); !ok || got.Name != "new" {
 		t.Errorf("shard 42 belongs to %+v, want the namespace just made", got)
 	}
+}
+
+// TestDirectoryRefreshIsShared: many sessions that open at the same time wait for one read, which began after their calls.
+func TestDirectoryRefreshIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &slowShelf{shelf: newShelf(), meanwhile: func() { time.Sleep(time.Second) }}
+		d := store.NewDirectory(source)
+		refresh := func() {
+			if err := d.Refresh(t.Context()); err != nil {
+				t.Errorf("refresh: %v", err)
+			}
+		}
+		var group sync.WaitGroup
+		for range 16 {
+			group.Go(refresh)
+		}
+		group.Wait()
+		const pages = 2 // of two namespaces each
+		if source.lists != 2*pages {
+			t.Errorf("16 callers read %d pages, want those of 2 reads: %d", source.lists, 2*pages)
+		}
+		refresh() // nothing began after this call
+		if source.lists != 3*pages {
+			t.Errorf("a later caller gets an earlier read")
+		}
+	})
+}
+
+func TestDirectoryLayoutChangesWithTheShards(t *testing.T) {
+	source := newShelf()
+	d := store.NewDirectory(source)
+	step := func(what string, changes bool, do func()) {
+		before := d.Layout()
+		do()
+		if changed := d.Layout() != before; changed != changes {
+			t.Errorf("%s changes the layout: %t, want %t", what, changed, changes)
+		}
+	}
+	refresh := func() {
+		if err := d.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step("the first read", true, refresh)
+	step("another read", false, refresh)
+	changed := namespace("a", 30, 5)
+	changed.Version, changed.Settings.HistoryRetention = 2, store.MinHistoryRetention
+	step("a setting", false, func() { d.Learn(changed) })
+	made := namespace("d", 35, 1)
+	step("a namespace made here", true, func() { d.Learn(made) })
+	source.all = append(source.all, made, namespace("e", 36, 1))
+	step("a namespace made elsewhere", true, refresh)
 }
