@@ -19,7 +19,7 @@ const (
 	crowdTimers, bulkTimers = 1000, 10_000
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
-	// kinds of lives, of which every other round is on a store that is asked by the shard.
+	// kinds of lives, of which every other round is on a store that is paid by the shard.
 	kinds = 8
 )
 
@@ -27,7 +27,7 @@ const (
 // excuse is seen. What is rare has dice of its own.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
-	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest), Rest: seed/kinds%2 == 1}
+	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest), Paid: seed/kinds%2 == 1}
 	for range ingests + p.Schedulers + dispatchers {
 		p.Offsets = append(p.Offsets, r.between(-clockBound/2, clockBound/2))
 	}

@@ -30,8 +30,10 @@ type fence struct {
 // ownership is what the owner of a claim has read and published.
 type ownership struct {
 	// begin is where it began, max(P, W), when it claimed the shard; read is at least R: the last key that it has read.
-	begin, read store.Key
-	claimed     time.Duration
+	// resume is W when it claimed the shard, and resumed says that a poll has begun there.
+	begin, read, resume store.Key
+	resumed             bool
+	claimed             time.Duration
 	// rows are those read beyond R that W has not passed.
 	rows []store.DueRow
 	// published holds the states that the bus has acknowledged, and sent the largest key handed to the bus.

@@ -28,8 +28,8 @@ type hardCase struct {
 	deliveries, parked int
 	// within, if not 0, is by when each delivery must have come after its time.
 	within time.Duration
-	// rest lets shards come to rest.
-	rest bool
+	// paid makes empty shards idle immediately.
+	paid bool
 }
 
 func (c *hardCase) play(t *testing.T) {
@@ -47,7 +47,7 @@ func (c *hardCase) play(t *testing.T) {
 }
 
 func (c *hardCase) plan() sim.Plan {
-	plan := sim.Plan{Schedulers: 2, Offsets: c.offsets, Ops: c.ops, Faults: c.faults, Length: 40 * s, Rest: c.rest}
+	plan := sim.Plan{Schedulers: 2, Offsets: c.offsets, Ops: c.ops, Faults: c.faults, Length: 40 * s, Paid: c.paid}
 	if plan.Offsets == nil {
 		plan.Offsets = make([]time.Duration, 6)
 	}
@@ -215,13 +215,14 @@ func hardCases() []hardCase {
 			deliveries: 5, parked: 1,
 		},
 	}
-	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), atRest(), committedLate())
+	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), inAnIdleShard(), committedLate())
 }
 
-// committedLate commits a row behind R, seconds after its time, and after sweeps have found nothing.
+// committedLate commits a row before R, seconds after its time, and after sweeps have found nothing. Its shard is active,
+// because the other timer fired seconds before.
 func committedLate() hardCase {
-	c := atRest()
-	c.name, c.rest, c.within = "a row committed behind R after the sweeps of its time", false, 12*s
+	c := inAnIdleShard()
+	c.name, c.paid, c.within = "a row committed before R after the sweeps of its time", false, 12*s
 	return c
 }
 
@@ -235,23 +236,22 @@ func TestI4_ASweepBeginsAMarginBeforeTheLastOne(t *testing.T) {
 	}
 }
 
-// atRest commits a row behind R when its shard has come to rest: its hint came long before it, and its event
-// found nothing.
-func atRest() hardCase {
+// inAnIdleShard commits a row before R when its shard is idle: its hint came long before it, and its event found nothing.
+func inAnIdleShard() hardCase {
 	return hardCase{
-		name: "a row behind R in a shard at rest",
+		name: "a row before R in an idle shard",
 		// Both are of one shard, and the first is read by a poll.
 		ops:        []sim.Op{create(1, s, 8*s), create(2, 6*s, 500*ms)},
 		faults:     []sim.Fault{{Kind: sim.StoreLate, Node: ingest, Method: "Write", Nth: 2, Count: 1, For: 8 * s}},
-		deliveries: 2, within: 30*s + 4*s, rest: true,
+		deliveries: 2, within: 30*s + 4*s, paid: true,
 	}
 }
 
-// TestI4_AShardAtRestIsReadFromTheBeginning: asked behind R, as a shard that is awake, it would hide the row.
-func TestI4_AShardAtRestIsReadFromTheBeginning(t *testing.T) {
-	c := atRest()
+// TestI4_AnIdleShardIsReadFromTheFirstKey: read from R, as active shards are, it would hide the row.
+func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
+	c := inAnIdleShard()
 	plan := c.plan()
-	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Planted.RestBehindR = true }})
+	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Planted.IdleFromR = true }})
 	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "stuck" }) {
 		t.Errorf("nobody misses it: %v", r.Violations)
 	}

@@ -127,7 +127,7 @@ func (l *life) service() func(context.Context) error {
 		Scheduler: scheduler.Config{
 			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: l.now, Random: random,
 			StoreClock: l.clock, Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
-			Rest: n.world.plan.Rest,
+			PaidByShard: n.world.plan.Paid,
 		},
 		Dispatcher: dispatcher.Config{
 			Store: l.reach, Reach: l.reach, Directory: directory, Bus: l.member, Clock: l.settled, Revisions: revisions,

@@ -22,8 +22,9 @@ type Plan struct {
 	OpenFor time.Duration
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
-	// Rest lets shards come to rest, as schedulers do on stores that are asked by the shard.
-	Rest   bool
+	// Paid makes shards idle as soon as a sweep has found nothing in them, as on stores that are paid by the shard. Otherwise
+	// shards with timers stay active for a minute.
+	Paid   bool
 	Ops    []Op
 	Faults []Fault
 	// Length is when clients and faults have ended. Then everything is healed and has to settle.
@@ -188,8 +189,8 @@ type Fault struct {
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, circuit %d for %v, clock offsets %v, rest %t, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.Circuit, p.OpenFor, p.Offsets, p.Rest, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, circuit %d for %v, clock offsets %v, paid %t, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.Circuit, p.OpenFor, p.Offsets, p.Paid, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

@@ -95,7 +95,7 @@ const cutLimit = 4 * time.Second
 
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
 // callback that was running. Shards of a new namespace, whose hints may be lost, wait for the refresh of the directory,
-// half a hint window, and so does a timer in a shard at rest whose hint was lost; poison holds up what waits behind it,
+// half a hint window, and so does a timer in an idle shard whose hint was lost; poison holds up what waits behind it,
 // five starts long. After a crash of the due queue's server everything must come within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
@@ -109,7 +109,7 @@ func (o *oracle) lateLimit() time.Duration {
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == CrashQueue }) {
 		limit = crash
 	}
-	if o.world.plan.Rest && len(o.world.plan.Faults) > 0 {
+	if len(o.world.plan.Faults) > 0 {
 		limit += look
 	}
 	if slices.ContainsFunc(o.ops, func(s *opState) bool { return s.op.Verb == MakeNamespace }) {

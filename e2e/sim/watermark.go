@@ -19,7 +19,7 @@ func (s *witness) Claim(
 	defer f.mu.Unlock()
 	for _, c := range claimed {
 		o := &ownership{
-			begin: c.Watermark, claimed: s.life.node.world.since(), sent: store.MinKey(), published: map[dueState]bool{},
+			begin: c.Watermark, resume: c.Watermark, claimed: s.life.node.world.since(), sent: store.MinKey(), published: map[dueState]bool{},
 		}
 		if c.Published.After(o.begin) {
 			o.begin = c.Published
@@ -39,11 +39,11 @@ func (f *fence) reads(asked *store.DueAfter, rows []store.DueRow) {
 	}
 }
 
-// reads records the answer to a poll. The poll of an idle shard begins at MinKey, and the sweep handles its rows up to R.
-// Other polls begin at R, which goes back to W when a handover barrier falls.
+// reads records the answer to a poll. R goes back to W when a handover barrier falls, before the shard can be idle. Polls of an
+// idle shard begin at its sweep floor, and the sweep handles its rows up to R; other polls begin at R.
 func (o *ownership) reads(after store.Key, rows []store.DueRow) {
-	if after != store.MinKey() {
-		o.read = after
+	if after == o.resume && !o.resumed {
+		o.read, o.resumed = after, true
 	}
 	for i := range rows {
 		if key := rows[i].Key(); key.After(o.read) {

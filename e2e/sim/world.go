@@ -171,11 +171,8 @@ func (w *World) settle(ctx context.Context) bool {
 		sleep(ctx, time.Second)
 		counts, err := handle.Count(ctx, timer.SystemClock())
 		if err == nil && counts.Pending == 0 && w.late.Load() == 0 && w.oracle.quiet() {
-			// Results and marks follow the rows. When all shards are at rest, schedulers look for marks every 30 s.
-			sleep(ctx, 15*time.Second)
-			if w.plan.Rest {
-				sleep(ctx, 30*time.Second)
-			}
+			// Results and marks follow the rows. When all shards are idle, schedulers look for marks every 30 s.
+			sleep(ctx, 45*time.Second)
 			return true
 		}
 	}

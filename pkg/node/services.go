@@ -128,8 +128,8 @@ func (w *works) scheduler() ([]runtime.Part, error) {
 	b, o := w.backend, w.options
 	s, err := scheduler.New(scheduler.Config{
 		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
-		Random: rand.Uint64, Node: w.name,
-		Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry, Rest: store.AsksByShard(b.Store),
+		Random: rand.Uint64, Node: w.name, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
+		PaidByShard: store.AsksByShard(b.Store),
 	})
 	if err != nil {
 		return nil, err

@@ -69,10 +69,9 @@ type Shards interface {
 	Inspect(ctx context.Context, shards []shard.ID) ([]ShardState, error)
 }
 
-// ByShard is a rare power, found through As: an engine for which every shard of Due and of Overdue is a
-// question of its own, and is paid for whether there is something in the shard or not. Schedulers look at
-// shards in which nothing happens less often then (docs/decisions/0019-shards-at-rest.md): once in half a hint
-// window, with a Due from MinKey, which sees what an Overdue would see and when the next row is due.
+// ByShard is an optional capability, found through As: every shard of Due and of Overdue is a request, which costs money
+// whether the shard has rows or not. Schedulers then stop sweeping a shard as soon as a sweep has found no row in it, and
+// write watermarks less often (docs/decisions/0041-idle-shards-on-all-engines.md).
 //
 // PostgreSQL: one query for all shards, so no. DynamoDB: yes.
 type ByShard interface {

@@ -18,17 +18,28 @@ type claims struct {
 	end bus.Position
 }
 
-// claim notes the end of the due queue and then takes the shards over.
+// claimAtOnce bounds the shards of one call, so that it ends in time.
+const claimAtOnce = 1000
+
+// claim notes the end of the due queue and then takes the shards over. It bounds each of its calls.
 func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) {
-	floor, err := o.askFloor(ctx)
+	call, cancel := o.bounded(ctx)
+	floor, err := o.askFloor(call)
+	cancel()
 	if err != nil {
 		return claims{}, err
 	}
-	claimed, err := o.config.Store.Claim(ctx, o.config.Clock(), o.owner, shards)
-	if err != nil {
-		return claims{}, fmt.Errorf("claim %d shards: %w", len(shards), err)
+	c := claims{claimed: make([]store.Claimed, 0, len(shards)), end: floor.End}
+	for some := range slices.Chunk(shards, claimAtOnce) {
+		call, cancel := o.bounded(ctx)
+		claimed, err := o.config.Store.Claim(call, o.config.Clock(), o.owner, some)
+		cancel()
+		if err != nil {
+			return claims{}, fmt.Errorf("claim %d of %d shards: %w", len(some), len(shards), err)
+		}
+		c.claimed = append(c.claimed, claimed...)
 	}
-	return claims{claimed: claimed, end: floor.End}, nil
+	return c, nil
 }
 
 func (o *session) take(c claims) {
@@ -63,6 +74,19 @@ func (o *session) missing(now timer.Millis) []shard.ID {
 	return ids
 }
 
+// lookForShards requests a claim if shards may be missing: namespaces were added, or shards were lost.
+func (o *session) lookForShards(now timer.Millis) {
+	layout := o.config.Directory.Layout()
+	if layout == o.layout && len(o.fencedAt) == 0 {
+		return
+	}
+	missing := len(o.missing(now)) > 0
+	if !missing {
+		o.layout = layout
+	}
+	o.wanted = o.wanted || missing
+}
+
 // lately reports whether the shard was lost to a newer claim so recently that it is not claimed back: as
 // long as the bus gives the partition to us, somebody must own the shard in the end, but two owners
 // must not take it from each other again and again.
@@ -76,7 +100,9 @@ func (o *session) lately(id shard.ID, now timer.Millis) bool {
 func (o *session) claimMissing() {
 	o.wanted = false
 	o.work(effectClaim, func(ctx context.Context) func(timer.Millis) {
-		err := o.config.Directory.Refresh(ctx)
+		call, cancel := o.bounded(ctx)
+		err := o.config.Directory.Refresh(call)
+		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
 				o.wanted = true
@@ -106,13 +132,12 @@ func (o *session) claimThese(ids []shard.ID) {
 	})
 }
 
-// fenced notes which shards a step lost, given those owned before it.
-func (o *session) fenced(now timer.Millis, before []shard.ID, count int) {
-	if count == 0 {
+// fenced notes which shards a step lost.
+func (o *session) fenced(now timer.Millis, lost []shard.ID) {
+	if len(lost) == 0 {
 		return
 	}
-	o.metrics.fenced.Add(float64(count))
-	lost := slices.DeleteFunc(before, o.state.Owns)
+	o.metrics.fenced.Add(float64(len(lost)))
 	for _, id := range lost {
 		o.fencedAt[id] = now
 	}

@@ -54,11 +54,11 @@ func TestI15_AStepDelaysNoTimerByMoreThanASecond(t *testing.T) {
 		"back, a bit":      {5 * time.Second, 0},
 		"forward and back": {0, time.Hour, 0},
 	} {
-		for _, rest := range []bool{false, true} {
+		for _, paid := range []bool{false, true} {
 			for phase := 100 * time.Millisecond; phase < 2*time.Second; phase += 600 * time.Millisecond {
-				t.Run(fmt.Sprint(name, ", rest ", rest, ", after ", phase), func(t *testing.T) {
+				t.Run(fmt.Sprint(name, ", paid by shard ", paid, ", after ", phase), func(t *testing.T) {
 					inWorld(t, func(w *world) {
-						n, clocks := w.startClocked("a", steps[0], func(config *scheduler.Config) { config.Rest = rest })
+						n, clocks := w.startClocked("a", steps[0], func(config *scheduler.Config) { config.PaidByShard = paid })
 						for _, step := range steps[1:] {
 							w.pass(time.Minute + phase)
 							w.take()

@@ -64,8 +64,8 @@ type Config struct {
 	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have
 	// equal shares.
 	Agenda int
-	// PollPerShard and PollTotal bound the rows of one poll: 1,000 and 10,000.
-	PollPerShard, PollTotal int
+	// PollPerShard and PollTotal bound the rows of one poll: 1,000 and 10,000. PollShards bounds its shards: 1,000.
+	PollPerShard, PollTotal, PollShards int
 	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
 	QueueDepth int
 	// QueueAhead is how many due events may be unacknowledged before only namespaces publish that have few timers due and
@@ -85,17 +85,19 @@ type Config struct {
 	CallTimeout time.Duration
 	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
 	ClockBound time.Duration
-	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s, with Rest 10 s. An older
+	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s, with PaidByShard 10 s. An older
 	// watermark makes who takes over after a crash read more, and publish again what is still in the store of it.
 	AdvanceEvery time.Duration
 	// FloorEvery is the pause between two looks at the due queue while something waits for it: 500 ms.
 	FloorEvery time.Duration
-	// Rest lets shards in which nothing happens be looked at once in half a hint window, by one question each,
-	// and not in every sweep. A timer in such a shard whose hint was lost is late by up to that. It is for stores
-	// that are asked, and paid, by the shard: store.AsksByShard.
-	Rest bool
+	// ActiveFor is how long sweeps read a shard after a timer of it was last read or armed: 1 min, with PaidByShard until
+	// a sweep has found no row. After that the shard is idle, and read only once in half a hint window: a timer whose
+	// hint was lost is late by up to that.
+	ActiveFor time.Duration
+	// PaidByShard says that each shard of a query costs money (store.AsksByShard).
+	PaidByShard bool
 	// AnnounceAfter is how old an unannounced dead or parked timer is before the scheduler announces
-	// it, and how often it looks: 5 s; in a partition whose shards are all at rest, every half hint window.
+	// it, and how often it looks: 5 s; in a partition whose shards are all idle, every half hint window.
 	AnnounceAfter time.Duration
 
 	// Planted is for the simulation only.
@@ -119,9 +121,9 @@ func (c *Config) withDefaults() error {
 	if c.Format == 0 {
 		c.Format = event.Structured
 	}
-	advance := time.Second
-	if c.Rest {
-		advance = 10 * time.Second
+	advance, active := time.Second, time.Minute
+	if c.PaidByShard {
+		advance, active = 10*time.Second, 0
 	}
 	for _, d := range []struct {
 		field *time.Duration
@@ -142,6 +144,7 @@ func (c *Config) withDefaults() error {
 		{&c.FloorEvery, 500 * time.Millisecond},
 		{&c.QueueAheadFor, 50 * time.Millisecond},
 		{&c.AnnounceAfter, 5 * time.Second},
+		{&c.ActiveFor, active},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -156,6 +159,7 @@ func (c *Config) withDefaults() error {
 		{&c.Agenda, 65536},
 		{&c.PollPerShard, 1000},
 		{&c.PollTotal, 10000},
+		{&c.PollShards, 1000},
 		{&c.QueueDepth, 100000},
 		{&c.QueueAhead, 64},
 		{&c.PublishBatch, 512},
@@ -175,6 +179,7 @@ func (c *Config) limits() partition.Limits {
 		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
 		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
-		SweepPublish: c.SweepPublish, SweepMargin: c.SweepMargin, FullSweep: c.FullSweep, Rest: c.Rest, Planted: c.Planted,
+		SweepPublish: c.SweepPublish, SweepMargin: c.SweepMargin, FullSweep: c.FullSweep, ActiveFor: c.ActiveFor,
+		PollShards: c.PollShards, Planted: c.Planted,
 	}
 }

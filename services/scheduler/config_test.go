@@ -54,7 +54,6 @@ func TestThePartitionGetsTheConfiguredLimits(t *testing.T) {
 				field.SetInt(int64(1000 + i))
 			}
 		}
-		c.Rest = true
 	})
 	got, want := reflect.ValueOf(c.limits()), reflect.ValueOf(*c)
 	for i := range got.NumField() {

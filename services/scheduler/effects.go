@@ -50,7 +50,7 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	o.running[e] = true
 	o.workers.Go(func() {
 		ctx, cancel := o.io, context.CancelFunc(func() {})
-		if e != effectPublish && e != effectSweep { // which bound each of their calls
+		if e != effectPublish && e != effectSweep && e != effectClaim { // which bound each of their calls
 			ctx, cancel = o.bounded(ctx)
 		}
 		apply := io(ctx)
@@ -173,23 +173,31 @@ func (o *session) poll(now timer.Millis) {
 				return
 			}
 			o.worked(effectPoll, now)
-			before := o.state.Shards()
-			o.fenced(now, before, o.state.Polled(now, q, answer))
+			o.fenced(now, o.state.Polled(now, q, answer))
 			o.missed(effectPoll)
 		}
 	})
 }
 
-// sweep asks the floor first and reads the rows after it, page by page.
+// sweep asks the floor first and reads the rows after it, page by page. If all shards are idle, it reads none, and the
+// sessions of the process share a request for the floor.
 func (o *session) sweep() {
+	ask := o.askFloor
+	if _, all := o.state.IdleSince(); all {
+		ask = func(ctx context.Context) (bus.Floor, error) { return o.recentFloor(ctx, o.config.Sweep/2) }
+	}
 	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
 		call, cancel := o.bounded(ctx)
-		floor, err := o.askFloor(call)
+		floor, err := ask(call)
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
 				o.failed(effectSweep, now, err)
 				return
+			}
+			if o.pauses[effectSweep] != nil {
+				// Hints that were published in an outage of the bus are lost.
+				o.state.HintsLost(now)
 			}
 			o.state.Floor(now, floor)
 			o.sweepPage(o.state.SweepStart(now))
@@ -208,9 +216,8 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 				}
 				return
 			}
-			before := o.state.Shards()
 			next, done, fenced := o.state.Swept(q, page)
-			o.fenced(now, before, fenced)
+			o.fenced(now, fenced)
 			o.missed(effectSweep)
 			if !done {
 				o.sweepPage(next)
@@ -219,7 +226,7 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
 			o.sweptAt = now
 			o.worked(effectSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
-			o.wanted = o.wanted || len(o.missing(now)) > 0
+			o.lookForShards(now)
 		}
 	})
 }
@@ -240,7 +247,7 @@ func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.Ov
 
 func (o *session) floor() {
 	o.work(effectFloor, func(ctx context.Context) func(timer.Millis) {
-		floor, err := o.recentFloor(ctx)
+		floor, err := o.recentFloor(ctx, o.config.QueueAheadFor/4)
 		return func(now timer.Millis) {
 			if err != nil {
 				o.failed(effectFloor, now, err)
@@ -256,9 +263,9 @@ func (o *session) floor() {
 // askFloor requests the floor: the answer is not older than the call.
 func (o *session) askFloor(ctx context.Context) (bus.Floor, error) { return o.own(o.askFloors(ctx)) }
 
-// recentFloor returns a floor that is at most a quarter of QueueAheadFor old.
-func (o *session) recentFloor(ctx context.Context) (bus.Floor, error) {
-	return o.own(o.floors.recent(ctx, o.config.QueueAheadFor/4, o.askFloors))
+// recentFloor returns a floor that is at most so old.
+func (o *session) recentFloor(ctx context.Context, age time.Duration) (bus.Floor, error) {
+	return o.own(o.floors.recent(ctx, age, o.askFloors))
 }
 
 func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
@@ -294,8 +301,7 @@ func (o *session) advance(now timer.Millis) {
 				return
 			}
 			o.worked(effectAdvance, now.Add(o.config.AdvanceEvery))
-			before := o.state.Shards()
-			o.fenced(now, before, o.state.Advanced(items, answers))
+			o.fenced(now, o.state.Advanced(items, answers))
 			o.missed(effectAdvance)
 		}
 	})

@@ -10,7 +10,7 @@ type metrics struct {
 	partitions  prometheus.Gauge
 	armed       prometheus.Gauge
 	outstanding prometheus.Gauge
-	resting     prometheus.Gauge
+	idle        prometheus.Gauge
 	claims      prometheus.Counter
 	fenced      prometheus.Counter
 	published   prometheus.Counter
@@ -37,7 +37,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		partitions:  gauge("partitions", "Partitions this process owns."),
 		armed:       gauge("armed", "Timers in memory, waiting for their time."),
 		outstanding: gauge("outstanding", "Timers published as due and not yet acknowledged by dispatchers."),
-		resting:     gauge("shards_at_rest", "Shards in which nothing happens, which are looked at seldom where looking costs."),
+		idle:        gauge("shards_at_rest", "Idle shards: nothing in them is due soon, so they are read only once in half a hint window."),
 		claims:      prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
 		fenced:      prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),
 		published:   prometheus.NewCounter(counter("published_total", "Due events published.")),
@@ -58,20 +58,20 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2, 5, 10, 60},
 		}),
 	}
-	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.resting, m.claims, m.fenced, m.published,
+	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.idle, m.claims, m.fenced, m.published,
 		m.sweepFinds, m.announced, m.announceRefused, m.hints, m.failures, m.lateness)
 	return m
 }
 
 // gauges is what one session has added to the process's gauges.
-type gauges struct{ armed, outstanding, resting int }
+type gauges struct{ armed, outstanding, idle int }
 
 // show brings the process's gauges up to date with a session's state.
 func (m *metrics) show(shown *gauges, state *partition.Partition) {
-	now := gauges{armed: state.Armed(), outstanding: state.Outstanding(), resting: state.Resting()}
+	now := gauges{armed: state.Armed(), outstanding: state.Outstanding(), idle: state.Idle()}
 	m.armed.Add(float64(now.armed - shown.armed))
 	m.outstanding.Add(float64(now.outstanding - shown.outstanding))
-	m.resting.Add(float64(now.resting - shown.resting))
+	m.idle.Add(float64(now.idle - shown.idle))
 	*shown = now
 }
 
@@ -79,6 +79,6 @@ func (m *metrics) show(shown *gauges, state *partition.Partition) {
 func (m *metrics) hide(shown *gauges) {
 	m.armed.Sub(float64(shown.armed))
 	m.outstanding.Sub(float64(shown.outstanding))
-	m.resting.Sub(float64(shown.resting))
+	m.idle.Sub(float64(shown.idle))
 	*shown = gauges{}
 }

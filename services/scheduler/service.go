@@ -120,13 +120,11 @@ func (s *Service) readNamespaces(ctx context.Context) error {
 // open claims the partition's shards and starts its loop. Hints that arrive before it returns wait in
 // the bus's subscription.
 func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error) {
-	call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
-	defer cancel()
-	if err := s.config.Directory.Refresh(call); err != nil {
+	if err := s.readNamespaces(ctx); err != nil {
 		return nil, fmt.Errorf("open partition %d: read namespaces: %w", p, err)
 	}
 	o := newSession(ctx, s, p, s.incarnation())
-	claims, err := o.claim(call, o.missing(s.config.Clock()))
+	claims, err := o.claim(ctx, o.missing(s.config.Clock()))
 	if err != nil {
 		o.cancel()
 		return nil, fmt.Errorf("open partition %d: %w", p, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,10 +64,13 @@ type session struct {
 	fencedAt map[shard.ID]timer.Millis
 	// wanted: there may be shards to claim.
 	wanted bool
+	// layout is that of the directory when no shard of it was missing.
+	layout uint64
 	// closing: nothing new is begun.
 	closing bool
 	shown   gauges
 
+	// hints are without Revision where only the shard is known.
 	hints chan event.Hint
 	// overflow is set when a hint did not fit.
 	overflow atomic.Bool
@@ -115,14 +119,18 @@ func (o *session) begin() { o.loop.Go(o.run) }
 func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 	h, err := event.UnmarshalHint(d.Body)
 	if err != nil {
-		// A hint that cannot be read, as that of a later release may be, is a hint that was lost: the sweep finds its
-		// timer. A queue to return it to does not exist.
+		// A hint that cannot be read, for example that of a later release, counts as lost: a poll of the shard, which is
+		// its key, finds the timer. It cannot return to a queue, because hints have none.
 		result := "malformed"
 		if errors.Is(err, event.ErrUnknown) {
 			result = "unknown"
 		}
 		o.metrics.hints.WithLabelValues(result).Inc()
-		return nil
+		id, err := strconv.ParseUint(d.Key, 10, 32)
+		if err != nil {
+			return nil //nolint:nilerr // it names no shard
+		}
+		h = event.Hint{Shard: shard.ID(id)}
 	}
 	select {
 	case o.hints <- h:
@@ -163,7 +171,9 @@ func (o *session) hint(h event.Hint) {
 	now := o.config.Clock()
 	for range cap(o.hints) {
 		result := o.state.Hint(now, h)
-		o.metrics.hints.WithLabelValues(string(result)).Inc()
+		if h.Revision != 0 { // else Deliver has counted it
+			o.metrics.hints.WithLabelValues(string(result)).Inc()
+		}
 		if result == partition.HintForeign {
 			// A namespace made after the partition was opened, or a shard lost to another owner.
 			o.wanted = o.wanted || !o.lately(h.Shard, now)
@@ -240,12 +250,12 @@ func (o *session) floorAt() timer.Millis {
 	}
 }
 
-// announceAt is when to look for marks next. They come from timers that were out, so that one look a while after the
-// last shard came to rest finds what there was; the owner goes on looking as often as it polls, for what a
-// dispatcher of an earlier owner may still do.
+// announceAt is when to look for marks next. Marks come from timers that were in flight, so that one look a while after the
+// last shard became idle finds them all. The owner continues to look as often as it polls, for what a dispatcher of an
+// earlier owner may still do.
 func (o *session) announceAt() timer.Millis {
 	at := o.at[effectAnnounce]
-	since, all := o.state.AtRestSince()
+	since, all := o.state.IdleSince()
 	if !all || o.pauses[effectAnnounce] != nil || o.announcedAt < since.Add(o.config.AnnounceAfter) {
 		return at
 	}

@@ -30,6 +30,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 		return nil, nil
 	}
 	var out []store.Notice
+	list := shardsJSON(shards)
 	err := s.read(ctx, "read unannounced timers", func(c *conn) error {
 		read := func(rows *sql.Rows) error {
 			var n store.Notice
@@ -45,7 +46,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 		}
 		return c.snapshot(func() error {
 			for _, query := range []string{selectParkedMarks, selectDeadMarks} {
-				if err := c.each(read, query, before, shardsJSON(shards), limit); err != nil {
+				if err := c.each(read, query, before, list, limit); err != nil {
 					return err
 				}
 			}

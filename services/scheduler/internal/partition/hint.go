@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"container/heap"
+
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -19,7 +21,7 @@ const (
 )
 
 // Hint takes in that a state exists. Hints may be lost, repeated, stale or late: whatever is armed here
-// goes through the row check before it is delivered.
+// goes through the row check before it is delivered. A hint without Revision could not be read: a poll reads its shard.
 func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	s := p.shard(h.Shard)
 	if s == nil {
@@ -30,15 +32,18 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 		Attempt: h.Attempt, DueAt: h.DueAt, UpdatedAt: h.UpdatedAt, Target: h.Target,
 	}
 	switch {
+	case h.Revision == 0:
+		p.pollBy(s, now)
+		return HintLater
 	case p.known(agenda.StateOf(&row)):
 		return HintKnown
-	case s.standing && !row.Key().After(s.barrier):
+	case s.standing && !row.Key().After(s.takeover.barrier):
 		return HintBarred
 	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, agenda.Entry{Row: row, Again: s.again(now, &row)}):
-		s.resting = false
+		p.use(s, now)
 		return HintArmed
 	default:
-		s.pollAt = min(s.pollAt, max(now, h.DueAt.Add(-p.limits.LookAhead)))
+		p.pollBy(s, max(now, h.DueAt.Add(-p.limits.LookAhead)))
 		return HintLater
 	}
 }
@@ -49,4 +54,5 @@ func (p *Partition) HintsLost(now timer.Millis) {
 	for _, s := range p.shards {
 		s.pollAt = min(s.pollAt, now)
 	}
+	heap.Init(&p.polls)
 }

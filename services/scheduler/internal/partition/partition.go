@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"container/heap"
 	"errors"
 	"maps"
 	"math"
@@ -39,9 +40,11 @@ type Limits struct {
 	SweepMargin time.Duration
 	// FullSweep is how often a sweep begins at the first key.
 	FullSweep time.Duration
-	// Rest lets shards come to rest (rest.go).
-	Rest    bool
-	Planted Planted
+	// ActiveFor is how long a shard does not become idle after a row of it was read or armed (idle.go).
+	ActiveFor time.Duration
+	// PollShards bounds the shards of one poll.
+	PollShards int
+	Planted    Planted
 }
 
 // Planted turns single rules off. It is the zero value but in simulations that have to fail.
@@ -54,14 +57,21 @@ type Planted struct {
 	Early time.Duration
 	// FirstComeFirstServed gives namespaces no shares: no I16.
 	FirstComeFirstServed bool
-	// RestBehindR asks shards at rest as it asks the others, so that nobody looks at what lies behind R.
-	RestBehindR bool
+	// IdleFromR polls idle shards from R, as it polls the others, so that nothing reads the rows before R.
+	IdleFromR bool
 }
 
 // Partition is the owner's state.
 type Partition struct {
 	limits Limits
 	shards []*ownedShard // by id
+	// No step of a session reads all shards, as a partition may have very many that are idle. So these have the few that
+	// it needs: polls has all shards, ordered by when to poll them; active those that are not idle; behind those whose
+	// watermark R has passed; standing counts the barriers that stand.
+	polls    pollHeap
+	active   map[shard.ID]*ownedShard
+	behind   map[shard.ID]*ownedShard
+	standing int
 	// polledFirst is the shard that the last poll asked first.
 	polledFirst shard.ID
 	agenda      *agenda.Agenda
@@ -84,8 +94,8 @@ type Partition struct {
 	// liftedAt is when a barrier fell, and staleAt when publications of earlier epochs may be repeated; Never if a
 	// sweep has started since.
 	liftedAt, staleAt timer.Millis
-	// restedAt is when a shard last came to rest.
-	restedAt timer.Millis
+	// idleSince is when a shard last became idle.
+	idleSince timer.Millis
 	// misses counts shards that the store could not serve while it served others; missed is why, of the first.
 	misses int
 	missed error
@@ -99,34 +109,40 @@ type ownedShard struct {
 	group string
 	// claimedAt is when the claim had been committed, by this node's clock.
 	claimedAt timer.Millis
-	// endAtClaim is where the due queue ended before the claim: nothing from before the claim lies
-	// at or after it.
-	endAtClaim bus.Position
-	watermark  store.Key // W
-	read       store.Key // R
-	// resume is where R begins: at W, unless the clock was set back since W was written.
-	resume store.Key
-	// barrier is max(P, W) as the claim found them: keys up to it may be out already. It stands until
-	// the dispatchers' floor has passed endAtClaim; while P > W (held), the watermark does not move.
-	barrier  store.Key
-	standing bool
-	held     bool
-	// liftedTick is when the barrier fell.
-	liftedTick uint64
-	// lifted is the barrier after it fell: what lies up to it is published in a way that the bus
-	// cannot take for a repetition.
-	lifted store.Key
+	watermark store.Key // W
+	read      store.Key // R
+	// takeover is what the claim found. It is nil once it does not matter any more.
+	takeover *takeover
 	// sent is the largest key handed to the bus.
 	sent   store.Key
 	pollAt timer.Millis
-	cut    bool
-	// polling is set while a Due that includes this shard runs.
-	polling bool
-	// resting: nothing is known in it that is due, armed or out, and its polls stand in for sweeps.
-	resting bool
+	// place is the shard's index in polls.
+	place int32
+	// While its barrier stands, keys up to it may have been published. While it is held (P > W), the watermark does not move.
+	standing, held bool
+	cut            bool
+	// polling is set while a Due that includes this shard runs, and wentBack if R has gone back meanwhile.
+	polling, wentBack bool
+	// idle: nothing of it is known to be due, armed or in flight, and its polls replace sweeps.
+	idle bool
+	// usedAt is when a row of it was last read or armed.
+	usedAt timer.Millis
 	// sweepFrom is where the next sweep begins to read, and fullAt when the last one began that read from the first key.
 	sweepFrom store.Key
 	fullAt    timer.Millis
+}
+
+// takeover is what a claim found.
+type takeover struct {
+	// end is where the due queue ended before the claim: nothing from before the claim lies at or after it.
+	end bus.Position
+	// resume is where R begins: at W, unless the clock was set back since W was written.
+	resume store.Key
+	// barrier is max(P, W). It stands until the dispatchers' floor has passed end. Then keys up to it are published in a way
+	// that the bus cannot take for a repetition.
+	barrier store.Key
+	// fellAt is the tick at which it fell.
+	fellAt uint64
 }
 
 // publication is a state in flight: handed to the bus and not yet passed by the ack floor.
@@ -148,6 +164,7 @@ type publication struct {
 func New(limits Limits) *Partition {
 	return &Partition{
 		limits: limits, agenda: agenda.New(),
+		active: map[shard.ID]*ownedShard{}, behind: map[shard.ID]*ownedShard{},
 		out: map[agenda.State]*publication{}, inFlight: map[string]int{}, forgotten: map[agenda.State]uint64{},
 		liftedAt: timer.Never, staleAt: timer.Never,
 	}
@@ -178,21 +195,25 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 	resume := notBeyond(c.Watermark, now.Add(p.limits.ClockBound-p.limits.Slack))
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
-		claim: c.Claim, group: group, claimedAt: now, endAtClaim: end,
-		watermark: c.Watermark, read: resume, resume: resume, barrier: resume, standing: true,
-		lifted: store.MinKey(), sent: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
+		claim: c.Claim, group: group, claimedAt: now, watermark: c.Watermark, read: resume,
+		takeover: &takeover{end: end, resume: resume, barrier: resume}, standing: true,
+		sent: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
 	}
 	s.fullAt = now.Add(-p.limits.FullSweep)
 	if published.After(resume) {
-		s.read, s.barrier, s.held = published, published, true
+		s.read, s.takeover.barrier, s.held = published, published, true
 	}
 	at, known := p.find(c.Claim.Shard)
 	if known {
-		p.drop(c.Claim.Shard)
+		p.drop(p.shards[at])
 		p.shards[at] = s
-		return
+	} else {
+		p.shards = slices.Insert(p.shards, at, s)
 	}
-	p.shards = slices.Insert(p.shards, at, s)
+	heap.Push(&p.polls, s)
+	p.active[s.claim.Shard] = s
+	p.standing++
+	p.advanceLater(s)
 }
 
 // notBeyond returns a key, or the largest key of a time if the key is beyond it.
@@ -209,12 +230,19 @@ func (p *Partition) Fenced(id shard.ID) {
 	if !known {
 		return
 	}
-	p.drop(id)
+	p.drop(p.shards[at])
 	p.shards = slices.Delete(p.shards, at, at+1)
 }
 
-// drop forgets what is armed and outstanding for a shard.
-func (p *Partition) drop(id shard.ID) {
+// drop removes a shard from everything but the list of shards.
+func (p *Partition) drop(s *ownedShard) {
+	id := s.claim.Shard
+	heap.Remove(&p.polls, int(s.place))
+	delete(p.active, id)
+	delete(p.behind, id)
+	if s.standing {
+		p.standing--
+	}
 	p.agenda.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
 	for state, pub := range p.out {
 		if pub.row.Ref.Shard == id {
@@ -268,11 +296,14 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	}
 	p.floor = f
 	p.forgetPassed(now)
+	if p.standing == 0 {
+		return
+	}
 	for _, s := range p.shards {
-		if s.standing && !f.Floor.Before(s.endAtClaim) {
-			s.lift(now)
+		if s.standing && !f.Floor.Before(s.takeover.end) {
+			p.lift(now, s)
 			p.ticks++
-			s.liftedTick = p.ticks
+			s.takeover.fellAt = p.ticks
 			p.liftedAt = now
 		}
 	}
@@ -346,14 +377,20 @@ func (p *Partition) forgottenSince(tick uint64, state agenda.State) bool {
 
 // lift ends the barrier: nothing that an earlier owner published is out any more. What it left behind
 // is read again from the watermark, once.
-func (s *ownedShard) lift(now timer.Millis) {
+func (p *Partition) lift(now timer.Millis, s *ownedShard) {
 	s.standing = false
-	s.lifted = s.barrier
+	p.standing--
 	if s.held {
 		s.held = false
-		s.read = s.resume
-		s.pollAt = now
+		s.read, s.wentBack = s.takeover.resume, true
+		p.setPoll(s, now)
 	}
+	p.advanceLater(s)
+}
+
+// fellBefore reports whether the barrier of the shard fell before a tick.
+func (s *ownedShard) fellBefore(tick uint64) bool {
+	return !s.standing && (s.takeover == nil || s.takeover.fellAt < tick)
 }
 
 // again reports whether the bus must not take a publication of the row for a repetition. Around a take-over
@@ -361,7 +398,10 @@ func (s *ownedShard) lift(now timer.Millis) {
 // published before in vain: by an earlier owner, or by this one, for a hint that came before its row, and then
 // forgotten as gone.
 func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
-	return !row.Key().After(s.lifted) || !s.standing && row.DueAt < now
+	if s.standing {
+		return false
+	}
+	return row.DueAt < now || s.takeover != nil && !row.Key().After(s.takeover.barrier)
 }
 
 // NeedsFloor reports whether a barrier is up, publishing waits for the queue to drain, or half of the in-flight set is in
@@ -370,7 +410,7 @@ func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.out) >= p.limits.Outstanding {
 		return true
 	}
-	return slices.ContainsFunc(p.shards, func(s *ownedShard) bool { return s.standing })
+	return p.standing > 0
 }
 
 func (p *Partition) find(id shard.ID) (int, bool) {

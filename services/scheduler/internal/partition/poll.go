@@ -1,8 +1,10 @@
 package partition
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
@@ -11,16 +13,11 @@ import (
 // PollAt returns when the next poll is worth making: when a shard's next row comes into the look-ahead,
 // but not before the timer heap has room for it.
 func (p *Partition) PollAt() timer.Millis {
-	next, may := timer.Never, p.mayPoll()
-	for _, s := range p.shards {
-		if !s.polling && s.pollAt < next && may(s) {
-			next = min(next, s.pollAt)
-		}
-	}
-	return next
+	may := p.mayPoll()
+	return nextPoll(p.polls, 0, timer.Never, func(s *ownedShard) bool { return !s.polling && may(s) })
 }
 
-// Poll returns the question for all shards whose time has come. It must be followed by Polled or
+// Poll returns the question for the shards whose time has come, PollShards at most. It must be followed by Polled or
 // PollFailed with the same question.
 func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	q := store.DueQuery{
@@ -29,15 +26,20 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 		Total:    p.limits.PollTotal,
 	}
 	room, may := p.room(), p.mayPoll()
-	for _, s := range p.shards {
-		if s.polling || s.pollAt > now || !may(s) {
-			continue
-		}
+	shards := duePolls(p.polls, 0, nil, now, func(s *ownedShard) bool { return !s.polling && may(s) })
+	if len(shards) > p.limits.PollShards {
+		slices.SortFunc(shards, func(a, b *ownedShard) int {
+			return cmp.Or(cmp.Compare(a.pollAt, b.pollAt), cmp.Compare(a.claim.Shard, b.claim.Shard))
+		})
+		shards = shards[:p.limits.PollShards]
+	}
+	sortByID(shards)
+	for _, s := range shards {
 		room = max(room, p.heapShare(s.group)-p.agenda.LenOf(s.group))
-		s.polling = true
+		s.polling, s.wentBack = true, false
 		// A hint that arrives while the poll runs must not be overwritten by its answer.
-		s.pollAt = timer.Never
-		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s)})
+		p.setPoll(s, timer.Never)
+		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s, now)})
 	}
 	p.ticks++
 	p.pollTick = p.ticks
@@ -64,14 +66,14 @@ func (p *Partition) PollFailed(q store.DueQuery, retryAt timer.Millis) {
 	for _, asked := range q.Shards {
 		if s := p.shard(asked.Claim.Shard); s != nil && s.claim == asked.Claim {
 			s.polling = false
-			s.pollAt = min(s.pollAt, retryAt)
+			p.pollBy(s, retryAt)
 		}
 	}
 }
 
 // Polled takes in the answer to Poll's question. It returns the shards that were fenced, which are
 // forgotten already.
-func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.DueShard) (fenced int) {
+func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.DueShard) (fenced []shard.ID) {
 	for i, asked := range q.Shards {
 		s := p.shard(asked.Claim.Shard)
 		if s == nil || s.claim != asked.Claim {
@@ -79,18 +81,20 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 		}
 		if isFenced(answer[i].Err) {
 			p.Fenced(asked.Claim.Shard)
-			fenced++
+			fenced = append(fenced, asked.Claim.Shard)
 			continue
 		}
 		s.polling = false
 		if answer[i].Err != nil {
 			p.miss(answer[i].Err)
-			s.pollAt = min(s.pollAt, now.Add(p.limits.BusyPoll))
+			p.pollBy(s, now.Add(p.limits.BusyPoll))
 			continue
 		}
-		if s.read.Compare(asked.After) < 0 {
-			// The barrier fell while this poll ran: it started too far ahead.
-			continue
+		if s.wentBack {
+			continue // the poll started too far ahead
+		}
+		if s.idle && len(answer[i].Rows) == 0 && !answer[i].Cut {
+			p.walked(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))
 		}
 		p.take(now, s, &answer[i])
 	}
@@ -100,11 +104,14 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 
 // take arms the rows of a shard.
 func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard) {
-	s.resting = s.resting && len(found.Rows) == 0
+	if len(found.Rows) > 0 {
+		p.use(s, now)
+	}
+	defer p.advanceLater(s)
 	for i := range found.Rows {
 		row := &found.Rows[i]
 		if !row.Key().After(s.read) {
-			// The shard was at rest, so the poll began at the first key. The next sweep judges this row.
+			// The shard was idle, so the poll began before R. The next sweep judges this row.
 			if !row.Key().After(s.sweepFrom) {
 				s.sweepFrom = before(row.Key())
 			}
@@ -112,7 +119,8 @@ func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard)
 		}
 		if state := agenda.StateOf(row); !p.known(state) && !p.forgottenSince(p.pollTick, state) {
 			if !p.arm(s, agenda.Entry{Row: *row, Again: s.again(now, row)}) {
-				s.cut, s.pollAt = true, now
+				s.cut = true
+				p.setPoll(s, now)
 				return
 			}
 		}
@@ -120,13 +128,12 @@ func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard)
 	}
 	s.cut = found.Cut
 	if found.Cut {
-		s.pollAt = now
+		p.setPoll(s, now)
 		return
 	}
-	next := timer.Never
+	next := p.lookAt(s, now)
 	if found.NextDueAt != timer.Never {
-		next = found.NextDueAt.Add(-p.limits.LookAhead)
+		next = min(next, found.NextDueAt.Add(-p.limits.LookAhead))
 	}
-	next = max(next, now.Add(p.limits.BusyPoll))
-	s.pollAt = min(s.pollAt, next, now.Add(p.limits.HintWindow/2))
+	p.pollBy(s, max(next, now.Add(p.limits.BusyPoll)))
 }

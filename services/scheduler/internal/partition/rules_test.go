@@ -1,10 +1,12 @@
 package partition_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
@@ -63,8 +65,8 @@ func TestI5_AFencedShardStopsAtOnce(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
 	b.wantReleased(start+100, "1")
-	if n := b.p.Advanced([]store.Advance{{Claim: b.claim}}, []error{store.ErrFenced}); n != 1 {
-		t.Fatalf("%d shards fenced, want 1", n)
+	if n := b.p.Advanced([]store.Advance{{Claim: b.claim}}, []error{store.ErrFenced}); !slices.Equal(n, []shard.ID{3}) {
+		t.Fatalf("shards %v are fenced, want 3", n)
 	}
 	b.wantReleased(start + 200)
 	if b.p.Armed() != 0 || b.p.Outstanding() != 0 || len(b.p.Releases()) != 0 {
@@ -78,7 +80,7 @@ func TestI5_AnAnswerToAnOlderClaimIsPassedOver(t *testing.T) {
 	q := b.p.Poll(start)
 	newer := store.Claim{Shard: 3, Version: 2}
 	b.p.Claim(start, "n", store.Claimed{Claim: newer, Watermark: store.MinKey(), Published: store.MinKey()}, bus.Position{})
-	if n := b.p.Polled(start, q, []store.DueShard{{Err: store.ErrFenced}}); n != 0 || !b.p.Owns(3) {
+	if n := b.p.Polled(start, q, []store.DueShard{{Err: store.ErrFenced}}); len(n) != 0 || !b.p.Owns(3) {
 		t.Fatal("the fence of an older claim must not end the newer one")
 	}
 }

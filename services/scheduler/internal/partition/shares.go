@@ -54,10 +54,10 @@ func (p *Partition) leaveToPoll(row *store.DueRow) {
 		return
 	}
 	if key := row.Key(); !key.After(s.read) {
-		s.read = before(key)
+		s.read, s.wentBack = before(key), true
 	}
 	s.cut = true
-	s.pollAt = min(s.pollAt, row.DueAt.Add(-p.limits.LookAhead))
+	p.pollBy(s, row.DueAt.Add(-p.limits.LookAhead))
 }
 
 // mayPoll returns which shards may be polled: while a quarter of the timer heap is free all of them, else those of

@@ -57,7 +57,7 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 //
 // A walk begins where no row can be before (sweepFrom), and every FullSweep at the first key (I4). It goes to the
 // present, beyond R for one page: overdue rows there mean that a hint was lost, and bring the shard's poll forward. A
-// shard whose poll was cut knows already. Shards at rest are left to their polls.
+// shard whose poll was cut knows already. Idle shards are left to their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.forgetPassed(now)
 	p.ticks++
@@ -67,13 +67,11 @@ func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	}
 	p.sweep = sweep{
 		number: p.sweep.number + 1, running: true, start: p.ticks, now: now,
-		walks: make(map[shard.ID]*walk, len(p.shards)),
 	}
-	ranges := make([]store.OverdueRange, 0, len(p.shards))
-	for _, s := range p.shards {
-		if s.leftToPoll(now) {
-			continue
-		}
+	shards := p.swept(now)
+	p.sweep.walks = make(map[shard.ID]*walk, len(shards))
+	ranges := make([]store.OverdueRange, 0, len(shards))
+	for _, s := range shards {
 		w := &walk{claim: s.claim, from: s.sweepFrom, upto: s.read, read: s.read}
 		if now.Sub(s.fullAt) >= p.limits.FullSweep {
 			w.from, w.full = store.MinKey(), true
@@ -94,9 +92,9 @@ func (p *Partition) overdue(ranges []store.OverdueRange) store.OverdueQuery {
 	return store.OverdueQuery{Shards: ranges, Before: p.sweep.now + 1, Limit: sweepPage}
 }
 
-// Swept takes in a page. It returns the next question, or done when the walk has ended. fenced counts
+// Swept takes in a page. It returns the next question, or done when the walk has ended. fenced lists
 // shards that were lost to a newer claim.
-func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced int) {
+func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced []shard.ID) {
 	var ranges []store.OverdueRange
 	for i, asked := range q.Shards {
 		s := p.shard(asked.Claim.Shard)
@@ -105,7 +103,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		}
 		if isFenced(page[i].Err) {
 			p.Fenced(asked.Claim.Shard)
-			fenced++
+			fenced = append(fenced, asked.Claim.Shard)
 			continue
 		}
 		w := p.sweep.walks[asked.Claim.Shard]
@@ -117,6 +115,9 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		}
 		rows := page[i].Rows
 		p.sweep.read += len(rows)
+		if len(rows) > 0 {
+			p.use(s, p.sweep.now)
+		}
 		if len(rows) > 0 && !w.occupied {
 			w.occupied, w.first = true, rows[0].Key()
 		}
@@ -165,11 +166,11 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 		// The row was read before its outcome was written, or it is overdue in the next sweep too.
 		return
 	case row.Key().After(s.read):
-		s.pollAt = min(s.pollAt, now)
+		p.pollBy(s, now)
 	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
 		// Written under this claim: only this owner could have published it, and did not.
 		p.candidate(row)
-	case !s.standing && s.liftedTick < p.sweep.start, now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
+	case s.fellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
 		// An earlier owner may have published it, but that is gone from the queue by now.
 		p.candidate(row)
 	}

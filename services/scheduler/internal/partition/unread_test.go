@@ -29,8 +29,8 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	q := b.p.Poll(start)
-	if fenced := b.p.Polled(start, q, []store.DueShard{{Err: errHot}}); fenced != 0 || !b.p.Owns(3) {
-		t.Fatalf("%d shards fenced, still owned: %t", fenced, b.p.Owns(3))
+	if fenced := b.p.Polled(start, q, []store.DueShard{{Err: errHot}}); len(fenced) != 0 || !b.p.Owns(3) {
+		t.Fatalf("shards %v fenced, still owned: %t", fenced, b.p.Owns(3))
 	}
 	b.missed()
 	if at := b.p.PollAt(); at != start+500 {
@@ -43,7 +43,7 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 // TestNothingIsConcludedOfAShardThatCannotBeSwept: its published states stay outstanding although no row was seen, and the
 // shard does not become idle.
 func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
-	b := newBench(t, restful())
+	b := newBench(t, idling())
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
@@ -54,17 +54,17 @@ func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 		t.Fatalf("the sweep asks %d shards, want 1", len(q.Shards))
 	}
 	_, done, fenced := b.p.Swept(q, []store.OverdueShard{{Err: errHot}})
-	if !done || fenced != 0 || !b.p.Owns(3) {
-		t.Fatalf("the sweep is over: %t, %d shards fenced", done, fenced)
+	if !done || len(fenced) != 0 || !b.p.Owns(3) {
+		t.Fatalf("the sweep is over: %t, shards %v fenced", done, fenced)
 	}
 	b.missed()
-	if b.p.Outstanding() != 1 || b.p.Resting() != 0 {
-		t.Errorf("%d states outstanding, %d shards at rest; want 1 and 0", b.p.Outstanding(), b.p.Resting())
+	if b.p.Outstanding() != 1 || b.p.Idle() != 0 {
+		t.Errorf("%d states outstanding, %d idle shards; want 1 and 0", b.p.Outstanding(), b.p.Idle())
 	}
 	b.remove(1)
 	b.sweep(start + 10_000)
-	if b.p.Outstanding() != 0 || b.p.Resting() != 1 {
-		t.Errorf("swept: %d states outstanding, %d shards at rest; want 0 and 1", b.p.Outstanding(), b.p.Resting())
+	if b.p.Outstanding() != 0 || b.p.Idle() != 1 {
+		t.Errorf("swept: %d states outstanding, %d idle shards; want 0 and 1", b.p.Outstanding(), b.p.Idle())
 	}
 }
 
@@ -80,8 +80,8 @@ func TestAWatermarkThatCouldNotBeMovedIsMovedLater(t *testing.T) {
 	if len(items) != 1 {
 		t.Fatalf("%d watermarks to move, want 1", len(items))
 	}
-	if fenced := b.p.Advanced(items, []error{errHot}); fenced != 0 || !b.p.Owns(3) {
-		t.Fatalf("%d shards fenced, still owned: %t", fenced, b.p.Owns(3))
+	if fenced := b.p.Advanced(items, []error{errHot}); len(fenced) != 0 || !b.p.Owns(3) {
+		t.Fatalf("shards %v fenced, still owned: %t", fenced, b.p.Owns(3))
 	}
 	b.missed()
 	if again := b.p.Advances(now); len(again) != 1 || again[0] != items[0] {

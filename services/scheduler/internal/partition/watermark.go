@@ -1,7 +1,9 @@
 package partition
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -26,8 +28,10 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 		}
 	}
 	var items []store.Advance
-	for _, s := range p.shards {
-		if s.held {
+	for _, id := range slices.Sorted(maps.Keys(p.behind)) {
+		s := p.behind[id]
+		if !s.read.After(s.watermark) { // R went back
+			delete(p.behind, id)
 			continue
 		}
 		to := s.read
@@ -42,8 +46,8 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	return items
 }
 
-// Advanced takes in the answers. It returns how many shards were fenced.
-func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced int) {
+// Advanced takes in the answers. It returns the shards that were fenced.
+func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced []shard.ID) {
 	for i, item := range items {
 		s := p.shard(item.Claim.Shard)
 		if s == nil || s.claim != item.Claim {
@@ -51,7 +55,7 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced int
 		}
 		if isFenced(answers[i]) {
 			p.Fenced(item.Claim.Shard)
-			fenced++
+			fenced = append(fenced, item.Claim.Shard)
 			continue
 		}
 		if answers[i] != nil {
@@ -60,6 +64,9 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced int
 		}
 		if item.Watermark.After(s.watermark) {
 			s.watermark = item.Watermark
+		}
+		if !s.read.After(s.watermark) {
+			delete(p.behind, item.Claim.Shard)
 		}
 	}
 	return fenced
@@ -81,11 +88,11 @@ func before(k store.Key) store.Key {
 }
 
 // Behind reports whether a watermark has something to catch up with.
-func (p *Partition) Behind() bool {
-	for _, s := range p.shards {
-		if !s.held && s.read.After(s.watermark) {
-			return true
-		}
+func (p *Partition) Behind() bool { return len(p.behind) > 0 }
+
+// advanceLater notes that R of a shard has moved, so that the watermark follows.
+func (p *Partition) advanceLater(s *ownedShard) {
+	if !s.held && s.read.After(s.watermark) {
+		p.behind[s.claim.Shard] = s
 	}
-	return false
 }

@@ -25,7 +25,7 @@ type tally struct {
 func counting(y *tally) func(*scheduler.Config) {
 	return func(c *scheduler.Config) {
 		y.Shards, y.asked = c.Store, map[shard.ID]int{}
-		c.Store, c.Rest = y, true
+		c.Store, c.PaidByShard = y, true
 	}
 }
 
@@ -76,7 +76,7 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 		asked, marks := y.take()
 		for id, count := range asked {
 			if count != 2*minutes {
-				t.Errorf("shard %s, at rest, is asked %d times in %d minutes, want twice a minute", id, count, minutes)
+				t.Errorf("idle shard %s is asked %d times in %d minutes, want twice a minute", id, count, minutes)
 			}
 		}
 		if len(asked) != partitions || marks != 2*minutes*partitions {
@@ -94,7 +94,7 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 		asked, _ = y.take()
 		for id, count := range asked {
 			if id != busy && count != 2*minutes {
-				t.Errorf("shard %s, at rest beside a busy one, is asked %d times, want %d", id, count, 2*minutes)
+				t.Errorf("shard %s, idle next to a busy one, is asked %d times, want %d", id, count, 2*minutes)
 			}
 			// A sweep sees it gone, and perhaps one more that it is empty.
 			if id == busy && (count < len(timers) || count > 2*len(timers)+2*minutes) {
@@ -105,22 +105,21 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 	})
 }
 
-// TestI4_ALostHintInAShardAtRestCostsHalfAHintWindow is the bound of decision 0019.
-func TestI4_ALostHintInAShardAtRestCostsHalfAHintWindow(t *testing.T) {
+// TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow is the bound of decisions 0019 and 0041.
+func TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a", counting(&tally{}))
 		w.pass(10*time.Minute + 10*time.Second)
 		timers := w.many(20, 3*time.Second, false)
 		w.pass(time.Minute)
-		// Grace and a sweep beside it: for a row that lies behind R.
-		w.wantFired(30*time.Second+2*time.Second+2*time.Second, timers...)
+		w.wantFired(idleBound, timers...) // with grace and sweep, for rows before R
 		n.end()
 	})
 }
 
-// TestI14_MarksAreAnnouncedInPartitionsAtRest: a dispatcher may die when nothing of its work is known here any
+// TestI14_MarksAreAnnouncedInIdlePartitions: a dispatcher may die when nothing of its work is known here any
 // more.
-func TestI14_MarksAreAnnouncedInPartitionsAtRest(t *testing.T) {
+func TestI14_MarksAreAnnouncedInIdlePartitions(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a", counting(&tally{}))
 		w.pass(2 * time.Minute)

@@ -1,0 +1,105 @@
+package partition
+
+import (
+	"maps"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// A shard becomes idle when a walk has found no row in it, nothing of it is armed or in flight, and no row of it was read
+// or armed for ActiveFor. Sweeps leave idle shards out. Their polls, at least one in half a hint window, start where a sweep
+// would start instead of at R, so that one query is both poll and sweep (I4). Any row that is found or armed makes the shard
+// active again. See decisions 0019 and 0041.
+
+// settle makes shards idle in which the walk that has just ended found nothing.
+func (p *Partition) settle() {
+	var busy map[shard.ID]bool
+	before := len(p.active)
+	for id, s := range p.active {
+		w, walked := p.sweep.walks[id]
+		// A walk under an earlier claim says nothing. A walk sees what is due by its own present, and R may be beyond that.
+		whole := walked && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
+		if !whole || s.standing || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
+			continue
+		}
+		if busy == nil {
+			busy = p.busy()
+		}
+		if !busy[id] {
+			s.idle = true
+			delete(p.active, id)
+			p.idleSince = p.sweep.now
+			if s.takeover != nil && s.takeover.barrier.DueAt < p.sweep.now {
+				s.takeover = nil // its barrier fell before the next sweep, and its keys are of the past
+			}
+		}
+	}
+	if 2*len(p.active) < before {
+		p.active = maps.Clone(p.active) // maps do not shrink
+	}
+}
+
+// busy returns the shards that have timers armed or in flight.
+func (p *Partition) busy() map[shard.ID]bool {
+	busy := map[shard.ID]bool{}
+	p.agenda.Each(func(row *store.DueRow) { busy[row.Ref.Shard] = true })
+	for _, pub := range p.out {
+		busy[pub.row.Ref.Shard] = true
+	}
+	return busy
+}
+
+// use notes that a row of the shard was read or armed at now.
+func (p *Partition) use(s *ownedShard, now timer.Millis) {
+	s.usedAt = max(s.usedAt, now)
+	if s.idle {
+		s.idle = false
+		p.active[s.claim.Shard] = s
+	}
+}
+
+// from is where a poll begins to read a shard.
+func (p *Partition) from(s *ownedShard, now timer.Millis) store.Key {
+	switch {
+	case !s.idle || p.limits.Planted.IdleFromR:
+		return s.read
+	case now.Sub(s.fullAt) >= p.limits.FullSweep:
+		return store.MinKey()
+	default:
+		return s.sweepFrom
+	}
+}
+
+// walked notes that a poll of an idle shard, which began at now, has found no row after a key. It was a complete walk, as
+// those of sweeps are (moveFloors).
+func (p *Partition) walked(s *ownedShard, from store.Key, now timer.Millis) {
+	if from == store.MinKey() {
+		s.fullAt = now
+	}
+	if !from.After(s.sweepFrom) {
+		s.sweepFrom = store.MaxKeyAt(now.Add(-p.limits.SweepMargin))
+	}
+}
+
+// swept lists the shards that a sweep reads: those that are not idle, and idle ones whose poll is due but may not be made,
+// because the timer heap has no room for what it would find.
+func (p *Partition) swept(now timer.Millis) []*ownedShard {
+	shards := make([]*ownedShard, 0, len(p.active))
+	for _, s := range p.active {
+		shards = append(shards, s)
+	}
+	may := p.mayPoll()
+	shards = duePolls(p.polls, 0, shards, now, func(s *ownedShard) bool { return s.idle && !s.polling && !may(s) })
+	sortByID(shards)
+	return shards
+}
+
+// Idle counts the idle shards.
+func (p *Partition) Idle() int { return len(p.shards) - len(p.active) }
+
+// IdleSince returns when the last shard became idle, if all of them are.
+func (p *Partition) IdleSince() (since timer.Millis, all bool) {
+	return p.idleSince, len(p.shards) > 0 && len(p.active) == 0
+}

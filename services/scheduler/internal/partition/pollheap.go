@@ -1,0 +1,91 @@
+package partition
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// pollHeap has the owned shards, the one to poll next first.
+type pollHeap []*ownedShard
+
+func (h pollHeap) Len() int           { return len(h) }
+func (h pollHeap) Less(i, j int) bool { return h[i].pollAt < h[j].pollAt }
+
+func (h pollHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = int32(i), int32(j)
+}
+
+func (h *pollHeap) Push(x any) {
+	s, _ := x.(*ownedShard)
+	s.place = int32(len(*h))
+	*h = append(*h, s)
+}
+
+func (h *pollHeap) Pop() any {
+	last := len(*h) - 1
+	s := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return s
+}
+
+// nextPoll returns when the first shard is to be polled for which may is true, at an index of the heap or below it, or best if
+// that is earlier. It visits only shards that are polled before that one.
+func nextPoll(h pollHeap, at int, best timer.Millis, may func(*ownedShard) bool) timer.Millis {
+	if at >= len(h) || h[at].pollAt >= best {
+		return best
+	}
+	if may(h[at]) {
+		return h[at].pollAt
+	}
+	best = nextPoll(h, 2*at+1, best, may)
+	return nextPoll(h, 2*at+2, best, may)
+}
+
+// duePolls adds the shards to found, at an index of the heap and below it, that are to be polled by now and for which may is
+// true. It visits only shards that are to be polled by now.
+func duePolls(h pollHeap, at int, found []*ownedShard, now timer.Millis, may func(*ownedShard) bool) []*ownedShard {
+	if at >= len(h) || h[at].pollAt > now {
+		return found
+	}
+	if may(h[at]) {
+		found = append(found, h[at])
+	}
+	found = duePolls(h, 2*at+1, found, now, may)
+	return duePolls(h, 2*at+2, found, now, may)
+}
+
+// setPoll sets when to poll a shard.
+func (p *Partition) setPoll(s *ownedShard, at timer.Millis) {
+	if s.pollAt != at {
+		s.pollAt = at
+		heap.Fix(&p.polls, int(s.place))
+	}
+}
+
+// pollBy brings the poll of a shard forward.
+func (p *Partition) pollBy(s *ownedShard, at timer.Millis) { p.setPoll(s, min(s.pollAt, at)) }
+
+// neighbours is how many shards in a row are polled at the same time, those of all partitions counted.
+const neighbours = 1024
+
+// lookAt returns when a shard is to be polled if nothing is known to be due in it: within half a hint window, at a time that
+// depends on its number. These times are BusyPoll apart: one query reads many shards, but never all of them. Neighbours
+// are polled at the same time, by all partitions, because their entries share pages of the store.
+func (p *Partition) lookAt(s *ownedShard, now timer.Millis) timer.Millis {
+	period, step := p.limits.HintWindow.Milliseconds()/2, p.limits.BusyPoll.Milliseconds()
+	if step <= 0 || step >= period {
+		return now.Add(p.limits.HintWindow / 2)
+	}
+	offset := int64(s.claim.Shard/neighbours) % (period / step) * step
+	latest := int64(now) + period
+	return timer.Millis(latest - ((latest-offset)%period+period)%period)
+}
+
+func sortByID(shards []*ownedShard) {
+	slices.SortFunc(shards, func(a, b *ownedShard) int { return cmp.Compare(a.claim.Shard, b.claim.Shard) })
+}
