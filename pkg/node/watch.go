@@ -17,6 +17,10 @@ import (
 const (
 	// watchEvery is how often timers are counted, and the clock of a store that charges for reads is read.
 	watchEvery = 15 * time.Second
+	// countPauses is how many times longer than a count the pause after it is at least, up to countSeldom: a count reads
+	// every shard that has timers.
+	countPauses = 100
+	countSeldom = 45 * time.Second
 	// readClockEvery is how often the clock of another store is read. A step is noticed within this time and confirmed
 	// 250 ms later, which is within the second of I15.
 	readClockEvery = 500 * time.Millisecond
@@ -111,27 +115,35 @@ func (w *watch) run(ctx context.Context) error {
 		})
 	})
 	if w.census != nil {
-		loops.Go(func() { w.countEvery(ctx) })
+		loops.Go(func() { w.countRepeatedly(ctx) })
 	}
 	loops.Wait()
 	return nil
 }
 
-func (w *watch) countEvery(ctx context.Context) {
-	t := time.NewTicker(watchEvery)
+// countRepeatedly counts timers until ctx ends, and pauses for longer where a count takes long.
+func (w *watch) countRepeatedly(ctx context.Context) {
+	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
-		w.read(ctx, "count timers", &w.timersReadAt, w.count)
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
+		began, pause := time.Now(), watchEvery
+		if w.read(ctx, "count timers", &w.timersReadAt, w.count) {
+			pause = max(watchEvery, min(countPauses*time.Since(began), countSeldom))
+		}
+		t.Reset(pause - time.Since(began))
 	}
 }
 
-// read sets gauges from the store and notes when. A read that takes longer than watchTimeout has failed, too.
-func (w *watch) read(ctx context.Context, operation string, readAt *atomic.Pointer[time.Time], read func(context.Context) error) {
+// read sets gauges from the store and notes when. It reports whether that succeeded. A read that takes longer than watchTimeout
+// has failed, too.
+func (w *watch) read(
+	ctx context.Context, operation string, readAt *atomic.Pointer[time.Time], read func(context.Context) error,
+) (done bool) {
 	limited, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	err := read(limited)
@@ -144,6 +156,7 @@ func (w *watch) read(ctx context.Context, operation string, readAt *atomic.Point
 		readAt.Store(&now)
 		w.outage.Worked(operation)
 	}
+	return ctx.Err() == nil && err == nil
 }
 
 // age is how long ago the oldest of the gauges was read.

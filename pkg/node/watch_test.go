@@ -28,8 +28,9 @@ type watched struct {
 	delay  time.Duration
 	counts store.Counts
 	err    error
-	// counted is how often Count was called.
-	counted int
+	// counted is how often Count was called, and counting is how long it takes.
+	counted  int
+	counting time.Duration
 	// hangs: Count answers when its context ends. timeHangs: so does Time.
 	hangs, timeHangs atomic.Bool
 }
@@ -58,6 +59,7 @@ func (s *watched) setOffset(offset time.Duration) {
 
 func (s *watched) Count(ctx context.Context, _ timer.Millis) (store.Counts, error) {
 	s.counted++
+	time.Sleep(s.counting)
 	if s.hangs.Load() {
 		<-ctx.Done()
 		return store.Counts{}, ctx.Err()
@@ -300,4 +302,23 @@ func TestWatchSurvivesAStoreThatIsAway(t *testing.T) {
 			t.Errorf("logged %s", logged)
 		}
 	})
+}
+
+// TestWatchCountsLessOftenWhatTakesLonger: the gauges of a large store are not read all the time.
+func TestWatchCountsLessOftenWhatTakesLonger(t *testing.T) {
+	for took, want := range map[time.Duration]int{
+		10 * time.Millisecond:  4,
+		200 * time.Millisecond: 3, // every 20 s
+		time.Second:            2, // every 45 s
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &watched{counting: took}
+			startWatch(t, s)
+			time.Sleep(time.Minute - time.Second)
+			synctest.Wait()
+			if n := s.counted; n != want {
+				t.Errorf("counts that take %v are made %d times in a minute, want %d", took, n, want)
+			}
+		})
+	}
 }
