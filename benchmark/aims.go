@@ -45,5 +45,7 @@ var aims = map[string]aim{
 	"busy.duplicates":      most(0),
 	"idle.cpu":             most(1.5),
 	"idle.memory":          most(150),
+	"tenants.cpu":          most(10),
+	"tenants.memory":       most(300),
 	"start.empty":          most(200),
 }

@@ -61,8 +61,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.rounds, "rounds", 0, "how many rounds, 1 to 100 (default 3, with -short 1)")
 	on := f.String("setup", embedded.name, "what the service runs on, with commas between to compare: "+strings.Join(setupNames(), ", "))
 	f.StringVar(&o.testenv, "testenv", "", "the program that starts servers (tools/testenv)")
-	phases := f.String("phases", "", "phases of timerbus bench to measure, with commas between (default all, with -short all but million)")
+	phases := f.String("phases", "", "phases of timerbus bench, with commas between (default all, with -short all but million and tenants)")
 	crowd := f.Int("crowd", 0, "timers of the backlog in the phase fairness (default that of timerbus bench)")
+	tenants := f.Int("tenants", 0, "namespaces in the phase tenants (default that of timerbus bench)")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -80,6 +81,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if *crowd != 0 {
 		o.extra = append(o.extra, "--crowd", strconv.Itoa(*crowd))
+	}
+	if *tenants != 0 {
+		o.extra = append(o.extra, "--tenants", strconv.Itoa(*tenants))
 	}
 	if *phases != "" {
 		o.phases = strings.Split(*phases, ",")

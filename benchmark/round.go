@@ -81,7 +81,7 @@ func split(named []string, short bool) (main []string, topic bool) {
 		return main, len(main) < len(named)
 	}
 	for _, phase := range bench.Phases() {
-		if phase[0] != topicPhase && (phase[0] != "million" || !short) {
+		if phase[0] != topicPhase && (!short || phase[0] != "million" && phase[0] != "tenants") {
 			main = append(main, phase[0])
 		}
 	}

@@ -83,6 +83,7 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Commands, "commands", d.Commands, "commands of the phase topic")
 	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
 	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
+	f.IntVar(&into.Tenants, "tenants", d.Tenants, "namespaces of the phase tenants")
 	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
 	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
 	f.IntVar(&into.Crowd, "crowd", d.Crowd, "timers of another namespace that are due at once, in the phase fairness")
@@ -105,7 +106,7 @@ func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
 		"connections": {&plan.Connections, &given.Connections}, "batch-connections": {&plan.BatchConnections, &given.BatchConnections},
 		"creates": {&plan.Creates, &given.Creates}, "large": {&plan.Large, &given.Large}, "commands": {&plan.Commands, &given.Commands},
 		"pending": {&plan.Pending, &given.Pending}, "million": {&plan.Million, &given.Million}, "backlog": {&plan.Backlog, &given.Backlog},
-		"crowd": {&plan.Crowd, &given.Crowd},
+		"crowd": {&plan.Crowd, &given.Crowd}, "tenants": {&plan.Tenants, &given.Tenants},
 	} {
 		if c.Flags().Changed(flag) {
 			*n.to = *n.from

@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 )
 
 // idle watches the service while nothing is due and nobody asks anything.
@@ -15,12 +17,38 @@ func (r *run) million(ctx context.Context, f *figures) error {
 	return r.watchIdle(ctx, f, r.Plan.Million)
 }
 
+// tenants measures the same with the timers in many namespaces. Each batch is in the next namespace.
+func (r *run) tenants(ctx context.Context, f *figures) error {
+	r.Watch.begin(Step{Phase: r.phase, What: "make namespaces", Total: r.Plan.Tenants})
+	name := func(n int) string { return r.Namespace + "-" + r.id + "-" + strconv.Itoa(n%r.Plan.Tenants) }
+	l := load{
+		target: r.Target, path: namespacePath, connections: r.Plan.BatchConnections, requests: r.Plan.Tenants,
+		body: func(to []byte, i int) []byte { return appendNamespace(to, name(i), r.Shards) }, done: &r.Watch.done,
+	}
+	made, err := l.run(ctx)
+	if err != nil {
+		return err
+	}
+	s := r.pendingSet("tenants", SmallPayload, max(r.Plan.Million-r.pending, r.Plan.Tenants))
+	s.of = func(n int) string { return name(n / BatchSize) }
+	if _, err := r.inBatches(ctx, s, "create timers in them"); err != nil {
+		return err
+	}
+	f.add("made", "namespaces made over HTTP", PerSecond, made.rate(1))
+	return r.watchResting(ctx, f, r.Plan.Settle, fmt.Sprintf("idle, %s namespaces of %d shards, ", thousands(r.Plan.Tenants), r.Shards))
+}
+
 func (r *run) watchIdle(ctx context.Context, f *figures, pending int) error {
 	if err := r.fill(ctx, pending); err != nil {
 		return err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "let it come to rest"})
-	if err := rest(ctx, r.Plan.Rest); err != nil {
+	return r.watchResting(ctx, f, r.Plan.Rest, "idle, ")
+}
+
+// watchResting watches the service after a pause.
+func (r *run) watchResting(ctx context.Context, f *figures, pause time.Duration, what string) error {
+	r.Watch.begin(Step{Phase: r.phase, What: "let it become idle"})
+	if err := rest(ctx, pause); err != nil {
 		return err
 	}
 	r.Watch.begin(Step{Phase: r.phase, What: "watch it idle"})
@@ -35,7 +63,7 @@ func (r *run) watchIdle(ctx context.Context, f *figures, pending int) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("idle, %s pending", thousands(r.pending))
+	what += thousands(r.pending) + " pending"
 	f.add("cpu", what+": CPU", Percent, 100*(after.CPU-before.CPU).Seconds()/r.Plan.Watch.Seconds())
 	f.add("memory", what+": memory", Mebibytes, mebibytes(after.Memory))
 	return nil

@@ -32,6 +32,7 @@ func phases() []phase {
 		{name: "busy", about: "how late they come with creates beside", run: (*run).busy},
 		{name: "large", about: "creates/s with a 1.5 KB payload", run: (*run).large},
 		{name: "million", about: "idle again, with 1,000,000 pending", run: (*run).million, seldom: true},
+		{name: "tenants", about: "idle again, with the 1,000,000 in 10,000 namespaces", run: (*run).tenants, seldom: true},
 	}
 }
 

@@ -17,6 +17,10 @@ type Plan struct {
 	// Pending is how many timers wait while something else is measured; Million how many wait in the
 	// phase of that name.
 	Pending, Million int
+	// Tenants is the number of namespaces in the phase of that name, Settle is how long the service then may take to claim
+	// their shards and to find nothing due in them.
+	Tenants int
+	Settle  time.Duration
 	// Backlog is how many timers are due at once.
 	Backlog int
 	// Hang is how long hosts that hang take for an answer, in the phase isolation.
@@ -45,7 +49,7 @@ func FullPlan() Plan {
 	return Plan{
 		Connections: 64, BatchConnections: 8,
 		Creates: 50_000, Large: 30_000, Commands: 100_000, Publishing: 10 * time.Second,
-		Pending: 100_000, Million: 1_000_000, Backlog: 50_000, Hang: 10 * time.Second,
+		Pending: 100_000, Million: 1_000_000, Tenants: 10_000, Settle: 2 * time.Minute, Backlog: 50_000, Hang: 10 * time.Second,
 		Crowd: 900_000, SmallRate: 50, SmallSpan: 20 * time.Second,
 		Rate: 500, Span: 30 * time.Second, Beside: 2_000,
 		Margin: 2500 * time.Millisecond, Rest: 5 * time.Second, Watch: 30 * time.Second, Patience: time.Minute,
@@ -59,6 +63,7 @@ func ShortPlan() Plan {
 	p.Crowd, p.SmallSpan = 50_000, 4*time.Second
 	p.Publishing = 2 * time.Second
 	p.Span, p.Margin, p.Rest, p.Watch = 4*time.Second, time.Second, 1500*time.Millisecond, 3*time.Second
+	p.Tenants, p.Settle = 100, time.Second
 	return p
 }
 
@@ -77,6 +82,7 @@ func (p *Plan) Check() error {
 		{"backlog", p.Backlog, maxSet},
 		{"million", p.Million, maxSet},
 		{"crowd", p.Crowd, maxSet},
+		{"tenants", p.Tenants, 100_000},
 		{"timers of small-rate and small-for together", int(p.SmallRate * p.SmallSpan.Seconds()), maxSet},
 		{"timers of rate and for together", int(p.Rate * p.Span.Seconds()), maxSet},
 		{"timers of beside and for together", int(p.Beside * p.Span.Seconds()), maxSet},
@@ -88,7 +94,7 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Pending < 0 || p.Pending > maxSet:
 		return fmt.Errorf("pending: %d is not accepted: want 0 to %d", p.Pending, maxSet)
-	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Margin < 0 || p.Publishing <= 0 || p.Hang <= 0:
+	case p.Watch <= 0 || p.Patience <= 0 || p.Rest < 0 || p.Settle < 0 || p.Margin < 0 || p.Publishing <= 0 || p.Hang <= 0:
 		return errors.New("watch, patience, hang and publishing: want durations above 0")
 	}
 	return nil

@@ -68,11 +68,18 @@ func (r *run) open(ctx context.Context) error {
 
 // namespace creates a namespace if it is missing.
 func (r *run) namespace(ctx context.Context, name string, shards int) error {
-	body := fmt.Appendf(nil, `{"name":%q,"numShards":%d}`, name, shards)
-	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath("/api/v1/namespaces/create").String(), r.Target.token, body); err != nil {
+	body := appendNamespace(nil, name, shards)
+	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath(namespacePath).String(), r.Target.token, body); err != nil {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	return nil
+}
+
+const namespacePath = "/api/v1/namespaces/create"
+
+// appendNamespace appends the body of a request that creates a namespace.
+func appendNamespace(to []byte, name string, shards int) []byte {
+	return fmt.Appendf(to, `{"name":%q,"numShards":%d}`, name, shards)
 }
 
 // clean deletes what is still pending, and what would still fire after a run that was cut short.
@@ -96,7 +103,7 @@ func (r *run) remove(ctx context.Context, phase string, s *set) error {
 	l := load{
 		target: r.Target, path: "/api/v1/timers/batch-delete", connections: 4, requests: requests, done: &r.Watch.done,
 		body: func(to []byte, i int) []byte {
-			return s.appendDeletes(to, s.namespace, i*each, min((i+1)*each, s.count))
+			return s.appendDeletes(to, i*each, min((i+1)*each, s.count))
 		},
 	}
 	if _, err := l.run(ctx); err != nil {

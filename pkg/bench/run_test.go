@@ -19,7 +19,7 @@ import (
 func tiny() Plan {
 	return Plan{
 		Connections: 4, BatchConnections: 2, Creates: 40, Large: 20, Commands: 60, Publishing: 10 * time.Second,
-		Pending: 200, Million: 350, Backlog: 150, Hang: 300 * time.Millisecond, Crowd: 150, SmallRate: 50, SmallSpan: 300 * time.Millisecond, Rate: 200, Span: 500 * time.Millisecond, Beside: 100,
+		Pending: 200, Million: 350, Tenants: 5, Backlog: 150, Hang: 300 * time.Millisecond, Crowd: 150, SmallRate: 50, SmallSpan: 300 * time.Millisecond, Rate: 200, Span: 500 * time.Millisecond, Beside: 100,
 		Margin: 300 * time.Millisecond, Watch: 50 * time.Millisecond, Patience: 20 * time.Second,
 	}
 }
@@ -62,7 +62,7 @@ func TestRunMeasuresEverything(t *testing.T) {
 		t.Errorf("%d figures have %d keys", len(measured), len(values))
 	}
 	for _, key := range []string{
-		"create.rate", "create.p50", "create.p99", "topic.rate", "topic.published", "batch.rate", "idle.memory", "million.memory",
+		"create.rate", "create.p50", "create.p99", "topic.rate", "topic.published", "batch.rate", "idle.memory", "million.memory", "tenants.made", "tenants.memory",
 		"lateness.p50", "lateness.max", "backlog.rate", "backlog.outcomes", "backlog.memory", "isolation.alone_p99", "isolation.beside_p99", "isolation.ratio", "fairness.alone_p99", "fairness.beside_p99", "busy.p99", "busy.beside_rate", "large.rate",
 	} {
 		if values[key] <= 0 {

@@ -35,6 +35,9 @@ type set struct {
 	// at tells when the timer of a number is due.
 	at func(n int) time.Time
 
+	// of returns the namespace of the timer with a number; nil if all are in one namespace.
+	of func(n int) string
+
 	// The parts of a create request around id and executeAt. Callbacks go to the tails' URLs in turn.
 	head, middle []byte
 	tails        [][]byte
@@ -44,7 +47,7 @@ type set struct {
 func newSet(namespace, prefix string, callbacks []string, payload, count int, at func(n int) time.Time) *set {
 	s := &set{
 		namespace: namespace, prefix: prefix, count: count, at: at,
-		head:   fmt.Appendf(nil, `{"namespace":"%s","id":"%s`, namespace, prefix),
+		head:   fmt.Appendf(nil, `","id":"%s`, prefix),
 		middle: []byte(`","executeAt":"`),
 	}
 	for _, callback := range callbacks {
@@ -84,8 +87,16 @@ func number(id []byte, prefix string) (n int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
+func (s *set) namespaceOf(n int) string {
+	if s.of != nil {
+		return s.of(n)
+	}
+	return s.namespace
+}
+
 // appendCreate appends the body of a request that creates the timer of a number.
 func (s *set) appendCreate(to []byte, n int) []byte {
+	to = append(append(to, `{"namespace":"`...), s.namespaceOf(n)...)
 	to = appendNumber(append(to, s.head...), n)
 	to = append(to, s.middle...)
 	to = s.at(n).UTC().AppendFormat(to, instantLayout)
@@ -105,14 +116,14 @@ func (s *set) appendBatch(to []byte, from, upto int) []byte {
 }
 
 // appendDeletes appends the body of a request that deletes timers.
-func (s *set) appendDeletes(to []byte, namespace string, from, upto int) []byte {
+func (s *set) appendDeletes(to []byte, from, upto int) []byte {
 	to = append(to, `{"timers":[`...)
 	for n := from; n < upto; n++ {
 		if n > from {
 			to = append(to, ',')
 		}
 		to = append(to, `{"namespace":"`...)
-		to = append(to, namespace...)
+		to = append(to, s.namespaceOf(n)...)
 		to = append(to, `","timerId":"`...)
 		to = s.appendID(to, n)
 		to = append(to, `"}`...)

@@ -55,7 +55,7 @@ func TestBatchesHoldEveryTimerOnce(t *testing.T) {
 	batch := decodeStrictly[struct{ Timers []created }](t, s.appendBatch(nil, 2, 5))
 	deletes := decodeStrictly[struct {
 		Timers []struct{ Namespace, TimerID string }
-	}](t, s.appendDeletes(nil, "ns", 2, 5))
+	}](t, s.appendDeletes(nil, 2, 5))
 	if len(batch.Timers) != 3 || len(deletes.Timers) != 3 {
 		t.Fatalf("%d creates and %d deletes, want 3", len(batch.Timers), len(deletes.Timers))
 	}
