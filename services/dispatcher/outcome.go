@@ -233,6 +233,16 @@ const (
 	abandoned
 )
 
+// following says what follows one try of a write.
+type following int
+
+const (
+	nothing following = iota
+	// tryNow and tryLater: another try, the later one after a pause.
+	tryNow
+	tryLater
+)
+
 // finishJob carries one write to the batch and its answer back.
 type finishJob struct {
 	finish store.Finish
@@ -250,78 +260,89 @@ type finishJob struct {
 //
 // What is applied changes what the delivery holds, and is hinted if it is due within the hint window.
 func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
-	f.Ref = d.ref
-	pauses := s.pauses()
-	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
-	unknown := false // a try before may have been applied
 	if d.unplanned.Load() {
 		return abandoned
 	}
+	f.Ref = d.ref
+	pauses := s.pauses()
+	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
+	unknown := false
 	for {
-		f.DueAt = d.heldDueAt
-		if f.Kind == store.FinishLeased {
-			now, certain := s.certainNow(ctx)
-			if !certain {
-				s.suspend(d, f, unknown)
-				return abandoned
-			}
-			// Recomputed for each try: a lease that outlasted an outage would end before the callback begins.
-			f.NextAt = now.Add(s.config.LeaseFor)
-		}
-		now, err := s.submit(d, f)
+		fate, then := s.try(ctx, d, f, untilFound, &unknown)
 		switch {
-		case err == nil:
-			s.took(d, f, dueAfter(d, f, now), now)
-			return applied
-		case errors.Is(err, store.ErrNotFound):
-			if unknown {
-				return vanished
-			}
-			return missed
-		case errors.Is(err, store.ErrConflict):
-			if !unknown && (d.maybe == 0 || f.If.Revision == 0) {
-				return missed
-			}
-			row, ok := s.reread(ctx, d, untilFound)
-			switch {
-			case !ok:
-				s.suspend(d, f, unknown)
-				return abandoned
-			case unknown && f.Next != 0 && row.Matches(f.Next):
-				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
-				return applied
-			case d.maybe != 0 && f.If.Revision != 0 && row.Matches(d.maybe):
-				// The lease whose answer was lost is in the row: it is the revision held.
-				d.held, d.heldDueAt, d.maybe = row.Timer.Revision, row.Timer.DueAt, 0
-				f.If.Revision = d.held
-				continue
-			default:
-				return missed
-			}
-		case errors.Is(err, errUncertain):
-			if s.config.StoreClock.AwaitTrust(ctx) {
-				continue
-			}
+		case then == tryNow, then == tryLater && pauses.waitForStore(ctx, untilFound):
+		case then == tryLater, fate == abandoned:
 			s.suspend(d, f, unknown)
 			return abandoned
-		case errors.Is(err, store.ErrClosed):
-			s.suspend(d, f, unknown)
-			return abandoned
-		case !errors.Is(err, store.ErrUnavailable):
-			unknown = true
-			if f.Next == 0 {
-				break // nothing to read: the row is gone, or the repetition finds out
-			}
-			row, ok := s.reread(ctx, d, untilFound)
-			if ok && row.Matches(f.Next) {
-				s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
-				return applied
-			}
+		default:
+			return fate
 		}
-		if !pauses.waitForStore(ctx, untilFound) {
-			s.suspend(d, f, unknown)
-			return abandoned
+	}
+}
+
+// try makes one try of put. unknown: a try before may have been applied.
+func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFound bool, unknown *bool) (fate, following) {
+	f.DueAt = d.heldDueAt
+	if f.Kind == store.FinishLeased {
+		now, certain := s.certainNow(ctx)
+		if !certain {
+			return abandoned, nothing
 		}
+		// Recomputed for each try: a lease that outlasted an outage would end before the callback begins.
+		f.NextAt = now.Add(s.config.LeaseFor)
+	}
+	now, err := s.submit(d, f)
+	switch {
+	case err == nil:
+		s.took(d, f, dueAfter(d, f, now), now)
+		return applied, nothing
+	case errors.Is(err, store.ErrNotFound):
+		if *unknown {
+			return vanished, nothing
+		}
+		return missed, nothing
+	case errors.Is(err, store.ErrConflict):
+		return s.conflicted(ctx, d, f, untilFound, *unknown)
+	case errors.Is(err, errUncertain):
+		if s.config.StoreClock.AwaitTrust(ctx) {
+			return 0, tryNow
+		}
+		return abandoned, nothing
+	case errors.Is(err, store.ErrClosed):
+		return abandoned, nothing
+	case errors.Is(err, store.ErrUnavailable):
+		return 0, tryLater
+	}
+	*unknown = true
+	if f.Next == 0 {
+		return 0, tryLater // nothing to read: the row is gone, or the repetition finds out
+	}
+	if row, ok := s.reread(ctx, d, untilFound); ok && row.Matches(f.Next) {
+		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+		return applied, nothing
+	}
+	return 0, tryLater
+}
+
+// conflicted finds out why the row is not in the state that a try expects.
+func (s *Service) conflicted(ctx context.Context, d *delivery, f *store.Finish, untilFound, unknown bool) (fate, following) {
+	if !unknown && (d.maybe == 0 || f.If.Revision == 0) {
+		return missed, nothing
+	}
+	row, ok := s.reread(ctx, d, untilFound)
+	switch {
+	case !ok:
+		return abandoned, nothing
+	case unknown && f.Next != 0 && row.Matches(f.Next):
+		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+		return applied, nothing
+	case d.maybe != 0 && f.If.Revision != 0 && row.Matches(d.maybe):
+		// The lease whose answer was lost is in the row: it is the revision held.
+		d.held, d.heldDueAt, d.maybe = row.Timer.Revision, row.Timer.DueAt, 0
+		f.If.Revision = d.held
+		return 0, tryNow
+	default:
+		return missed, nothing
 	}
 }
 
