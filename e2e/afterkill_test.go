@@ -29,9 +29,9 @@ func TestDataFolderAfterKill(t *testing.T) {
 	w := startOwn(t)
 	const timers = 60
 	for i := range timers {
-		w.create(t, fmt.Sprint("lost/", i), 3*time.Second)
+		w.create(t, fmt.Sprint("lost/", i), 8*time.Second)
 	}
-	due := time.Now().Add(3 * time.Second)
+	due := time.Now().Add(8 * time.Second)
 	if err := w.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -156,20 +156,20 @@ func TestInTimeIsFinal(t *testing.T) {
 	w := onShared(t)
 	for i := range 20 {
 		id := fmt.Sprint("final ", i)
-		w.create(t, id, 700*time.Millisecond, func(r *client.CreateTimerRequest) { r.Payload = json.RawMessage(`"old"`) })
+		w.create(t, id, 3*time.Second, func(r *client.CreateTimerRequest) { r.Payload = json.RawMessage(`"old"`) })
 		if i%2 == 0 {
 			if r := w.post(t, "timers/delete", fmt.Sprintf(`{"namespace":"NS","id":%q}`, id)); r.status != http.StatusNoContent {
 				t.Fatalf("%d %s", r.status, r.body)
 			}
 			continue
 		}
-		r := w.post(t, "timers/update", fmt.Sprintf(`{"namespace":"NS","id":%q,"executeIn":"900ms","payload":"new"}`, id))
+		r := w.post(t, "timers/update", fmt.Sprintf(`{"namespace":"NS","id":%q,"executeIn":"3200ms","payload":"new"}`, id))
 		if r.status != http.StatusOK {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
 	}
 	// Created after all of them for later than all of them.
-	w.create(t, "fence", 1500*time.Millisecond)
+	w.create(t, "fence", 4*time.Second)
 	w.calls(t, "fence", 1)
 	for i := range 20 {
 		calls := w.receiver.Calls(w.namespace, fmt.Sprint("final ", i))

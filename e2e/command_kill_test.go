@@ -102,7 +102,7 @@ func TestCommandsAcrossKills(t *testing.T) {
 	defer publishing.Wait()
 	defer stop()
 	// A few rounds, and more if no kill fell where it should.
-	for round := 1; round <= 5 || round <= 8 && !s.replayed(t); round++ {
+	for round := 1; round <= 5 || round <= 20 && !s.replayed(t); round++ {
 		results := w.listen(t, tap.Results)
 		await(t, results, 100+rand.IntN(300), func(m tap.Message) bool { return m.Event.Type == event.TypeApplied })
 		if err := w.Kill(); err != nil {

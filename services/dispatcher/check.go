@@ -78,7 +78,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 		if !s.judge(d, &rows[i], began) {
 			continue
 		}
-		starts := rows[i].Timer.Starts
+		starts := d.startsBefore(&rows[i])
 		switch {
 		case suspects:
 			d.counted = true
@@ -177,7 +177,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
 	s.learn(d)
-	if row.Timer.Starts >= s.config.ParkAfter {
+	if d.startsBefore(row) >= s.config.ParkAfter {
 		withdrawn := false
 		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
 		if withdrawn {
@@ -191,6 +191,15 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		return false
 	}
 	return true
+}
+
+// startsBefore is how many starts without a result the row had before this one. If an earlier read counted this start, which was
+// then not made, the row has it already.
+func (d *delivery) startsBefore(row *store.Checked) int {
+	if d.maybeCounted && !row.Counted {
+		return max(0, row.Timer.Starts-1)
+	}
+	return row.Timer.Starts
 }
 
 // learn passes the facts of a row that was read to the queue.

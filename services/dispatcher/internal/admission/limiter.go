@@ -58,10 +58,10 @@ const (
 // limiter limits the calls of each host. A user topic is a host here, whose events are calls answered by the bus.
 //
 // A namespace has at most as many permits of a host as its setting hostConcurrency says, and a host as many as the largest
-// of these settings. It is never more than slots are free, so that hung hosts can never use all slots. Events name their target, so
-// a delivery gets its permit before its row is read and calls immediately after that (I7). Without a permit the delivery waits
-// here, holding only a message, if the wait is not longer than HostPatience. Otherwise its row is postponed (I11), also
-// while the host's circuit is open.
+// of these settings. A host never has more permits than slots are free, so that hung hosts can never use all slots. Events
+// name their target, so a delivery gets its permit before its row is read and calls immediately after that (I7). Without a
+// permit the delivery waits here, holding only a message, if the wait is not longer than HostPatience. Otherwise its row is
+// postponed (I11), also while the host's circuit is open.
 type limiter struct {
 	limits *Limits
 	crowd  int // how many may wait for hosts before the wait for silent hosts gets short
@@ -101,18 +101,19 @@ type host struct {
 }
 
 // tenant is a namespace that calls a host. Each has its own circuit: calls without an answer, perhaps with a short timeout,
-// say nothing about the receivers of other namespaces behind the same host.
+// say nothing about the receivers of other namespaces behind the same host. Its drain decides while its own limit is reached.
 type tenant struct {
 	circuit
+	drain
 	limit, calls, waiting int
 }
 
 // circuit stops the calls of one namespace to a host that does not answer them.
 type circuit struct {
-	silent int           // calls in a row without an answer
-	down   bool          // it has opened, and not closed since
-	until  time.Duration // when one call may try again
-	trying bool          // one does
+	unanswered int           // calls in a row without an answer
+	down       bool          // it has opened, and not closed since
+	until      time.Duration // when one call may try again
+	trying     bool          // one does
 	// changes counts openings and closings. The result of a call that began before the last change says nothing.
 	changes int
 }
@@ -154,7 +155,7 @@ func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.take(h, t):
 		return Grant{OK: true}
-	case len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(h, n, now):
+	case len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(n, now):
 		return l.refuse(h, n, Saturated, age)
 	}
 	t.permit.host, t.permit.tenant, t.permit.queuedAt = h, n, elapsed
@@ -165,25 +166,30 @@ func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 	return Grant{}
 }
 
-// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host. If deliveries
-// that wait for hosts take up much of the intake, most of those of silent hosts go, to make room for others.
+// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host.
 func (l *limiter) keeps(h *host, now time.Duration) int {
-	switch {
-	case h.calls < l.share(h):
+	if h.calls < l.share(h) {
 		return maxWaiting
-	case l.waiting > l.crowd && h.silent(now):
-		return h.bearable(now, h.calls, l.limits.HostPatience/crowdedPatience)
-	default:
-		return h.bearable(now, h.calls, l.limits.HostPatience)
 	}
+	return l.bearable(&h.drain, h.calls, now)
 }
 
 // keepsOf is how many of a namespace may wait for a host.
-func (l *limiter) keepsOf(h *host, n *tenant, now time.Duration) int {
+func (l *limiter) keepsOf(n *tenant, now time.Duration) int {
 	if n.calls < n.limit {
 		return maxWaiting
 	}
-	return h.bearable(now, n.calls, l.limits.HostPatience)
+	return l.bearable(&n.drain, n.calls, now)
+}
+
+// bearable is how many can wait without waiting too long. If deliveries that wait for hosts take up much of the intake, most
+// of those of silent hosts go, to make room for others.
+func (l *limiter) bearable(d *drain, calls int, now time.Duration) int {
+	patience := l.limits.HostPatience
+	if l.waiting > l.crowd && d.silent(now) {
+		patience /= crowdedPatience
+	}
+	return d.bearable(now, calls, patience)
 }
 
 // crowdedPatience divides HostPatience for a silent host while more than crowd deliveries wait.
@@ -201,11 +207,11 @@ func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Gran
 	if why == Open {
 		g.Delay = min(max(age, l.limits.CircuitOpenFor), l.limits.PostponeMost)
 	} else {
-		permits := h.calls
+		d, permits := &h.drain, h.calls
 		if n.calls >= n.limit {
-			permits = n.calls
+			d, permits = &n.drain, n.calls
 		}
-		g.Delay, g.Exact = h.postpone(l.clock.total, permits, l.limits.HostPatience, l.limits.PostponeMost)
+		g.Delay, g.Exact = d.postpone(l.clock.total, permits, l.limits.HostPatience, l.limits.PostponeMost)
 	}
 	if h.refused++; l.elapsed >= h.reportAt {
 		g.Report, h.refused = h.refused, 0
@@ -235,10 +241,20 @@ func (l *limiter) open(t *Ticket) bool {
 
 // first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
 func (l *limiter) first(h *host, may func(*Ticket) bool) int {
-	if h.calls >= l.share(h) {
+	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
 	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t) })
+}
+
+// anyTenant reports whether one of a host's namespaces, of which there are fewer than waiting tickets, is as wanted.
+func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
+	for _, n := range h.tenants {
+		if wanted(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // take grants a permit, if there is one.
@@ -271,7 +287,7 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 			continue
 		}
 		t := h.waiting[at]
-		l.unqueue(h, at)
+		l.dequeue(h, at)
 		l.grant(h, t)
 		if len(h.waiting) > 0 {
 			l.queued.MoveToBack(h.element)
@@ -296,6 +312,7 @@ func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
 	t.permit.calledAt = l.at(elapsed)
 	if t.permit.granted {
 		t.permit.host.begin(t.permit.calledAt)
+		t.permit.tenant.begin(t.permit.calledAt)
 	}
 	t.share.begin(t.permit.calledAt)
 }
@@ -315,6 +332,7 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	l.calls--
 	if called {
 		h.end(l.clock.total, p.calledAt, result != Untried)
+		p.tenant.end(l.clock.total, p.calledAt, result != Untried)
 	}
 	changed = l.report(h, p, result)
 	l.place(h)
@@ -331,7 +349,7 @@ func (l *limiter) report(h *host, p *permit, result Result) Change {
 	switch result {
 	case Untried:
 	case Replied:
-		c.silent = 0
+		c.unanswered = 0
 		if c.down {
 			c.down = false
 			c.changes++
@@ -340,8 +358,8 @@ func (l *limiter) report(h *host, p *permit, result Result) Change {
 			return Closed
 		}
 	case Silent:
-		c.silent++
-		if !c.down && c.silent < l.limits.CircuitAfter {
+		c.unanswered++
+		if !c.down && c.unanswered < l.limits.CircuitAfter {
 			break
 		}
 		c.until = l.elapsed + l.limits.CircuitOpenFor
@@ -376,9 +394,9 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 			l.unqueue(h, last)
 			refuse(t, l.refuse(h, n, Saturated, 0))
 		}
-		if len(h.tenants) > 1 {
+		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.keepsOf(n, now) }) {
 			for at, t := range slices.Backward(h.waiting) {
-				if n := t.permit.tenant; n.waiting > l.keepsOf(h, n, now) {
+				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) {
 					l.unqueue(h, at)
 					refuse(t, l.refuse(h, n, Saturated, 0))
 				}
@@ -402,6 +420,12 @@ func (l *limiter) drop(which func(*Ticket) bool) {
 }
 
 func (l *limiter) unqueue(h *host, at int) {
+	l.dequeue(h, at)
+	l.place(h)
+}
+
+// dequeue is unqueue without place, which may remove a host that nothing uses.
+func (l *limiter) dequeue(h *host, at int) {
 	p := &h.waiting[at].permit
 	p.host = nil
 	p.tenant.waiting--
@@ -412,7 +436,6 @@ func (l *limiter) unqueue(h *host, at int) {
 		h.waiting = slices.Delete(h.waiting, at, at+1)
 	}
 	l.waiting--
-	l.place(h)
 }
 
 // of returns the host of a ticket, creating it if absent.

@@ -38,9 +38,6 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 	if s.alone != nil {
 		return nil, false
 	}
-	if len(s.waiting) == 0 && s.grouped[0] == 0 {
-		s.passed = 0
-	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
 		switch {
 		case wait, !q.hosts.free(t):
@@ -94,17 +91,17 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// release ends the part of a suspect. It passed if it had a result.
-func (s *quarantine) release(t *Ticket, passed bool) {
+// release ends the part of a suspect.
+func (s *quarantine) release(t *Ticket) {
 	if !t.leased {
 		s.count(t, -1)
-		if passed {
-			s.passed++
-		}
 	}
 	t.suspect = false
 	s.begun--
 	if s.alone == t {
 		s.alone = nil
+	}
+	if s.begun == 0 && len(s.waiting) == 0 {
+		s.passed = 0
 	}
 }

@@ -326,6 +326,9 @@ func (q *Queue) Hold(t *Ticket, until timer.Millis) {
 func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
 	q.hosts.at(elapsed)
 	host, changed = q.hosts.release(t, result, true)
+	if t.suspect && !t.leased {
+		q.quarantine.passed++
+	}
 	q.move(t, Answered)
 	return host, changed
 }
@@ -339,7 +342,9 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	q.unwatch(t)
 	if t.suspect && !t.leased {
 		q.quarantine.count(t, -1) // it leaves its group
-		q.quarantine.passed++
+		if t.stage == Calling {
+			q.quarantine.passed++
+		}
 	}
 	exposed := t.exposed()
 	t.leased = true

@@ -111,7 +111,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.bytes -= t.bytes
 		t.bytes = 0
 		if t.suspect {
-			q.quarantine.release(t, from > Calling)
+			q.quarantine.release(t)
 		}
 		q.changed = true
 	case to.hasRoom() && !from.hasRoom():

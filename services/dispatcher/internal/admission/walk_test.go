@@ -1,0 +1,208 @@
+package admission
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// TestEverythingIsGivenBack walks at random over all paths of tickets, and wants every counter at zero in the end.
+func TestEverythingIsGivenBack(t *testing.T) {
+	paths := map[string]int{}
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		b := newTable(t, 1+r.IntN(12), 1+r.IntN(4))
+		b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 3, 2
+		b.hosts.limits.HostsRemembered, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
+		b.limits.RoomBytes = 300
+		sessions := []*Session{{}, {}}
+		var checking, calling, writing []*Ticket
+		take := func(from *[]*Ticket) *Ticket {
+			if len(*from) == 0 {
+				return nil
+			}
+			i := r.IntN(len(*from))
+			d := (*from)[i]
+			*from = append((*from)[:i], (*from)[i+1:]...)
+			return d
+		}
+		now, at := timer.Millis(1000), time.Duration(0)
+		hosts := []timer.Target{0, targetOf("a"), targetOf("b"), targetOf("c"), targetOf("d"), targetOf("e")}
+		names := []string{"", "n", "m"}
+		learn := func(d *Ticket) {
+			row := Row{Namespace: d.Namespace, Target: d.Target, Host: "h", Bytes: r.IntN(100)}
+			if row.Namespace == "" {
+				row.Namespace = "n"
+			}
+			if d.Target == 0 || r.IntN(10) == 0 {
+				row.Target = hosts[r.IntN(len(hosts))]
+			}
+			b.Learn(d, &row)
+		}
+		id := uint16(0)
+		gone := func(d *Ticket) bool { return d.stage == Ended }
+		for range 300 {
+			if r.IntN(3) == 0 {
+				by := time.Duration(r.IntN(2000)) * time.Millisecond
+				at += by
+				now = now.Add(by)
+			}
+			switch r.IntN(9) {
+			case 0, 1, 2:
+				id++
+				d := &Ticket{
+					State: State{UUID: timer.UUID{byte(id >> 8), byte(id)}, Revision: 1}, Namespace: names[r.IntN(3)], Target: hosts[r.IntN(len(hosts))],
+					Redelivered: r.IntN(2) == 0, DueAt: now.Add(time.Duration(r.IntN(3)-1) * time.Second), Session: sessions[r.IntN(2)],
+				}
+				if d.Namespace != "" {
+					d.HostLimit = 1 + r.IntN(5)
+				}
+				b.Offer(d, now, at)
+			case 3, 4:
+				got := b.Decide(now, at)
+				checking = append(checking, got.Check...)
+				for _, p := range got.Postpone {
+					writing = append(writing, p.Ticket)
+					paths["refused "+string(p.Refused)]++
+				}
+				for _, d := range got.Check {
+					if d.stage != Checking {
+						t.Fatalf("seed %d: stage %d", seed, d.stage)
+					}
+				}
+				if got.Suspects && len(got.Check) == 1 && b.runsAlone(got.Check[0]) && b.exposed > 0 {
+					t.Fatalf("seed %d: alone beside %d", seed, b.exposed)
+				}
+			case 5:
+				for d := take(&checking); d != nil; d = take(&checking) {
+					if r.IntN(10) == 0 {
+						b.End(d)
+						paths["end"]++
+						continue
+					}
+					suspect := d.suspect
+					learn(d)
+					switch k := r.IntN(8); {
+					case k == 0:
+						paths["end learnt"]++
+						b.End(d)
+					case k == 1:
+						paths["hold"]++
+						b.Hold(d, now.Add(time.Duration(r.IntN(2))*time.Second))
+					case k == 2 && !suspect:
+						paths["quarantine"]++
+						b.Quarantine(d, 2+r.IntN(4))
+					case k == 3:
+						if b.Withdraw(d) {
+							paths["withdraw"]++
+							writing = append(writing, d)
+						}
+					case suspect:
+						if b.Start(d, at) {
+							paths["start suspect"]++
+							calling = append(calling, d)
+						}
+					default:
+						g, ok := b.Enter(d, time.Second, at)
+						switch {
+						case !ok:
+							paths["enter ended"]++
+						case g.OK:
+							if b.Start(d, at) {
+								paths["start"]++
+								calling = append(calling, d)
+							}
+						case g.Refused != "":
+							paths["enter "+string(g.Refused)]++
+							writing = append(writing, d)
+						default:
+							paths["enter waits"]++
+						}
+					}
+				}
+			case 6:
+				d := take(&calling)
+				if d == nil {
+					break
+				}
+				if r.IntN(2) == 0 {
+					b.Lease(d, timer.Revision(r.IntN(3)*(2+r.IntN(1<<30))))
+				}
+				b.Answer(d, Result(r.IntN(3)), at)
+				if r.IntN(3) == 0 {
+					b.Lease(d, timer.Revision(1+r.IntN(1<<30)))
+				}
+				b.Write(d)
+				writing = append(writing, d)
+			case 7:
+				if d := take(&writing); d != nil {
+					if r.IntN(4) == 0 {
+						learn(d)
+					}
+					b.End(d)
+				}
+				old, _ := b.Aged(at)
+				for _, a := range old {
+					if a.Postpone {
+						paths["aged"]++
+						writing = append(writing, a.Ticket)
+					}
+					if gone(a.Ticket) {
+						t.Fatalf("seed %d: an ended one is watched", seed)
+					}
+				}
+			case 8:
+				if r.IntN(10) == 0 {
+					i := r.IntN(2)
+					b.Leave(sessions[i])
+					sessions[i] = &Session{}
+				}
+			}
+			if b.slots < 0 || b.slots > b.limits.Concurrency || b.room < 0 || b.bytes < 0 || b.exposed < 0 || b.hosts.calls > b.slots {
+				t.Fatalf("seed %d: %d slots, %d room, %d bytes, %d exposed, %d calls", seed, b.slots, b.room, b.bytes, b.exposed, b.hosts.calls)
+			}
+		}
+		all := sessions
+		b.Close()
+		for _, list := range []*[]*Ticket{&checking, &calling, &writing} {
+			for d := take(list); d != nil; d = take(list) {
+				b.End(d)
+			}
+		}
+		for _, s := range all {
+			if s.exposed != 0 {
+				t.Fatalf("seed %d: session exposed %d", seed, s.exposed)
+			}
+		}
+		q := &b.quarantine
+		if b.slots != 0 || b.room != 0 || b.bytes != 0 || b.exposed != 0 || len(b.known) != 0 || len(b.early) != 0 || b.aging.Len() != 0 ||
+			b.shares.size != 0 || len(b.shares.known) != 0 || len(b.shares.turn) != 0 || len(q.waiting) != 0 || q.begun != 0 || q.grouped != [2]int{} ||
+			q.alone != nil || b.hosts.calls != 0 || b.hosts.waiting != 0 || b.hosts.called != 0 || b.hosts.queued.Len() != 0 ||
+			b.hosts.idle.Len() != len(b.hosts.hosts) || !b.Idle() {
+			t.Fatalf("seed %d: left: slots %d room %d bytes %d exposed %d known %d early %d aging %d shares %+v quarantine %+v hosts %+v (%d of %d idle)", seed,
+				b.slots, b.room, b.bytes, b.exposed, len(b.known), len(b.early), b.aging.Len(), b.shares, q, b.hosts.counts(), b.hosts.idle.Len(), len(b.hosts.hosts))
+		}
+		down := 0
+		for _, h := range b.hosts.hosts {
+			n := 0
+			for _, x := range h.tenants {
+				if x.calls != 0 || x.waiting != 0 || x.trying {
+					t.Fatalf("seed %d: tenant left %+v", seed, x)
+				}
+				if x.down {
+					n++
+				}
+			}
+			if h.calls != 0 || len(h.waiting) != 0 || h.running != 0 || h.begun != 0 || h.down != n {
+				t.Fatalf("seed %d: host left: %d calls, %d wait, %d running, %v begun, %d of %d down", seed, h.calls, len(h.waiting), h.running, h.drain.begun, h.down, n)
+			}
+			down += n
+		}
+		if down != b.hosts.down {
+			t.Fatalf("seed %d: %d down, %d counted", seed, down, b.hosts.down)
+		}
+	}
+	t.Log(paths)
+}
