@@ -10,10 +10,17 @@ import (
 // floors lets the sessions of a process share requests for the floors of the due queue, which have all partitions.
 type floors struct {
 	// turn has a token while no request is running.
-	turn   chan struct{}
+	turn chan struct{}
+	// answer is from a request that began at at.
 	answer bus.Floors
 	at     time.Time
+	// The last request ended at ended, with err.
+	ended time.Time
+	err   error
 }
+
+// floorTimeout bounds a request that sessions share, because all of them wait for it.
+const floorTimeout = time.Second
 
 func newFloors() *floors {
 	f := &floors{turn: make(chan struct{}, 1)}
@@ -21,23 +28,32 @@ func newFloors() *floors {
 	return f
 }
 
-// recent returns floors that are at most so old.
+// recent returns floors that are at most so old, or the result of a request that ended while the caller waited.
 func (f *floors) recent(
 	ctx context.Context, age time.Duration, ask func(context.Context) (bus.Floors, error),
 ) (bus.Floors, error) {
+	arrived := time.Now()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-f.turn:
 	}
 	defer func() { f.turn <- struct{}{} }()
-	if time.Since(f.at) <= age {
+	switch {
+	case f.ended.After(arrived):
+		return f.answer, f.err
+	case time.Since(f.at) <= age:
 		return f.answer, nil
 	}
+	call, cancel := context.WithTimeout(ctx, floorTimeout)
+	defer cancel()
 	began := time.Now()
-	answer, err := ask(ctx)
+	answer, err := ask(call)
 	if err == nil {
 		f.answer, f.at = answer, began
+	}
+	if ctx.Err() == nil { // otherwise the caller gave up, which says nothing about the bus
+		f.ended, f.err = time.Now(), err
 	}
 	return answer, err
 }

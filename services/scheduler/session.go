@@ -237,11 +237,15 @@ func (o *session) dueAt(e effect) timer.Millis {
 	return o.at[e]
 }
 
-// floorAt is when to request the floor next, apart from sweeps: soon if credit for publications is low.
+// floorAt is when to request the floor next, apart from sweeps: soon if credit for publications is low, and after a failed
+// request when its backoff ends.
 func (o *session) floorAt() timer.Millis {
 	now := o.config.Clock()
 	switch {
-	case o.pauses[effectFloor] == nil && o.budget.Low() && o.state.WantsCredit(now):
+	case o.budget.Low() && o.state.WantsCredit(now):
+		if o.pauses[effectFloor] != nil {
+			return o.at[effectFloor]
+		}
 		return o.flooredAt.Add(o.config.QueueAheadFor / 2)
 	case o.state.NeedsFloor():
 		return o.at[effectFloor]

@@ -1,10 +1,13 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler"
 )
@@ -53,5 +56,54 @@ func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
 	worst := besideABacklog(t, func(c *scheduler.Config) { c.Planted.FirstComeFirstServed = true })
 	if worst < time.Second {
 		t.Errorf("timers of the small namespace are late by at most %v", worst)
+	}
+}
+
+// floorless is a bus that does not answer requests for floors while failing is set, and never answers the next one if hang is.
+type floorless struct {
+	bus.Bus
+	failing, hang atomic.Bool
+}
+
+func (f *floorless) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	if f.hang.CompareAndSwap(true, false) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if f.failing.Load() {
+		return nil, bus.ErrUnavailable
+	}
+	return f.Bus.Floor(ctx, topic, group)
+}
+
+// TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed: dispatchers finish 1,000 events a second. Credit comes from requests for
+// the floor.
+func TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed(t *testing.T) {
+	for name, fail := range map[string]func(*floorless){
+		"for a second":       func(f *floorless) { f.failing.Store(true) },
+		"one without answer": func(f *floorless) { f.hang.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorldOf(t, 64, func(w *world) {
+				w.pace = time.Millisecond
+				w.many(15_000, -time.Minute, false)
+				var f *floorless
+				n := w.start("a", func(c *scheduler.Config) {
+					f = &floorless{Bus: c.Bus}
+					c.Bus = f
+				})
+				w.pass(3*time.Second + 5*time.Millisecond)
+				fail(f)
+				w.pass(time.Second)
+				f.failing.Store(false)
+				w.pass(time.Second) // the backoffs are 250, 500 and 1,000 ms
+				w.take()
+				w.pass(5 * time.Second)
+				if got := len(w.take()); got < 4500 {
+					t.Errorf("%d timers are published in 5 s, want 5,000", got)
+				}
+				n.end()
+			})
+		})
 	}
 }
