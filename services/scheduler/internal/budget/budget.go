@@ -26,6 +26,8 @@ type Budget struct {
 	partitions int
 	// left is the credit, and granted what it was after the last observation.
 	left, granted int
+	// short: since the last observation, a call of Take wanted more than it got.
+	short bool
 	// publishing counts the credit of publications that the bus has not acknowledged. published has those that it has: the
 	// last floor may have been read before them.
 	publishing int
@@ -92,7 +94,9 @@ func (b *Budget) Leave() {
 func (b *Budget) Take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	wanted := n
 	n = max(0, min(n, b.left, max(1, b.granted/4)))
+	b.short = b.short || n < wanted
 	b.left -= n
 	b.publishing += n
 	return n
@@ -150,7 +154,7 @@ func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 	b.learn(now, waiting, held)
 	free := max(0, b.depth()-held-waiting) * b.partitions / max(1, len(floors))
 	b.left = max(0, free-b.behind(floors))
-	b.granted = b.left
+	b.granted, b.short = b.left, false
 }
 
 // behind is the credit of publications that the floors do not have.
@@ -181,7 +185,7 @@ func (b *Budget) learn(now timer.Millis, waiting, held int) {
 			b.fullAt = 0
 		}
 	}
-	if b.left == 0 && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
+	if b.short && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
 		// It may be more. The next step waits until this one shows an effect.
 		b.capacity += b.capacity/reserve + b.least
 		b.probeAt = now.Add(2 * b.wait)

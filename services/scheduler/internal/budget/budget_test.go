@@ -49,6 +49,8 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 		t.Error("credit is low with 1,140 of 1,440 left")
 	}
 	b.Published(300, bus.Position{Offset: 300})
+	b.Observe(start-10, oneQueue(301, 0, 0))
+	wantLeft(t, b, 1440)
 	b.Observe(start, oneQueue(1200, 0, 1200))
 	wantLeft(t, b, 240)
 	// 400 wait although dispatchers hold only 800: that is all they can.
@@ -215,6 +217,38 @@ func TestTheRateStartsAgain(t *testing.T) {
 		b.Observe(start+timer.Millis(i)*60_000, oneQueue(end, 300, 0))
 		if n := b.Take(1); n != 0 {
 			t.Errorf("after observation %d: credit although 300 events wait", i)
+		}
+	}
+}
+
+// TestI16_OnePublisherLearnsTheCapacity: a backlog in one partition of a process, with publications that take some
+// milliseconds, as with a replicated stream.
+func TestI16_OnePublisherLearnsTheCapacity(t *testing.T) {
+	for _, takes := range []int{1, 5, 10, 20} {
+		b := newBudget(64, 100_000, 50*time.Millisecond)
+		d := dispatchers{capacity: 4096, latency: 200 * time.Millisecond}
+		batch, until, held := 0, 0, 0
+		for ms := 1; ms <= 80_000; ms++ {
+			if batch > 0 && ms >= until {
+				d.end, d.waiting = d.end+batch, d.waiting+batch
+				b.Published(batch, bus.Position{Offset: int64(d.end)})
+				batch = 0
+			}
+			if batch == 0 {
+				if batch = b.Take(512); batch > 0 {
+					until = ms + takes
+				}
+			}
+			d.pass(1)
+			if ms%25 == 0 {
+				b.Observe(start+timer.Millis(ms), oneQueue(int64(d.end)+1, d.waiting, d.held))
+			}
+			if ms > 60_000 {
+				held = max(held, d.held)
+			}
+		}
+		if held < 3000 {
+			t.Errorf("publications take %d ms: dispatchers hold at most %d of 4,096 after a minute", takes, held)
 		}
 	}
 }
