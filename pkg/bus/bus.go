@@ -269,9 +269,14 @@ type Floor struct {
 	End Position
 	// Depth counts the messages not yet acknowledged, delivered ones included.
 	Depth int
-	// Waiting counts those of Depth that no member has taken yet; 0 if the bus does not report it.
+	// Waiting counts those of Depth that no member of a queue has taken yet, or is WaitingUnknown.
 	Waiting int
+	// Queue is the number of the queue that Depth and Waiting count: partitions with the same number share it.
+	Queue int
 }
+
+// WaitingUnknown is the Waiting of a bus that does not report it.
+const WaitingUnknown = -1
 
 // Floors has one Floor for each partition, by partition number. Where partitions of a queue share a stream, their
 // entries are alike except for the partition number.

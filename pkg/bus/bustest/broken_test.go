@@ -323,6 +323,36 @@ func (b *allWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (
 	return floors, err
 }
 
+// noneWaiting does not count the messages that wait, and does not say so.
+type noneWaiting struct{ *membus.Member }
+
+func (b *noneWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	floors, err := b.Member.Floor(ctx, topic, group)
+	for i := range floors {
+		floors[i].Waiting = 0
+	}
+	return floors, err
+}
+
+func TestSuiteCatchesMessagesThatWaitAndAreNotCounted(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&noneWaiting{m}, m) }, "Floor/WaitingCountsWhatNoMemberHasTaken")
+}
+
+// queueByPartition takes the queue that all partitions share for one of each partition.
+type queueByPartition struct{ *membus.Member }
+
+func (b *queueByPartition) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	floors, err := b.Member.Floor(ctx, topic, group)
+	for i := range floors {
+		floors[i].Queue = i
+	}
+	return floors, err
+}
+
+func TestSuiteCatchesMessagesThatAreCountedTwice(t *testing.T) {
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&queueByPartition{m}, m) }, "Floor/DepthsOfQueuesAddUp")
+}
+
 func TestSuiteCatchesMessagesThatWaitAndAreTaken(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&allWaiting{m}, m) }, "Floor/WaitingCountsWhatNoMemberHasTaken")
 }

@@ -47,6 +47,8 @@ type System struct {
 	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
 	// Otherwise it is one stream, and the floors of all partitions are alike.
 	QueueByPartition bool
+	// WaitingUnknown says that floors do not count the messages of the queue that no member has taken.
+	WaitingUnknown bool
 
 	// LeaseTTL is how long a dead member's partitions stay with it at most.
 	LeaseTTL time.Duration

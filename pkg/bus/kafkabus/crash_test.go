@@ -36,6 +36,7 @@ func runCrashSuite(t *testing.T, base kafkabus.Options, nodes ...string) {
 			System: bustest.System{
 				Join:             func(t bustest.T) bustest.Member { return join(t, opts) },
 				QueueByPartition: true,
+				WaitingUnknown:   true,
 				LeaseTTL:         2 * session,
 				Settle:           700 * time.Millisecond,
 				Patience:         time.Minute, // brokers take up to 15 s to be ready, and a group its session

@@ -69,6 +69,7 @@ func TestSuiteOnFake(t *testing.T) {
 				StrangerTopics:   []string{theirs.Prefix + ".due", theirs.Prefix + ".commands", theirs.Prefix + ".incarnations"},
 				Remove:           removeRecords(cluster.ListenAddrs(), ours.Prefix),
 				QueueByPartition: true,
+				WaitingUnknown:   true,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,
 				Patience:         30 * time.Second,

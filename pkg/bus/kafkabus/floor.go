@@ -85,6 +85,9 @@ func floorOf(p shard.Partition, is identity, next, end, acked int64) bus.Floor {
 		Floor: position(p, is.incarnation, next),
 		End:   position(p, is.incarnation, end),
 		Depth: int(max(end-next-acked, 0)),
+
+		Waiting: bus.WaitingUnknown, // the share coordinator reports no numbers of members
+		Queue:   int(p),
 	}
 }
 

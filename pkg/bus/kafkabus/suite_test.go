@@ -81,6 +81,7 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 				StrangerTopics:   []string{theirs.Prefix + ".due", theirs.Prefix + ".commands", theirs.Prefix + ".incarnations"},
 				Remove:           removeRecords(base.Brokers, ours.Prefix),
 				QueueByPartition: true,
+				WaitingUnknown:   true,
 				LeaseTTL:         2 * session, // the session, and what the client takes to notice
 				Settle:           700 * time.Millisecond,
 				Patience:         time.Minute,

@@ -143,7 +143,10 @@ func (q *dueQueue) floor(p shard.Partition, parts []*queuePart, atHome bool) bus
 		current = parts[0]
 	}
 	at := func(part *queuePart, seq uint64) bus.Position { return q.ranked(part.stream, part.position(p, seq)) }
-	f := bus.Floor{Floor: at(current, current.first), End: at(current, current.end), Depth: current.depth, Waiting: current.waiting}
+	f := bus.Floor{
+		Floor: at(current, current.first), End: at(current, current.end),
+		Depth: current.depth, Waiting: current.waiting, Queue: current.number,
+	}
 	hold := func(part *queuePart) {
 		if oldest := at(part, part.first); oldest.Before(f.Floor) {
 			f.Floor = oldest
