@@ -6,6 +6,7 @@
 package budget
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -38,9 +39,10 @@ type Budget struct {
 	// Since fullAt (0: not now) events have waited that dispatchers did not take, while they held fullHeld at most.
 	fullAt   timer.Millis
 	fullHeld int
-	// The last observation: when, and how many events were acknowledged by then. rate is how many are in a second.
+	// The last observation: when, and how many events of each queue were acknowledged by then. rate is how many are in a
+	// second.
 	at   timer.Millis
-	done int64
+	done map[int]int64
 	rate float64
 }
 
@@ -57,6 +59,8 @@ const (
 	reserve = 10
 	// probeEvery is how long the capacity is believed once it was seen. Events wait while it is probed.
 	probeEvery = 5 * time.Second
+	// unlimited is the credit where the bus does not report how many events wait, so that the capacity cannot be learnt.
+	unlimited = math.MaxInt32
 )
 
 // New makes a budget under which at least so many events may be unacknowledged, however few dispatchers can hold. wait is
@@ -138,23 +142,48 @@ func (b *Budget) Low() bool {
 }
 
 // Observe sets the credit by the state of the queue: to the process's share, by its partitions, of what may still be
-// published. What is being published, or was after the floors were read, counts as waiting.
+// published. What is being published, or was after the floors were read, counts as waiting. Without numbers of waiting events
+// there is no limit.
 func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
-	waiting, held, done := count(floors)
+	waiting, held, done, known := count(floors)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if passed := now.Sub(b.at); b.at == 0 || done < b.done || passed < 0 || passed > time.Second {
+	free := unlimited
+	if known {
+		b.measure(now, done)
+		b.learn(now, waiting, held)
+		all := max(1, len(floors))
+		free = (max(0, b.depth()-held-waiting)*b.partitions + all - 1) / all // rounded up, so that it is 0 only if nothing is free
+	}
+	b.left = max(0, free-b.behind(floors))
+	b.granted, b.short = b.left, false
+}
+
+// measure adjusts the rate.
+func (b *Budget) measure(now timer.Millis, done map[int]int64) {
+	passed := now.Sub(b.at)
+	if b.at == 0 || passed < 0 || passed > time.Second {
 		b.at, b.done, b.rate, b.fullAt = now, done, 0, 0
-	} else if passed >= b.wait/4 {
+		b.probeAt = min(b.probeAt, now.Add(probeEvery)) // the clock may have been set back
+		return
+	}
+	var finished int64
+	for queue, n := range done {
+		before, seen := b.done[queue]
+		if !seen {
+			continue
+		}
+		if n < before {
+			return // the bus has read the depth after the end; if the queue was made again, measure starts again after a second
+		}
+		finished += n - before
+	}
+	if passed >= b.wait/4 {
 		// Acknowledgements come in batches, so a short interval counts little.
-		rate := float64(done-b.done) / passed.Seconds()
+		rate := float64(finished) / passed.Seconds()
 		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(8*b.wait))
 		b.at, b.done = now, done
 	}
-	b.learn(now, waiting, held)
-	free := max(0, b.depth()-held-waiting) * b.partitions / max(1, len(floors))
-	b.left = max(0, free-b.behind(floors))
-	b.granted, b.short = b.left, false
 }
 
 // behind is the credit of publications that the floors do not have.
@@ -193,23 +222,20 @@ func (b *Budget) learn(now timer.Millis, waiting, held int) {
 	b.capacity = min(max(b.capacity, held), b.most)
 }
 
-// count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged. Where partitions share
-// a queue, each of their entries counts all of it.
-func count(floors bus.Floors) (waiting, held int, done int64) {
-	type queue struct {
-		incarnation, end int64
-		depth, waiting   int
-	}
-	seen := make(map[queue]struct{}, 1)
+// count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged in each queue. They are
+// not known if the bus does not report how many wait.
+func count(floors bus.Floors) (waiting, held int, done map[int]int64, known bool) {
+	done = make(map[int]int64, 1)
 	for _, f := range floors {
-		q := queue{f.End.Incarnation, f.End.Offset, f.Depth, f.Waiting}
-		if _, twice := seen[q]; twice {
+		if f.Waiting == bus.WaitingUnknown {
+			return 0, 0, nil, false
+		}
+		if _, twice := done[f.Queue]; twice {
 			continue
 		}
-		seen[q] = struct{}{}
 		waiting += f.Waiting
 		held += f.Depth - f.Waiting
-		done += f.End.Offset - int64(f.Depth)
+		done[f.Queue] = f.End.Offset - int64(f.Depth)
 	}
-	return waiting, held, done
+	return waiting, held, done, true
 }

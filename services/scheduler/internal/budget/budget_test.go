@@ -101,11 +101,134 @@ func TestPartitionsWithQueuesOfTheirOwnAreAddedUp(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	b.Observe(start, bus.Floors{
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5},
-		{End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6},
+		{End: bus.Position{Offset: 20}, Depth: 9, Waiting: 6, Queue: 1},
 		{End: bus.Position{Offset: 10}, Depth: 9, Waiting: 5}, // the queue of the first
-		{End: bus.Position{Offset: 30}},
+		{End: bus.Position{Offset: 30}, Queue: 2},
 	})
 	wantLeft(t, b, 100-18)
+}
+
+// TestI16_StreamsWithMessagesOfOtherPartitions: two streams of partitions 0, 2 and 1, 3 (due-streams was raised from 1 to 2).
+// Some messages of partitions 1 and 3 are still in the first one; their numbers differ while they are acknowledged.
+func TestI16_StreamsWithMessagesOfOtherPartitions(t *testing.T) {
+	b := newBudget(64, 100_000, 50*time.Millisecond)
+	floors := func(round, others int) bus.Floors {
+		end := func(from, queue int) bus.Position {
+			return bus.Position{Incarnation: int64(queue + 20), Offset: int64(from + 40*round)}
+		}
+		return bus.Floors{
+			{End: end(50_000_000, 0), Depth: 300},
+			{End: end(400_000, 1), Depth: 300 + others, Queue: 1},
+			{End: end(50_000_000, 0), Depth: 300},
+			{End: end(400_000, 1), Depth: 300 + 50, Queue: 1},
+		}
+	}
+	b.Observe(start, floors(0, 50)[:1]) // the second stream is new
+	for round := 1; round < 40; round++ {
+		others := 50
+		if round >= 20 {
+			others = 49
+		}
+		b.Observe(start+timer.Millis(25*round), floors(round, others))
+		if n := b.Left(); n > 1000 {
+			t.Fatalf("round %d: credit for %d publications, although dispatchers hold 650 and have never held more", round, n)
+		}
+	}
+}
+
+// TestI16_WithoutNumbersOfWaitingEventsCreditHasNoLimit, as with Kafka.
+func TestI16_WithoutNumbersOfWaitingEventsCreditHasNoLimit(t *testing.T) {
+	b := newBudget(64, 100, 50*time.Millisecond)
+	floors := bus.Floors{{Depth: 50_000, Waiting: bus.WaitingUnknown}, {Depth: 5, Waiting: bus.WaitingUnknown, Queue: 1}}
+	for i := range 10 {
+		b.Observe(start+timer.Millis(100*i), floors)
+		for range 100 {
+			if n := b.Take(512); n != 512 {
+				t.Fatalf("a call that wants 512 gets %d", n)
+			}
+			b.Published(512, bus.Position{Offset: 1})
+		}
+		if b.Low() {
+			t.Fatal("credit is low")
+		}
+	}
+}
+
+// TestI16_AProcessWithOneOfManyPartitionsGetsCredit: no dispatcher has held anything, so that only 64 events may be
+// unacknowledged, and the process's share is half an event.
+func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
+	b := budget.New(64, 100_000, 50*time.Millisecond)
+	b.Join()
+	floors := func(waiting int) bus.Floors {
+		f := make(bus.Floors, 128)
+		for i := range f {
+			f[i] = bus.Floor{End: bus.Position{Offset: 1000}, Depth: waiting, Waiting: waiting}
+		}
+		return f
+	}
+	for i := range 20 {
+		b.Observe(start+timer.Millis(25*i), floors(100))
+	}
+	wantLeft(t, b, 0)
+	b.Observe(start+500, floors(0))
+	wantLeft(t, b, 1)
+	b.Leave()
+	b.Observe(start+510, floors(0))
+	wantLeft(t, b, 0)
+}
+
+// TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack (I15): the capacity was learnt, the store's clock was set back, and three
+// more processes were started.
+func TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack(t *testing.T) {
+	b := newBudget(64, 100_000, 50*time.Millisecond)
+	now := start.Add(10 * time.Hour)
+	d := dispatchers{capacity: 1024, latency: 200 * time.Millisecond}
+	pass := func(seconds int) (held int) {
+		for range 40 * seconds {
+			d.publish(b)
+			d.pass(25)
+			now += 25
+			b.Observe(now, oneQueue(int64(d.end)+1, d.waiting, d.held))
+			held = max(held, d.held)
+		}
+		return held
+	}
+	pass(20)
+	now = now.Add(-time.Hour)
+	d.capacity = 4096
+	if held := pass(60); held < 3500 {
+		t.Errorf("four processes hold at most %d events in the minute after the clock was set back", held)
+	}
+}
+
+// TestI16_TheCapacityIsLearntWhileDepthsAreReadLate: the bus reads the end of a queue before its depth. A batch that is
+// published in between is only in the depth. Dispatchers hold a quarter of what they held before.
+func TestI16_TheCapacityIsLearntWhileDepthsAreReadLate(t *testing.T) {
+	for _, every := range []int{1000, 4, 2} {
+		b := newBudget(64, 100_000, 50*time.Millisecond)
+		d := dispatchers{capacity: 4096, latency: 200 * time.Millisecond}
+		now := start
+		pass := func(seconds int) (waited int) {
+			for i := range 40 * seconds {
+				d.publish(b)
+				d.pass(25)
+				now += 25
+				late := 0
+				if i%every == 0 {
+					late = min(256, d.waiting)
+				}
+				b.Observe(now, oneQueue(int64(d.end)+1-int64(late), d.waiting, d.held))
+				waited = max(waited, d.waiting)
+			}
+			return waited
+		}
+		pass(10)
+		d.capacity = 1024
+		pass(20)
+		if waited := pass(5); waited > 1000 {
+			t.Errorf("one in %d depths is read late: %d events wait, 20 s after dispatchers have gone", every, waited)
+		}
+	}
 }
 
 // dispatchers are processes that hold so many events together and finish so many in a second.
