@@ -89,6 +89,7 @@ func (b *bench) poll(now timer.Millis) {
 	b.t.Helper()
 	q := b.p.Poll(now)
 	answer := make([]store.DueShard, len(q.Shards))
+	total := 0
 	for i, asked := range q.Shards {
 		a := store.DueShard{NextDueAt: timer.Never}
 		for _, r := range b.rows {
@@ -96,9 +97,10 @@ func (b *bench) poll(now timer.Millis) {
 			case r.Ref.Shard != asked.Claim.Shard, !r.Key().After(asked.After):
 			case r.DueAt > q.Horizon:
 				a.NextDueAt = min(a.NextDueAt, r.DueAt)
-			case len(a.Rows) == q.PerShard:
+			case len(a.Rows) == q.PerShard, total == q.Total:
 				a.Cut = true
 			default:
+				total++
 				a.Rows = append(a.Rows, r)
 			}
 		}

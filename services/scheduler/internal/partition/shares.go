@@ -61,7 +61,7 @@ func (p *Partition) leaveToPoll(row *store.DueRow) {
 }
 
 // mayPoll returns which shards may be polled: while a quarter of the timer heap is free all of them, else those of
-// namespaces that have less than their share armed.
+// namespaces of which arm would accept a timer, and that have a quarter of their share free, so that a poll reads many.
 func (p *Partition) mayPoll() func(*ownedShard) bool {
 	if p.room() >= max(1, p.limits.Agenda/4) {
 		return func(*ownedShard) bool { return true }
@@ -69,7 +69,12 @@ func (p *Partition) mayPoll() func(*ownedShard) bool {
 	if p.limits.Planted.FirstComeFirstServed {
 		return func(*ownedShard) bool { return false }
 	}
-	return func(s *ownedShard) bool { return p.agenda.LenOf(s.group) < p.heapShare(s.group) }
+	room := p.room()
+	_, most := p.agenda.Largest()
+	return func(s *ownedShard) bool {
+		armed := p.agenda.LenOf(s.group)
+		return (room > 0 || most-armed >= 2) && 4*armed < 3*p.heapShare(s.group)
+	}
 }
 
 // fewestFirst puts the shards of namespaces first that have the fewest timers armed: an answer has a limit.

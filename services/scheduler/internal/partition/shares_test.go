@@ -24,13 +24,17 @@ func fairBench(t *testing.T) *bench {
 		b.put(row(id, start-1000+timer.Millis(id), start-2000))
 	}
 	b.open(start, store.MinKey(), store.MinKey())
-	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: small, Version: 1}, Watermark: store.MinKey(), Published: store.MinKey()}, b.position(1))
+	b.p.Claim(start, "m", claimed(small), b.position(1))
 	b.floor(start, 1)
 	b.poll(start)
 	if n := b.p.Armed(); n != 8 {
 		t.Fatalf("%d armed, want the bound of 8", n)
 	}
 	return b
+}
+
+func claimed(id shard.ID) store.Claimed {
+	return store.Claimed{Claim: store.Claim{Shard: id, Version: 1}, Watermark: store.MinKey(), Published: store.MinKey()}
 }
 
 func smallRow(id byte, due timer.Millis) store.DueRow {
@@ -132,7 +136,7 @@ func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
 		b.put(row(id, start, start-2000))
 	}
 	b.open(start, store.MinKey(), store.MinKey())
-	b.p.Claim(start, "m", store.Claimed{Claim: store.Claim{Shard: small, Version: 1}, Watermark: store.MinKey(), Published: store.MinKey()}, b.position(1))
+	b.p.Claim(start, "m", claimed(small), b.position(1))
 	b.floor(start, 1)
 	b.poll(start)
 	publish := func(credit, want, wantLeft int) {
@@ -197,5 +201,75 @@ func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
 			next++
 		}
 		b.poll(now)
+	}
+}
+
+// TestI16_NoPollsWithoutRoom: more namespaces have timers due than the heap has places, and nothing can be published.
+func TestI16_NoPollsWithoutRoom(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 8, 4
+	b := newBench(t, l)
+	for n := range byte(20) {
+		id := shard.ID(100 + int(n))
+		b.p.Claim(start, fmt.Sprint("n", n), claimed(id), b.position(1))
+		one, two := row(10+n, start-10, start-2000), row(100+n, start-9, start-2000)
+		one.Ref.Shard, two.Ref.Shard = id, id
+		b.put(one, two)
+	}
+	b.floor(start, 1)
+	polls := 0
+	for now := start; now < start+100; now++ {
+		for i := 0; i < 10 && b.p.PollAt() <= now; i++ {
+			b.poll(now)
+			polls++
+		}
+		b.release(now)
+	}
+	if polls > 20 {
+		t.Errorf("%d polls in 100 ms, although dispatchers acknowledge nothing", polls)
+	}
+	if n := b.p.Armed(); n != 8 {
+		t.Errorf("%d armed, want the bound of 8", n)
+	}
+}
+
+// TestI16_APollOfABacklogReadsAQuarterOfTheHeap: publications of 16 from a full heap, of one namespace or of two that have the
+// same number of timers.
+func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
+	for namespaces := 1; namespaces <= 2; namespaces++ {
+		l := limits()
+		l.Agenda, l.Outstanding, l.PollPerShard, l.PollTotal = 256, 1<<20, 1000, 1000
+		b := newBench(t, l)
+		for i := range 5000 {
+			r := row(1, start-100_000+timer.Millis(i), start-200_000)
+			r.Ref.UUID = timer.UUID{byte(i >> 8), byte(i), 7}
+			r.Revision = timer.Revision(i + 1)
+			if namespaces == 2 && i%2 == 0 {
+				r.Ref.Shard = small
+			}
+			b.put(r)
+		}
+		b.open(start, store.MinKey(), store.MinKey())
+		b.p.Claim(start, "m", claimed(small), b.position(1))
+		b.floor(start, 1)
+		polls, published := 0, 0
+		for now := start; published < 4000 && now < start+1000; now++ {
+			if b.p.PollAt() <= now {
+				b.poll(now)
+				polls++
+			}
+			batch, _ := b.p.Release(now, 16, 16)
+			positions := make([]bus.Position, len(batch))
+			for i := range positions {
+				positions[i] = b.position(b.end)
+				b.end++
+			}
+			b.p.Published(now, batch, positions)
+			published += len(batch)
+			b.floor(now, b.end)
+		}
+		if most := published / 32; published < 4000 || polls > most {
+			t.Errorf("%d namespaces: %d polls for %d timers, want at most %d", namespaces, polls, published, most)
+		}
 	}
 }
