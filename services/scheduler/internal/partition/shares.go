@@ -47,16 +47,25 @@ func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
 	return true
 }
 
-// leaveToPoll brings R back before a row that is not armed any more. The watermark is before it, because it was armed.
+// leaveToPoll brings R back before a row that is not armed any more, but not before the watermark: a row at or below that was
+// committed late, and the next sweep judges it. A running poll may have begun before the row was written, so its answer must
+// not move R past the row.
 func (p *Partition) leaveToPoll(row *store.DueRow) {
 	s := p.shard(row.Ref.Shard)
 	if s == nil {
 		return
 	}
-	if key := row.Key(); !key.After(s.read) {
-		s.read, s.wentBack = before(key), true
+	key := row.Key()
+	if !key.After(s.sweepFrom) {
+		s.sweepFrom = before(key)
 	}
-	s.cut = true
+	if !key.After(s.read) {
+		s.read = before(key)
+		if s.watermark.After(s.read) {
+			s.read = s.watermark
+		}
+	}
+	s.cut, s.wentBack = true, true
 	p.pollBy(s, row.DueAt.Add(-p.limits.LookAhead))
 }
 

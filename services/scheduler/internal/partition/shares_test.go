@@ -2,6 +2,7 @@ package partition_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -271,5 +272,103 @@ func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 		if most := published / 32; published < 4000 || polls > most {
 			t.Errorf("%d namespaces: %d polls for %d timers, want at most %d", namespaces, polls, published, most)
 		}
+	}
+}
+
+// TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain: a timer of n beyond R, known from a hint, leaves the heap while a poll of its
+// shard runs that began before the timer was written.
+func TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 8, 4
+	b := newBench(t, l)
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", claimed(small), b.position(1))
+	b.floor(start, 1)
+	b.poll(start)
+	for id := byte(1); id <= 5; id++ {
+		b.put(row(id, start+1000+timer.Millis(id), start))
+		b.p.Hint(start, hint(b.rows[id-1]))
+	}
+	b.put(row(60, start+1700, start))
+	now := start + 600
+	b.p.HintsLost(now)
+	q := b.p.Poll(now)
+	answer := make([]store.DueShard, len(q.Shards))
+	for i, a := range q.Shards {
+		answer[i].NextDueAt = timer.Never
+		if a.Claim.Shard == 3 {
+			answer[i].Rows = append(answer[i].Rows, b.rows...)
+		}
+	}
+	b.rows = slices.Insert(b.rows, 5, row(50, start+1600, now))
+	b.p.Hint(now, hint(b.rows[5]))
+	for id := byte(101); id <= 103; id++ { // with the second of them the heap is full
+		b.p.Hint(now, hint(smallRow(id, now)))
+	}
+	b.wantReleased(now, "101", "102", "103")
+	b.p.Polled(now, q, answer)
+	late := map[string]timer.Millis{}
+	for at := now; at < start+3500; at++ {
+		for _, name := range b.release(at) {
+			late[name] = at
+		}
+		b.floor(at, b.end)
+		if b.p.PollAt() <= at {
+			b.poll(at)
+		}
+	}
+	for _, r := range b.rows {
+		name := fmt.Sprint(r.Ref.UUID[0])
+		if at := max(late[name], late[name+"!"]); at != r.DueAt {
+			t.Errorf("timer %s, due at %d, was published at %d (0: only the next sweep finds it)", name, r.DueAt-start, at-start)
+		}
+	}
+}
+
+// TestI16_RStaysAtOrAfterTheWatermark when a timer gives room that was committed late, at or below the watermark. The next sweep
+// finds that timer.
+func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 8, 4
+	b := newBench(t, l)
+	b.p.Claim(start, "n", claimed(4), b.position(1)) // another shard of n
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", claimed(small), b.position(1))
+	b.floor(start, 1)
+	b.put(row(90, start+1, start))
+	b.poll(start)
+	b.wantReleased(start+1, "90")
+	b.rows = nil
+	b.floor(start+1, b.end)
+	now := start + 100_000
+	b.sweep(now) // moves the sweep floor
+	w, moved := b.watermark(now)
+	if !moved {
+		t.Fatal("W did not move")
+	}
+	for id := byte(1); id <= 6; id++ {
+		r := row(id, start-60_000, now)
+		r.Ref.Shard = 4
+		b.p.Hint(now, hint(r))
+	}
+	late := row(50, w.DueAt-1, now-50_000)
+	b.p.Hint(now, hint(late))
+	b.put(late)
+	for id := byte(101); id <= 102; id++ { // takes the place of late, the last of n
+		b.p.Hint(now, hint(smallRow(id, now+1000)))
+	}
+	b.release(now)
+	b.floor(now, b.end)
+	b.p.HintsLost(now)
+	q := b.p.Poll(now)
+	for _, a := range q.Shards {
+		if a.Claim.Shard == 3 && w.After(a.After) {
+			t.Errorf("R is %v, before W %v", a.After, w)
+		}
+	}
+	b.p.Polled(now, q, make([]store.DueShard, len(q.Shards)))
+	b.sweep(now + 2000)
+	if released := b.release(now + 2000); !slices.Contains(released, "50!") {
+		t.Errorf("the sweep finds %v, want 50!", released)
 	}
 }
