@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -16,7 +17,8 @@ type Outgoing struct {
 	Row   store.DueRow
 	Event event.Due
 	// ID is what the bus recognises a repetition by.
-	ID string
+	ID    string
+	group string
 }
 
 // ReleaseAt returns when the next state may be published with so much credit (Release); Never while a bound is reached.
@@ -25,8 +27,10 @@ func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 		return timer.Never
 	}
 	next := p.agenda.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Planted.Early)
-	if len(p.repeat) > 0 && credit > 0 {
-		next = min(next, p.repeat[0].Row.DueAt)
+	for i := range p.repeat {
+		if credit > 0 || !p.needsCredit(p.repeat[i].group, now) {
+			return min(next, p.repeat[i].Row.DueAt)
+		}
 	}
 	return next
 }
@@ -35,16 +39,24 @@ func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 // the agenda, namespaces in turn. They are then in flight. The caller publishes them until
 // the bus has them, with the same IDs, and calls Published.
 //
-// Each of them uses one of credit, as far as there is any; left is the rest. Without credit, only namespaces publish
-// that have few timers due and in flight.
+// left is what it does not use of credit. Namespaces that have few timers due and in flight publish without it.
 func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return nil, credit
 	}
-	n := min(limit, len(p.repeat), credit)
-	credit -= n
-	batch = append(batch, p.repeat[:n]...)
-	p.repeat = append(p.repeat[:0], p.repeat[n:]...)
+	p.repeat = slices.DeleteFunc(p.repeat, func(o Outgoing) bool {
+		if len(batch) == limit {
+			return false
+		}
+		if p.needsCredit(o.group, now) {
+			if credit == 0 {
+				return false
+			}
+			credit--
+		}
+		batch = append(batch, o)
+		return true
+	})
 	for len(batch) < limit {
 		group, e, ok := p.agenda.Pop(now.Add(p.limits.Planted.Early), p.mayPublish(now, &credit))
 		if !ok {
@@ -54,8 +66,10 @@ func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoi
 		if s == nil {
 			continue
 		}
-		credit = max(0, credit-1)
 		p.launch(agenda.StateOf(&e.Row), &publication{row: e.Row, group: group})
+		if p.needsCredit(group, now) {
+			credit = max(0, credit-1)
+		}
 		batch = append(batch, p.outgoing(s, e.Row, e.Again))
 	}
 	for i := range batch {
@@ -77,7 +91,8 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoi
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
 			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
 		},
-		ID: row.Ref.UUID.String() + "." + row.Revision.String(),
+		ID:    row.Ref.UUID.String() + "." + row.Revision.String(),
+		group: s.group,
 	}
 	if again {
 		o.ID += "." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10)

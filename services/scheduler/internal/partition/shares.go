@@ -109,8 +109,15 @@ func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string)
 		case len(p.out) >= 2*p.limits.Outstanding, own >= share(p.limits.Outstanding, users):
 			return false
 		}
-		return *credit > 0 || own+p.agenda.DueOf(group, now, withoutCredit+1) <= withoutCredit
+		// If others publish so much without credit that none is left, the rest may have as many in flight as they have.
+		return *credit > 0 || own*users < len(p.out) || !p.needsCredit(group, now)
 	}
+}
+
+// needsCredit reports whether a namespace has more than a few timers due or in flight.
+func (p *Partition) needsCredit(group string, now timer.Millis) bool {
+	own := p.inFlight[group]
+	return own > withoutCredit || own+p.agenda.DueOf(group, now, withoutCredit+1-own) > withoutCredit
 }
 
 // launch adds a state to the in-flight set.

@@ -372,3 +372,106 @@ func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 		t.Errorf("the sweep finds %v, want 50!", released)
 	}
 }
+
+// TestI16_ASweepPublishesForASmallNamespaceWithoutCredit, behind a namespace that needs it.
+func TestI16_ASweepPublishesForASmallNamespaceWithoutCredit(t *testing.T) {
+	l := limits()
+	l.Outstanding = 64
+	b := newBench(t, l)
+	b.page = 100
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", claimed(small), b.position(1))
+	b.floor(start, 1)
+	// R is after 20 timers of n and one of m, whose hints were lost.
+	last, lastSmall := row(90, start+1000, start), smallRow(91, start+1000)
+	b.put(last, lastSmall)
+	b.poll(start)
+	b.release(start + 1000)
+	b.floor(start+1000, b.end)
+	b.rows = nil
+	for id := byte(1); id <= 20; id++ {
+		b.put(row(id, start+500, start+500))
+	}
+	late := smallRow(101, start+600)
+	late.UpdatedAt = start + 600
+	b.put(late)
+	now := start + 5000
+	b.sweep(now)
+	if n := b.p.SweepFinds(); n != 21 {
+		t.Fatalf("the sweep finds %d timers, want 21", n)
+	}
+	if at := b.p.ReleaseAt(now, 0); at > now {
+		t.Errorf("without credit the next release is at %d", at)
+	}
+	batch, _ := b.p.Release(now, 100, 0)
+	if len(batch) != 1 || name(&batch[0]) != "101!" {
+		t.Errorf("%d published without credit, want the one of the small namespace", len(batch))
+	}
+	if at := b.p.ReleaseAt(now, 0); at != timer.Never {
+		t.Errorf("without credit the next release is at %d, want never", at)
+	}
+	if batch, left := b.p.Release(now, 15, 30); len(batch) != 15 || left != 15 {
+		t.Errorf("%d published and %d of 30 credit left, want 15 and 15", len(batch), left)
+	}
+	if batch, left := b.p.Release(now, 100, 15); len(batch) != 5 || left != 10 {
+		t.Errorf("%d published and %d of 15 credit left, want 5 and 10", len(batch), left)
+	}
+}
+
+func TestI16_SmallNamespacesDoNotUseCredit(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", claimed(small), b.position(1))
+	b.floor(start, 1)
+	for id := byte(101); id <= 104; id++ {
+		b.p.Hint(start, hint(smallRow(id, start)))
+	}
+	if batch, left := b.p.Release(start, 100, 3); len(batch) != 4 || left != 3 {
+		t.Errorf("%d published and %d of 3 credit left, want 4 and 3", len(batch), left)
+	}
+}
+
+// TestI16_AMediumNamespaceIsServedBesideManySmallOnes: 300 namespaces with few timers each bring a tenth more than dispatchers
+// finish, and then another namespace has 40 timers due.
+func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding, l.QueueDepth = 4096, 100_000, 100_000
+	b := newBench(t, l)
+	b.open(start, store.MinKey(), store.MinKey())
+	for n := range 300 {
+		b.p.Claim(start, fmt.Sprint("s", n), claimed(shard.ID(100+n)), b.position(1))
+	}
+	b.floor(start, 1)
+	next, depth, finished, of := uint64(1000), 0, 0, 0
+	for round := range 1600 { // of 25 ms
+		now := start + timer.Millis(25*round)
+		for range 22 {
+			next++
+			r := row(0, now, now)
+			r.Ref.Shard = shard.ID(100 + next%300)
+			r.Ref.UUID = timer.UUID{0xee, byte(next >> 16), byte(next >> 8), byte(next)}
+			r.Revision = timer.Revision(next)
+			b.p.Hint(now, hint(r))
+		}
+		for id := byte(1); id <= 40 && round == 800; id++ {
+			b.p.Hint(now, hint(row(id, now, now)))
+		}
+		batch, _ := b.p.Release(now, 512, max(0, 1000-depth))
+		positions := make([]bus.Position, len(batch))
+		for i := range positions {
+			positions[i] = b.position(b.end)
+			b.end++
+			if batch[i].Row.Ref.Shard == 3 {
+				of++
+			}
+		}
+		b.p.Published(now, batch, positions)
+		depth += len(batch)
+		done := min(20, depth)
+		depth, finished = depth-done, finished+done
+		b.floor(now, int64(finished)+1)
+	}
+	if of < 40 {
+		t.Errorf("%d of 40 timers are published 20 s after their time; %d events of others are in the queue", of, depth)
+	}
+}
