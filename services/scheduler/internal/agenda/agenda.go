@@ -28,7 +28,9 @@ type Entry struct {
 // Agenda holds armed states, in a queue for each group (a namespace), and lets groups take turns. Two
 // states of one timer are two entries: only the row check knows which of them still stands.
 type Agenda struct {
-	groups []*group // those with entries, in the order of first use; the turn goes around
+	// groups is in the order of first use; the turn goes around. Groups without entries are removed when they are the half.
+	groups []*group
+	empty  int
 	byName map[string]*group
 	turn   int
 	armed  map[State]struct{}
@@ -48,7 +50,7 @@ func New() *Agenda {
 func (a *Agenda) Len() int { return len(a.armed) }
 
 // Groups counts the groups that have armed states.
-func (a *Agenda) Groups() int { return len(a.groups) }
+func (a *Agenda) Groups() int { return len(a.groups) - a.empty }
 
 // LenOf counts the armed states of a group.
 func (a *Agenda) LenOf(name string) int {
@@ -90,10 +92,13 @@ func (a *Agenda) Arm(name string, e Entry) {
 	}
 	a.armed[s] = struct{}{}
 	g, ok := a.byName[name]
-	if !ok {
+	switch {
+	case !ok:
 		g = &group{name: name}
 		a.byName[name] = g
 		a.groups = append(a.groups, g)
+	case len(g.entries) == 0:
+		a.empty--
 	}
 	heap.Push(&g.entries, e)
 }
@@ -102,8 +107,8 @@ func (a *Agenda) Arm(name string, e Entry) {
 func (a *Agenda) NextDue(may func(name string) bool) timer.Millis {
 	next := timer.Never
 	for _, g := range a.groups {
-		if due := g.entries[0].Row.DueAt; due < next && may(g.name) {
-			next = due
+		if len(g.entries) > 0 && g.entries[0].Row.DueAt < next && may(g.name) {
+			next = g.entries[0].Row.DueAt
 		}
 	}
 	return next
@@ -114,12 +119,12 @@ func (a *Agenda) Pop(now timer.Millis, may func(name string) bool) (name string,
 	for range a.groups {
 		g := a.groups[a.turn]
 		a.turn = (a.turn + 1) % len(a.groups)
-		if g.entries[0].Row.DueAt > now || !may(g.name) {
+		if len(g.entries) == 0 || g.entries[0].Row.DueAt > now || !may(g.name) {
 			continue
 		}
 		e, _ = heap.Pop(&g.entries).(Entry)
 		delete(a.armed, StateOf(&e.Row))
-		a.forgetEmpty()
+		a.taken(g)
 		return g.name, e, true
 	}
 	return "", Entry{}, false
@@ -128,7 +133,7 @@ func (a *Agenda) Pop(now timer.Millis, may func(name string) bool) (name string,
 // TakeLast takes out the latest n entries of a group.
 func (a *Agenda) TakeLast(name string, n int) []Entry {
 	g := a.byName[name]
-	if g == nil {
+	if g == nil || len(g.entries) == 0 {
 		return nil
 	}
 	slices.SortFunc(g.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // in order, it is a heap too
@@ -139,7 +144,7 @@ func (a *Agenda) TakeLast(name string, n int) []Entry {
 	for i := range taken {
 		delete(a.armed, StateOf(&taken[i].Row))
 	}
-	a.forgetEmpty()
+	a.taken(g)
 	return taken
 }
 
@@ -154,7 +159,10 @@ func (a *Agenda) Each(f func(*store.DueRow)) {
 
 // Drop takes out every entry for which gone is true.
 func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
-	for _, g := range a.groups {
+	for _, g := range slices.Clone(a.groups) {
+		if len(g.entries) == 0 {
+			continue
+		}
 		kept := g.entries[:0]
 		for _, e := range g.entries {
 			if gone(&e.Row) {
@@ -166,22 +174,34 @@ func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
 		clear(g.entries[len(kept):])
 		g.entries = kept
 		heap.Init(&g.entries)
+		a.taken(g)
 	}
-	a.forgetEmpty()
 }
 
-// forgetEmpty forgets groups without entries. The turn stays with the group that has it.
-func (a *Agenda) forgetEmpty() {
-	for at, g := range slices.Backward(a.groups) {
+// taken notes that entries of a group, which had some, were taken out. The turn stays with the group that has it, or goes to
+// the next one that has entries.
+func (a *Agenda) taken(g *group) {
+	if len(g.entries) > 0 {
+		return
+	}
+	a.empty++
+	if 2*a.empty < len(a.groups) {
+		return
+	}
+	kept, turn := a.groups[:0], 0
+	for at, g := range a.groups {
 		if len(g.entries) == 0 {
 			delete(a.byName, g.name)
-			a.groups = slices.Delete(a.groups, at, at+1)
-			if at < a.turn {
-				a.turn--
-			}
+			continue
 		}
+		if at < a.turn {
+			turn++
+		}
+		kept = append(kept, g)
 	}
-	if a.turn >= len(a.groups) {
+	clear(a.groups[len(kept):])
+	a.groups, a.turn, a.empty = kept, turn, 0
+	if a.turn == len(a.groups) {
 		a.turn = 0
 	}
 }

@@ -157,3 +157,33 @@ func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
 		t.Errorf("%d are due of a group that has none", n)
 	}
 }
+
+// TestEmptyGroupsAreForgotten: ten groups have from one to ten entries. The turn goes around those that have some.
+func TestEmptyGroupsAreForgotten(t *testing.T) {
+	a := agenda.New()
+	arm := func(group, n byte) {
+		for i := range n {
+			a.Arm(string('a'+rune(group)), agenda.Entry{Row: row(1, 10*group+i, 1)})
+		}
+	}
+	for group := range byte(10) {
+		arm(group, group+1)
+	}
+	for round := range byte(10) {
+		if n := a.Groups(); n != int(10-round) {
+			t.Fatalf("%d groups in round %d, want %d", n, round, 10-round)
+		}
+		for group := round; group < 10; group++ {
+			if name, _, ok := a.Pop(1, all); !ok || name != string('a'+rune(group)) {
+				t.Fatalf("round %d: an entry of %q came out, want group %c", round, name, 'a'+group)
+			}
+		}
+	}
+	if _, _, ok := a.Pop(1, all); ok || a.Groups() != 0 {
+		t.Fatalf("%d groups are left", a.Groups())
+	}
+	arm(3, 2)
+	if n := len(a.TakeLast("d", 5)); n != 2 || a.Groups() != 0 || a.TakeLast("d", 1) != nil {
+		t.Fatalf("%d entries taken, and %d groups are left", n, a.Groups())
+	}
+}
