@@ -63,9 +63,11 @@ func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
 type floorless struct {
 	bus.Bus
 	failing, hang atomic.Bool
+	requests      atomic.Int64
 }
 
 func (f *floorless) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
+	f.requests.Add(1)
 	if f.hang.CompareAndSwap(true, false) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -106,4 +108,28 @@ func TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestI16_TheFloorIsRequestedOftenOnlyIfCreditIsLow: one event is in flight.
+func TestI16_TheFloorIsRequestedOftenOnlyIfCreditIsLow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.set(holding)
+		var f *floorless
+		n := w.start("a", func(c *scheduler.Config) {
+			f = &floorless{Bus: c.Bus}
+			c.Bus = f
+		})
+		w.many(1, time.Second, true)
+		w.pass(10 * time.Second)
+		if len(w.take()) == 0 {
+			t.Error("the timer is not published")
+		}
+		f.requests.Store(0)
+		w.pass(10 * time.Second)
+		if got := f.requests.Load(); got > 40 { // two for each sweep of a partition
+			t.Errorf("%d requests for the floor in 10 s", got)
+		}
+		w.set(finishing)
+		n.end()
+	})
 }

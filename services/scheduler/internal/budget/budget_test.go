@@ -45,9 +45,16 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	}
 	b.Return(60)
 	wantLeft(t, b, 1140)
-	if b.Low() {
-		t.Error("credit is low with 1,140 of 1,440 left")
+	for _, c := range []struct {
+		take int
+		low  bool
+	}{{360, false}, {59, false}, {1, true}} {
+		if n := b.Take(c.take); n != c.take || b.Low() != c.low {
+			t.Errorf("%d of 1,440 credit left, low %t; want low %t", b.Left(), b.Low(), c.low)
+		}
 	}
+	b.Return(420)
+	wantLeft(t, b, 1140)
 	b.Published(300, bus.Position{Offset: 300})
 	b.Observe(start-10, oneQueue(301, 0, 0))
 	wantLeft(t, b, 1440)

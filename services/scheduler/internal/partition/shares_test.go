@@ -475,3 +475,43 @@ func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 		t.Errorf("%d of 40 timers are published 20 s after their time; %d events of others are in the queue", of, depth)
 	}
 }
+
+// TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight: each of ten namespaces has less than its share in flight.
+func TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight(t *testing.T) {
+	l := limits()
+	l.Outstanding = 4
+	b := newBench(t, l)
+	for n := range 10 {
+		b.p.Claim(start, fmt.Sprint("n", n), claimed(shard.ID(100+n)), b.position(1))
+	}
+	b.floor(start, 1)
+	for n := range 10 {
+		r := row(byte(n), start, start)
+		r.Ref.Shard = shard.ID(100 + n)
+		b.p.Hint(start, hint(r))
+	}
+	if n := len(b.release(start)); n != 8 {
+		t.Errorf("%d published, want twice the bound of 4", n)
+	}
+}
+
+// TestI16_ASweepDoesNotReadWhatGaveRoom: the next poll reads it again, so that a sweep ends at R.
+func TestI16_ASweepDoesNotReadWhatGaveRoom(t *testing.T) {
+	l := limits()
+	l.Agenda, l.Outstanding = 8, 4
+	b := newBench(t, l)
+	b.open(start, store.MinKey(), store.MinKey())
+	b.p.Claim(start, "m", claimed(small), b.position(1))
+	b.floor(start, 1)
+	for id := byte(1); id <= 8; id++ {
+		b.put(row(id, start+timer.Millis(id), start))
+	}
+	b.poll(start)
+	b.p.Hint(start, hint(smallRow(101, start)))
+	r := b.rows[7].Key() // the last one gives room
+	for _, asked := range b.p.SweepStart(start + 5000).Shards {
+		if asked.Claim.Shard == 3 && !r.After(asked.Upto) {
+			t.Errorf("the sweep reads up to %v, want R, before %v", asked.Upto, r)
+		}
+	}
+}
