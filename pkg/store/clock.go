@@ -363,12 +363,13 @@ func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bo
 
 // untilChange is pause for a store that shows its clock coarsely, as in whole seconds. A reading at the moment at which the
 // time shown changes decides between two halves of what is possible, so few readings are enough. When that is narrow enough,
-// readings shortly before and shortly after the change show in turn whether the clock was set. The clocks of a store's servers
+// readings shortly before and shortly after the change show in turn whether the clock was set. What is possible cannot get
+// narrower than the time that an answer takes. The clocks of a store's servers
 // may differ by half the limit.
 func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration {
 	offset, lead := r.least, -limit/2
 	switch {
-	case time.Duration(r.most-r.least) > max(limit/4, 2*r.took):
+	case time.Duration(r.most-r.least) > max(limit/4, r.took+r.took/16):
 		offset, lead = r.least+(r.most-r.least)/2, r.took/2
 		if r.corrections == 0 {
 			wait = 0
@@ -435,12 +436,13 @@ func (c *Clock) notice() {
 // lose gives the work up.
 func (c *Clock) lose() {
 	by, why := c.Doubt()
-	if why == "" { // the next reading stops the alarm
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.alarm == nil || c.lost || c.ended {
+		return
+	}
+	if why == "" {
+		c.alarm = nil // notice sets another
 		return
 	}
 	c.logger.Warn("clock: not trusted, deliveries stop", "offset", by, "bound", c.limit, "reason", why)

@@ -627,3 +627,43 @@ func TestStartReadsUntilTheClockIsTrusted(t *testing.T) {
 		})
 	}
 }
+
+// TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly: up to 200 ms.
+func TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly(t *testing.T) {
+	for _, took := range []time.Duration{60, 100, 120, 140, 160, 200} {
+		took *= time.Millisecond
+		t.Run(took.String(), func(t *testing.T) {
+			withClockEvery(t, true, 15*time.Second, func(c *clocks) {
+				c.within, c.ask, c.answer = time.Second, took/2, took/2
+			}, func(t *testing.T, _ *clocks, clock *store.Clock, _ *bytes.Buffer) {
+				time.Sleep(10 * time.Second)
+				for range 36_000 { // 1 h
+					if _, why := clock.Doubt(); why != "" {
+						t.Fatalf("not trusted: %s", why)
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			})
+		})
+	}
+}
+
+// TestAClockIsLostAfterAnAlarmThatMeantNothing: the wall clock is set right just before the alarm, and wrong again after it,
+// while a reading hangs.
+func TestAClockIsLostAfterAnAlarmThatMeantNothing(t *testing.T) {
+	withClock(t, true, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
+		time.Sleep(10*time.Second + 10*time.Millisecond)
+		c.set(func() { c.wall, c.ask = time.Hour, 10*time.Second })
+		clock.Now()
+		time.Sleep(450 * time.Millisecond)
+		c.set(func() { c.wall = 0 })
+		time.Sleep(51 * time.Millisecond)
+		synctest.Wait()
+		c.set(func() { c.wall = time.Hour })
+		clock.Now()
+		time.Sleep(time.Minute)
+		if !closed(clock.Lost()) {
+			t.Errorf("not lost after a minute; /readyz says %q", clock.Distrusted())
+		}
+	})
+}
