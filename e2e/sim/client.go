@@ -50,6 +50,8 @@ func (o *Op) space() string {
 	switch {
 	case o.Bulk:
 		return bulkNamespace
+	case o.Quiet:
+		return quietNamespace
 	case o.Late:
 		return lateNamespace
 	}

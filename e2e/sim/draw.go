@@ -16,7 +16,7 @@ const (
 	// longest is the longest that clients and faults go on.
 	longest = 90 * time.Second
 	// crowdTimers and bulkTimers are the first numbers of the timers that plans add.
-	crowdTimers, bulkTimers = 1000, 10_000
+	crowdTimers, quietTimers, bulkTimers = 1000, 5000, 10_000
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
 	// kinds of lives, of which every other round is on a store that is paid by the shard.
@@ -239,7 +239,7 @@ func (r *dice) cutOff(p *Plan) {
 }
 
 // backlog lets one namespace have timers due at one instant that keep the dispatchers busy for seconds, a second before the
-// time of another namespace's timer.
+// time of another namespace's timer. Timers of an idle namespace are due 1, 2 and 3 s after the instant.
 func (r *dice) backlog(p *Plan) {
 	p.Narrow = 8
 	p.Ops = slices.DeleteFunc(p.Ops, func(o Op) bool { return o.Timer >= crowdTimers })
@@ -251,6 +251,13 @@ func (r *dice) backlog(p *Plan) {
 			ID: len(p.Ops), At: at, Timer: bulkTimers + i, Verb: Create, Node: r.IntN(ingests), Soon: soon, Bulk: true,
 			Script: [][]Step{{{Answer: AnswerDone, After: r.between(100*time.Millisecond, 300*time.Millisecond)}}},
 		})
+	}
+	for i := range 3 {
+		due := at + soon + time.Duration(1+i)*time.Second
+		o := Op{ID: len(p.Ops), Timer: quietTimers + i, Verb: Create, Node: r.IntN(ingests), Quiet: true}
+		o.At = max(0, due-r.between(0, 6*time.Second))
+		o.Soon = due - o.At
+		p.Ops = append(p.Ops, o)
 	}
 }
 

@@ -58,8 +58,9 @@ type Op struct {
 	Topic bool
 	// Node is the ingest that gets the request.
 	Node int
-	// Late puts the timer into a namespace that is made while the cluster runs, Bulk into one that has a backlog.
-	Late, Bulk bool
+	// Late puts the timer into a namespace that is made while the cluster runs, Bulk into one that has a backlog, and Quiet
+	// into one that is idle but for a few timers during the backlog.
+	Late, Bulk, Quiet bool
 	// Soon is how long after At the timer is to execute; it may be negative.
 	Soon time.Duration
 	// Event delivers on the topic instead of by callback.

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +48,22 @@ func show(t *testing.T, plan sim.Plan, options sim.Options) {
 	r := sim.Run(t, &small, options)
 	t.Logf("%d of %d operations and %d of %d faults are enough:\n%s\n%s", len(small.Ops), len(plan.Ops),
 		len(small.Faults), len(plan.Faults), &small, strings.Join(r.Trace, "\n"))
+}
+
+// TestI16_ABacklogIsPlayedBesideIdleNamespaces: the rule "fair" is judged in every life with a backlog, while it lasts.
+func TestI16_ABacklogIsPlayedBesideIdleNamespaces(t *testing.T) {
+	lives := 0
+	for seed := uint64(0); lives < 8; seed++ {
+		plan := sim.Draw(seed)
+		if !slices.ContainsFunc(plan.Ops, func(o sim.Op) bool { return o.Bulk }) {
+			continue
+		}
+		lives++
+		if r := sim.Run(t, &plan, sim.Options{}); r.Beside < 3 || len(r.Violations) > 0 {
+			t.Errorf("seed %d: %d deliveries of other namespaces during the backlog, want at least 3; violations: %v",
+				seed, r.Beside, r.Violations)
+		}
+	}
 }
 
 func TestSeeds(t *testing.T) {

@@ -47,9 +47,21 @@ func (o *oracle) checkFair(s *opState, d *delivered) {
 		return
 	}
 	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	if late := timer.SystemClock().Sub(from); late > fair {
+	late := timer.SystemClock().Sub(from)
+	o.counts.Fair = max(o.counts.Fair, late)
+	if o.waits() {
+		o.counts.Beside++
+	}
+	if late > fair {
 		o.broken("fair", "op %d went out %v late while another namespace had a backlog", d.op, late)
 	}
+}
+
+// waits reports whether timers of a backlog are due and have not been delivered.
+func (o *oracle) waits() bool {
+	return slices.ContainsFunc(o.ops, func(s *opState) bool {
+		return s.op.Bulk && len(s.lives) == 0 && s.op.At+s.op.Soon <= o.world.since()
+	})
 }
 
 // fair covers the events that dispatchers hold, about 80, at the pace of a plan with a backlog, 80 a second. In 54 such lives

@@ -20,12 +20,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// namespace is the one that timers live in; lateNamespace may be made while the cluster runs, and bulkNamespace has a
-// backlog.
+// namespace is the one that timers live in; lateNamespace may be made while the cluster runs, bulkNamespace has a
+// backlog, and quietNamespace is idle before it.
 const (
-	namespace     = "sim"
-	lateNamespace = "late"
-	bulkNamespace = "bulk"
+	namespace      = "sim"
+	lateNamespace  = "late"
+	bulkNamespace  = "bulk"
+	quietNamespace = "quiet"
 )
 
 // World is a cluster and those outside it, in one bubble.
@@ -93,30 +94,30 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	if settings.FinalStatuses, err = settings.FinalStatuses.With(finalStatus); err != nil {
 		t.Fatal(err)
 	}
-	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
-		Name: namespace, Shards: shard.Block{Count: partitions}, Settings: settings,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.blocks = map[string]shard.Block{
-		namespace: ns.Shards,
-		// Blocks follow each other.
-		lateNamespace: {Base: ns.Shards.Base + partitions, Count: partitions},
-	}
+	w.blocks = map[string]shard.Block{}
+	w.create(t, namespace, partitions, settings)
+	// Blocks follow each other.
+	w.blocks[lateNamespace] = shard.Block{Base: w.blocks[namespace].Base + partitions, Count: partitions}
 	if plan.backlog() {
-		bulk, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
-			Name: bulkNamespace, Shards: shard.Block{Count: 16 * partitions}, Settings: settings,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.blocks[bulkNamespace] = bulk.Shards
+		w.create(t, bulkNamespace, 16*partitions, settings)
+		w.create(t, quietNamespace, partitions, settings)
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
 		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change, clocks: newClocks(w)})
 	}
 	return w
+}
+
+// create makes a namespace.
+func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
+	t.Helper()
+	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
+		Name: name, Shards: shard.Block{Count: shards}, Settings: settings,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.blocks[name] = ns.Shards
 }
 
 // play starts the cluster, lets the plan happen, heals everything and waits until it has settled.
