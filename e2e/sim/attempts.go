@@ -57,7 +57,7 @@ func (o *oracle) mayBe(a attempt, outcome store.Outcome) bool {
 
 // see notes a delivery of the operation's generation number life.
 func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
-	a := attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}
+	a := d.attempt()
 	seen := o.seen[a]
 	if seen == nil {
 		seen = &sighting{op: s, life: life, step: s.step(life, int(d.Attempt)), first: o.world.since()}

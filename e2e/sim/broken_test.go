@@ -212,6 +212,47 @@ func (s *forgetful) Current(ctx context.Context, checks []store.Check) ([]store.
 	return s.Store.Current(ctx, checks)
 }
 
+// forgetfulLeases does not count every other start that takes a lease.
+type forgetfulLeases struct {
+	dispatcher.Store
+
+	counts *atomic.Int64
+}
+
+func (s *forgetfulLeases) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		if items[i].CountStart && s.counts.Add(1)%2 == 0 {
+			items[i].CountStart = false
+		}
+	}
+	return s.Store.Finish(ctx, now, items)
+}
+
+// quieting pauses before a suspect's third and later starts, so that nothing else of its process begins meanwhile.
+type quieting struct {
+	dispatcher.Store
+
+	turn chan struct{}
+}
+
+func (s *quieting) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, store.ErrUnavailable
+	}
+	rows, err := s.Store.Current(ctx, checks)
+	if slices.ContainsFunc(rows, func(r store.Checked) bool { return r.Counted && r.Timer.Starts >= 2 }) {
+		select {
+		case <-time.After(4 * time.Second):
+		case <-ctx.Done():
+		}
+	}
+	return rows, err
+}
+
 // misread changes what dispatchers read of timers.
 func misread(change func(*timer.Timer)) func() func(*sim.Configs) {
 	return always(func(c *sim.Configs) { c.Dispatcher.Store = &misreader{c.Dispatcher.Store, change} })

@@ -130,7 +130,7 @@ func (l *life) service() func(context.Context) error {
 			PaidByShard: n.world.plan.Paid,
 		},
 		Dispatcher: dispatcher.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: l.member, Clock: l.settled, Revisions: revisions,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &consumer{l.member, l}, Clock: l.settled, Revisions: revisions,
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}

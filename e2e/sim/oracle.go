@@ -29,6 +29,8 @@ type oracle struct {
 	told map[attempt][]store.Outcome
 	// uncalled holds the attempts that results call used without a call.
 	uncalled map[attempt]bool
+	// poisoned is what poison timers have done to processes.
+	poisoned map[*life]*poisoned
 	last     time.Duration
 }
 
@@ -93,6 +95,7 @@ func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAcc
 func newOracle(w *World) *oracle {
 	o := &oracle{
 		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
+		poisoned: map[*life]*poisoned{},
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}})
@@ -170,17 +173,19 @@ func (o *oracle) delivered(d *delivered) Step {
 		return Step{Answer: AnswerDone}
 	}
 	d.op = id
+	o.runsAlone(d)
 	o.checkTime(d)
 	o.checkPrompt(s, d)
 	o.checkFair(s, d)
+	if o.seen[d.attempt()] == nil {
+		o.checkCut(s, d)
+		o.checkClocks(s, d)
+	}
 	o.checkSuperseded(s, d)
 	o.checkApplied(s, d)
 	seen := o.see(s, o.checkLife(s, d), d)
 	if seen.count > 1 {
 		o.counts.Duplicates++
-	} else {
-		o.checkCut(s, d)
-		o.checkClocks(s, d)
 	}
 	step := seen.step
 	if !step.Answer.Again() {
@@ -198,7 +203,7 @@ func (o *oracle) delivered(d *delivered) Step {
 func (o *oracle) answers(d *delivered) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	seen := o.seen[attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}]
+	seen := o.seen[d.attempt()]
 	if seen == nil {
 		return // its payload is none of ours
 	}

@@ -105,6 +105,13 @@ var planted = []struct {
 		var counts atomic.Int64
 		return func(c *sim.Configs) { c.Dispatcher.Store = &forgetful{c.Dispatcher.Store, &counts} }
 	}},
+	{"every other start with a lease not counted", []string{"starts"}, func() func(*sim.Configs) {
+		var counts atomic.Int64
+		return func(c *sim.Configs) { c.Dispatcher.Store = &forgetfulLeases{c.Dispatcher.Store, &counts} }
+	}},
+	{"a pause before starts that are made alone", []string{"prompt"}, always(func(c *sim.Configs) {
+		c.Dispatcher.Store = &quieting{Store: c.Dispatcher.Store, turn: make(chan struct{}, 1)}
+	})},
 	// The two rules about repetitions need a crash: a poison timer or a fault makes it.
 	{"messages of a process that crashed given to two others", []string{"duplicate"}, func() func(*sim.Configs) {
 		var called sync.Map

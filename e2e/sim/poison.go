@@ -1,17 +1,111 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// parkAfter is the dispatchers' default.
-const parkAfter = 5
+// The dispatchers' defaults: a timer is parked after parkAfter starts, and a delivery takes a row lease after leaseAfter.
+const (
+	parkAfter  = 5
+	leaseAfter = 2 * time.Second
+)
+
+// poisoned is what a poison timer has done to a process.
+type poisoned struct {
+	// alone is when the process began to deliver it alone.
+	alone []time.Duration
+	// killed is when it killed the process; 0: it has not.
+	killed time.Duration
+}
+
+// poison returns what poison timers have done to a process.
+func (o *oracle) poison(l *life) *poisoned {
+	p := o.poisoned[l]
+	if p == nil {
+		p = &poisoned{}
+		o.poisoned[l] = p
+	}
+	return p
+}
+
+// kills notes that a poison timer is about to kill the process.
+func (o *oracle) kills(l *life) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.poison(l).killed = o.world.since()
+}
+
+// runsAlone notes that a poison timer is delivered for one of the last times before it is parked, alone.
+func (o *oracle) runsAlone(d *delivered) {
+	if seen := o.seen[d.attempt()]; d.by != nil && seen != nil && seen.step.Answer.Kills() && seen.count >= parkAfter-2 {
+		p := o.poison(d.by)
+		p.alone = append(p.alone, o.world.since())
+	}
+}
+
+// heldByPoison is when a poison timer may hold an attempt up, whose event a process got that the poison timer was delivered by:
+// the process delivers nothing else before a delivery that is made alone, until the others have ended or have a lease, and
+// until that delivery has one; and what it has when it is killed comes again after bus.AckWait.
+func (o *oracle) heldByPoison(d *delivered) []span {
+	var held []span
+	for _, h := range o.world.recording.handedOver(d.subject()) {
+		p := o.poisoned[h.to]
+		if p == nil {
+			continue
+		}
+		for _, at := range p.alone {
+			if h.at <= at+leaseAfter {
+				held = append(held, span{at - leaseAfter, at + leaseAfter})
+			}
+		}
+		if p.killed >= h.at {
+			held = append(held, span{p.killed, p.killed + bus.AckWait})
+		}
+	}
+	return held
+}
+
+// lateness is how long after its time, and after since, a delivery is made, without the time that a poison timer held it up.
+// The repetition of a delivery by a process that was killed counts from then.
+func (o *oracle) lateness(d *delivered, since time.Duration) time.Duration {
+	from := max(d.ScheduledFor.Sub(timer.FromTime(o.world.start)), since)
+	if seen := o.seen[d.attempt()]; seen != nil {
+		for _, l := range seen.by {
+			if p := o.poisoned[l]; p != nil {
+				from = max(from, p.killed)
+			}
+		}
+	}
+	return outside(from, o.world.since(), o.heldByPoison(d))
+}
+
+// span is the time between two.
+type span struct{ from, until time.Duration }
+
+// outside is how much of the time between two is in none of the spans.
+func outside(from, until time.Duration, spans []span) time.Duration {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var sum time.Duration
+	for _, s := range spans {
+		if s.from >= until {
+			break
+		}
+		sum += max(0, s.from-from)
+		from = max(from, s.until)
+	}
+	return sum + max(0, until-from)
+}
 
 // parkedAfterEnoughStarts is I13: a row is parked after parkAfter counted starts. The first start by each due event need
-// not be counted, and a take-over may publish a second event. Every fault of a dispatcher or of the due queue may cost the count of a start, or a start that was counted.
+// not be counted, unless it took a row lease, and a take-over may publish a second event. Every fault of the due queue, or of
+// a dispatcher that had one of the events, may cost the count of a start, or a start that was counted.
 func (r *recording) parkedAfterEnoughStarts(starts map[attempt]*sighting) []Violation {
 	var broken []Violation
 	for _, f := range r.finishes {
@@ -23,8 +117,8 @@ func (r *recording) parkedAfterEnoughStarts(starts map[attempt]*sighting) []Viol
 		if seen := starts[a]; seen != nil {
 			count, first = seen.count, seen.first
 		}
-		most := parkAfter + max(1, r.eventsOf(&f))
-		excused := r.dispatcherFaults(first, f.at) - count // its own kills are among them
+		most := parkAfter + r.unleased(&f)
+		excused := r.dispatcherFaults(&f, first) - count // its own kills are among them
 		if count < parkAfter-max(excused, 0) || count > most+max(excused, 0) {
 			broken = append(broken, Violation{Rule: "starts", Text: fmt.Sprintf(
 				"%v: %s was parked after %d starts of attempt %d of generation %s, want %d to %d; %d faults meanwhile",
@@ -34,23 +128,28 @@ func (r *recording) parkedAfterEnoughStarts(starts map[attempt]*sighting) []Viol
 	return broken
 }
 
-// eventsOf counts the due events of a finish's attempt.
-func (r *recording) eventsOf(f *finish) int {
+// unleased counts the due events of a finish's attempt whose states were not leased.
+func (r *recording) unleased(f *finish) int {
 	n := 0
 	for i := range r.events {
 		e := &r.events[i]
-		if e.UUID == f.Ref.UUID && e.Generation == f.before.Generation && e.Attempt == f.before.Attempts+1 && e.at <= f.at {
+		if e.UUID == f.Ref.UUID && e.Generation == f.before.Generation && e.Attempt == f.before.Attempts+1 && e.at <= f.at &&
+			!slices.ContainsFunc(r.finishes, func(l finish) bool {
+				return l.Kind == store.FinishLeased && l.Ref.UUID == e.UUID && l.If.Revision == e.Revision
+			}) {
 			n++
 		}
 	}
 	return n
 }
 
-// dispatcherFaults counts faults of dispatchers and of the due queue between two times.
-func (r *recording) dispatcherFaults(from, until time.Duration) int {
+// dispatcherFaults counts the faults, before a finish, of the due queue and of dispatchers that had an event of its attempt.
+func (r *recording) dispatcherFaults(f *finish, from time.Duration) int {
+	handed := r.handovers[subject{f.Ref.UUID, f.before.Generation.String(), f.before.Attempts + 1}]
 	n := 0
 	for _, s := range r.strikes {
-		if s.from <= until && s.until >= from && (s.queue() || s.role == roleDispatcher) {
+		had := func(h handover) bool { return h.to.node.index == s.node && h.at <= s.until }
+		if s.from <= f.at && s.until >= from && (s.queue() || s.role == roleDispatcher && slices.ContainsFunc(handed, had)) {
 			n++
 		}
 	}

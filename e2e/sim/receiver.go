@@ -31,6 +31,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	defer func() { w.oracle.answers(&d) }()
 	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
 	if step.Answer == AnswerKill {
+		w.oracle.kills(r.life)
 		r.life.node.crash()
 		w.revive(r.life.node, time.Second)
 		return dispatcher.Answer{Err: errors.New("killed")}
@@ -44,6 +45,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 		return dispatcher.Answer{Err: err}
 	}
 	if step.Answer == AnswerLeasedKill {
+		w.oracle.kills(r.life)
 		r.life.node.crash()
 		w.revive(r.life.node, time.Second)
 		return dispatcher.Answer{Err: errors.New("killed")}
@@ -99,6 +101,14 @@ type delivered struct {
 	// by made the delivery, at local by its clock; nil for events.
 	by    *life
 	local timer.Millis
+}
+
+func (d *delivered) attempt() attempt {
+	return attempt{timer: d.TimerID, generation: d.Generation, number: d.Attempt}
+}
+
+func (d *delivered) subject() subject {
+	return subject{timer.UUIDOf(d.Namespace, d.TimerID), d.Generation, d.Attempt}
 }
 
 // opOf reads which operation a payload comes from.

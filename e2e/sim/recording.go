@@ -25,6 +25,7 @@ type recording struct {
 	events     []dueEvent
 	sequences  map[sequence]int // indexes of events
 	deliveries []delivery
+	handovers  map[subject][]handover
 }
 
 // strike is a fault at the time when it took effect. node and role are those of the struck process; node is noNode if

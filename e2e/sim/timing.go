@@ -18,8 +18,7 @@ func (o *oracle) checkTime(d *delivered) {
 	}
 	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
 	if o.world.isHealed() {
-		healed := timer.FromTime(o.world.start.Add(o.world.plan.Length))
-		late := now.Sub(max(d.ScheduledFor, healed))
+		late := o.lateness(d, o.world.plan.Length)
 		o.counts.Late = max(o.counts.Late, late)
 		if limit := o.lateLimit(); late > limit {
 			o.broken("late", "op %d went out %v after its time and the end of all faults, want at most %v", d.op, late, limit)
@@ -30,13 +29,11 @@ func (o *oracle) checkTime(d *delivered) {
 // checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
 // ingest are no excuse, since hints go out after them too.
 func (o *oracle) checkPrompt(s *opState, d *delivered) {
-	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.ops, (*opState).kills) ||
-		slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
+	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
 		return
 	}
 	// A due time that had passed when the operation was sent counts from there.
-	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	if late := timer.SystemClock().Sub(from); late > prompt {
+	if late := o.lateness(d, s.at); late > prompt {
 		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
 	}
 }
@@ -46,8 +43,7 @@ func (o *oracle) checkFair(s *opState, d *delivered) {
 	if s.op.Bulk || len(o.world.plan.Faults) > 0 || !o.world.plan.backlog() {
 		return
 	}
-	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	late := timer.SystemClock().Sub(from)
+	late := o.lateness(d, s.at)
 	o.counts.Fair = max(o.counts.Fair, late)
 	if o.waits() {
 		o.counts.Beside++
@@ -74,11 +70,10 @@ const prompt = time.Second
 // checkCut is I17: if a scheduler or dispatcher does not reach the store, another process takes its work.
 func (o *oracle) checkCut(s *opState, d *delivered) {
 	faults := o.world.plan.Faults
-	if len(faults) != 1 || faults[0].Kind != StoreCut || slices.ContainsFunc(o.ops, (*opState).kills) {
+	if len(faults) != 1 || faults[0].Kind != StoreCut {
 		return
 	}
-	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	late := timer.SystemClock().Sub(from)
+	late := o.lateness(d, s.at)
 	o.counts.Cut = max(o.counts.Cut, late)
 	if late > cutLimit {
 		o.broken("cut", "op %d went out %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
@@ -90,11 +85,10 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 func (o *oracle) checkClocks(s *opState, d *delivered) {
 	faults := o.world.plan.Faults
 	other := func(f Fault) bool { return f.Kind != ClockStep && f.Kind != ClockJump || f.Node != faults[0].Node }
-	if len(faults) == 0 || slices.ContainsFunc(faults, other) || slices.ContainsFunc(o.ops, (*opState).kills) {
+	if len(faults) == 0 || slices.ContainsFunc(faults, other) {
 		return
 	}
-	from := max(d.ScheduledFor, timer.FromTime(o.world.start.Add(s.at)))
-	late := timer.SystemClock().Sub(from)
+	late := o.lateness(d, s.at)
 	o.counts.Clocks = max(o.counts.Clocks, late)
 	if limit := time.Second + clockBound/2; late > limit {
 		o.broken("clocks", "op %d went out %v late, want at most %v while the clocks of one machine are wrong", s.op.ID, late, limit)
@@ -107,8 +101,8 @@ const cutLimit = 4 * time.Second
 
 // lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
 // callback that was running. Shards of a new namespace, whose hints may be lost, wait for the refresh of the directory,
-// half a hint window, and so does a timer in an idle shard whose hint was lost; poison holds up what waits behind it,
-// five starts long. After a crash of the due queue's server everything must come within 35 s.
+// half a hint window, and so does a timer in an idle shard whose hint was lost. After a crash of the due queue's server
+// everything must come within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
 		crash    = 35 * time.Second
@@ -126,9 +120,6 @@ func (o *oracle) lateLimit() time.Duration {
 	}
 	if slices.ContainsFunc(o.ops, func(s *opState) bool { return s.op.Verb == MakeNamespace }) {
 		limit += refresh
-	}
-	if slices.ContainsFunc(o.ops, (*opState).kills) {
-		limit += 5 * callback
 	}
 	return limit
 }

@@ -84,7 +84,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		plan: plan, tracing: options.Trace, start: time.Now(), db: memstore.NewDatabase(),
 		broker: membus.New(membus.Options{Partitions: partitions}),
 	}
-	w.recording = &recording{start: w.start, sequences: map[sequence]int{}}
+	w.recording = &recording{start: w.start, sequences: map[sequence]int{}, handovers: map[subject][]handover{}}
 	w.recording.hintFaults(plan)
 	w.oracle = newOracle(w)
 	w.fence = newFence(w.oracle)
