@@ -24,6 +24,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after everything was healed", settleLimit)
 	}
 	r := o.counts
+	r.Foreign = o.world.recording.foreignEvents()
 	r.Violations = slices.Concat(o.violations, o.world.recording.violations(o.world.plan, o.seen))
 	return &r
 }

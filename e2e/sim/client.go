@@ -62,7 +62,7 @@ func (o *Op) space() string {
 func (w *World) makeNamespace(ctx context.Context, o *Op) {
 	body := fmt.Sprintf(`{"name":%q,"numShards":%d,"settings":{"finalStatuses":[%d]}}`, lateNamespace, partitions, finalStatus)
 	for n := o.Node; ctx.Err() == nil; n++ {
-		if l := w.nodes[n%ingests].current(); l != nil {
+		if l := w.nodes[n%ingests].serving(); l != nil {
 			call, cancel := context.WithTimeout(ctx, 15*time.Second)
 			rec := w.post(call, l, "namespaces/create", body)
 			cancel()
@@ -122,7 +122,7 @@ const finalStatus = http.StatusUnprocessableEntity
 
 // request sends the operation by HTTP and tells the oracle what came back.
 func (w *World) request(ctx context.Context, o *Op) {
-	l := w.nodes[o.Node].current()
+	l := w.nodes[o.Node].serving()
 	if l == nil {
 		w.note("op %d  %s %s: %s is down", o.ID, o.Verb, timerID(o.Timer), w.nodes[o.Node])
 		w.oracle.answered(o, answer{refused: true})

@@ -15,7 +15,7 @@ const (
 	clockBound = 250 * time.Millisecond
 	// longest is the longest that clients and faults go on.
 	longest = 90 * time.Second
-	// crowdTimers and bulkTimers are the first numbers of the timers that plans add.
+	// crowdTimers, quietTimers and bulkTimers are the first numbers of the timers that plans add.
 	crowdTimers, quietTimers, bulkTimers = 1000, 5000, 10_000
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
@@ -95,6 +95,8 @@ func Draw(seed uint64) Plan {
 	} else {
 		clocks.clocks(&p)
 	}
+	releases := &dice{rand.New(rand.NewPCG(seed, 0x72656c65))}
+	releases.releases(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
@@ -258,6 +260,48 @@ func (r *dice) backlog(p *Plan) {
 		o.At = max(0, due-r.between(0, 6*time.Second))
 		o.Soon = due - o.At
 		p.Ops = append(p.Ops, o)
+	}
+}
+
+// releases lets processes of two releases run together in some lives: always, or because they are replaced one by one, in any
+// order, as in an upgrade, and perhaps replaced again, as when it is undone.
+func (r *dice) releases(p *Plan) {
+	if !r.chance(20) {
+		return
+	}
+	if p.Seed%kinds == 0 && !p.backlog() {
+		p.Narrow, p.HostLimit = 4, 1+r.IntN(2)
+	}
+	nodes := ingests + p.Schedulers + dispatchers
+	other := []Release{Earlier, Earlier, Later}[r.IntN(3)]
+	p.Releases = make([]Release, nodes)
+	if r.chance(40) {
+		for i := range p.Releases {
+			p.Releases[i] = []Release{Present, other}[r.IntN(2)]
+		}
+		return
+	}
+	before, after := other, Present
+	if r.chance(50) {
+		before, after = after, before
+	}
+	for i := range p.Releases {
+		p.Releases[i] = before
+	}
+	at, every := r.between(0, p.Length/2), r.between(0, 4*time.Second)
+	replace := func(node int, by Release) {
+		p.Faults = append(p.Faults, Fault{Kind: Replace, Node: node, At: min(at, p.Length-time.Millisecond), Release: by})
+		at += every
+	}
+	order := r.Perm(nodes)[:1+r.IntN(nodes)]
+	for _, node := range order {
+		replace(node, after)
+	}
+	if r.chance(40) {
+		slices.Reverse(order)
+		for _, node := range order {
+			replace(node, before)
+		}
 	}
 }
 

@@ -22,8 +22,8 @@ func (w *World) strike(ctx context.Context, f Fault) {
 			return
 		}
 		w.note("fault %s %+v", f.Kind, f)
-		switch f.Kind { // node.crash records crashes; the default is for faults of the bus.
-		case Crash:
+		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus.
+		case Crash, Replace:
 		case ClockStep, ClockJump: // until it is trusted
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+time.Second)
 		case Zombie, CutOff, StoreCut:
@@ -76,6 +76,8 @@ func (w *World) stroke(f Fault) func(context.Context) {
 		return func(context.Context) { n.clocks.step(f.Delay) }
 	case ClockJump:
 		return func(context.Context) { n.clocks.jump(f.Delay, f.For) }
+	case Replace:
+		return func(ctx context.Context) { n.replace(ctx, f.Release) }
 	case Crash:
 		return func(ctx context.Context) {
 			n.crash()

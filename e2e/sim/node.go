@@ -21,6 +21,8 @@ type Configs struct {
 	Ingest     ingest.Config
 	Scheduler  scheduler.Config
 	Dispatcher dispatcher.Config
+	// Release is the one that the process runs.
+	Release Release
 	// Wall is the wall clock of the node's machine.
 	Wall timer.Clock
 }
@@ -53,9 +55,10 @@ type node struct {
 	clocks *clocks
 	change func(*Configs)
 
-	mu    sync.Mutex
-	life  *life // nil while it is down
-	lives int
+	mu      sync.Mutex
+	life    *life   // nil while it is down
+	release Release // of the next process
+	lives   int
 	// all ever started, to be waited for at the end.
 	running sync.WaitGroup
 	// calls counts store calls over all lives, by method and, under "", all; publishes likewise.
@@ -73,8 +76,12 @@ type life struct {
 	reader  clockReader
 	member  *membus.Member
 	handler http.Handler
-	stop    context.CancelFunc
-	dead    bool // under node.mu
+	// stop ends the service, and then what it needs; kill ends all.
+	stop, kill context.CancelFunc
+	ended      chan struct{} // closed when the service has ended
+	release    Release
+	// under node.mu; stopping: it takes no new requests.
+	dead, stopping bool
 }
 
 func (n *node) String() string { return fmt.Sprintf("%s-%d", n.role, n.index) }
@@ -87,17 +94,22 @@ func (n *node) begin() {
 		return
 	}
 	n.lives++
-	l := &life{node: n, number: n.lives, member: n.world.broker.Join(n.String())}
+	l := &life{
+		node: n, number: n.lives, member: n.world.broker.Join(n.String()), release: n.release, ended: make(chan struct{}),
+	}
 	l.handle = newFaulty(n.world.db.Open(), l)
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
+	ctx, kill := context.WithCancel(context.Background())
+	serving, stop := context.WithCancel(ctx)
+	l.stop, l.kill = stop, kill
 	n.life = l
 	run := l.service()
-	n.world.note("%s  started", n)
+	n.world.note("%s  started, %s release", n, l.release)
 	n.running.Go(func() { must(l.reach.Run(ctx)) })
 	n.running.Go(func() { l.clock.Run(ctx, readClockEvery, l.readClock) })
 	n.running.Go(func() {
-		err := run(ctx)
+		err := run(serving)
+		kill()
+		close(l.ended)
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if err != nil && !l.dead {
@@ -119,18 +131,20 @@ func (l *life) service() func(context.Context) error {
 	l.reach = store.NewReach(l.handle, log)
 	directory := store.NewDirectory(l.reach)
 	positions, _ := store.As[store.Positions](l.handle)
+	shared := &link{Bus: l.member, life: l}
 	c := Configs{
+		Release: l.release,
 		Ingest: ingest.Config{
-			Store: l.handle, Positions: positions, Directory: directory, Bus: l.member, Clock: l.settled,
+			Store: l.handle, Positions: positions, Directory: directory, Bus: shared, Clock: l.settled,
 			StoreClock: l.clock, Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: l.member, node: n}, Clock: l.now, Random: random,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: shared, node: n}, Clock: l.now, Random: random,
 			StoreClock: l.clock, Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
 			PaidByShard: n.world.plan.Paid,
 		},
 		Dispatcher: dispatcher.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &consumer{l.member, l}, Clock: l.settled, Revisions: revisions,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: shared, Clock: l.settled, Revisions: revisions,
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
@@ -174,7 +188,7 @@ func (n *node) crash() {
 	l.dead, n.life = true, nil
 	l.handle.kill()
 	l.member.Crash()
-	l.stop()
+	l.kill()
 }
 
 // alive reports whether the process has not crashed.
@@ -188,6 +202,16 @@ func (l *life) alive() bool {
 func (n *node) current() *life {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.life
+}
+
+// serving returns the running process, or nil if it stops.
+func (n *node) serving() *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life == nil || n.life.stopping {
+		return nil
+	}
 	return n.life
 }
 

@@ -20,8 +20,12 @@ type Plan struct {
 	// production, which no plan reaches.
 	Circuit int
 	OpenFor time.Duration
+	// HostLimit is the hostConcurrency of the namespaces; 0 means the default, which no plan reaches.
+	HostLimit int
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
+	// Releases are those that the nodes run at the beginning, in the same order; nil means the present one.
+	Releases []Release
 	// Paid makes shards idle as soon as a sweep has found nothing in them, as on stores that are paid by the shard. Otherwise
 	// shards with timers stay active for a minute.
 	Paid   bool
@@ -33,6 +37,11 @@ type Plan struct {
 
 // backlog reports whether a namespace has a backlog. Schedulers have small limits then.
 func (p *Plan) backlog() bool { return slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Bulk }) }
+
+// failures are the faults without Replace, which is an orderly stop and start.
+func (p *Plan) failures() []Fault {
+	return slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.Kind == Replace })
+}
 
 // Verb is what an Op asks for.
 type Verb string
@@ -171,6 +180,8 @@ const (
 	// ClockJump moves the monotonic clock of Node's machine by Delay, as a suspension does, and the store's clock cannot be
 	// read for For.
 	ClockJump FaultKind = "clock-jump"
+	// Replace stops the process of Node, which drains, and starts one of Release.
+	Replace FaultKind = "replace"
 )
 
 // Fault is one stroke.
@@ -185,13 +196,14 @@ type Fault struct {
 	Method    string
 	Partition int
 	Delay     time.Duration
+	Release   Release
 }
 
 // String writes the plan so that a person can follow it.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, circuit %d for %v, clock offsets %v, paid %t, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.Circuit, p.OpenFor, p.Offsets, p.Paid, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, paid %t, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.Paid, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

@@ -159,6 +159,10 @@ var planted = []struct {
 		c.Scheduler.StoreClock, c.Dispatcher.StoreClock = nil, nil
 	})},
 	{"answers in time while the clock is not trusted", []string{"in time"}, always(func(c *sim.Configs) { c.Ingest.StoreClock = nil })},
+	{"events of the earlier release refused", []string{"stuck", "lost", "late"}, refusing(bus.Due, func(size int) bool { return size < dueSize })},
+	{"events with more fields refused", []string{"stuck", "lost", "late"}, refusing(bus.Due, func(size int) bool { return size > dueSize })},
+	{"hints of the earlier release refused", []string{"prompt", "fair"}, refusing(bus.Shards, func(size int) bool { return size < hintSize })},
+	{"deliveries cut off by a stop", []string{"duplicate"}, always(func(c *sim.Configs) { c.Dispatcher.Drain = time.Millisecond })},
 	{"results published once, whatever the bus answers", []string{"untold"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Bus = &careless{c.Dispatcher.Bus}
 	})},
@@ -224,6 +228,51 @@ func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 		return positions, nil
 	}
 	return positions, err
+}
+
+// The sizes of the internal messages of the present release.
+var dueSize, hintSize = len(event.MarshalDue(event.Due{})), len(event.MarshalHint(event.Hint{}))
+
+// refusing drops the messages of an internal topic that have certain sizes, in processes of the present release.
+func refusing(topic bus.Topic, sizes func(size int) bool) func() func(*sim.Configs) {
+	return always(func(c *sim.Configs) {
+		if c.Release != sim.Present {
+			return
+		}
+		c.Dispatcher.Bus = &refuser{c.Dispatcher.Bus, topic, sizes}
+		c.Scheduler.Bus = &refuser{c.Scheduler.Bus, topic, sizes}
+	})
+}
+
+type refuser struct {
+	bus.Bus
+
+	topic bus.Topic
+	sizes func(size int) bool
+}
+
+func (r *refuser) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	if spec.Topic != r.topic {
+		return r.Bus.Consume(ctx, spec, open)
+	}
+	return r.Bus.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		session, err := open(ctx, p)
+		return &refusingSession{session, r.sizes}, err
+	})
+}
+
+type refusingSession struct {
+	bus.Session
+
+	sizes func(size int) bool
+}
+
+func (s *refusingSession) Deliver(ctx context.Context, m *bus.Delivery) error {
+	if s.sizes(len(m.Body)) {
+		m.Ack()
+		return nil
+	}
+	return s.Session.Deliver(ctx, m)
 }
 
 // generous returns redelivered messages of timers that were called before to the bus, and delivers them all the same.

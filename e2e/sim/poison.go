@@ -50,9 +50,10 @@ func (o *oracle) runsAlone(d *delivered) {
 	}
 }
 
-// heldByPoison is when a poison timer may hold an attempt up, whose event a process got that the poison timer was delivered by:
-// the process delivers nothing else before a delivery that is made alone, until the others have ended or have a lease, and
-// until that delivery has one; and what it has when it is killed comes again after bus.AckWait.
+// heldByPoison is when a poison timer may delay an attempt. It delays attempts whose event was handed to a process that
+// delivered it. Before a start that is made alone, the process begins no other delivery until the running ones have ended or
+// have a lease, and then until the start has a lease. When the process is killed, the bus delivers its events again after
+// bus.AckWait.
 func (o *oracle) heldByPoison(d *delivered) []span {
 	var held []span
 	for _, h := range o.world.recording.handedOver(d.subject()) {
@@ -72,7 +73,8 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 	return held
 }
 
-// lateness is how long after its time, and after since, a delivery is made, without the time that a poison timer held it up.
+// lateness is how long after its time, and after since, a delivery is made, without the time by which a poison timer or a new
+// owner of its partition may have delayed it.
 // The repetition of a delivery by a process that was killed counts from then.
 func (o *oracle) lateness(d *delivered, since time.Duration) time.Duration {
 	from := max(d.ScheduledFor.Sub(timer.FromTime(o.world.start)), since)
@@ -83,7 +85,7 @@ func (o *oracle) lateness(d *delivered, since time.Duration) time.Duration {
 			}
 		}
 	}
-	return outside(from, o.world.since(), o.heldByPoison(d))
+	return outside(from, o.world.since(), append(o.heldByPoison(d), o.world.recording.moving()...))
 }
 
 // span is the time between two.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,9 @@ type recording struct {
 	sequences  map[sequence]int // indexes of events
 	deliveries []delivery
 	handovers  map[subject][]handover
+	// foreign counts due events that a dispatcher of another release got, and rollouts is when processes were replaced.
+	foreign  int
+	rollouts []rollout
 }
 
 // strike is a fault at the time when it took effect. node and role are those of the struck process; node is noNode if
@@ -43,6 +47,13 @@ const noNode = -1
 // queue reports whether the fault struck the due queue.
 func (s strike) queue() bool {
 	return s.kind == Redeliver || s.kind == LoseQueue || s.kind == CrashQueue
+}
+
+// rollout is the time during which a process is replaced, and partitions reach their new owners.
+type rollout struct {
+	span
+
+	role nodeRole
 }
 
 // finish is an outcome that the store applied. before is the row as it was, now the time of the write by its writer.
@@ -73,6 +84,39 @@ func (r *recording) struck(kind FaultKind, n *node, lasts time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.strikes = append(r.strikes, strike{kind: kind, node: n.index, role: n.role, from: r.now(), until: r.now() + lasts})
+}
+
+// replaces records that a process is being replaced, until the function that it returns is called. An ingest may refuse what
+// it has.
+func (r *recording) replaces(n *node) (replaced func()) {
+	if n.role == roleIngest {
+		r.struck(Replace, n, 0)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := len(r.rollouts)
+	r.rollouts = append(r.rollouts, rollout{role: n.role, span: span{r.now(), math.MaxInt64}})
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.rollouts[i].until = r.now() + openingFor
+	}
+}
+
+// openingFor is how long a partition may take to reach its new owner, and to be read by it.
+const openingFor = time.Second
+
+// moving is when partitions move, because a scheduler is replaced.
+func (r *recording) moving() []span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var moving []span
+	for _, by := range r.rollouts {
+		if by.role == roleScheduler {
+			moving = append(moving, by.span)
+		}
+	}
+	return moving
 }
 
 // resulted records a result event.

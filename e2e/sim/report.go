@@ -22,10 +22,12 @@ type Report struct {
 	// Cut is the longest while one process, and nothing else, was cut off from the store, and Clocks while the clocks of one
 	// machine, and nothing else, were wrong.
 	Slowest, Late, Cut, Clocks time.Duration
-	// Fair is the longest in lives with a backlog, of timers of other namespaces, and Beside how many of these were delivered
+	// Fair is the longest in lives with a backlog, of timers of other namespaces, and Others how many of these were delivered
 	// while timers of the backlog were waiting.
-	Fair    time.Duration
-	Beside  int
+	Fair   time.Duration
+	Others int
+	// Foreign is how many due events a dispatcher got that another release wrote.
+	Foreign int
 	Virtual time.Duration
 	Trace   []string
 }
@@ -46,14 +48,15 @@ func (r *Report) Add(o *Report) {
 	r.Cut = max(r.Cut, o.Cut)
 	r.Clocks = max(r.Clocks, o.Clocks)
 	r.Fair = max(r.Fair, o.Fair)
-	r.Beside += o.Beside
+	r.Others += o.Others
+	r.Foreign += o.Foreign
 	r.Virtual += o.Virtual
 }
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
 		"%d deleted or never made; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
-		"beside a backlog %v (%d deliveries), %.1f virtual hours, %d violations",
+		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
 		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
-		r.Late, r.Cut, r.Clocks, r.Fair, r.Beside, r.Virtual.Hours(), len(r.Violations))
+		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))
 }

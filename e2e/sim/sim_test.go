@@ -50,8 +50,8 @@ func show(t *testing.T, plan sim.Plan, options sim.Options) {
 		len(small.Faults), len(plan.Faults), &small, strings.Join(r.Trace, "\n"))
 }
 
-// TestI16_ABacklogIsPlayedBesideIdleNamespaces: the rule "fair" is judged in every life with a backlog, while it lasts.
-func TestI16_ABacklogIsPlayedBesideIdleNamespaces(t *testing.T) {
+// TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle: the rule "fair" is judged in every life with a backlog, while it lasts.
+func TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle(t *testing.T) {
 	lives := 0
 	for seed := uint64(0); lives < 8; seed++ {
 		plan := sim.Draw(seed)
@@ -59,9 +59,9 @@ func TestI16_ABacklogIsPlayedBesideIdleNamespaces(t *testing.T) {
 			continue
 		}
 		lives++
-		if r := sim.Run(t, &plan, sim.Options{}); r.Beside < 3 || len(r.Violations) > 0 {
+		if r := sim.Run(t, &plan, sim.Options{}); r.Others < 3 || len(r.Violations) > 0 {
 			t.Errorf("seed %d: %d deliveries of other namespaces during the backlog, want at least 3; violations: %v",
-				seed, r.Beside, r.Violations)
+				seed, r.Others, r.Violations)
 		}
 	}
 }

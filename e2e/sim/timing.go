@@ -29,7 +29,7 @@ func (o *oracle) checkTime(d *delivered) {
 // checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
 // ingest are no excuse, since hints go out after them too.
 func (o *oracle) checkPrompt(s *opState, d *delivered) {
-	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
+	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.failures(), func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
 		return
 	}
 	// A due time that had passed when the operation was sent counts from there.
@@ -40,13 +40,13 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 
 // checkFair is I16: while another namespace has a backlog, and nothing fails, a small one hardly notices it.
 func (o *oracle) checkFair(s *opState, d *delivered) {
-	if s.op.Bulk || len(o.world.plan.Faults) > 0 || !o.world.plan.backlog() {
+	if s.op.Bulk || len(o.world.plan.failures()) > 0 || !o.world.plan.backlog() {
 		return
 	}
 	late := o.lateness(d, s.at)
 	o.counts.Fair = max(o.counts.Fair, late)
 	if o.waits() {
-		o.counts.Beside++
+		o.counts.Others++
 	}
 	if late > fair {
 		o.broken("fair", "op %d went out %v late while another namespace had a backlog", d.op, late)
@@ -69,7 +69,7 @@ const prompt = time.Second
 
 // checkCut is I17: if a scheduler or dispatcher does not reach the store, another process takes its work.
 func (o *oracle) checkCut(s *opState, d *delivered) {
-	faults := o.world.plan.Faults
+	faults := o.world.plan.failures()
 	if len(faults) != 1 || faults[0].Kind != StoreCut {
 		return
 	}
@@ -83,7 +83,7 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 // checkClocks is I15: clocks that are set or jump, on one machine, delay no timer by more than a second. A clock that is right
 // may be behind by half the bound.
 func (o *oracle) checkClocks(s *opState, d *delivered) {
-	faults := o.world.plan.Faults
+	faults := o.world.plan.failures()
 	other := func(f Fault) bool { return f.Kind != ClockStep && f.Kind != ClockJump || f.Node != faults[0].Node }
 	if len(faults) == 0 || slices.ContainsFunc(faults, other) {
 		return
@@ -115,7 +115,7 @@ func (o *oracle) lateLimit() time.Duration {
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == CrashQueue }) {
 		limit = crash
 	}
-	if len(o.world.plan.Faults) > 0 {
+	if len(o.world.plan.failures()) > 0 {
 		limit += look
 	}
 	if slices.ContainsFunc(o.ops, func(s *opState) bool { return s.op.Verb == MakeNamespace }) {

@@ -44,6 +44,8 @@ type World struct {
 	outside   *membus.Member // publishes commands and reads the public topics
 	// healed: the faults have stopped.
 	healed bool
+	// rollout has an element while a process is being replaced.
+	rollout chan struct{}
 	// late counts the writes that may still be applied: those that hang, and those that were answered as failed.
 	late atomic.Int64
 	// tracing never changes; trace grows under mu.
@@ -82,7 +84,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	t.Helper()
 	w := &World{
 		plan: plan, tracing: options.Trace, start: time.Now(), db: memstore.NewDatabase(),
-		broker: membus.New(membus.Options{Partitions: partitions}),
+		broker: membus.New(membus.Options{Partitions: partitions}), rollout: make(chan struct{}, 1),
 	}
 	w.recording = &recording{start: w.start, sequences: map[sequence]int{}, handovers: map[subject][]handover{}}
 	w.recording.hintFaults(plan)
@@ -94,6 +96,9 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	if settings.FinalStatuses, err = settings.FinalStatuses.With(finalStatus); err != nil {
 		t.Fatal(err)
 	}
+	if plan.HostLimit > 0 {
+		settings.HostConcurrency = plan.HostLimit
+	}
 	w.blocks = map[string]shard.Block{}
 	w.create(t, namespace, partitions, settings)
 	// Blocks follow each other.
@@ -103,7 +108,14 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		w.create(t, quietNamespace, partitions, settings)
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
-		w.nodes = append(w.nodes, &node{world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change, clocks: newClocks(w)})
+		n := &node{
+			world: w, index: i, role: role(plan, i), calls: map[string]int{}, offset: plan.Offsets[i], change: options.Change,
+			clocks: newClocks(w),
+		}
+		if plan.Releases != nil {
+			n.release = plan.Releases[i]
+		}
+		w.nodes = append(w.nodes, n)
 	}
 	return w
 }

@@ -1,0 +1,201 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Release is the release of the service that a process runs. Releases differ by the last fields of internal messages (decisions
+// 0024 and 0036); the code is that of the present one.
+type Release int
+
+const (
+	Present Release = iota
+	// Earlier writes no targets, and does not read them.
+	Earlier
+	// Later writes another field behind the target.
+	Later
+)
+
+func (r Release) String() string {
+	switch r {
+	case Present:
+		return "present"
+	case Earlier:
+		return "earlier"
+	case Later:
+		return "later"
+	}
+	return fmt.Sprintf("release %d", int(r))
+}
+
+// sizeTarget is the size of the field that the earlier release does not have.
+const sizeTarget = 8
+
+// lastField is the field that the later release has.
+const lastField = "a field of a later release"
+
+// write returns how the release writes an internal message of the present one.
+func (r Release) write(body []byte) []byte {
+	switch r {
+	case Earlier:
+		return body[:len(body)-sizeTarget]
+	case Later:
+		return slices.Concat(body, []byte(lastField))
+	case Present:
+	}
+	return body
+}
+
+// read returns what the release reads of an internal message. size is the size of such a message of the present release.
+func (r Release) read(body []byte, size int) []byte {
+	if r == Earlier {
+		return body[:min(len(body), size-sizeTarget)]
+	}
+	return body
+}
+
+// sizes are those of the internal messages of the present release.
+var sizes = map[bus.Topic]int{
+	bus.Due:    len(event.MarshalDue(event.Due{})),
+	bus.Shards: len(event.MarshalHint(event.Hint{})),
+}
+
+// link is a process's access to the bus. It writes and reads internal messages as the process's release does, and records
+// which due events the process gets.
+type link struct {
+	bus.Bus
+
+	life *life
+}
+
+func (l *link) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	if _, internal := sizes[topic]; internal {
+		messages = slices.Clone(messages)
+		for i := range messages {
+			messages[i].Body = l.life.release.write(messages[i].Body)
+		}
+	}
+	return l.Bus.Publish(ctx, topic, messages...)
+}
+
+func (l *link) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
+	size, internal := sizes[spec.Topic]
+	if !internal {
+		return l.Bus.Consume(ctx, spec, open)
+	}
+	return l.Bus.Consume(ctx, spec, func(ctx context.Context, p shard.Partition) (bus.Session, error) {
+		s, err := open(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return &linked{Session: s, life: l.life, topic: spec.Topic, size: size}, nil
+	})
+}
+
+// linked is a session on an internal topic.
+type linked struct {
+	bus.Session
+
+	life  *life
+	topic bus.Topic
+	size  int
+}
+
+func (l *linked) Deliver(ctx context.Context, m *bus.Delivery) error {
+	if l.topic == bus.Due {
+		due, err := event.UnmarshalDue(m.Body)
+		must(err)
+		l.life.node.world.recording.handed(&due, l.life, len(m.Body) != len(l.life.release.write(make([]byte, l.size))))
+	}
+	read := *m
+	read.Body = l.life.release.read(m.Body, l.size)
+	return l.Session.Deliver(ctx, &read)
+}
+
+// handover is a due event that a process got.
+type handover struct {
+	to *life
+	at time.Duration
+}
+
+// subject is the attempt that a due event is about.
+type subject struct {
+	uuid       timer.UUID
+	generation string
+	number     timer.Attempt
+}
+
+// handed records that a process gets a due event, which another release wrote if it is foreign.
+func (r *recording) handed(e *event.Due, to *life, foreign bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	about := subject{e.UUID, e.Generation.String(), e.Attempt}
+	r.handovers[about] = append(r.handovers[about], handover{to, r.now()})
+	if foreign {
+		r.foreign++
+	}
+}
+
+// foreignEvents is how many due events a dispatcher of another release got.
+func (r *recording) foreignEvents() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.foreign
+}
+
+// handedOver returns who got the due events of an attempt.
+func (r *recording) handedOver(about subject) []handover {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.handovers[about]
+}
+
+// replace stops the process, waits until it has ended, and starts one of the given release. One process is replaced at a
+// time.
+func (n *node) replace(ctx context.Context, by Release) {
+	select {
+	case n.world.rollout <- struct{}{}:
+		defer func() { <-n.world.rollout }()
+	case <-ctx.Done():
+		return
+	}
+	if n.world.isHealed() {
+		return
+	}
+	n.mu.Lock()
+	l := n.life
+	n.release = by
+	if l != nil {
+		l.stopping = true
+	}
+	n.mu.Unlock()
+	if l == nil {
+		return // it is down, and starts again
+	}
+	n.world.note("%s  stops, to be replaced by the %s release", n, by)
+	replaced := n.world.recording.replaces(n)
+	l.stop()
+	<-l.ended
+	n.mu.Lock()
+	crashed := l.dead
+	if !crashed {
+		n.life = nil
+	}
+	n.mu.Unlock()
+	if !crashed {
+		must(l.member.Close())
+		n.begin()
+		if n.world.isHealed() {
+			n.heal()
+		}
+	}
+	replaced()
+}
