@@ -368,8 +368,12 @@ func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bo
 // may differ by half the limit.
 func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration {
 	offset, lead := r.least, -limit/2
+	narrow := max(limit/4, 2*r.took)
+	if narrow > limit {
+		narrow = r.took + r.took/16
+	}
 	switch {
-	case time.Duration(r.most-r.least) > max(limit/4, r.took+r.took/16):
+	case time.Duration(r.most-r.least) > narrow:
 		offset, lead = r.least+(r.most-r.least)/2, r.took/2
 		if r.corrections == 0 {
 			wait = 0

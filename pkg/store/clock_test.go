@@ -630,8 +630,8 @@ func TestStartReadsUntilTheClockIsTrusted(t *testing.T) {
 
 // TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly: up to 200 ms.
 func TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly(t *testing.T) {
-	for _, took := range []time.Duration{60, 100, 120, 140, 160, 200} {
-		took *= time.Millisecond
+	for _, ms := range []int{60, 100, 120, 140, 160, 200} {
+		took := time.Duration(ms) * time.Millisecond
 		t.Run(took.String(), func(t *testing.T) {
 			withClockEvery(t, true, 15*time.Second, func(c *clocks) {
 				c.within, c.ask, c.answer = time.Second, took/2, took/2
