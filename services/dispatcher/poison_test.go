@@ -105,13 +105,14 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 		group       int
 		late        time.Duration // of other timers
 	}{
-		1: {redelivered: true, group: 32},
+		1: {redelivered: true, group: 32}, // which grows when one has a result
 		2: {group: 4},
-		3: {group: 1, late: 1200 * time.Millisecond},
+		// What runs ends first, then the suspect runs alone: twice 600 ms, and the pauses between deliveries.
+		3: {group: 1, late: 1400 * time.Millisecond},
 	} {
 		t.Run(fmt.Sprint("after ", starts), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				running, others, most, beside := 0, 0, 0, 0
+				running, others, most, beside, results := 0, 0, 0, 0, 0
 				w.answer = func(ctx context.Context, c call) dispatcher.Answer {
 					count := &others
 					if strings.HasPrefix(c.id, "suspect") {
@@ -119,7 +120,9 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 					}
 					w.mu.Lock()
 					*count++
-					most = max(most, running)
+					if results == 0 || starts > 1 {
+						most = max(most, running)
+					}
 					if running > 0 {
 						beside = max(beside, others)
 					}
@@ -127,6 +130,9 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 					a := after(ctx, 600*time.Millisecond, 200)
 					w.mu.Lock()
 					*count--
+					if count == &running {
+						results++
+					}
 					w.mu.Unlock()
 					return a
 				}
