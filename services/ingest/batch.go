@@ -202,7 +202,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 		b.Ops[i] = it.command.op(t.cfg.Revisions.Next())
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
-	b.After = t.cfg.Clock()
+	b.After = t.writtenBy()
 	if t.cfg.Planted.JudgeBeforeCommit {
 		b.After = b.Now
 	}

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -21,39 +20,12 @@ func (s *Service) writeNow() (timer.Millis, error) {
 	return now, nil
 }
 
-// clockedStore writes only while the clock is trusted.
-type clockedStore struct {
-	Store
-
-	clock *store.Clock
-}
-
-func (c *clockedStore) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
-	if !c.clock.Trusted() {
-		return nil, errClock
+// writtenBy is a time after a write, from which is judged what may have gone out before it and what is due soon. If it is
+// uncertain, anything may be: then it is Never (I8).
+func (s *Service) writtenBy() timer.Millis {
+	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
+	if !certain {
+		return timer.Never
 	}
-	return c.Store.Write(ctx, now, ops)
-}
-
-func (c *clockedStore) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
-	if !c.clock.Trusted() {
-		return nil, errClock
-	}
-	return c.Store.Rearm(ctx, now, items)
-}
-
-// clockedPositions is the same for topic commands.
-type clockedPositions struct {
-	store.Positions
-
-	clock *store.Clock
-}
-
-func (c *clockedPositions) WriteAt(
-	ctx context.Context, now timer.Millis, ops []store.Op, move store.Move,
-) ([]store.Written, error) {
-	if !c.clock.Trusted() {
-		return nil, errClock
-	}
-	return c.Positions.WriteAt(ctx, now, ops, move)
+	return now
 }

@@ -189,3 +189,37 @@ func TestI6_NothingIsWrittenByATimeThatWasNotTrusted(t *testing.T) {
 		}
 	}
 }
+
+// TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted: the machine is suspended in the commit. The time after the commit is read
+// while the clock is lost, and the clock is right again when the answer is judged.
+func TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clocks := faultstore.NewClocks()
+		clock, stop := clocks.Start(t.Context())
+		var lapse atomic.Bool
+		w := newWorld(t, func(config *ingest.Config) {
+			config.StoreClock = clock
+			config.Clock = func() timer.Millis {
+				now := clock.Settled()
+				if lapse.CompareAndSwap(true, false) {
+					clocks.SetAway(false)
+					time.Sleep(time.Second)
+				}
+				return now
+			}
+		})
+		time.Sleep(time.Second)
+		w.post("timers/create", `{"id":"a","executeIn":"10s"}`)
+		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+			clocks.SetAway(true)
+			clocks.Set(faultstore.Ahead{Monotonic: -time.Minute})
+			time.Sleep(4 * time.Second)
+			lapse.Store(true)
+			return do()
+		})
+		time.Sleep(8 * time.Second) // committed 2 s after its time
+		w.post("timers/delete", `{"id":"a"}`).must(t, http.StatusAccepted)
+		w.stop()
+		stop()
+	})
+}

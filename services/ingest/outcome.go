@@ -34,11 +34,9 @@ func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outco
 	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.before(after, w.Prior)}, nil
 }
 
-// before reports whether nothing of a state can have gone out at an instant. A state with attempts had its time before. A
-// clock that is not trusted proves nothing (I8).
+// before reports whether nothing of a state can have gone out at an instant. A state with attempts had its time before.
 func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
-	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt &&
-		s.cfg.StoreClock.Trusted()
+	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }
 
 // committed follows every write of requests: failures are recorded (each client gets its own), and schedulers get their
@@ -64,7 +62,7 @@ func (s *Service) hint(b commit.Batch) {
 	if b.Err != nil && s.cfg.Planted.HintBeforeCommit {
 		return
 	}
-	horizon := s.hintHorizon(b.After)
+	horizon := b.After.Add(s.cfg.HintWindow)
 	hints := make([]event.Hint, 0, len(b.Ops))
 	for i, op := range b.Ops {
 		var h event.Hint
@@ -80,15 +78,6 @@ func (s *Service) hint(b commit.Batch) {
 		}
 	}
 	s.hints.Add(hints)
-}
-
-// hintHorizon returns up to when timers are hinted that were written before an instant. By a clock that is not trusted, any
-// timer may be due soon.
-func (s *Service) hintHorizon(after timer.Millis) timer.Millis {
-	if !s.cfg.StoreClock.Trusted() {
-		return timer.Never
-	}
-	return after.Add(s.cfg.HintWindow)
 }
 
 // certain describes the state that an operation wrote, if it wrote one.

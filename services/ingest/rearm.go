@@ -72,7 +72,7 @@ func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Writt
 	if err != nil && !unknown {
 		return nil, err
 	}
-	horizon := s.hintHorizon(s.cfg.Clock())
+	horizon := s.writtenBy().Add(s.cfg.HintWindow)
 	hints := make([]event.Hint, 0, len(items))
 	for i, item := range items {
 		h := event.Hint{

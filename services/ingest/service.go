@@ -45,12 +45,6 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.withDefaults(); err != nil {
 		return nil, err
 	}
-	if cfg.StoreClock != nil {
-		cfg.Store = &clockedStore{cfg.Store, cfg.StoreClock}
-		if cfg.Positions != nil {
-			cfg.Positions = &clockedPositions{cfg.Positions, cfg.StoreClock}
-		}
-	}
 	s := &Service{
 		cfg:    cfg,
 		outage: outage.New(cfg.Logger, "ingest", "operation"),
@@ -66,7 +60,7 @@ func New(cfg Config) (*Service, error) {
 		Dropped:   s.metrics.hints.WithLabelValues("dropped"),
 	})
 	s.committer = commit.New(commit.Config{
-		Write: cfg.Store.Write, Clock: cfg.Clock, Now: s.writeNow, Lanes: cfg.Lanes,
+		Write: cfg.Store.Write, Now: s.writeNow, After: s.writtenBy, Lanes: cfg.Lanes,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
 		Timeout: cfg.StoreTimeout, Committed: s.committed, AfterIsBefore: cfg.Planted.JudgeBeforeCommit,

@@ -31,7 +31,8 @@ func newBench(t *testing.T, tune func(*commit.Config)) *bench {
 	t.Helper()
 	b := &bench{}
 	config := commit.Config{
-		Write: b.write, Clock: timer.SystemClock, Lanes: 1, BatchOps: 3, BatchBytes: 100, QueueOps: 4, QueueBytes: 200,
+		Write: b.write, Now: func() (timer.Millis, error) { return timer.SystemClock(), nil }, After: timer.SystemClock,
+		Lanes: 1, BatchOps: 3, BatchBytes: 100, QueueOps: 4, QueueBytes: 200,
 		Timeout: time.Minute, Committed: func(commit.Batch) {},
 		Sizes: prometheus.NewHistogram(prometheus.HistogramOpts{}), Seconds: prometheus.NewHistogram(prometheus.HistogramOpts{}),
 	}

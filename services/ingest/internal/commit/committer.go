@@ -20,9 +20,10 @@ var ErrFull = errors.New("too many operations wait for the store")
 type Config struct {
 	// Write is the store's.
 	Write func(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error)
-	Clock timer.Clock
-	// Now is the time of the rows that are written. If it returns an error, nothing is written. Default: Clock.
+	// Now is the time of the rows that are written. If it returns an error, nothing is written.
 	Now func() (timer.Millis, error)
+	// After is a time after the commit.
+	After timer.Clock
 	// Lanes is how many writes may run at once. An operation's lane follows from its shard, so that
 	// those on one timer keep their order even when the store hangs and the client gives up in between.
 	Lanes int
@@ -83,9 +84,6 @@ type Committer struct {
 
 // New returns a Committer; it takes operations at once and writes them from Run on.
 func New(cfg Config) *Committer {
-	if cfg.Now == nil {
-		cfg.Now = func() (timer.Millis, error) { return cfg.Clock(), nil }
-	}
 	c := &Committer{cfg: cfg}
 	for range cfg.Lanes {
 		c.lanes = append(c.lanes, &lane{
@@ -198,7 +196,7 @@ func (c *Committer) write(batch []*entry) {
 	}
 	took.ObserveDuration()
 	c.cfg.Sizes.Observe(float64(len(batch)))
-	b.After = c.cfg.Clock()
+	b.After = c.cfg.After()
 	if c.cfg.AfterIsBefore {
 		b.After = b.Now
 	}
