@@ -291,9 +291,10 @@ func (r *run) tlc(ctx context.Context, jar string) (string, error) {
 		os.WriteFile(config, []byte(r.text), 0o600)); err != nil {
 		return "", err
 	}
+	// TLC unpacks its standard modules in Java's temporary folder under fixed names, so runs side by side need one each.
 	//nolint:gosec // the jar is the one that the caller names
-	cmd := exec.CommandContext(ctx, "java", "-XX:+UseSerialGC", "-Xmx2g", "-cp", jar, "tlc2.TLC", "-workers", "1",
-		"-metadir", filepath.Join(folder, "states"), "-config", config, r.module+".tla")
+	cmd := exec.CommandContext(ctx, "java", "-XX:+UseSerialGC", "-Xmx2g", "-Djava.io.tmpdir="+folder, "-cp", jar,
+		"tlc2.TLC", "-workers", "1", "-metadir", filepath.Join(folder, "states"), "-config", config, r.module+".tla")
 	cmd.Dir = folder
 	output, err := cmd.CombinedOutput()
 	return string(output), err
