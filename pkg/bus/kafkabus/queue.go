@@ -29,7 +29,7 @@ type queueSource struct {
 
 	// Of the session's goroutine.
 	before place       // as found
-	doubt  int64       // what lies before it may have been delivered by earlier owners
+	doubt  int64       // earlier owners may have delivered messages before it, and none after it
 	held   *kgo.Record // read, and waiting for the reach to be committed
 
 	mu      sync.Mutex
@@ -63,7 +63,7 @@ func newQueueSource(s *session) *queueSource {
 	return &queueSource{session: s, wake: make(chan struct{}, 1)}
 }
 
-// ahead is how far beyond the last delivery the reach is committed: a crash makes that many messages
+// ahead is how far beyond the last delivery the reach is committed: a crash makes that many waiting messages
 // count as redelivered.
 func (q *queueSource) ahead() int64 { return int64(max(q.session.membership.spec.MaxInFlight, 64)) }
 
@@ -73,12 +73,12 @@ func (q *queueSource) start(at place) {
 		s.bus.log.Warn("the queue does not hold the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
-	q.before, q.doubt = at, at.progress.reach
+	q.before, q.doubt = at, min(at.progress.reach, at.end)
 	if at.found && at.progress.topic == "" {
 		q.doubt = at.end // moved by other tools: anything that is there may have been delivered
 	}
 	q.high = at.next
-	q.reach = max(q.doubt, at.next+q.ahead())
+	q.reach = max(q.doubt, at.progress.reach, at.next+q.ahead())
 	q.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)
 	q.ledger = &ledger{partition: int32(s.partition), progress: q.progress, wrote: q.wrote}
 	s.membership.committer.add(q.ledger)

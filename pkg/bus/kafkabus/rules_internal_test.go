@@ -72,17 +72,30 @@ func TestI13_NothingIsDeliveredBeyondTheCommittedReach(t *testing.T) {
 	// The next owner, after a kill.
 	p, _ := q.progress()
 	p.next = first
-	next := newQueueSource(offline(t, 64))
-	next.start(place{next: first, end: 10_000, found: true, progress: p})
-	for _, c := range []struct {
-		offset     int64
-		deliveries int
-	}{{first, 2}, {delivered - 1, 2}, {p.reach - 1, 2}, {p.reach, 1}} {
+	type delivery struct {
+		end, offset int64
+		deliveries  int
+	}
+	for _, c := range []delivery{
+		{10_000, first, 2},
+		{10_000, delivered - 1, 2},
+		{10_000, p.reach - 1, 2},
+		{10_000, p.reach, 1},
+		// Messages published after the kill have no earlier delivery.
+		{delivered, delivered - 1, 2},
+		{delivered, delivered, 1},
+		{delivered, p.reach - 1, 1},
+	} {
+		next := newQueueSource(offline(t, 64))
+		next.start(place{next: first, end: c.end, found: true, progress: p})
+		if kept, _ := next.progress(); kept.reach < p.reach {
+			t.Errorf("the next owner commits the reach %d after %d", kept.reach, p.reach)
+		}
 		next.before.progress.acked = nil // as if nothing had been acknowledged
 		next.written = c.offset + 1
 		d, _ := next.accept(&kgo.Record{Offset: c.offset})
 		if d == nil || d.Deliveries != c.deliveries {
-			t.Errorf("offset %d after a kill, with reach %d: %+v, want %d deliveries", c.offset, p.reach, d, c.deliveries)
+			t.Errorf("offset %d after a kill, with reach %d and end %d: %+v, want %d deliveries", c.offset, p.reach, c.end, d, c.deliveries)
 		}
 	}
 }
