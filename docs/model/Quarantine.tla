@@ -111,6 +111,14 @@ Kill(p) ==
     /\ kills' = kills + 1
     /\ UNCHANGED outages
 
+(* A host has no free permit for a timer, so its row is postponed, and its next event is new.  If the message was a
+   redelivery, the next event counts as one. *)
+Refuse(t) ==
+    /\ place[t] = "queue"
+    /\ again' = [again EXCEPT ![t] = @ /\ "refusals forget" \notin Broken]
+    /\ starts' = [starts EXCEPT ![t] = IF again[t] /\ @ < 2 /\ "refusals count" \in Broken THEN @ + 1 ELSE @]
+    /\ UNCHANGED <<place, counted, leased, kills, outages>>
+
 (* The processes live on, but nothing that runs gets its result recorded before its message comes again. *)
 Outage ==
     /\ outages < Outages
@@ -120,7 +128,7 @@ Outage ==
 
 Next ==
     \/ \E p \in Processes : Kill(p) \/ \E t \in Timers : Begin(p, t)
-    \/ \E t \in Timers : Park(t) \/ Lease(t) \/ Result(t)
+    \/ \E t \in Timers : Park(t) \/ Lease(t) \/ Result(t) \/ Refuse(t)
     \/ Outage
 
 Spec == Init /\ [][Next]_vars /\ WF_vars(Next)

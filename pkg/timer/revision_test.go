@@ -59,6 +59,22 @@ func TestI3_RevisionsNeverRepeatWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
+func TestI13_RevisionsTellThatADeliveryMayHaveStarted(t *testing.T) {
+	clock := &hand{present}
+	source := revisions(clock.now, 4)
+	last := timer.Revision(0)
+	for i := range 100_000 {
+		r, want := source.Next(), i%3 == 0
+		if want {
+			r = source.NextMaybeStarted()
+		}
+		if r <= last || r.MaybeStarted() != want {
+			t.Fatalf("revision %d is %s after %s, and says %t, want %t", i, r, last, r.MaybeStarted(), want)
+		}
+		last = r
+	}
+}
+
 // TestI3_RevisionsNeverRepeatAfterARestart: a new process starts with nothing but the clock, which may
 // lag behind what the old one had run ahead to; only the random bits keep them apart.
 func TestI3_RevisionsNeverRepeatAfterARestart(t *testing.T) {

@@ -70,7 +70,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 	// Redelivered tells whether a delivery's message may have been started before (I13). Default: the
 	// bus counts at least two deliveries. A bus that does not count needs its own answer: whatever lay
-	// below the queue's end when the session opened.
+	// below the queue's end when the session opened. An event whose revision says so counts as redelivered as well.
 	Redelivered func(*bus.Delivery) bool
 
 	// Limits bound the deliveries that run and wait.

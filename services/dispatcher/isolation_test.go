@@ -280,19 +280,18 @@ func TestI7_WhoWaitedForItsHostIsCheckedAgain(t *testing.T) {
 	})
 }
 
-// What was redelivered and is refused by its host comes back as a first delivery. That must not hide poison,
-// and must not park anybody by itself.
-func TestI13_ARefusedRedeliveryIsCountedButParksNobody(t *testing.T) {
+// TestI13_ARefusedRedeliveryIsCountedWhenItStarts: the refusal is no start, and its postponement makes a new event, which
+// the bus delivers for the first time.
+func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
 			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 20*time.Second, 200) },
 			"brisk": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Status: 200} },
 		})
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
+		again := true
 		n := w.start(func(c *dispatcher.Config) {
-			c.ParkAfter = 3
-			// As if the bus had lost its memory: everything counts as delivered before.
-			c.Redelivered = func(*bus.Delivery) bool { return true }
+			c.Redelivered = func(*bus.Delivery) bool { return again }
 		})
 		w.put("first", 0, to("hangs"))
 		w.pass(50 * time.Millisecond)
@@ -300,14 +299,50 @@ func TestI13_ARefusedRedeliveryIsCountedButParksNobody(t *testing.T) {
 		for i := range 400 { // others answer, so that the silence tells something
 			w.put(fmt.Sprint("brisk", i), time.Duration(10*i)*time.Millisecond, to("brisk"))
 		}
-		w.pass(15 * time.Second)
+		w.pass(8 * time.Second)
+		again = false
+		w.pass(7 * time.Second)
 		w.wantCalls("refused", 0)
-		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts == 0 || now.Starts > 2 {
-			t.Fatalf("%d starts are counted, want 1 or 2", now.Starts)
+		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts != 0 || !now.Revision.MaybeStarted() {
+			t.Fatalf("%d starts are counted, and the revision says %t, want none and true", now.Starts, now.Revision.MaybeStarted())
 		}
-		w.pass(3 * time.Minute)
+		for len(w.called("refused")) == 0 {
+			w.pass(100 * time.Millisecond)
+		}
+		if now := w.get("refused"); now.Starts != 1 {
+			t.Fatalf("%d starts are counted when it has started, want 1", now.Starts)
+		}
+		w.pass(time.Minute)
 		w.wantStatus("refused", timer.StatusDone)
 		n.end()
+	})
+}
+
+// TestI13_APoisonTimerThatItsHostRefusesIsParked: after every crash, its host has no free permit for its redelivery.
+func TestI13_APoisonTimerThatItsHostRefusesIsParked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 })
+		w.put("poison", 0, nil)
+		for i := range 2000 {
+			w.put(fmt.Sprint(i), time.Duration(max(0, i-200))*60*time.Millisecond, nil)
+		}
+		w.poisoned(10*time.Minute, func(ctx context.Context, _ call) dispatcher.Answer {
+			return after(ctx, 100*time.Millisecond, 200)
+		})
+		w.wantStatus("poison", timer.StatusParked)
+		w.wantCalls("poison", 6)
+		refused := 0
+		for _, c := range w.called("poison") {
+			if c.timer.Revision.MaybeStarted() {
+				refused++
+			}
+		}
+		if refused < 2 {
+			t.Errorf("%d of its starts follow a refusal, want 2 at least", refused)
+		}
+		for i := range 2000 {
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
 	})
 }
 

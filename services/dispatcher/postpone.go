@@ -11,12 +11,16 @@ import (
 )
 
 // postpone moves the row of a delivery that could not begin here (I11). If the row was not read, the event's revision is
-// the guard.
+// the guard. The bus delivers the event of the new state for the first time, so if this one was redelivered, the new
+// revision says so (I13).
 func (s *Service) postpone(d *delivery, by time.Duration) {
 	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
 		NextAt: s.planNow(d).Add(by),
+	}
+	if d.ticket.Redelivered {
+		f.Next = s.config.Revisions.NextMaybeStarted()
 	}
 	switch s.put(s.life, d, &f) {
 	case abandoned:
@@ -51,16 +55,24 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	if !g.Exact {
 		by = s.spread(by)
 	}
-	s.work.Go(func() { s.postponeCounted(d, by) })
+	s.work.Go(func() { s.postpone(d, by) })
 }
 
 // failRefused uses an attempt of a delivery whose host does not answer, without a call. The row is read again, because
 // one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
 // result (I13): each reset costs an attempt, and those are limited.
 func (s *Service) failRefused(d *delivery) {
-	if !s.readRefused(d, false) {
+	row, ok := s.readOne(s.life, checkOf(d), false)
+	switch {
+	case !ok:
+		s.discard(d)
+		return
+	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
+		s.metrics.stale.Inc()
+		s.settle(d)
 		return
 	}
+	d.row = row.Timer
 	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
 	s.learn(d)
 	if d.row.Starts >= s.config.ParkAfter {
@@ -73,35 +85,4 @@ func (s *Service) failRefused(d *delivery) {
 	s.conclude(d, d.row.Way(), &attemptResult{
 		Verdict: callback.Fail(&d.row, reason, d.startedAt, s.random), finishedAt: d.startedAt, host: admission.Untried,
 	})
-}
-
-// postponeCounted moves the row of a delivery that was refused. A redelivered event would come back as a first delivery, so
-// it is counted here as the start that it may have had, unless that brings the count beyond two: from two on, every start is
-// counted anyway (I13, decision 0015).
-func (s *Service) postponeCounted(d *delivery, by time.Duration) {
-	if d.ticket.Redelivered {
-		if d.row.Revision == 0 && !s.readRefused(d, false) || d.row.Starts < 2 && !s.readRefused(d, true) {
-			return
-		}
-		d.row.Payload = nil
-	}
-	s.postpone(d, by)
-}
-
-// readRefused reads the row of a delivery that was not let in, and settles it if there is nothing more to do.
-func (s *Service) readRefused(d *delivery, count bool) bool {
-	check := checkOf(d)
-	check.CountStart = count
-	row, ok := s.readOne(s.life, check, false)
-	switch {
-	case !ok:
-		s.discard(d)
-		return false
-	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
-		s.metrics.stale.Inc()
-		s.settle(d)
-		return false
-	}
-	d.row = row.Timer
-	return true
 }

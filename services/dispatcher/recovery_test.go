@@ -275,3 +275,41 @@ func TestI13_SuspectsDoNotLowerTheRate(t *testing.T) {
 		}
 	})
 }
+
+// TestI13_RefusedTimersAreNoSuspects: a process that has 10,000 timers of one host is killed twice. Nearly all of them have
+// never begun, because the host has 64 permits. The bus reports every message as redelivered.
+func TestI13_RefusedTimersAreNoSuspects(t *testing.T) {
+	const (
+		takes = 100 * time.Millisecond
+		// long callbacks, one of 100 timers, are in flight at each kill.
+		long = 1500 * time.Millisecond
+		full = inFlight * (99*takes + long) / 100 / store.DefaultHostConcurrency
+	)
+	inRecovery(t, 1, 0, 0, func(c *dispatcher.Config) {
+		c.Drain = time.Millisecond
+		c.Redelivered = func(*bus.Delivery) bool { return true }
+	}, func(r *recovery) {
+		r.settle(func(s *store.Settings) { s.HostConcurrency = store.DefaultHostConcurrency })
+		r.restart() // a new process reads the settings
+		r.answer = func(ctx context.Context, c call) dispatcher.Answer {
+			if strings.HasSuffix(c.id, "77") {
+				return after(ctx, long, 200)
+			}
+			return after(ctx, takes, 200)
+		}
+		for i := range inFlight {
+			r.put(fmt.Sprint("old-", i), 0, nil)
+		}
+		r.run(500 * time.Millisecond)
+		for range 2 {
+			r.restart()
+			r.broker.Redeliver(bus.Due, nil)
+			r.healed = timer.SystemClock()
+			r.run(2 * time.Second)
+		}
+		r.run(2 * time.Minute)
+		if _, last := r.recovered(); last > full {
+			t.Errorf("the last timer came %v after the second kill, want less than the %v that all calls take at full rate", last, full)
+		}
+	})
+}

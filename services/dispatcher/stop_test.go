@@ -121,8 +121,7 @@ func TestI10_AnEventOfTheLeasedStateJoinsTheDelivery(t *testing.T) {
 	})
 }
 
-// TestI13_RefusalsOfAHostNeverPark: a redelivered event that its host refuses is counted before each postponement, up to
-// two starts; beyond, only real starts count.
+// TestI13_RefusalsOfAHostNeverPark: they are no starts, also those of redelivered events.
 func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -141,8 +140,8 @@ func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 		if _, postponed := metric("postponed_total"); postponed < 6 {
 			t.Fatalf("%v postponements, want more than starts that park", postponed)
 		}
-		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts != 2 {
-			t.Errorf("%d starts are counted, want 2", now.Starts)
+		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts != 0 {
+			t.Errorf("%d starts are counted, want none", now.Starts)
 		}
 		w.byHost(nil)
 		w.pass(time.Minute)

@@ -401,9 +401,7 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 func (q *Queue) Watched() int { return q.aging.Len() }
 
 // tooLong reports whether a delivery waits here though it might begin elsewhere, or though its host has no permit.
-// While rows are being read it does not, because postponing would only add to the store's work. A redelivered event
-// whose row was not read stays, and so does a suspect, unless its row alone makes it one: its next event would be a first
-// delivery, and that start would not be counted (I13). Those that a host refuses are counted before (decision 0015).
+// While rows are being read it does not, because postponing would only add to the store's work.
 func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false
@@ -413,10 +411,8 @@ func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
 	case Queued:
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostPatience && !q.mayTake(t) || queued >= q.limits.HoldFor
-	case Ready:
-		return waited >= q.limits.HoldFor && !t.Redelivered
-	case Quarantined:
-		return waited >= q.limits.HoldFor && (!t.Redelivered || t.starts > 2 || !q.hosts.free(t))
+	case Ready, Quarantined:
+		return waited >= q.limits.HoldFor
 	default:
 		return false
 	}

@@ -81,8 +81,7 @@ func (l *shares) may(t *Ticket, free int) bool {
 }
 
 // shed takes tickets out, from the end of each queue, that would wait too long because their namespace holds all the slots
-// that it may while so many are free: they would keep others out of the intake. Redelivered ones stay (tooLong says why).
-// It reports whether any namespace is full.
+// that it may while so many are free: they would keep others out of the intake. It reports whether any namespace is full.
 func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket, Grant)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.turn {
@@ -92,12 +91,11 @@ func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket,
 		full = true
 		keep := s.bearable(now, s.held, patience)
 		for at := len(s.queue) - 1; at >= 0 && len(s.queue) > keep; at-- {
-			if t := s.queue[at]; !t.Redelivered {
-				s.queue = slices.Delete(s.queue, at, at+1)
-				l.size--
-				delay, exact := s.postpone(now, s.held, patience, most)
-				each(t, Grant{Delay: delay, Exact: exact})
-			}
+			t := s.queue[at]
+			s.queue = slices.Delete(s.queue, at, at+1)
+			l.size--
+			delay, exact := s.postpone(now, s.held, patience, most)
+			each(t, Grant{Delay: delay, Exact: exact})
 		}
 	}
 	l.turn = slices.DeleteFunc(l.turn, func(s *share) bool { return len(s.queue) == 0 })

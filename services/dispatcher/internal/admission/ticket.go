@@ -54,7 +54,8 @@ func (s *Session) Idle() bool { return s.ended && s.exposed == 0 }
 type Ticket struct {
 	State
 	// DueAt is when the delivery may begin: the time of the event, or that of the row if it is later.
-	DueAt       timer.Millis
+	DueAt timer.Millis
+	// Redelivered: an earlier delivery may have started and ended without a result.
 	Redelivered bool
 	// Namespace is empty if it is not known before the row is read.
 	Namespace string
