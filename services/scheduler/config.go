@@ -68,8 +68,9 @@ type Config struct {
 	PollPerShard, PollTotal, PollShards int
 	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
 	QueueDepth int
-	// QueueAhead is how many due events may be unacknowledged before only namespaces publish that have few timers due and
-	// in flight (I16): 64, or nine tenths of what dispatchers can hold. The queue is looked at twice in QueueAheadFor, 50 ms.
+	// QueueAhead is how many due events may always be unacknowledged (I16): 64. Beyond it and nine tenths of what dispatchers
+	// are seen to hold, only namespaces publish that have few timers due and in flight. While more wants to be published, the
+	// floor is requested twice in QueueAheadFor, 50 ms.
 	QueueAhead    int
 	QueueAheadFor time.Duration
 	// PublishBatch is the most due events handed to the bus at once: 512.

@@ -192,11 +192,12 @@ func (o *session) sweep() {
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
+				o.hintsMissed = true
 				o.failed(effectSweep, now, err)
 				return
 			}
-			if o.pauses[effectSweep] != nil {
-				// Hints that were published in an outage of the bus are lost.
+			if o.hintsMissed {
+				o.hintsMissed = false
 				o.state.HintsLost(now)
 			}
 			o.state.Floor(now, floor)

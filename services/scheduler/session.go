@@ -56,6 +56,8 @@ type session struct {
 	pauses  [effects]*backoff.ExponentialBackOff
 	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested without one.
 	sweptAt, flooredAt timer.Millis
+	// hintsMissed: the bus failed when a sweep began, so that hints may be lost.
+	hintsMissed bool
 	// announcedAt is when marks were looked for last.
 	announcedAt timer.Millis
 	// refused are the entries of the outbox that the bus did not take last time.
@@ -192,7 +194,7 @@ func (o *session) act(now timer.Millis) {
 		o.state.HintsLost(now)
 	}
 	for e := range effects {
-		if !o.running[e] && o.dueAt(e) <= now {
+		if !o.running[e] && o.dueAt(e, now) <= now {
 			o.start(e, now)
 		}
 	}
@@ -203,21 +205,21 @@ func (o *session) wakeAt(now timer.Millis) timer.Millis {
 	next := now.Add(time.Minute)
 	for e := range effects {
 		if !o.running[e] {
-			next = min(next, o.dueAt(e))
+			next = min(next, o.dueAt(e, now))
 		}
 	}
 	return next
 }
 
 // dueAt returns when an effect that is not running should run.
-func (o *session) dueAt(e effect) timer.Millis {
+func (o *session) dueAt(e effect, now timer.Millis) timer.Millis {
 	switch e {
 	case effectPublish:
-		return max(o.at[e], o.state.ReleaseAt(o.config.Clock(), o.budget.Left()))
+		return max(o.at[e], o.state.ReleaseAt(now, o.budget.Left()))
 	case effectPoll:
 		return max(o.at[e], o.state.PollAt())
 	case effectFloor:
-		return o.floorAt()
+		return o.floorAt(now)
 	case effectAdvance:
 		if !o.state.Behind() {
 			return timer.Never
@@ -239,8 +241,7 @@ func (o *session) dueAt(e effect) timer.Millis {
 
 // floorAt is when to request the floor next, apart from sweeps: soon if credit for publications is low, and after a failed
 // request when its backoff ends.
-func (o *session) floorAt() timer.Millis {
-	now := o.config.Clock()
+func (o *session) floorAt(now timer.Millis) timer.Millis {
 	switch {
 	case o.budget.Low() && o.state.WantsCredit(now):
 		if o.pauses[effectFloor] != nil {

@@ -25,10 +25,10 @@ type Entry struct {
 	Again bool
 }
 
-// Agenda holds armed states, in a queue for each group (a namespace), and lets groups take turns. Two
-// states of one timer are two entries: only the row check knows which of them still stands.
+// Agenda holds armed states, in a queue for each group (a namespace). Groups take turns. Two states of one timer are two
+// entries: only the row check knows which of them is current.
 type Agenda struct {
-	// groups is in the order of first use; the turn goes around. Groups without entries are removed when they are the half.
+	// groups is in the order of first use; the turn goes around. Groups without entries are removed when they are more than half.
 	groups []*group
 	empty  int
 	byName map[string]*group

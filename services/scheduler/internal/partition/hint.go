@@ -33,7 +33,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	}
 	switch {
 	case h.Revision == 0:
-		p.pollBy(s, now)
+		p.pollBy(s, now.Add(p.limits.BusyPoll)) // one poll for many such hints
 		return HintLater
 	case p.known(agenda.StateOf(&row)):
 		return HintKnown

@@ -83,9 +83,9 @@ func (p *Partition) walked(s *ownedShard, from store.Key, now timer.Millis) {
 	}
 }
 
-// swept lists the shards that a sweep reads: those that are not idle, and idle ones whose poll is due but may not be made,
+// toSweep lists the shards that a sweep reads: those that are not idle, and idle ones whose poll is due but may not be made,
 // because the timer heap has no room for what it would find.
-func (p *Partition) swept(now timer.Millis) []*ownedShard {
+func (p *Partition) toSweep(now timer.Millis) []*ownedShard {
 	shards := make([]*ownedShard, 0, len(p.active))
 	for _, s := range p.active {
 		shards = append(shards, s)

@@ -68,7 +68,7 @@ func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.sweep = sweep{
 		number: p.sweep.number + 1, running: true, start: p.ticks, now: now,
 	}
-	shards := p.swept(now)
+	shards := p.toSweep(now)
 	p.sweep.walks = make(map[shard.ID]*walk, len(shards))
 	ranges := make([]store.OverdueRange, 0, len(shards))
 	for _, s := range shards {
