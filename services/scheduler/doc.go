@@ -5,6 +5,6 @@
 // never an engine, and never another service; it never delivers anything and never changes a timer.
 //
 // Read config.go, service.go (Run), session.go (the loop of one partition), then effects.go (its
-// calls) and close.go. What the loop decides is in internal/partition; internal/agenda
-// is the queue of armed timers, and internal/budget bounds what dispatchers have not acknowledged.
+// calls) and close.go. What the loop decides is in internal/partition; internal/agenda is the queue of armed
+// timers, and internal/budget bounds what dispatchers have not acknowledged.
 package scheduler
