@@ -55,9 +55,9 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 	return nil
 }
 
-// small lets a small namespace fire at a steady rate, from the instant at which the timers of crowd are due, and deletes what
-// is left of those.
-func (r *run) small(ctx context.Context, name string, crowd func(name string, due time.Time) *set) (_ Report, err error) {
+// small fires timers of a small namespace at a steady rate, from the instant at which the timers of crowd are due, and returns the
+// report of the timers of the small namespace.
+func (r *run) small(ctx context.Context, name string, crowd func(name string, due time.Time) *set) (Report, error) {
 	var others *set
 	also := func(name string, due time.Time) error {
 		if others != nil { // of an earlier try
@@ -74,12 +74,6 @@ func (r *run) small(ctx context.Context, name string, crowd func(name string, du
 	if crowd == nil {
 		also, more = nothing, 0
 	}
-	defer func() {
-		if err == nil && others != nil {
-			r.armed = nil
-			err = errors.Join(r.remove(ctx, r.phase, others), r.calm(ctx))
-		}
-	}()
 	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
 	due, s, err := r.armOver(ctx, "fairness-"+name, []string{r.Callback}, count, more,
 		func(due time.Time, n int) time.Time {
@@ -88,13 +82,5 @@ func (r *run) small(ctx context.Context, name string, crowd func(name string, du
 	if err != nil {
 		return Report{}, err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
-	if err := rest(ctx, time.Until(due)); err != nil {
-		return Report{}, err
-	}
-	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
-	if err := r.await(ctx, s); err != nil {
-		return Report{}, err
-	}
-	return r.receiver.report(ctx, true)
+	return r.fireWith(ctx, s, others, due)
 }

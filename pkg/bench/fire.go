@@ -185,6 +185,31 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 	return c, err
 }
 
+// fireWith waits until a set is due and the receiver has seen all its timers, and returns the receiver's full report. It then
+// deletes the remaining timers of others, which were due at the same time, and waits until no delivery is in flight. others is nil
+// if there are none.
+func (r *run) fireWith(ctx context.Context, s, others *set, due time.Time) (Report, error) {
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	if err := rest(ctx, time.Until(due)); err != nil {
+		return Report{}, err
+	}
+	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	if err := r.await(ctx, s); err != nil {
+		return Report{}, err
+	}
+	report, err := r.receiver.report(ctx, true)
+	if err != nil {
+		return Report{}, err
+	}
+	if others != nil {
+		if err := r.remove(ctx, r.phase, others); err != nil {
+			return Report{}, err
+		}
+		r.armed = nil
+	}
+	return report, r.calm(ctx)
+}
+
 // pollEvery is how often a receiver is asked whether all has come; it tells itself when the last came.
 const pollEvery = 100 * time.Millisecond
 

@@ -59,8 +59,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	return nil
 }
 
-// burst fires so many timers for each host at once and reports of those of healthy ones. What is left of the
-// others is taken back.
+// burst fires part timers for each host at the same instant and returns the report on those for healthy hosts.
 func (r *run) burst(ctx context.Context, name string, healthy, hanging []string, part int) (Report, error) {
 	var stuck *set
 	due, s, err := r.armOver(ctx, "isolation-"+name, healthy, part*len(healthy), part*len(hanging),
@@ -78,21 +77,7 @@ func (r *run) burst(ctx context.Context, name string, healthy, hanging []string,
 	if err != nil {
 		return Report{}, err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
-	if err := rest(ctx, time.Until(due)); err != nil {
-		return Report{}, err
-	}
-	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
-	if err := r.await(ctx, s); err != nil {
-		return Report{}, err
-	}
-	report, err := r.receiver.report(ctx, true)
-	if err == nil && stuck != nil {
-		if err = r.remove(ctx, r.phase, stuck); err == nil {
-			r.armed = nil
-		}
-	}
-	return report, errors.Join(err, r.calm(ctx))
+	return r.fireWith(ctx, s, stuck, due)
 }
 
 // refusals is how many deliveries were put off because of their hosts.
