@@ -17,10 +17,14 @@ func (r *run) million(ctx context.Context, f *figures) error {
 	return r.watchIdle(ctx, f, r.Plan.Million)
 }
 
-// tenants measures the same with the timers in many namespaces. Each batch is in the next namespace.
+// tenants measures the same with as many timers as million, spread evenly over many namespaces. It first deletes the pending timers
+// of earlier phases: they are in one namespace, and with them there would be more timers, or fewer in the many namespaces.
 func (r *run) tenants(ctx context.Context, f *figures) error {
+	if err := r.removePending(ctx, r.phase); err != nil {
+		return err
+	}
 	r.Watch.begin(Step{Phase: r.phase, What: "make namespaces", Total: r.Plan.Tenants})
-	name := func(n int) string { return r.Namespace + "-" + r.id + "-" + strconv.Itoa(n%r.Plan.Tenants) }
+	name := func(n int) string { return r.Namespace + "-" + r.id + "-" + strconv.Itoa(n) }
 	l := load{
 		target: r.Target, path: namespacePath, connections: r.Plan.BatchConnections, requests: r.Plan.Tenants,
 		body: func(to []byte, i int) []byte { return appendNamespace(to, name(i), r.Shards) }, done: &r.Watch.done,
@@ -29,8 +33,8 @@ func (r *run) tenants(ctx context.Context, f *figures) error {
 	if err != nil {
 		return err
 	}
-	s := r.pendingSet("tenants", SmallPayload, max(r.Plan.Million-r.pending, r.Plan.Tenants))
-	s.of = func(n int) string { return name(n / BatchSize) }
+	s := r.pendingSet("tenants", SmallPayload, r.Plan.Million)
+	s.of = func(n int) string { return name(n * r.Plan.Tenants / s.count) }
 	if _, err := r.inBatches(ctx, s, "create timers in them"); err != nil {
 		return err
 	}

@@ -86,12 +86,17 @@ func appendNamespace(to []byte, name string, shards int) []byte {
 func (r *run) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	sets := append(slices.Clone(r.armed), r.sets...)
-	for _, s := range sets {
-		if err := r.remove(ctx, "end", s); err != nil {
+	return r.removePending(ctx, "end")
+}
+
+// removePending deletes the timers of this run that have not fired yet.
+func (r *run) removePending(ctx context.Context, phase string) error {
+	for _, s := range slices.Concat(r.armed, r.sets) {
+		if err := r.remove(ctx, phase, s); err != nil {
 			return err
 		}
 	}
+	r.armed, r.sets, r.pending = nil, nil, 0
 	return nil
 }
 

@@ -88,6 +88,47 @@ func TestRunMeasuresEverything(t *testing.T) {
 	}
 }
 
+// TestTenantsMakesItsTimersInItsNamespaces: timers of earlier phases are in another namespace, so they do not count.
+func TestTenantsMakesItsTimersInItsNamespaces(t *testing.T) {
+	for _, phases := range [][]string{{"tenants"}, {"create", "large", "tenants"}, {"million", "tenants"}} {
+		t.Run(strings.Join(phases, ","), func(t *testing.T) {
+			service := timertest.Start(t, timertest.InMemory())
+			o := newOptions(t, service.URL)
+			o.Phases, o.Keep = phases, true
+			measured, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name := measured[len(measured)-1].Name; name != "idle, 5 namespaces of 16 shards, 350 pending: memory" {
+				t.Errorf("the last figure is %q", name)
+			}
+			namespaces, err := service.Client.ListNamespaces(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tenants := 0
+			for _, n := range namespaces {
+				count, want := 0, 0
+				if strings.HasPrefix(n.Name, "bench-") {
+					tenants, want = tenants+1, 70
+				}
+				for _, err := range service.Client.AllTimers(t.Context(), client.ListTimersRequest{Namespace: n.Name}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					count++
+				}
+				if count != want {
+					t.Errorf("namespace %s has %d timers, want %d", n.Name, count, want)
+				}
+			}
+			if tenants != 5 {
+				t.Errorf("%d namespaces were made, want 5", tenants)
+			}
+		})
+	}
+}
+
 func TestRunKeepsTimersIfTold(t *testing.T) {
 	service := timertest.Start(t, timertest.InMemory())
 	o := newOptions(t, service.URL)
