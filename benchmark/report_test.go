@@ -124,8 +124,8 @@ func TestSplit(t *testing.T) {
 		main  string
 		topic bool
 	}{
-		{"", false, "create batch idle lateness backlog isolation fairness busy large million tenants", true},
-		{"", true, "create batch idle lateness backlog isolation fairness busy large", true},
+		{"", false, "create batch idle lateness backlog hosts isolation fairness busy large million tenants", true},
+		{"", true, "create batch idle lateness backlog hosts isolation fairness busy large", true},
 		{"topic", false, "", true},
 		{"busy topic million", true, "busy million", true},
 		{"idle", false, "idle", false},

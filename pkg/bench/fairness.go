@@ -28,7 +28,7 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 		addresses[i] += firePath
 	}
 	crowd := r.Namespace + "-crowd"
-	if err := r.namespace(ctx, crowd, crowdShards); err != nil {
+	if err := r.namespace(ctx, crowd, crowdShards, `{}`); err != nil {
 		return err
 	}
 	alone, err := r.small(ctx, "alone", nil)
@@ -75,7 +75,7 @@ func (r *run) small(ctx context.Context, name string, crowd func(name string, du
 		also, more = nothing, 0
 	}
 	count := max(1, int(r.Plan.SmallRate*r.Plan.SmallSpan.Seconds()))
-	due, s, err := r.armOver(ctx, "fairness-"+name, []string{r.Callback}, count, more,
+	due, s, err := r.armOver(ctx, "fairness-"+name, r.Namespace, []string{r.Callback}, count, more,
 		func(due time.Time, n int) time.Time {
 			return due.Add(time.Duration(float64(n) / r.Plan.SmallRate * float64(time.Second)))
 		}, also)

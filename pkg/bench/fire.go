@@ -12,23 +12,53 @@ import (
 
 // backlog measures how fast timers go out that are due at one instant.
 func (r *run) backlog(ctx context.Context, f *figures) error {
-	due, s, err := r.arm(ctx, "backlog", r.Plan.Backlog, func(due time.Time, _ int) time.Time { return due })
+	b, err := r.fireAtOnce(ctx, "backlog", r.Namespace, []string{r.Callback})
 	if err != nil {
 		return err
+	}
+	what := fmt.Sprintf("%s due at once, %s pending", thousands(b.count), thousands(r.pending))
+	f.add("rate", "fires with HTTP callback, "+what, PerSecond, float64(b.count)/b.report.Last.Sub(b.due).Seconds())
+	f.add("outcomes", "until the last outcome is written", Seconds, b.settled.Sub(b.due).Seconds())
+	f.add("outcome_rate", "fires until their outcomes are written", PerSecond, b.rate)
+	f.add("reads", "rows read for each fire", Count, b.reads)
+	f.add("first", "first callback after the due time", Milliseconds, milliseconds(b.report.First.Sub(b.due)))
+	r.addCounts(f, b.caught)
+	f.add("memory", "memory after the burst", Mebibytes, mebibytes(b.memory))
+	f.addCost("fires of a backlog", b.cost, b.count)
+	return nil
+}
+
+// burst is a set of timers that were due at one instant.
+type burst struct {
+	caught
+
+	due   time.Time
+	count int
+	// rate is how many a second fired, until the last outcome was written. reads is how many rows were read for each.
+	rate, reads float64
+}
+
+// fireAtOnce fires the timers of a backlog at one instant.
+func (r *run) fireAtOnce(ctx context.Context, name, namespace string, callbacks []string) (burst, error) {
+	atOnce := func(due time.Time, _ int) time.Time { return due }
+	due, s, err := r.armOver(ctx, name, namespace, callbacks, r.Plan.Backlog, 0, atOnce, nothing)
+	if err != nil {
+		return burst{}, err
+	}
+	before, err := r.fires(ctx)
+	if err != nil {
+		return burst{}, err
 	}
 	c, err := r.fire(ctx, s, due, nil)
 	if err != nil {
-		return err
+		return burst{}, err
 	}
-	what := fmt.Sprintf("%s due at once, %s pending", thousands(s.count), thousands(r.pending))
-	f.add("rate", "fires with HTTP callback, "+what, PerSecond, float64(s.count)/c.report.Last.Sub(due).Seconds())
-	f.add("outcomes", "until the last outcome is written", Seconds, c.settled.Sub(due).Seconds())
-	f.add("outcome_rate", "fires until their outcomes are written", PerSecond, float64(s.count)/c.settled.Sub(due).Seconds())
-	f.add("first", "first callback after the due time", Milliseconds, milliseconds(c.report.First.Sub(due)))
-	r.addCounts(f, c)
-	f.add("memory", "memory after the burst", Mebibytes, mebibytes(c.memory))
-	f.addCost("fires of a backlog", c.cost, s.count)
-	return nil
+	after, err := r.fires(ctx)
+	count := float64(s.count)
+	return burst{
+		caught: c, due: due, count: s.count,
+		rate: count / c.settled.Sub(due).Seconds(), reads: (after.rows - before.rows) / count,
+	}, err
 }
 
 // lateness measures how late timers come at a steady rate.
@@ -86,14 +116,14 @@ const armTries = 3
 // last are not there before the first are due, the figures would be those of creating, so it lets them
 // fire and tries again.
 func (r *run) arm(ctx context.Context, name string, count int, at func(due time.Time, n int) time.Time) (time.Time, *set, error) {
-	return r.armOver(ctx, name, []string{r.Callback}, count, 0, at, nothing)
+	return r.armOver(ctx, name, r.Namespace, []string{r.Callback}, count, 0, at, nothing)
 }
 
 func nothing(string, time.Time) error { return nil }
 
-// armOver does so with timers for several hosts; also may create others, so many, that are due with them.
+// armOver does so with timers of any namespace for several hosts; also may create others that are due with them.
 func (r *run) armOver(
-	ctx context.Context, name string, callbacks []string, count, others int,
+	ctx context.Context, name, namespace string, callbacks []string, count, others int,
 	at func(due time.Time, n int) time.Time, also func(name string, due time.Time) error,
 ) (time.Time, *set, error) {
 	if err := r.fill(ctx, r.Plan.Pending); err != nil {
@@ -107,7 +137,7 @@ func (r *run) armOver(
 	for try := range armTries {
 		due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
 		name := fmt.Sprintf("%s%d", name, try)
-		s := newSet(r.Namespace, r.id+"-"+name+"-", callbacks, SmallPayload, count, func(n int) time.Time { return at(due, n) })
+		s := newSet(namespace, r.id+"-"+name+"-", callbacks, SmallPayload, count, func(n int) time.Time { return at(due, n) })
 		if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
 			return time.Time{}, nil, err
 		}
@@ -242,7 +272,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 }
 
 // firing is what the service's metrics tell of deliveries.
-type firing struct{ done, inFlight float64 }
+type firing struct{ done, inFlight, rows float64 }
 
 func (r *run) fires(ctx context.Context) (firing, error) {
 	page, err := r.Target.get(ctx, "/metrics")
@@ -252,6 +282,7 @@ func (r *run) fires(ctx context.Context) (firing, error) {
 	return firing{
 		done:     metric(page, "timerbus_dispatcher_fires_total"),
 		inFlight: metric(page, "timerbus_dispatcher_in_flight"),
+		rows:     metric(page, "timerbus_dispatcher_rows_read_total"),
 	}, nil
 }
 

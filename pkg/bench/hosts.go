@@ -29,7 +29,7 @@ type hosts struct {
 // hostsWanted is the body of a request to hostsPath; the one before it is over.
 type hostsWanted struct {
 	Count int `json:"count"`
-	// HoldSeconds is how long callbacks to hangPath go without an answer.
+	// HoldSeconds is how long callbacks to hangPath and slowPath go without an answer.
 	HoldSeconds float64 `json:"holdSeconds"`
 }
 

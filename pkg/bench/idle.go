@@ -27,7 +27,7 @@ func (r *run) tenants(ctx context.Context, f *figures) error {
 	name := func(n int) string { return r.Namespace + "-" + r.id + "-" + strconv.Itoa(n) }
 	l := load{
 		target: r.Target, path: namespacePath, connections: r.Plan.BatchConnections, requests: r.Plan.Tenants,
-		body: func(to []byte, i int) []byte { return appendNamespace(to, name(i), r.Shards) }, done: &r.Watch.done,
+		body: func(to []byte, i int) []byte { return appendNamespace(to, name(i), r.Shards, `{}`) }, done: &r.Watch.done,
 	}
 	made, err := l.run(ctx)
 	if err != nil {

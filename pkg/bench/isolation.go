@@ -62,7 +62,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 // burst fires part timers for each host at the same instant and returns the report on those for healthy hosts.
 func (r *run) burst(ctx context.Context, name string, healthy, hanging []string, part int) (Report, error) {
 	var stuck *set
-	due, s, err := r.armOver(ctx, "isolation-"+name, healthy, part*len(healthy), part*len(hanging),
+	due, s, err := r.armOver(ctx, "isolation-"+name, r.Namespace, healthy, part*len(healthy), part*len(hanging),
 		func(due time.Time, _ int) time.Time { return due },
 		func(name string, due time.Time) error {
 			if len(hanging) == 0 {

@@ -27,6 +27,7 @@ func phases() []phase {
 		{name: "idle", about: "what the service uses with nothing to do", run: (*run).idle},
 		{name: "lateness", about: "how late timers come at a steady rate", run: (*run).lateness},
 		{name: "backlog", about: "fires/s when many timers are due at once", run: (*run).backlog},
+		{name: "hosts", about: "fires/s over many hosts and to one", run: (*run).hostsPhase},
 		{name: "isolation", about: "how late timers come while other receivers hang", run: (*run).isolation},
 		{name: "fairness", about: "lateness of a small namespace while another has a backlog", run: (*run).fairness, seldom: true},
 		{name: "busy", about: "how late they come with creates beside", run: (*run).busy},

@@ -19,6 +19,7 @@ const (
 	reportPath = "/report"
 	hostsPath  = "/hosts"
 	hangPath   = "/hang"
+	slowPath   = "/slow" // counted as firePath does, answered as late as hangPath
 )
 
 // maxCallback bounds a callback's body.
@@ -55,6 +56,9 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case hostsPath:
 		r.openHosts(w, request)
 	case hangPath:
+		r.hosts.hang(request)
+	case slowPath:
+		r.fire(w, request, arrived)
 		r.hosts.hang(request)
 	default:
 		r.tally.stray()

@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (_ []Figure, err error) {
 // open makes the namespace, and finds out early whether service, receiver and meter are there.
 func (r *run) open(ctx context.Context) error {
 	r.Watch.begin(Step{Phase: "start", What: "make the namespace"})
-	if err := r.namespace(ctx, r.Namespace, r.Shards); err != nil {
+	if err := r.namespace(ctx, r.Namespace, r.Shards, `{}`); err != nil {
 		return err
 	}
 	if _, err := r.Meter.Read(ctx); err != nil {
@@ -66,9 +66,9 @@ func (r *run) open(ctx context.Context) error {
 	return r.receiver.expect(ctx, "nothing-", 0)
 }
 
-// namespace creates a namespace if it is missing.
-func (r *run) namespace(ctx context.Context, name string, shards int) error {
-	body := appendNamespace(nil, name, shards)
+// namespace creates a namespace with settings, which are a JSON object, if it is missing.
+func (r *run) namespace(ctx context.Context, name string, shards int, settings string) error {
+	body := appendNamespace(nil, name, shards, settings)
 	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath(namespacePath).String(), r.Target.token, body); err != nil {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
@@ -78,8 +78,8 @@ func (r *run) namespace(ctx context.Context, name string, shards int) error {
 const namespacePath = "/api/v1/namespaces/create"
 
 // appendNamespace appends the body of a request that creates a namespace.
-func appendNamespace(to []byte, name string, shards int) []byte {
-	return fmt.Appendf(to, `{"name":%q,"numShards":%d}`, name, shards)
+func appendNamespace(to []byte, name string, shards int, settings string) []byte {
+	return fmt.Appendf(to, `{"name":%q,"numShards":%d,"settings":%s}`, name, shards, settings)
 }
 
 // clean deletes what is still pending, and what would still fire after a run that was cut short.

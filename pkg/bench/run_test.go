@@ -63,13 +63,13 @@ func TestRunMeasuresEverything(t *testing.T) {
 	}
 	for _, key := range []string{
 		"create.rate", "create.p50", "create.p99", "topic.rate", "topic.published", "batch.rate", "idle.memory", "million.memory", "tenants.made", "tenants.memory",
-		"lateness.p50", "lateness.max", "backlog.rate", "backlog.outcomes", "backlog.memory", "isolation.alone_p99", "isolation.beside_p99", "isolation.ratio", "fairness.alone_p99", "fairness.beside_p99", "busy.p99", "busy.beside_rate", "large.rate",
+		"lateness.p50", "lateness.max", "backlog.rate", "backlog.outcomes", "backlog.memory", "backlog.reads", "hosts.many", "hosts.one", "hosts.ratio", "hosts.many_reads", "hosts.one_reads", "isolation.alone_p99", "isolation.beside_p99", "isolation.ratio", "fairness.alone_p99", "fairness.beside_p99", "busy.p99", "busy.beside_rate", "large.rate",
 	} {
 		if values[key] <= 0 {
 			t.Errorf("%s = %v, want more than 0", key, values[key])
 		}
 	}
-	for _, key := range []string{"lateness.early", "backlog.early", "backlog.duplicates", "isolation.early", "isolation.duplicates", "fairness.early", "fairness.duplicates", "busy.early"} {
+	for _, key := range []string{"lateness.early", "backlog.early", "backlog.duplicates", "hosts.early", "hosts.duplicates", "isolation.early", "isolation.duplicates", "fairness.early", "fairness.duplicates", "busy.early"} {
 		if value, ok := values[key]; !ok || value != 0 {
 			t.Errorf("%s = %v, %t, want 0", key, value, ok)
 		}

@@ -259,6 +259,7 @@ func (s *Service) read(ctx context.Context, checks []store.Check, untilFound boo
 		cancel()
 		s.ended("check rows", err)
 		if err == nil {
+			s.metrics.rowsRead.Add(float64(len(checks)))
 			return rows, true
 		}
 		if !errors.Is(err, store.ErrUnavailable) {

@@ -28,6 +28,7 @@ type metrics struct {
 	circuits   *prometheus.CounterVec
 	forbidden  prometheus.Counter
 	waited     prometheus.Counter
+	rowsRead   prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCounts) *metrics {
@@ -67,6 +68,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
 		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
 		waited:    counter("host_waited_total", "Deliveries that waited here for their host."),
+		rowsRead:  counter("rows_read_total", "Rows looked up before deliveries: one for each if none is looked up again."),
 		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{
@@ -81,6 +83,6 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 	}
 	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
-		m.refused, m.circuits, m.forbidden, m.waited)
+		m.refused, m.circuits, m.forbidden, m.waited, m.rowsRead)
 	return m
 }
