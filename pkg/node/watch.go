@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// watchEvery is how often timers are counted, and the clock of a store that charges for reads is read.
+	// watchEvery is the time from the start of a count of timers to the start of the next, unless the count is slow (countPauses).
+	// It is also the usual pause between two reads of the clock of a store that charges for reads.
 	watchEvery = 15 * time.Second
-	// countPauses is how many times longer than a count the pause after it is at least, up to countSeldom: a count reads
-	// every shard that has timers.
+	// countPauses applies after a count that succeeded: the next one starts countPauses times its duration after its start, but not
+	// before watchEvery and not after countSeldom. A count reads every shard that has timers.
 	countPauses = 100
 	countSeldom = 45 * time.Second
 	// readClockEvery is how often the clock of another store is read. A step is noticed within this time and confirmed
@@ -105,7 +106,7 @@ func newWatch(
 	return w
 }
 
-// run reads the clock every clockEvery and counts timers every watchEvery until ctx ends. It starts with one of each.
+// run reads the clock every clockEvery and counts timers every watchEvery, or less often, until ctx ends. It starts with one of each.
 func (w *watch) run(ctx context.Context) error {
 	defer w.outage.Stop()
 	var loops sync.WaitGroup
