@@ -34,8 +34,9 @@ func (p *program) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "bench", Short: "Measure a running service", Args: exactly(),
 		Long: "Measure a running service: creates, commands, fires, lateness, and what it uses.\n\n" + phaseHelp() + `
-The timers are made in a namespace of their own, and those still pending at the end are deleted. Callbacks
-come to a receiver in this process, or to one that runs elsewhere (timerbus bench receive).`,
+The timers are made in a namespace of their own, and those still pending at the end are deleted. Namespaces
+remain: each run of the phase tenants adds 10,000 of them (--tenants) to the store. Callbacks come to a receiver
+in this process, or to one that runs elsewhere (timerbus bench receive).`,
 		Example: `  timerbus bench                                      a service on this machine
   timerbus bench --nats nats://127.0.0.1:4222         commands through its topic too
   timerbus bench --phases lateness --rate 1000 --for 1m
@@ -47,7 +48,7 @@ come to a receiver in this process, or to one that runs elsewhere (timerbus benc
 	f.StringVar(&b.token, "token", "", "its token (default $TIMERBUS_TOKEN)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
 	f.BoolVar(&b.short, "short", false, "fewer timers and less time, for a quick look")
-	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but fairness and million)")
+	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but fairness, million and tenants)")
 	f.StringVar(&b.options.NATS, "nats", "", "the service's bus, for the phase topic, such as nats://127.0.0.1:4222")
 	f.StringVar(&b.options.Prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, made if missing")
@@ -83,7 +84,7 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Commands, "commands", d.Commands, "commands of the phase topic")
 	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
 	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
-	f.IntVar(&into.Tenants, "tenants", d.Tenants, "namespaces of the phase tenants")
+	f.IntVar(&into.Tenants, "tenants", d.Tenants, "namespaces of the phase tenants, which remain in the store")
 	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
 	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
 	f.IntVar(&into.Crowd, "crowd", d.Crowd, "timers of another namespace that are due at once, in the phase fairness")
