@@ -177,11 +177,11 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	d.row = row.Timer
 	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
 	s.learn(d)
-	if d.startsBefore(row) >= s.config.ParkAfter {
+	if starts := d.startsBefore(row); starts >= s.config.ParkAfter {
 		withdrawn := false
 		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
 		if withdrawn {
-			s.work.Go(func() { s.park(d) })
+			s.work.Go(func() { s.park(d, starts) })
 		}
 		return false
 	}

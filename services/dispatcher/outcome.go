@@ -166,12 +166,12 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 		"due_again", fate == applied, "cause", cause)
 }
 
-// park sets a timer aside that was begun ParkAfter times without ever giving a result.
-func (s *Service) park(d *delivery) {
+// park parks a timer that was started ParkAfter times or more without a result (I13).
+func (s *Service) park(d *delivery, starts int) {
 	f := store.Finish{
 		Kind: store.FinishParked, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
 		Record: store.Record{
-			Error: "started " + strconv.Itoa(d.row.Starts) + " times without a result",
+			Error: "started " + strconv.Itoa(starts) + " times without a result",
 		},
 	}
 	fate := s.put(s.life, d, &f)

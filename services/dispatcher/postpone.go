@@ -75,8 +75,8 @@ func (s *Service) failRefused(d *delivery) {
 	d.row = row.Timer
 	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
 	s.learn(d)
-	if d.row.Starts >= s.config.ParkAfter {
-		s.park(d)
+	if starts := d.startsBefore(&row); starts >= s.config.ParkAfter {
+		s.park(d, starts)
 		return
 	}
 	d.startedAt, d.uncalled = s.planNow(d), true
