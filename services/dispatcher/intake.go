@@ -144,12 +144,12 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		s.unreadable(m, err)
 		return nil
 	}
-	now := s.config.Clock()
+	now, redelivered := s.config.Clock(), s.config.Redelivered(m)
 	if ahead := due.DueAt.Sub(now); ahead > s.config.ClockBound {
 		s.metrics.early.Inc()
 		if ahead > farAhead && s.config.StoreClock.Trusted() {
 			most := 6 * farAhead
-			if !s.config.Redelivered(m) {
+			if !redelivered {
 				most = clockRead
 			}
 			m.Nack(min(ahead, most))
@@ -160,7 +160,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, session: o,
 		ticket: admission.Ticket{
 			State: admission.State{UUID: due.UUID, Revision: due.Revision}, DueAt: due.DueAt, Target: due.Target,
-			Redelivered: s.config.Redelivered(m) || due.Revision.MaybeStarted(), Session: &o.admitted,
+			Redelivered: redelivered || due.Revision.MaybeStarted(), Session: &o.admitted,
 		},
 	}
 	d.ticket.Delivery, d.messages = d, append(d.inline[:0], m)
