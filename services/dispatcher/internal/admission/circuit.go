@@ -1,0 +1,73 @@
+package admission
+
+import "time"
+
+// Result is what an attempt says about the host.
+type Result int
+
+const (
+	// Replied: the host answered, with any status, because one host may serve many receivers.
+	Replied Result = iota
+	// Silent: the host gave no answer at all.
+	Silent
+	// Untried: no call was made, or it says nothing about the host.
+	Untried
+)
+
+// Change is what happened to a circuit.
+type Change string
+
+const (
+	// Opened: the host stopped answering a namespace.
+	Opened Change = "opened"
+	// Closed: the host answers again.
+	Closed Change = "closed"
+)
+
+// circuit stops the calls of one namespace to a host that does not answer them.
+type circuit struct {
+	unanswered int           // calls in a row without an answer
+	down       bool          // it has opened, and not closed since
+	until      time.Duration // when one call may try again
+	trying     bool          // one does
+	// changes counts openings and closings. The result of a call that began before the last change says nothing.
+	changes int
+}
+
+// lets reports whether one more call may be made.
+func (c *circuit) lets(elapsed time.Duration) bool { return !c.down || elapsed > c.until && !c.trying }
+
+// report passes the result of a call to its circuit.
+func (l *limiter) report(h *host, p *permit, result Result) Change {
+	c := p.tenant
+	if c.changes != p.changes {
+		return ""
+	}
+	c.trying = false
+	switch result {
+	case Untried:
+	case Replied:
+		c.unanswered = 0
+		if c.down {
+			c.down = false
+			c.changes++
+			h.down--
+			l.down--
+			return Closed
+		}
+	case Silent:
+		c.unanswered++
+		if !c.down && c.unanswered < l.limits.CircuitAfter {
+			break
+		}
+		c.until = l.elapsed + l.limits.CircuitOpenFor
+		c.changes++
+		if !c.down {
+			c.down = true
+			h.down++
+			l.down++
+			return Opened
+		}
+	}
+	return ""
+}
