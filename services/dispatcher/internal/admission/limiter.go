@@ -90,7 +90,7 @@ type tenant struct {
 type permit struct {
 	host     *host // whose permit the ticket holds, or waits for
 	granted  bool
-	tenant   *tenant
+	tenant   *tenant       // the ticket's namespace at that host
 	changes  int           // of the circuit when the permit was granted
 	queuedAt time.Duration // when the ticket began to wait
 	calledAt time.Duration // when the call began, by the activity clock
@@ -110,15 +110,20 @@ func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 	if t.permit.granted {
 		return Grant{OK: true}
 	}
-	h, now := l.of(t), l.at(elapsed)
-	n := l.tenant(h, t)
+	h, n := l.of(t)
+	return l.request(h, n, t, age, elapsed)
+}
+
+// request is enter for a ticket without a permit; of has returned h and n.
+func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) Grant {
+	now := l.at(elapsed)
 	if t.HostLimit != 0 && !t.Target.IsTopic() {
 		h.setLimit(n, t.HostLimit)
 	}
 	switch {
 	case !n.lets(l.elapsed):
 		return l.refuse(h, n, Open, age)
-	case len(h.waiting) == 0 && l.take(h, t):
+	case len(h.waiting) == 0 && l.take(h, n, t):
 		return Grant{OK: true}
 	case len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(n, now):
 		return l.refuse(h, n, Saturated, age)
@@ -186,22 +191,15 @@ func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Gran
 	return g
 }
 
-// may reports whether a ticket may have a permit of a host now.
-func (l *limiter) may(h *host, t *Ticket) bool {
-	n := l.tenant(h, t)
+// may reports whether a namespace may have a permit of a host now.
+func (l *limiter) may(h *host, n *tenant) bool {
 	return h.calls < l.share(h) && n.calls < n.limit && n.lets(l.elapsed)
 }
 
 // free reports whether there is a permit for a ticket, or it needs none.
 func (l *limiter) free(t *Ticket) bool {
 	h := l.hosts[t.Target]
-	return h == nil || l.may(h, t)
-}
-
-// open reports whether the circuit of a ticket's target lets no call through.
-func (l *limiter) open(t *Ticket) bool {
-	h := l.hosts[t.Target]
-	return h != nil && !l.tenant(h, t).lets(l.elapsed)
+	return h == nil || l.may(h, l.tenant(h, t))
 }
 
 // first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
@@ -209,7 +207,7 @@ func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
-	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t) })
+	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t.permit.tenant) })
 }
 
 // anyTenant reports whether one of a host's namespaces, of which there are fewer than waiting tickets, is as wanted.
@@ -223,16 +221,15 @@ func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 }
 
 // take grants a permit, if there is one.
-func (l *limiter) take(h *host, t *Ticket) bool {
-	if !l.may(h, t) {
+func (l *limiter) take(h *host, n *tenant, t *Ticket) bool {
+	if !l.may(h, n) {
 		return false
 	}
-	l.grant(h, t)
+	l.grant(h, n, t)
 	return true
 }
 
-func (l *limiter) grant(h *host, t *Ticket) {
-	n := l.tenant(h, t)
+func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
 	n.trying = n.down
 	n.calls++
 	t.permit.host, t.permit.granted, t.permit.tenant, t.permit.changes = h, true, n, n.changes
@@ -253,7 +250,7 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 		}
 		t := h.waiting[at]
 		l.dequeue(h, at)
-		l.grant(h, t)
+		l.grant(h, t.permit.tenant, t)
 		if len(h.waiting) > 0 {
 			l.queued.MoveToBack(h.element)
 		}
@@ -312,7 +309,7 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 		h, following := hostIn(e), e.Next()
 		if h.down > 0 {
 			for at, t := range slices.Backward(h.waiting) {
-				if n := l.tenant(h, t); n.down && l.elapsed <= n.until {
+				if n := t.permit.tenant; n.down && l.elapsed <= n.until {
 					l.unqueue(h, at)
 					again(t)
 				}
@@ -368,15 +365,14 @@ func (l *limiter) dequeue(h *host, at int) {
 	l.waiting--
 }
 
-// of returns the host of a ticket, creating it if absent.
-func (l *limiter) of(t *Ticket) *host {
-	if h := l.hosts[t.Target]; h != nil {
-		return h
+// of returns the host of a ticket and its namespace there, creating them if absent.
+func (l *limiter) of(t *Ticket) (*host, *tenant) {
+	h := l.hosts[t.Target]
+	if h == nil {
+		h = &host{target: t.Target, name: t.host, tenants: map[string]*tenant{}}
+		l.hosts[t.Target] = h
 	}
-	h := &host{target: t.Target, name: t.host, tenants: map[string]*tenant{}}
-	l.hosts[t.Target] = h
-	l.tenant(h, t)
-	return h
+	return h, l.tenant(h, t)
 }
 
 // name names the host of a ticket.

@@ -51,9 +51,11 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 		case len(group) >= room, s.grouped[0] >= q.groupLimit(), t.starts > 2 && s.grouped[1] >= q.limits.LaterStarts:
 			return false
 		}
-		if t.Target != 0 && !q.hosts.take(q.hosts.of(t), t) {
-			wait = false
-			return false
+		if t.Target != 0 {
+			if h, n := q.hosts.of(t); !q.hosts.take(h, n, t) {
+				wait = false
+				return false
+			}
 		}
 		q.move(t, Checking)
 		t.suspect = true

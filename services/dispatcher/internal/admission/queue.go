@@ -221,11 +221,16 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 			continue
 		}
 		more = true
-		if t.Target == 0 || q.hosts.open(t) {
+		if t.Target == 0 {
 			check(t)
 			continue
 		}
-		switch g := q.hosts.enter(t, 0, elapsed); {
+		h, n := q.hosts.of(t)
+		if !n.lets(q.hosts.elapsed) {
+			check(t)
+			continue
+		}
+		switch g := q.hosts.request(h, n, t, 0, elapsed); {
 		case g.OK:
 			check(t)
 		case g.Refused != "":
@@ -259,8 +264,10 @@ func (q *Queue) Learn(t *Ticket, row *Row) {
 	t.Namespace, t.Target, t.host = row.Namespace, row.Target, row.Host
 	if t.permit.granted && (target != row.Target || namespace != row.Namespace) {
 		q.hosts.release(t, Untried, false)
-		if target == row.Target && !q.hosts.open(t) {
-			q.hosts.grant(q.hosts.of(t), t)
+		if target == row.Target {
+			if h, n := q.hosts.of(t); n.lets(q.hosts.elapsed) {
+				q.hosts.grant(h, n, t)
+			}
 		}
 	}
 	q.hosts.name(t)
