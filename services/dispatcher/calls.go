@@ -87,14 +87,14 @@ func (s *Service) ended(operation string, err error) {
 	}
 }
 
-// jitter moves a duration by up to ± timer.Jitter of it, so that what happened together does not happen
-// together again.
+// jitter moves a duration by up to ± timer.Jitter of it, so that calls made at the same time are not repeated at the same
+// time.
 func (s *Service) jitter(d time.Duration) time.Duration {
 	return callback.Jitter(d, s.random)
 }
 
-// spread draws from between half of a duration and all of it, so that what was refused together does not
-// come back together.
+// spread returns a random part of a duration, at least half of it, so that deliveries refused at the same time do not come
+// back at the same time.
 func (s *Service) spread(d time.Duration) time.Duration {
 	unit := float64(s.random()>>11) / (1 << 53) // [0, 1)
 	return time.Duration(float64(d) * (1 + unit) / 2)

@@ -51,7 +51,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 //
 // A timer that proves to be a suspect is not started: it waits for a group and is read again then. A
 // redelivered event is first read without counting, because a start must be counted when it happens and
-// not when it is put off (I13); the count is a second read that is its row check. A suspect's start is
+// not when it is postponed (I13); the count is a second read that is its row check. A suspect's start is
 // always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
 //
 // There is no queue between the last read and the request. So a delivery has its host's permit before the row is

@@ -17,21 +17,21 @@ import (
 // errStopped says that the service ended before something could be done.
 var errStopped = errors.New("dispatcher stopped")
 
-// attemptResult is what one attempt gave.
+// attemptResult is the result of one attempt.
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: nobody was told anything, so no attempt is used.
+	// postpone: no callback was made, and the bus confirmed no event, so no attempt is used.
 	postpone bool
-	// lasting: what it is postponed for may last, and be the same for all timers of a namespace.
+	// lasting: the cause of the postponement may last, and may affect all timers of a namespace.
 	lasting bool
 	// host is what the attempt says about the host.
 	host admission.Result
-	// fired is an event that the bus does not have yet, though the callback was made.
+	// fired is an event whose publish failed although the callback was made.
 	fired *bus.Message
 }
 
-// deliver makes one attempt and sees its outcome through.
+// deliver makes one attempt and writes its outcome.
 //
 // With way "both", event and callback leave at the same time; the callback decides the outcome, unless the bus can
 // never have the event, and the event repeats with every attempt. A user topic decides, too.
@@ -234,8 +234,8 @@ func (s *Service) fireOwn(d *delivery, m bus.Message) (attemptResult, error) {
 }
 
 // callAndFireOwn makes the callback and publishes to the timer's topic at the same time. The attempt succeeds if
-// both do: an event that the topic did not take is not lost because the receiver was content. Of two failures, the
-// callback's counts.
+// both do, so that a successful callback does not hide a failed publish. If both fail, the failure of the callback is the
+// result.
 func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, error) {
 	published := make(chan error, 1)
 	go func() { published <- s.own.send(bus.Own(d.row.Topic), m) }()
@@ -255,7 +255,7 @@ func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, err
 	return result, nil
 }
 
-// judgeOwn says what becomes of a timer whose topic did not take its event.
+// judgeOwn returns the verdict on a timer whose event could not be published to its topic.
 func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
 	v := callback.Fail(&d.row, reason, s.planNow(d), s.random)
@@ -266,7 +266,7 @@ func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 	return v
 }
 
-// ending reports whether a failure is the service's end, which says nothing about the topic.
+// ending reports whether a publish failed because the service ends, which says nothing about the topic.
 func (s *Service) ending(err error) bool { return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil }
 
 // dress finds how the delivery's callback goes out, or why it cannot go out as its namespace wants: never

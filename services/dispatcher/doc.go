@@ -1,5 +1,5 @@
 // Package dispatcher delivers due timers: it takes due events from the shared queue, checks each against
-// its row, calls back or publishes a fired event, tells the result, and writes the outcome back by
+// its row, calls back or publishes a fired event, publishes the result, and writes the outcome back by
 // compare-and-set.
 //
 // It imports the contracts (timer, shard, store, bus, event), seal, webhook and its own internal packages; it never

@@ -82,17 +82,16 @@ type delivery struct {
 	inline   [1]*bus.Delivery
 	lease    *lease
 
-	// The goroutine that has the delivery: the checker, then its own, then its lease's until that has
-	// ended.
+	// Used by one goroutine at a time: the checker, then that of the delivery, or that of its lease until it has ended.
 	row       timer.Timer
 	startedAt timer.Millis
-	// How its namespace wants the callback; set before it is made.
+	// Settings of the namespace for the callback; set before it is made.
 	profile       *callback.Profile
 	finalStatuses timer.StatusCodes
-	// held is the revision last known to be in the row and this delivery's; heldDueAt is where.
+	// held is the last revision of the row that is known to belong to this delivery; heldDueAt is the due time with it.
 	held      timer.Revision
 	heldDueAt timer.Millis
-	// maybe is a revision that a lease may have written, without an answer; 0 if there is none.
+	// maybe is the revision of a lease whose write had no answer; 0 if there is none.
 	maybe timer.Revision
 	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
 	// not count it.
@@ -111,8 +110,8 @@ func of(t *admission.Ticket) *delivery {
 	return t.Delivery.(*delivery) //nolint:errcheck // Deliver sets it.
 }
 
-// farAhead is how long a message that came before its time is held in this process; what is further
-// ahead goes back to the queue, perhaps to a member whose clock is right.
+// farAhead is the longest time for which this process holds a message that came before its time. One that is further ahead
+// goes back to the queue, perhaps to a member whose clock is right.
 const farAhead = bus.AckWait
 
 // clockRead is the time within which the clock was read again. An event that is far ahead of its time may come from a
@@ -181,9 +180,9 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	return nil
 }
 
-// Close implements bus.Session. In good order it waits until the deliveries that have begun are settled or
+// Close implements bus.Session. After an orderly end of the session it waits until the deliveries that have begun are settled or
 // leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss it does not
-// wait, because acknowledgements do not count any more. Neither does it while the store or the clock is lost: no
+// wait, because acknowledgements have no effect any more. Nor does it wait while the store or the clock is lost: no
 // outcome is written, so other processes deliver again what has begun here.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.service.intake.step(func(q *admission.Queue) {
@@ -205,7 +204,7 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	}
 }
 
-// update closes idle when it is time. intake.mu is held.
+// update closes idle if the session is idle. intake.mu is held.
 func (o *session) update() {
 	if o.admitted.Idle() && o.acking.Load() == 0 && !o.ended {
 		o.ended = true

@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// keep looks after deliveries that take longer than most: until their messages are acknowledged these
-// are extended, what has begun gets a row lease, and what cannot begin is postponed (I11).
+// keep handles the deliveries that take long (I11). It extends their messages until these are acknowledged, leases the rows
+// of those that have begun, and postpones those that cannot begin.
 func (s *Service) keep(ctx context.Context) {
 	for {
 		fires, stop := after(s.age())
@@ -25,7 +25,7 @@ func (s *Service) keep(ctx context.Context) {
 	}
 }
 
-// age looks at the deliveries that take long, and returns how long until the next; 0 if there is none.
+// age does so once, and returns how long until the next; 0 if there is none.
 func (s *Service) age() (wait time.Duration) {
 	var old []admission.Aged
 	var extend []*bus.Delivery

@@ -15,10 +15,10 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// conclude tells the result, writes the outcome, and acknowledges: in this order (I14, I10).
+// conclude publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
 func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The bus did not take it at first.
+		// The first publish failed.
 		switch err := s.sendSurely(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -29,7 +29,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	}
 	f := s.finishOf(d, r)
 	if !r.postpone {
-		if err := s.tellResult(d, r, &f); err != nil {
+		if err := s.publishResult(d, r, &f); err != nil {
 			s.abandon(d, way, err)
 			return
 		}
@@ -54,14 +54,14 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 		return
 	}
 	s.metrics.fires.WithLabelValues(string(way), outcomeName(r)).Inc()
-	switch f.Kind { //nolint:exhaustive // the others have no count of their own.
+	switch f.Kind { //nolint:exhaustive // the other kinds have no counter.
 	case store.FinishRetry:
 		s.metrics.retries.Inc()
 	case store.FinishPostponed:
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		if fate == applied { // else the scheduler finds the mark, if it was this write
+		if fate == applied { // otherwise the scheduler announces it, if this write was applied
 			s.announceDead(d, &f)
 		}
 	}
@@ -80,7 +80,7 @@ func (s *Service) endLease(d *delivery) {
 	}
 }
 
-// finishOf turns a result into the write that records it, with the guard that rule I2 asks for.
+// finishOf returns the write that records a result, with its guard (I2).
 func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	f := store.Finish{
 		NextAt: r.NextAt,
@@ -120,8 +120,8 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	return f
 }
 
-// tellResult publishes the result.
-func (s *Service) tellResult(d *delivery, r *attemptResult, f *store.Finish) error {
+// publishResult publishes the result event of an attempt.
+func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) error {
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
 		Attempt: f.Record.Attempt, CorrelationID: d.row.Correlation(), Outcome: outcomeName(r),
@@ -186,7 +186,7 @@ func (s *Service) park(d *delivery, starts int) {
 	}
 }
 
-// outcomeName is what history and result events call it.
+// outcomeName is the name of the outcome in history and result events.
 func outcomeName(r *attemptResult) string {
 	switch {
 	case r.postpone:
@@ -219,7 +219,7 @@ func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
 
-// fate is what became of one write.
+// fate is the result of one write.
 type fate int
 
 const (
@@ -233,7 +233,7 @@ const (
 	abandoned
 )
 
-// following says what follows one try of a write.
+// following is the next step after one try of a write.
 type following int
 
 const (
@@ -258,7 +258,8 @@ type finishJob struct {
 // If no call was made, the write is given up when the store is lost: the session returns the message, and another process
 // delivers.
 //
-// What is applied changes what the delivery holds, and is hinted if it is due within the hint window.
+// After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within the hint
+// window.
 func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	if d.unplanned.Load() {
 		return abandoned
@@ -355,8 +356,8 @@ func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain boo
 	}
 }
 
-// planNow is the time from which something is planned that is stored: planned by a wrong clock it would stay wrong. If the
-// service ends before the clock is trusted, nothing of the delivery is written any more.
+// planNow returns a trusted time, from which due times are computed. One that a wrong clock computed would be stored and stay
+// wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
 func (s *Service) planNow(d *delivery) timer.Millis {
 	now, certain := s.certainNow(s.life)
 	if !certain {
@@ -368,7 +369,7 @@ func (s *Service) planNow(d *delivery) timer.Millis {
 // errUncertain is the error of writes that were not made, because the clock was not trusted.
 var errUncertain = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
 
-// took notes what an applied write made of the row.
+// took records the revision and the due time of the row after an applied write.
 func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
 	if f.Next == 0 {
 		return
@@ -377,7 +378,7 @@ func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// suspend notes a write that was given up: if it may be in the row, that has to be known.
+// suspend records a write that was given up, if it may have been applied.
 func (s *Service) suspend(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.maybe = f.Next
@@ -433,7 +434,7 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	}
 }
 
-// reread asks how the row stands.
+// reread reads the row again.
 func (s *Service) reread(ctx context.Context, d *delivery, untilFound bool) (store.Checked, bool) {
 	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held}, untilFound)
 }

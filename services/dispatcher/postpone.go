@@ -59,8 +59,8 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 }
 
 // failRefused uses an attempt of a delivery whose host does not answer, without a call. The row is read again, because
-// one that waited has lost its payload, which a dead event needs. What was counted of its starts goes as with every
-// result (I13): each reset costs an attempt, and those are limited.
+// one that waited has lost its payload, which a dead event needs. The result resets its counted
+// starts, as every result does (I13): each reset uses an attempt, and attempts are limited.
 func (s *Service) failRefused(d *delivery) {
 	row, ok := s.readOne(s.life, checkOf(d), false)
 	switch {

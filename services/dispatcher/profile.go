@@ -36,7 +36,7 @@ func newProfiles(keys seal.Keyring) *profiles {
 	return &profiles{keys: keys, opened: map[string]*openedSettings{}}
 }
 
-// of returns a namespace's profile at now. fresh: nobody was told of err before.
+// of returns a namespace's profile at now. fresh: err was not returned before.
 func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.Profile, fresh bool, err error) {
 	s := &ns.Settings
 	p.mu.Lock()

@@ -31,11 +31,11 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 		messages[i] = job.message
 	}
 	err := s.publish(topic, messages...)
-	_, told := errors.AsType[*bus.PartialError](err)
+	_, partial := errors.AsType[*bus.PartialError](err)
 	for i, job := range jobs {
 		job.err = bus.ErrorOf(err, i)
-		if !told && errors.Is(err, bus.ErrTooLarge) && len(jobs) > 1 {
-			job.err = s.publish(topic, messages[i]) // one spoils the batch: find out which
+		if !partial && errors.Is(err, bus.ErrTooLarge) && len(jobs) > 1 {
+			job.err = s.publish(topic, messages[i]) // find the message that is too large
 		}
 		job.done <- struct{}{}
 	}
@@ -53,8 +53,8 @@ func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 	return err
 }
 
-// publishOwn publishes to a topic of a user's own. Whose timers they are hears of a failure; it is no news for the
-// log, and no label of a metric.
+// publishOwn publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at level debug
+// only. The topic is no label of a metric, because users choose the topics.
 func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
 	err := s.hand(topic, messages)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 		Shard: d.ref.Shard, UUID: d.ref.UUID, Revision: f.Next, Generation: d.due.Generation,
 		Attempt: d.due.Attempt, DueAt: dueAt, UpdatedAt: updatedAt, Target: d.due.Target,
 	}
-	if d.row.Revision != 0 { // not if it was put off unread
+	if d.row.Revision != 0 { // not if it was postponed unread
 		h.Generation, h.Attempt, h.Target = d.row.Generation, d.row.Attempts+1, d.row.Target()
 	}
 	switch f.Kind { //nolint:exhaustive // the others keep both.
@@ -140,17 +140,16 @@ func (s *Service) flushHints(messages []bus.Message) {
 	_ = s.publish(bus.Shards, messages...)
 }
 
-// batch carries what many deliveries hand over at the same time in few calls: a worker takes one job and
-// all others in the queue, up to the limit, without waiting for more, so that batches grow with the load and an idle
-// service waits for nothing.
+// batch combines the jobs of concurrent deliveries into few calls. A worker takes one job and all others in the queue, up
+// to the limit, without waiting for more. So batches grow with the load, and an idle service does not wait.
 type batch[J any] struct {
 	queue chan J
 	most  int
 	flush func([]J)
 }
 
-// newBatch makes one whose queue holds room jobs. Deliveries wait for their jobs, so that room deliveries
-// never fill it.
+// newBatch returns a batch whose queue holds room jobs. Deliveries wait for their jobs, so room deliveries never
+// overfill it.
 func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
 	return &batch[J]{queue: make(chan J, room), most: most, flush: flush}
 }
@@ -207,8 +206,7 @@ type outlets struct {
 type outgoing struct {
 	message bus.Message
 	err     error
-	// turn says true when its bringer is to publish the next batch, which it is the first of, and false when
-	// err is the answer.
+	// turn receives true if the caller of send must publish the next batch, and false if err is the result.
 	turn chan bool
 }
 
@@ -218,8 +216,8 @@ func newOutlets(most int, publish func(topic bus.Topic, messages ...bus.Message)
 
 // send publishes one message and returns the bus's answer.
 //
-// Who waits while a call fails shares its answer: a topic that is not there, or does not answer, must not keep one
-// delivery after another for the length of a call.
+// Callers that wait while a call fails get the same error. Otherwise a topic that does not exist or does not respond would
+// delay one delivery after another by the duration of a call.
 func (o *outlets) send(topic bus.Topic, m bus.Message) error {
 	mine := &outgoing{message: m, turn: make(chan bool, 1)}
 	o.mu.Lock()
@@ -263,7 +261,7 @@ func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
 		messages[i] = out.message
 	}
 	err := o.publish(topic, messages...)
-	if _, told := errors.AsType[*bus.PartialError](err); told { // the topic takes messages, but not all of these
+	if _, partial := errors.AsType[*bus.PartialError](err); partial { // the topic takes messages, but not all of these
 		for i, out := range batch {
 			out.err = bus.ErrorOf(err, i)
 		}
@@ -278,7 +276,7 @@ func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
 		}
 		return err
 	}
-	for i, out := range batch { // one spoils the batch: find out which
+	for i, out := range batch { // find the message that is too large
 		if out.err = refused; refused == nil {
 			out.err = o.publish(topic, messages[i])
 		}

@@ -29,7 +29,7 @@ type circuit struct {
 	unanswered int           // calls in a row without an answer
 	down       bool          // it has opened, and not closed since
 	until      time.Duration // when one call may try again
-	trying     bool          // one does
+	trying     bool          // that call is in flight
 	// changes counts openings and closings. The result of a call that began before the last change says nothing.
 	changes int
 }

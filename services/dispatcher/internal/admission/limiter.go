@@ -153,7 +153,7 @@ func (l *limiter) keepsOf(n *tenant, now time.Duration) int {
 }
 
 // bearable is how many can wait without waiting too long. If deliveries that wait for hosts take up much of the intake, most
-// of those of silent hosts go, to make room for others.
+// of those of silent hosts are postponed, to make room for others.
 func (l *limiter) bearable(d *drain, calls int, now time.Duration) int {
 	patience := l.limits.HostPatience
 	if l.waiting > l.crowd && d.silent(now) {
@@ -167,8 +167,8 @@ const crowdedPatience = 8
 
 const reportEvery = time.Minute // at most one log line about a host
 
-// refuse says for how long. The longer the timer has been due, the longer it waits for a host that does not
-// answer at all; nothing has to be remembered for that.
+// refuse returns a refusal with its delay. The longer the timer has been due, the longer the delay if the host does not answer
+// at all, so the limiter need not count the refusals of a timer.
 func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Grant {
 	g := Grant{Refused: why, Host: h.name}
 	if g.Host == "" {
@@ -210,7 +210,7 @@ func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t.permit.tenant) })
 }
 
-// anyTenant reports whether one of a host's namespaces, of which there are fewer than waiting tickets, is as wanted.
+// anyTenant reports whether one of a host's namespaces, of which there are fewer than waiting tickets, satisfies wanted.
 func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 	for _, n := range h.tenants {
 		if wanted(n) {

@@ -203,7 +203,7 @@ func TestACircuitOpensAndOneTriesAgain(t *testing.T) {
 	g.leave(probe, Untried, at) // its row was gone: the next one tries
 	probe = g.want(t, "in", "a", at)
 	if _, what := g.leave(probe, Silent, at); what != "" {
-		t.Fatalf("told again: %q", what)
+		t.Fatalf("a change was reported: %q", what)
 	}
 	g.want(t, "open", "a", at)
 	at += 10*time.Second + ms
@@ -396,7 +396,7 @@ func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 		}
 	}
 	if lines != 4 || timers != 181 {
-		t.Errorf("%d lines told of %d timers, want 4 of 181", lines, timers)
+		t.Errorf("%d lines reported %d timers, want 4 of 181", lines, timers)
 	}
 }
 
