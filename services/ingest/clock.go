@@ -20,8 +20,8 @@ func (s *Service) writeNow() (timer.Millis, error) {
 	return now, nil
 }
 
-// writtenBy is a time after a write, from which is judged what may have gone out before it and what is due soon. If it is
-// uncertain, anything may be: then it is Never (I8).
+// writtenBy returns a time after a write that has just ended: what is due by then may have been delivered before the write.
+// It is Never if the clock is uncertain (I8).
 func (s *Service) writtenBy() timer.Millis {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	if !certain {
