@@ -111,8 +111,8 @@ Kill(p) ==
     /\ kills' = kills + 1
     /\ UNCHANGED outages
 
-(* A host has no free permit for a timer, so its row is postponed, and its next event is new.  If the message was a
-   redelivery, the next event counts as one. *)
+(* A host has no free permit for a timer, so its row is postponed, and the bus delivers the next event for the first time.
+   If the refused message was a redelivery, the next event counts as one, too. *)
 Refuse(t) ==
     /\ place[t] = "queue"
     /\ again' = [again EXCEPT ![t] = @ /\ "refusals forget" \notin Broken]
