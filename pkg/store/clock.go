@@ -61,8 +61,8 @@ type ClockConfig struct {
 // It also decides whether it can be trusted, which means that it is certain to be within half the clock bound of the
 // store's clock, as far as the last reading shows. It is not trusted
 //   - before the first reading;
-//   - when the readings, which take time, and the drift since then allow a larger error. Each reading leaves what all of
-//     them allow, so the fastest one counts most, and slow ones do not undo it;
+//   - when the time that readings take, and the drift since then, allow a larger error. Each reading bounds the error, and all
+//     bounds hold, so the fastest reading counts most, and slow ones do not undo it;
 //   - when the wall clock and the monotonic clock of the machine have diverged since the last reading, because then one of
 //     them was set, or the machine was suspended; the clock is then read immediately;
 //   - after a reading of a shared store that contradicts the earlier ones has corrected it by more than half the bound, until
@@ -94,19 +94,19 @@ type Clock struct {
 	why        string // while it is lost
 }
 
-// reading is what is known since the last reading. It is not changed.
+// reading is what the readings up to the last one show. It is immutable.
 type reading struct {
-	// offset is the store's time minus elapsed, in nanoseconds since 1970. The right value is between least and most.
+	// offset is the store's time minus elapsed, in nanoseconds since 1970. least and most bound the right value.
 	offset, least, most int64
-	// at is when it was read, by the monotonic clock, and apart was the wall clock minus the monotonic clock.
+	// at is when the clock was read, by the monotonic clock. apart is the wall clock minus the monotonic clock at that time.
 	at    time.Duration
 	apart int64
 	read  bool
 	// took is the time that the answer took, and within is Instant.Within. number counts readings.
 	took, within time.Duration
 	number       int
-	// corrected is the correction that no second reading has confirmed, made at correctedAt; 0 if there is none. It is one of
-	// corrections in a row.
+	// corrected is the correction that no second reading has confirmed, made at correctedAt; 0 if there is none. corrections
+	// counts the corrections in a row, this one included.
 	corrected, correctedAt time.Duration
 	corrections            int
 }
@@ -158,8 +158,8 @@ func (c *Clock) Settled() timer.Millis {
 	}
 }
 
-// Certain returns the time that now shows, which is by this clock, and whether the clock was trusted when it was read. To call
-// Trusted after now is not enough, because the clock may have been corrected in between.
+// Certain calls now, which must read this clock, and returns its time and whether the clock was trusted at that moment. A call
+// of Trusted after now is not enough, because the clock may have been corrected in between.
 func (c *Clock) Certain(now timer.Clock) (at timer.Millis, ok bool) {
 	if c == nil {
 		return now(), true
@@ -174,9 +174,10 @@ func (c *Clock) Certain(now timer.Clock) (at timer.Millis, ok bool) {
 	return at, false
 }
 
-// present returns the last reading and the machine's clocks. If these have diverged, it has the store's clock read.
+// present returns the last reading and the machine's clocks. If these have diverged, it requests another reading, or follows
+// the wall clock if the store is not shared.
 func (c *Clock) present() (r *reading, wall time.Time, elapsed time.Duration) {
-	r = c.last.Load() // first: if another goroutine follows a step now, it is only followed again
+	r = c.last.Load() // before the clocks: if another goroutine follows a step now, following it again changes nothing
 	wall, elapsed = c.machine()
 	if r.diverged(wall, elapsed).Abs() <= c.limit {
 		return r, wall, elapsed
@@ -208,12 +209,12 @@ func (c *Clock) Doubt() (by time.Duration, why string) {
 	return r.doubt(wall, elapsed, c.limit)
 }
 
-// trusted is Trusted at a moment.
+// trusted is Trusted at the given times of the machine's clocks.
 func (r *reading) trusted(wall time.Time, elapsed, limit time.Duration) bool {
 	return r.read && r.corrected == 0 && r.maxError(elapsed) <= limit && r.diverged(wall, elapsed).Abs() <= limit
 }
 
-// doubt is Doubt at a moment.
+// doubt is Doubt at the given times of the machine's clocks.
 func (r *reading) doubt(wall time.Time, elapsed, limit time.Duration) (by time.Duration, why string) {
 	by = r.maxError(elapsed)
 	age := elapsed - r.at
@@ -234,12 +235,12 @@ func (r *reading) doubt(wall time.Time, elapsed, limit time.Duration) (by time.D
 	}
 }
 
-// show is the clock's time at a moment.
+// show is the clock's time at elapsed.
 func (r *reading) show(elapsed time.Duration) timer.Millis {
 	return timer.FromTime(time.Unix(0, r.offset+int64(elapsed)))
 }
 
-// diverged is by how much the wall clock was set since the reading, as seen by the monotonic clock.
+// diverged is by how much the wall clock was set since the reading, according to the monotonic clock.
 func (r *reading) diverged(wall time.Time, elapsed time.Duration) time.Duration {
 	return time.Duration(wall.UnixNano() - int64(elapsed) - r.apart)
 }
@@ -308,8 +309,8 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 		wanted = is.apart
 	}
 	is.offset = min(max(wanted, is.least), is.most)
-	// At an edge of what is possible the error may be the whole round trip, in the middle only half of it. If the store shows
-	// its clock coarsely, the next readings decide: a wall clock that is right stays the clock.
+	// At an edge of the possible range the error may be the whole round trip, in the middle it is half of it at most. If the
+	// store shows its clock coarsely, the next readings decide, so that a right wall clock is not changed.
 	if half := (is.most-is.least)/2 + 1; half <= int64(c.limit) && is.within <= c.limit {
 		within := max(half, int64(c.limit)/2)
 		is.offset = min(max(is.offset, is.most-within), is.least+within)
@@ -331,8 +332,9 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 	return changed
 }
 
-// narrow leaves of a reading what an earlier one allows, or all of it and returns false if they contradict each other. If the
-// answer was too slow to be used alone, they may differ by half the limit, because a clock that is slewed may drift faster.
+// narrow restricts the range of a reading to what an earlier one allows. If the two contradict each other, it returns false and
+// leaves the range as it is. If the answer was too slow to be used alone, the ranges may be apart by half the limit, because a
+// clock that is slewed may drift faster.
 func (r *reading) narrow(was *reading, drift, limit int64) bool {
 	gap := max(r.least-was.most, was.least-r.most) - drift
 	if gap > 0 && (gap > limit/2 || (r.most-r.least)/2 <= limit || int64(r.within) > limit) {
@@ -345,14 +347,14 @@ func (r *reading) narrow(was *reading, drift, limit int64) bool {
 	return true
 }
 
-// pause returns how long to wait before the next reading, and whether that is read earlier if necessary.
+// pause returns how long to wait before the next reading, and whether a poke ends the wait.
 func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bool) {
 	wall, elapsed := c.machine()
 	r := c.last.Load()
 	switch {
 	case r.diverged(wall, elapsed).Abs() > c.limit:
 		return rereadAfter, false
-	case r.corrected != 0: // a clock that has to be corrected all the time is read less and less often
+	case r.corrected != 0: // each correction in a row doubles the time to the next reading
 		every = min(every, confirmAfter<<min(r.corrections-1, 8))
 	}
 	if r.within > c.limit {
@@ -361,11 +363,10 @@ func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bo
 	return every, true
 }
 
-// untilChange is pause for a store that shows its clock coarsely, as in whole seconds. A reading at the moment at which the
-// time shown changes decides between two halves of what is possible, so few readings are enough. When that is narrow enough,
-// readings shortly before and shortly after the change show in turn whether the clock was set. What is possible cannot get
-// narrower than the time that an answer takes. The clocks of a store's servers
-// may differ by half the limit.
+// untilChange is pause for a store that shows its clock coarsely, for example in whole seconds. A reading at the moment at which
+// the shown time changes halves the range of possible times, so few readings are enough. When the range is narrow enough,
+// readings alternate between shortly before and shortly after the change, and show whether the clock was set. The range cannot
+// get narrower than the time that an answer takes. The clocks of a store's servers may differ by half the limit.
 func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration {
 	offset, lead := r.least, -limit/2
 	narrow := max(limit/4, 2*r.took)
@@ -385,7 +386,7 @@ func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration 
 	return wait + (r.within-after)%r.within
 }
 
-// Run reads the clock with read, every so often and when necessary, until ctx ends.
+// Run reads the clock with read, at intervals of every and when a reading is requested, until ctx ends.
 func (c *Clock) Run(ctx context.Context, every time.Duration, read func(ctx context.Context)) {
 	defer c.end()
 	for {
@@ -407,12 +408,12 @@ func (c *Clock) Run(ctx context.Context, every time.Duration, read func(ctx cont
 	}
 }
 
-// poke has the clock read immediately.
+// poke requests a reading immediately.
 func (c *Clock) poke() {
 	select {
 	case c.poked <- struct{}{}:
 		c.notice()
-	default: // it is about to be read
+	default: // a reading is requested already
 	}
 }
 
@@ -437,7 +438,7 @@ func (c *Clock) notice() {
 	}
 }
 
-// lose gives the work up.
+// lose marks the clock as lost, so that the process gives up its work.
 func (c *Clock) lose() {
 	by, why := c.Doubt()
 	c.mu.Lock()
@@ -446,7 +447,7 @@ func (c *Clock) lose() {
 		return
 	}
 	if why == "" {
-		c.alarm = nil // notice sets another
+		c.alarm = nil // notice starts the next one
 		return
 	}
 	c.logger.Warn("clock: not trusted, deliveries stop", "offset", by, "bound", c.limit, "reason", why)
@@ -460,7 +461,7 @@ func (c *Clock) lose() {
 	}
 }
 
-// find takes the work up again. The lock is held.
+// find ends what lose began, so that the process takes work again. The lock is held.
 func (c *Clock) find() {
 	c.logger.Info("clock: trusted again", "after", time.Since(c.lostAt))
 	c.lost, c.why = false, ""
@@ -468,7 +469,7 @@ func (c *Clock) find() {
 	c.gone = make(chan struct{})
 }
 
-// end stops the alarm. Nothing waits for the clock any more.
+// end stops the alarm, and releases callers of Settled.
 func (c *Clock) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -497,8 +498,8 @@ func (c *Clock) Distrusted() string {
 	return c.why
 }
 
-// Lost returns a channel that is closed while the clock is lost, and when it is lost next: it was not trusted for
-// distrustFor. It is never closed if no other process could take over.
+// Lost returns a channel that is closed while the clock is lost, or when it is lost next, which means that it was not trusted
+// for distrustFor. The channel is nil if no other process could take over.
 func (c *Clock) Lost() <-chan struct{} {
 	if c == nil || !c.shared {
 		return nil
@@ -515,7 +516,7 @@ func (c *Clock) Next(ctx context.Context) <-chan struct{} {
 }
 
 // NextPlan waits like Next. The channel is closed when the clock is lost, and also when it is corrected by more than half
-// the bound: then what was planned by it happens at the wrong time.
+// the bound, because times that were planned by it are then wrong.
 func (c *Clock) NextPlan(ctx context.Context) <-chan struct{} {
 	if c == nil {
 		return nil

@@ -16,15 +16,15 @@ type Cluster interface {
 	// Ping asks whether the database answers calls. After a write that failed for lack of room (ErrFull), it returns ErrFull
 	// until the database has room for a timer.
 	Ping(ctx context.Context) error
-	// Time reads the database's clock, from which a Clock measures its own error (I8). It waits for no other call: not for a
-	// connection that they use, and not for room. So an answer that is slow is the network's, and a store that is busy or
-	// full stops no process whose clock is right.
+	// Time reads the database's clock, from which a Clock computes its own error (I8). It waits for no other call: not for a
+	// connection that other calls use, and not for room. So only a slow network makes the answer slow, and a busy or full store
+	// stops no process whose clock is right.
 	Time(ctx context.Context) (Instant, error)
 	// Close waits for running calls; later ones return ErrClosed.
 	Close() error
 }
 
-// Instant is what a database's clock showed: a time not before At, and less than Within after At.
+// Instant is a time by a database's clock: not before At, and less than Within after At.
 type Instant struct {
 	At     timer.Millis
 	Within time.Duration

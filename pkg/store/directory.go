@@ -15,7 +15,7 @@ import (
 // safe for concurrent use.
 type Directory struct {
 	source Namespaces
-	// turn has a token while no Refresh runs; refreshing is when the last one that ended well began.
+	// turn has a token while no Refresh runs. refreshing is when the last successful Refresh began.
 	turn       chan struct{}
 	refreshing time.Time
 
@@ -26,7 +26,7 @@ type Directory struct {
 	layout uint64       // counts changes of the shard blocks
 }
 
-// entry is a namespace, and the read or write that it came from. What it points at does not change.
+// entry is a namespace, and the read or write that it came from. The namespace is immutable.
 type entry struct {
 	*Namespace
 
