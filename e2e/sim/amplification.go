@@ -46,7 +46,7 @@ type delivery struct {
 const (
 	writeLasts = 20 * time.Second
 	heldFor    = 15 * time.Second
-	// noticedWithin is how seldom an owner reads an idle shard.
+	// noticedWithin is the longest time between two polls of an idle shard.
 	noticedWithin = 30 * time.Second
 )
 

@@ -19,7 +19,7 @@ const (
 	crowdTimers, quietTimers, bulkTimers = 1000, 5000, 10_000
 	// slowCommits are the lives, modulo 8, whose writes take their time.
 	slowCommits = 2
-	// kinds of lives, of which every other round is on a store that is paid by the shard.
+	// kinds is how many kinds of lives take turns. In every other round the store is paid by the shard.
 	kinds = 8
 )
 

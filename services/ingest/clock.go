@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// errClock refuses writes. Due times are computed by the clock and are not before its time (I6), so by a clock that is
-// ahead they would be late, and by one that is behind schedulers would have read past them.
+// errClock refuses writes. Due times are computed by the clock and are not before its time (I6). If the clock were ahead,
+// timers would be late; if it were behind, schedulers might have read past them.
 var errClock = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
 
 // writeNow is the time by which rows are written, or errClock if it is uncertain.

@@ -18,9 +18,9 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// TestI8_NothingIsInTimeByAClockThatIsNotTrusted: after the machine was suspended, its monotonic clock is behind, and by it
-// a timer that was delivered has still to come. Changes are refused then; one that the suspension meets in its commit may
-// have come too late.
+// TestI8_NothingIsInTimeByAClockThatIsNotTrusted: after the machine was suspended, its monotonic clock is behind, so a timer
+// that was delivered seems to be due later. Changes are refused then. If the machine is suspended during the commit of a
+// change, the answer is that it may have come too late.
 func TestI8_NothingIsInTimeByAClockThatIsNotTrusted(t *testing.T) {
 	for _, c := range []struct {
 		verb, body string
@@ -137,7 +137,7 @@ func TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted(t *testing.T) {
 }
 
 // TestI6_NothingIsWrittenByATimeThatWasNotTrusted: the clock is wrong when the time of a write is read, and right again before
-// the write. A due time in the past would be behind what schedulers have read.
+// the write. A due time in the past would be before the keys that schedulers have read.
 func TestI6_NothingIsWrittenByATimeThatWasNotTrusted(t *testing.T) {
 	for verb, body := range map[string]string{
 		"create": `{"id":"a","executeIn":"10m","callbackUrl":"http://x.example/"}`,

@@ -35,13 +35,13 @@ type source struct {
 	trace event.Trace
 }
 
-// receivedNow is the source of a request that has no time.
+// receivedNow is the source of a request that does not say when it was received.
 func (s *Service) receivedNow() source {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	return source{received: now, uncertain: !certain}
 }
 
-// certain fails for a time from which no other may be computed.
+// certain returns errClock if received is uncertain, because no due time may be computed from it.
 func (f *source) certain() error {
 	if f.uncertain {
 		return errClock

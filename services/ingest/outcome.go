@@ -34,7 +34,7 @@ func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outco
 	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.before(after, w.Prior)}, nil
 }
 
-// before reports whether nothing of a state can have gone out at an instant. A state with attempts had its time before.
+// before reports whether no delivery of a state can have begun by now. If a state has attempts, its time has passed already.
 func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
 	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }

@@ -86,7 +86,7 @@ func floorOf(p shard.Partition, is identity, next, end, acked int64) bus.Floor {
 		End:   position(p, is.incarnation, end),
 		Depth: int(max(end-next-acked, 0)),
 
-		Waiting: bus.WaitingUnknown, // the share coordinator reports no numbers of members
+		Waiting: bus.WaitingUnknown, // neither kind of group reports what members have taken
 		Queue:   int(p),
 	}
 }
