@@ -202,6 +202,19 @@ func (l *limiter) free(t *Ticket) bool {
 	return h == nil || l.may(h, l.tenant(h, t))
 }
 
+// retryAt returns when the circuit that is open for a ticket lets one call try the host; 0 if no circuit is open, or a call
+// tries it already.
+func (l *limiter) retryAt(t *Ticket) time.Duration {
+	h := l.hosts[t.Target]
+	if h == nil {
+		return 0
+	}
+	if n := l.tenant(h, t); n.down && !n.trying {
+		return n.until
+	}
+	return 0
+}
+
 // first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
 func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {

@@ -1,6 +1,9 @@
 package admission
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // quarantine holds suspects. A suspect is a timer whose next start is at least its second that is counted without a
 // result (I13). It may be poison, but most suspects only ran in a process that ended. Suspects start in groups that get
@@ -32,15 +35,21 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 }
 
 // takeSuspects takes the suspects that may begin now, at most room of them. wait reports that nothing else may begin:
-// it is the turn of one that runs alone, and what runs ends or takes a lease.
-func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
+// it is the turn of one that runs alone, and what runs ends or takes a lease. retry is when the circuit of a host that
+// suspects wait for lets one of them try it; 0 if none waits for a circuit.
+func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.alone != nil {
-		return nil, false
+		return nil, false, 0
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
 		switch {
-		case wait, !q.hosts.free(t):
+		case wait:
+			return false
+		case !q.hosts.free(t):
+			if at := q.hosts.retryAt(t); at > 0 && (retry == 0 || at < retry) {
+				retry = at
+			}
 			return false
 		case q.runsAlone(t):
 			// Suspects with leases may run for minutes, so others do not wait for them.
@@ -68,7 +77,7 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool) {
 		return true
 	})
 	s.fair = s.fair || len(group) > 0
-	return group, wait
+	return group, wait, retry
 }
 
 // groupGrowth is how many times SecondStarts a group has at most. Larger groups would take more innocents to their third

@@ -153,9 +153,12 @@ type Postponement struct {
 // lookAgainAfter is how often hosts are looked at while deliveries wait for them, because they may become slow.
 const lookAgainAfter = 20 * time.Millisecond
 
-func (r *Decision) lookAgain() {
-	if r.Wait == 0 || r.Wait > lookAgainAfter {
-		r.Wait = lookAgainAfter
+func (r *Decision) lookAgain() { r.lookIn(lookAgainAfter) }
+
+// lookIn limits Wait.
+func (r *Decision) lookIn(d time.Duration) {
+	if r.Wait == 0 || r.Wait > d {
+		r.Wait = d
 	}
 }
 
@@ -185,7 +188,10 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	}
 	others := func() bool { return room > 0 && (q.shares.any(q.free()) || q.hosts.any(q.mayTake)) }
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.fair || !others()) {
-		group, wait := q.takeSuspects(room)
+		group, wait, retry := q.takeSuspects(room)
+		if retry > 0 {
+			r.lookIn(max(0, retry-elapsed) + time.Millisecond)
+		}
 		if len(group) > 0 || wait {
 			r.Check, r.Suspects = group, true
 			return r

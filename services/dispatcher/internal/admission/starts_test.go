@@ -93,3 +93,24 @@ func TestI10_ALeasedDeliveryIsKnownByItsNewestStates(t *testing.T) {
 		t.Errorf("%d states are known of a settled delivery", len(b.known))
 	}
 }
+
+// TestASuspectTriesItsHostWhenTheCircuitLetsIt: without anything else to do, the queue wakes the checker at that time.
+func TestASuspectTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
+	b := newTable(t, 8, 8)
+	b.hosts.limits.CircuitAfter = 1
+	d, silent := b.bring("n", "host"), b.bring("n", "host")
+	if r := b.Decide(0, 0); len(r.Check) != 2 {
+		t.Fatalf("%d to check, want 2", len(r.Check))
+	}
+	b.Quarantine(d, 3)
+	b.Start(silent, 0)
+	b.Answer(silent, Silent, 0)
+	b.End(silent)
+	r := b.Decide(0, time.Second)
+	if len(r.Check) > 0 || r.Wait < 9*time.Second || r.Wait > 9*time.Second+10*time.Millisecond {
+		t.Fatalf("while the circuit is open: %d to check, %v until the next look, want 0 and 9 s", len(r.Check), r.Wait)
+	}
+	if r = b.Decide(0, time.Second+r.Wait); len(r.Check) != 1 || r.Check[0] != d {
+		t.Errorf("%d to check when the circuit lets one try, want the suspect", len(r.Check))
+	}
+}
