@@ -267,11 +267,15 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 func (o *oracle) checkBefore(later *opState) {
 	var before *opState
 	for _, s := range o.ops {
-		if s.op.Timer == later.op.Timer && s.op.ID < later.op.ID && !(s.known && s.answer.refused) {
-			before = s
+		if s.op.Timer != later.op.Timer || s.op.ID >= later.op.ID || s.known && s.answer.refused {
+			continue
 		}
+		if !s.known || s.answer.unknown {
+			return // it may be applied between the others
+		}
+		before = s
 	}
-	if before == nil || !before.known || !before.answer.applied() {
+	if before == nil || !before.answer.applied() {
 		return
 	}
 	due := before.op.At + before.op.Soon

@@ -74,9 +74,9 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 }
 
 // lateness is how long after its time, and after since, a delivery is made, without the time by which a poison timer or a new
-// owner of its partition may have delayed it.
+// owner of its partition may have delayed it, and without other spans.
 // The repetition of a delivery by a process that was killed counts from then.
-func (o *oracle) lateness(d *delivered, since time.Duration) time.Duration {
+func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) time.Duration {
 	from := max(d.ScheduledFor.Sub(timer.FromTime(o.world.start)), since)
 	if seen := o.seen[d.attempt()]; seen != nil {
 		for _, l := range seen.by {
@@ -85,7 +85,7 @@ func (o *oracle) lateness(d *delivered, since time.Duration) time.Duration {
 			}
 		}
 	}
-	return outside(from, o.world.since(), append(o.heldByPoison(d), o.world.recording.moving()...))
+	return outside(from, o.world.since(), slices.Concat(o.heldByPoison(d), o.world.recording.replaced(roleScheduler), others))
 }
 
 // span is the time between two.

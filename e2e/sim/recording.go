@@ -106,17 +106,17 @@ func (r *recording) replaces(n *node) (replaced func()) {
 // openingFor is how long a partition may take to reach its new owner, and to be read by it.
 const openingFor = time.Second
 
-// moving is when partitions move, because a scheduler is replaced.
-func (r *recording) moving() []span {
+// replaced returns when processes of a role were being replaced. Meanwhile they take no work, and partitions of schedulers move.
+func (r *recording) replaced(role nodeRole) []span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var moving []span
+	var spans []span
 	for _, by := range r.rollouts {
-		if by.role == roleScheduler {
-			moving = append(moving, by.span)
+		if by.role == role {
+			spans = append(spans, by.span)
 		}
 	}
-	return moving
+	return spans
 }
 
 // resulted records a result event.

@@ -32,6 +32,9 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.failures(), func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
 		return
 	}
+	if o.world.plan.Circuit > 0 && o.seen[d.attempt()] != nil {
+		return // a suspect, which waits while the circuit of its host is open
+	}
 	// A due time that had passed when the operation was sent counts from there.
 	if late := o.lateness(d, s.at); late > prompt {
 		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
@@ -73,7 +76,8 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 	if len(faults) != 1 || faults[0].Kind != StoreCut {
 		return
 	}
-	late := o.lateness(d, s.at)
+	// If a dispatcher is cut off while another one is replaced, there is none.
+	late := o.lateness(d, s.at, o.world.recording.replaced(roleDispatcher)...)
 	o.counts.Cut = max(o.counts.Cut, late)
 	if late > cutLimit {
 		o.broken("cut", "op %d went out %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
