@@ -43,9 +43,9 @@ func (r *run) hostsPhase(ctx context.Context, f *figures) (err error) {
 		return err
 	}
 	f.add("many", fmt.Sprintf("fires until their outcomes are written, %d hosts", manyHosts), PerSecond, spread.rate)
-	f.add("many_reads", "hosts: rows read for each of them", Count, spread.reads)
+	f.add("many_reads", fmt.Sprintf("hosts: rows read for each fire, %d hosts", manyHosts), Count, spread.reads)
 	f.add("one", fmt.Sprintf("the same to one host that takes %v, %d at a time", oneHostTakes, oneHostLimit), PerSecond, single.rate)
-	f.add("one_reads", "hosts: rows read for each of them", Count, single.reads)
+	f.add("one_reads", "hosts: rows read for each fire, one host", Count, single.reads)
 	f.add("ratio", "hosts: fires/s to one host to fires/s over many", Count, single.rate/spread.rate)
 	f.add("one_cpu", "hosts: CPU of the service, one host", CPUSeconds, single.cost.service*10_000/float64(single.count))
 	f.addCost(fmt.Sprintf("fires over %d hosts", manyHosts), spread.cost, spread.count)

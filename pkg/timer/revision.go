@@ -9,12 +9,13 @@ import (
 // for equality only. They are positive, and at most 2^63 − 1, so that any engine's integer holds them.
 type Revision int64
 
-// maybeStarted is the lowest bit of a revision.
-const maybeStarted Revision = 1
+// maybeStarted is the lowest byte of revisions that say MaybeStarted. Revisions of releases that did not know it have random
+// bits there, so one of 256 says so, which counts one start (I13).
+const maybeStarted Revision = 0xff
 
 // MaybeStarted reports whether a delivery of the timer may have started before the write that made this state, and ended
 // without a result: the write postponed a redelivered event (I13).
-func (r Revision) MaybeStarted() bool { return r&maybeStarted != 0 }
+func (r Revision) MaybeStarted() bool { return r&maybeStarted == maybeStarted }
 
 // Generation is the Revision of the write that set a timer's current life. Retries and postponements
 // keep it; it is what a receiver sees in webhook-id.
@@ -34,8 +35,8 @@ func ParseGeneration(s string) (Generation, error) {
 }
 
 const (
-	// randomBits of a revision are random, except the lowest one: two processes that write the same timer in the same
-	// millisecond collide once in a million times, and only compare-and-set losers could notice.
+	// randomBits of a revision are random: two processes that write the same timer in the same millisecond collide once in
+	// two million times (if both postpone a redelivered event, once in 8,192), and only compare-and-set losers could notice.
 	randomBits = 21
 	// maxStep bounds the random step between two revisions made in one millisecond by one process.
 	// 512 of them fit on average before the clock part runs ahead, by a millisecond.
@@ -63,14 +64,27 @@ func NewRevisions(now Clock, random func() uint64) *Revisions {
 func (r *Revisions) Next() Revision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	bits := r.random() &^ uint64(maybeStarted)
+	r.last = r.next()
+	if r.last.MaybeStarted() {
+		r.last++
+	}
+	return r.last
+}
+
+// next returns a revision above the last one.
+func (r *Revisions) next() Revision {
+	bits := r.random()
 	next := Revision(r.now())<<randomBits | Revision(bits&(1<<randomBits-1))
 	if next <= r.last {
-		next = r.last + 2 + Revision(bits%maxStep)
+		next = r.last + 1 + Revision(bits%maxStep)
 	}
-	r.last = next
 	return next
 }
 
 // NextMaybeStarted returns a revision as Next does, for a state whose next delivery is a redelivery (MaybeStarted).
-func (r *Revisions) NextMaybeStarted() Revision { return r.Next() | maybeStarted }
+func (r *Revisions) NextMaybeStarted() Revision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = r.next() | maybeStarted
+	return r.last
+}

@@ -73,6 +73,16 @@ func TestI13_RevisionsTellThatADeliveryMayHaveStarted(t *testing.T) {
 		}
 		last = r
 	}
+	// Those of earlier releases have random bits instead.
+	earlier, random := 0, rand.New(rand.NewPCG(5, 5))
+	for range 100_000 {
+		if timer.Revision(random.Int64()).MaybeStarted() {
+			earlier++
+		}
+	}
+	if earlier > 100_000/200 {
+		t.Errorf("%d of 100,000 revisions of earlier releases say so, want about 390", earlier)
+	}
 }
 
 // TestI3_RevisionsNeverRepeatAfterARestart: a new process starts with nothing but the clock, which may

@@ -306,9 +306,13 @@ func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts != 0 || !now.Revision.MaybeStarted() {
 			t.Fatalf("%d starts are counted, and the revision says %t, want none and true", now.Starts, now.Revision.MaybeStarted())
 		}
-		for len(w.called("refused")) == 0 {
+		for range 1800 {
+			if len(w.called("refused")) > 0 {
+				break
+			}
 			w.pass(100 * time.Millisecond)
 		}
+		w.wantCalls("refused", 1)
 		if now := w.get("refused"); now.Starts != 1 {
 			t.Fatalf("%d starts are counted when it has started, want 1", now.Starts)
 		}

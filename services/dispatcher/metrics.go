@@ -68,7 +68,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
 		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
 		waited:    counter("host_waited_total", "Deliveries that waited here for their host."),
-		rowsRead:  counter("rows_read_total", "Rows looked up before deliveries: one for each if none is looked up again."),
+		rowsRead:  counter("rows_read_total", "Rows looked up for deliveries: one for each, unless a row must be looked up again."),
 		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{

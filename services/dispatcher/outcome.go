@@ -93,7 +93,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	revision := store.Guard{Revision: d.row.Revision} // brought up to date before the write
 	switch {
 	case r.postpone:
-		f.Kind, f.If = store.FinishPostponed, revision
+		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponed(d), d.counted
 		now, by := s.planNow(d), s.jitter(s.config.PostponeFor)
 		if r.lasting {
 			// As with a host that does not answer: the longer it has been due, the longer it is postponed.
@@ -111,7 +111,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	default:
 		f.Kind, f.If = store.FinishRetry, revision
 	}
-	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
+	if f.Kind == store.FinishRescheduled || f.Kind == store.FinishRetry {
 		f.Next = s.config.Revisions.Next()
 	}
 	if !r.postpone {

@@ -11,16 +11,12 @@ import (
 )
 
 // postpone moves the row of a delivery that could not begin here (I11). If the row was not read, the event's revision is
-// the guard. The bus delivers the event of the new state for the first time, so if this one was redelivered, the new
-// revision says so (I13).
+// the guard.
 func (s *Service) postpone(d *delivery, by time.Duration) {
 	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.postponed(d),
 		NextAt: s.planNow(d).Add(by),
-	}
-	if d.ticket.Redelivered {
-		f.Next = s.config.Revisions.NextMaybeStarted()
 	}
 	switch s.put(s.life, d, &f) {
 	case abandoned:
@@ -32,6 +28,15 @@ func (s *Service) postpone(d *delivery, by time.Duration) {
 		s.metrics.stale.Inc()
 	}
 	s.settle(d)
+}
+
+// postponed returns the revision of a postponed row. The bus delivers the event of the new state for the first time, so if
+// this one was redelivered, the revision says so (I13).
+func (s *Service) postponed(d *delivery) timer.Revision {
+	if d.ticket.Redelivered {
+		return s.config.Revisions.NextMaybeStarted()
+	}
+	return s.config.Revisions.Next()
 }
 
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.

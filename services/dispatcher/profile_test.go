@@ -154,6 +154,22 @@ func TestWhatCannotBeSignedIsLookedAtSeldomer(t *testing.T) {
 	})
 }
 
+// TestI13_WhatCannotBeSignedIsNotParked: no callback was made, so the counted starts are returned.
+func TestI13_WhatCannotBeSignedIsNotParked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		w.put("waits", 0, nil)
+		w.count("waits", 2)
+		n := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
+		w.pass(10 * time.Minute)
+		w.wantCalls("waits", 0)
+		if now := w.wantStatus("waits", timer.StatusScheduled); now.Starts != 2 {
+			t.Errorf("%d starts are counted, want 2", now.Starts)
+		}
+		n.end()
+	})
+}
+
 func TestSettingsAreCheckedBeforeAStart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		keys := w.keys("k")

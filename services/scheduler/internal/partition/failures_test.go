@@ -3,6 +3,7 @@ package partition_test
 import (
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
@@ -50,5 +51,20 @@ func TestAHintBeyondTheBoundIsLeftToThePoll(t *testing.T) {
 	b.p.Hint(start, hint(row(1, start+100, start)))
 	if got := b.p.Hint(start, hint(row(2, start+timer.Millis(100), start))); got != partition.HintLater || b.p.Armed() != 1 {
 		t.Fatalf("the hint was %s, and %d are armed, want 1", got, b.p.Armed())
+	}
+}
+
+// TestOnePollAnswersManyHintsThatCannotBeRead: during an update, a process of a later release may publish thousands of them.
+func TestOnePollAnswersManyHintsThatCannotBeRead(t *testing.T) {
+	b := newBench(t, limits())
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	for ms := range timer.Millis(100) {
+		if got := b.p.Hint(start+ms, event.Hint{Shard: 3}); got != partition.HintLater {
+			t.Fatalf("the hint is %q, want later", got)
+		}
+	}
+	if at := b.p.PollAt(); at != start+500 {
+		t.Errorf("the shard is polled after %v, want 500 ms after the first hint", at.Sub(start))
 	}
 }
