@@ -179,7 +179,13 @@ func (r *recording) concluded(d *delivery) bool {
 	})
 }
 
+// explainsRepetition reports whether a fault struck every process that delivered before, or its outcome may have missed the row
+// because the lease of another one of them was written late.
 func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
+	writesLate := func(s strike) bool {
+		late := s.kind == StoreHangs || s.kind == StoreLate || s.kind == StoreUnknown
+		return late && slices.ContainsFunc(before, func(b delivery) bool { return b.node == s.node })
+	}
 	return !slices.ContainsFunc(before, func(b delivery) bool {
 		return !r.strikeIn(b.at-heldFor, d.at, func(s strike) bool {
 			switch {
@@ -188,7 +194,7 @@ func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 			case s.kind == Crash && s.until < b.at: // the process that delivered began after it
 				return false
 			default:
-				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode)
+				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode || writesLate(s))
 			}
 		})
 	}) || r.publishedTwice(d)
