@@ -25,7 +25,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus.
 		case Crash, Replace:
 		case ClockStep, ClockJump: // until it is trusted
-			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+time.Second)
+			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+trustedWithin)
 		case Zombie, CutOff, StoreCut:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
 		default:
@@ -34,6 +34,10 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		act(ctx)
 	})
 }
+
+// trustedWithin is how long a clock may take until it is trusted again: two answers of the store that take the longest
+// (travel), and the pauses before them.
+const trustedWithin = 2500 * time.Millisecond
 
 func (w *World) stroke(f Fault) func(context.Context) {
 	n := w.nodes[f.Node%len(w.nodes)]
