@@ -1,13 +1,13 @@
 ----------------------------- MODULE Quarantine -----------------------------
 (***************************************************************************)
-(* Timers that crash the process that delivers them, among timers that do  *)
-(* not.  A message that comes again may have crashed its process, or was   *)
-(* only near one that did, or the bus or the store failed for a while.     *)
-(* The dispatcher counts such starts in the row, parks a timer after       *)
-(* ParkAfter of them, and until then narrows the group of timers that it   *)
-(* runs together, so that the innocent ones get a result, which resets     *)
-(* their count.  A delivery that takes long holds a row lease: its message *)
-(* is acknowledged, and a new event follows when the lease has ended.      *)
+(* Poison timers crash the process that delivers them; innocent timers do  *)
+(* not.  If a message is redelivered, its timer may have crashed the       *)
+(* process, or another timer in that process has, or the bus or the store  *)
+(* failed for a while.  The dispatcher counts such starts in the row and   *)
+(* parks a timer after ParkAfter of them.  Until then it reduces the       *)
+(* number of timers that run together, so that innocent timers get a       *)
+(* result, which resets their count.  A long delivery has a row lease: its *)
+(* message is acknowledged, and a new event follows when the lease expires.*)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TLC
 
@@ -15,18 +15,18 @@ CONSTANTS
     Innocents, Poisons,     \* timers
     Processes,
     ParkAfter,              \* counted starts without a result
-    Small, Smaller,         \* how many timers with 2, and with more, counted starts run together in a process
-    Outages,                \* how often bus or store fail and all messages come again
+    Small, Smaller,         \* largest number of timers with 2, and with more, counted starts that run together in a process
+    Outages,                \* how often bus or store fail and all messages are redelivered
     Broken
 
 Timers == Innocents \union Poisons
 Symmetry == Permutations(Innocents) \union Permutations(Poisons) \union Permutations(Processes)
 
 VARIABLES
-    place,      \* of each timer: "queue", a process, "done" or "parked"
+    place,      \* where each timer is: "queue", a process, "done" or "parked"
     starts,     \* counted starts in its row
-    counted,    \* the start that runs is in its row
-    leased,     \* it holds a row lease
+    counted,    \* its row contains the running start
+    leased,     \* it has a row lease
     again,      \* its message is a redelivery
     kills, outages
 
@@ -44,14 +44,14 @@ Running(p) == {t \in Timers : place[t] = p}
 Exposed(p) == {t \in Running(p) : ~leased[t]}
 Queued == {t \in Timers : place[t] = "queue"}
 
-(* The start of a redelivered message is counted before it begins, and so is every start of a timer with two.  Other
-   starts are counted by their lease. *)
+(* The start of a redelivered message is counted before it begins, and so is every start of a timer with two counted
+   starts.  A lease counts other starts. *)
 Counts(t) == again[t] \/ starts[t] >= 2
 Counted(t) == starts[t] + (IF Counts(t) THEN 1 ELSE 0)
 
-(* How many timers with at least so many counted starts may run together in one process without a lease.  The last two
-   starts before parking are made with nothing else in the process but leased timers that are no suspects: one would do
-   without outages. *)
+(* Group(n) is how many timers with at least n counted starts may run together in one process without a lease.  The last two
+   starts before parking are isolated: only leased timers that are not quarantined may run in the process.  Without outages one
+   isolated start would be enough. *)
 Unbounded == Cardinality(Timers)
 Group(n) ==
     CASE "no groups" \in Broken -> Unbounded
@@ -62,7 +62,7 @@ Group(n) ==
 Last(n) == n >= ParkAfter - (IF "one alone" \in Broken THEN 0 ELSE 1) /\ "no groups" \notin Broken
 Suspects(p) == {t \in (IF "only exposed" \in Broken THEN Exposed(p) ELSE Running(p)) : starts[t] >= 2}
 
-(* The counts of the timers that run in p are those after the start was counted. *)
+(* The counts of the timers that run in p include the running start. *)
 Fits(p, t) ==
     /\ \A n \in 1..Counted(t) : Cardinality({u \in Exposed(p) : starts[u] >= n}) < Group(n)
     /\ ~\E u \in Exposed(p) : Last(starts[u])
@@ -88,7 +88,7 @@ Park(t) ==
     /\ place' = [place EXCEPT ![t] = "parked"]
     /\ UNCHANGED <<starts, counted, leased, again, kills, outages>>
 
-(* A result ends the life of a message.  Innocents have one sooner or later. *)
+(* A result ends the processing of a message.  Every innocent timer gets one eventually. *)
 Result(t) ==
     /\ t \in Innocents /\ place[t] \in Processes
     /\ place' = [place EXCEPT ![t] = "done"]
@@ -111,7 +111,7 @@ Kill(p) ==
     /\ kills' = kills + 1
     /\ UNCHANGED outages
 
-(* A host has no free permit for a timer, so its row is postponed, and the bus delivers the next event for the first time.
+(* A host has no free permit for a timer.  Its row is postponed, and the next event is a first delivery.
    If the refused message was a redelivery, the next event counts as one, too. *)
 Refuse(t) ==
     /\ place[t] = "queue"
@@ -119,7 +119,7 @@ Refuse(t) ==
     /\ starts' = [starts EXCEPT ![t] = IF again[t] /\ @ < 2 /\ "refusals count" \in Broken THEN @ + 1 ELSE @]
     /\ UNCHANGED <<place, counted, leased, kills, outages>>
 
-(* The processes live on, but nothing that runs gets its result recorded before its message comes again. *)
+(* The processes survive, but no running delivery records its result before its message is redelivered. *)
 Outage ==
     /\ outages < Outages
     /\ \E which \in SUBSET {t \in Timers : place[t] \in Processes} : which # {} /\ ComeAgain(which)
@@ -136,14 +136,14 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 (* Innocent timers are never parked. *)
 InnocentsGoFree == \A t \in Innocents : place[t] # "parked"
 
-(* A poison timer kills at most ParkAfter + 2 times: its first start is not counted, and neither is the first one by the
-   event that follows a lease. *)
+(* A poison timer crashes at most ParkAfter + 2 processes: its first start is not counted, and neither is the first start by
+   the event that follows a lease. *)
 KillsAreBounded == kills <= Cardinality(Poisons) * (ParkAfter + 2)
 
-(* An outage alone narrows nothing: every timer may begin at once, whatever runs. *)
+(* An outage alone limits nothing: every timer may begin immediately, regardless of the running timers. *)
 OutagesNarrowNothing ==
     kills = 0 /\ outages <= 1 => \A t \in Queued, p \in Processes : Fits(p, t)
 
-(* In the end every poison timer is parked and every innocent one is done. *)
+(* Eventually every poison timer is parked and every innocent timer is done. *)
 Settles == <>[](\A t \in Timers : place[t] = IF t \in Poisons THEN "parked" ELSE "done")
 =============================================================================

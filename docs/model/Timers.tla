@@ -1,38 +1,38 @@
 ------------------------------- MODULE Timers -------------------------------
 (***************************************************************************)
-(* The life of timers in one shard: ingest writes rows, schedulers publish *)
-(* due events, dispatchers deliver them, and crashes, lost messages, two   *)
-(* owners and wrong clocks get in the way.                                 *)
+(* Timers of one shard: ingest writes rows, schedulers publish due events, *)
+(* dispatchers deliver them.  The faults are crashes, lost messages, two   *)
+(* owners and wrong clocks.                                                *)
 (*                                                                         *)
-(* Time is a counter.  Actions that a healthy process performs at once are *)
-(* urgent: the clock does not tick while one of them is possible.  So a    *)
+(* Time is a counter.  Actions that a healthy process performs immediately *)
+(* are urgent: time does not advance while one of them is possible.  So a  *)
 (* late timer is a state, and lateness is an invariant, not a liveness     *)
 (* property.  Faults are never urgent, and a budget bounds each kind.      *)
 (*                                                                         *)
-(* docs/design.md has the rules (I1 ...) in words.  README.md says how to  *)
-(* run this, what each configuration covers, and what is left out.         *)
+(* docs/design.md explains the rules (I1 ...).  README.md says how to run  *)
+(* this, what each configuration covers, and what is left out.             *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
-    Timers,         \* 1..n; a timer id is also its place in the order of keys
+    Timers,         \* 1..n; a timer id is also its position in the order of keys
     Schedulers,     \* processes that may own the shard
     Dispatchers,    \* processes that deliver; in memory the same set as Schedulers
-    WriteUntil,     \* the last tick at which a write may begin or a fault strike
+    WriteUntil,     \* the last tick at which a write may begin or a fault may happen
     MaxTime,        \* the tick at which every timer must have been delivered
-    Writes,         \* how many creates, replacements and deletes are made
-    Deletes,        \* how many of them may be deletes
-    CommitTime,     \* the most ticks from the begin of a write to its commit
-    CallTime,       \* the most ticks that a callback takes
+    Writes,         \* number of creates, replacements and deletes
+    Deletes,        \* largest number of deletes among them
+    CommitTime,     \* largest number of ticks from the begin of a write to its commit
+    CallTime,       \* largest number of ticks that a callback takes
     Steppable,      \* nodes whose wall clock may jump
-    Skews,          \* how far each clock may be from true time at the beginning
+    Skews,          \* possible initial offsets of each clock from true time
     Crashes, HintLosses, TailLosses, Revivals, Losses, Handovers, ClockSteps, \* budgets of faults
     LookAhead,      \* how far ahead of the present a poll reads
     Slack,          \* how far the watermark stays behind the present
     Grace,          \* a row is overdue this long after its due time
-    Margin,         \* how far before the last complete walk a sweep begins
-    LongBound,      \* after so long a publication counts as lost in any case
-    ClockBound,     \* how far two clocks may be apart
+    Margin,         \* how far before the start of the last complete sweep the next one begins
+    LongBound,      \* after this time a publication counts as lost in any case
+    ClockBound,     \* largest difference between two clocks
     InMemory,       \* TRUE: each process schedules and delivers, with its due events in memory between the two
     Broken          \* names of the rules that this run switches off
 
@@ -43,13 +43,13 @@ VARIABLES
     rows,       \* the store: a row for each timer, or NoRow
     shard,      \* the store: claim version, watermark, largest key published (P)
     pending,    \* the write that has begun and is not committed yet
-    hints,      \* hints on their way to the owner
+    hints,      \* hints that the owner has not received yet
     queue,      \* the due queue of the bus, or in memory one for each process
-    owner,      \* whom the bus has given the partition to
+    owner,      \* the process to which the bus has assigned the partition
     sched,      \* what each scheduler knows
     disp,       \* what each dispatcher does
     offset,     \* how far each node's clock is from true time
-    ghost,      \* what happened, for the properties; no process reads it
+    ghost,      \* record of what happened, for the properties only; no process reads it
     budget
 
 vars == <<now, rows, shard, pending, hints, queue, owner, sched, disp, offset, ghost, budget>>
@@ -63,7 +63,7 @@ NoRow == [rev |-> 0, id |-> 0, due |-> 0, written |-> 0]
 NoWrite == [kind |-> None, t |-> 0, due |-> 0, began |-> 0]
 Nodes == Schedulers \union Dispatchers \union {Ingest}
 
-Ids == 1..Writes            \* each write makes one new state; its id is for the properties only
+Ids == 1..Writes            \* each write creates one new state; its id is for the properties only
 Symmetry == IF InMemory THEN Permutations(Schedulers) ELSE Permutations(Schedulers) \union Permutations(Dispatchers)
 MaxOf(a, b) == IF a > b THEN a ELSE b
 MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
@@ -74,18 +74,18 @@ Key(due, t) == due * (Cardinality(Timers) + 1) + t
 KeyOf(s) == Key(s.due, s.t)
 LastKeyAt(time) == Key(time, Cardinality(Timers))
 
-(* A state of a timer, as hints and due events name it. *)
+(* A state of a timer, as in hints and due events. *)
 StateOf(t) == [t |-> t, rev |-> rows[t].rev, due |-> rows[t].due, id |-> rows[t].id]
 Present == {t \in Timers : rows[t] # NoRow}
 
-(* Positions in the queue order by epoch, then by offset. *)
+(* Positions in the queue are ordered by epoch, then by offset. *)
 Before(p, q) == p.epoch < q.epoch \/ (p.epoch = q.epoch /\ p.at < q.at)
 Queues == IF InMemory THEN Schedulers ELSE {"bus"}
 QueueOf(n) == IF InMemory THEN n ELSE "bus"
 QueueEnd(q) == [epoch |-> queue[q].epoch, at |-> queue[q].end]
 
-(* The oldest position that is not acknowledged, or the end.  `revived` are messages that were acknowledged
-   and that a crash of the server brought back: they are kept, but no consumer gets them. *)
+(* The oldest position that is not acknowledged, or the end.  `revived` are acknowledged messages that a crash
+   of the server restored: the queue contains them, but no consumer gets them. *)
 AckFloor(q) ==
     LET kept == {m.at : m \in queue[q].messages} \union (IF Broke("floor of what is kept") THEN queue[q].revived ELSE {})
     IN  IF kept = {} THEN QueueEnd(q) ELSE [epoch |-> queue[q].epoch, at |-> MinOf(kept)]
@@ -131,13 +131,13 @@ BeginDelete(t) ==
     /\ pending' = [kind |-> "delete", t |-> t, due |-> 0, began |-> now]
     /\ UNCHANGED <<now, rows, shard, hints, queue, owner, sched, disp, offset, ghost>>
 
-(* The row that a committed write replaces: if the commit was in time (I7), its delivery must never follow. *)
+(* The state that a committed write replaces: if the commit was in time (I7), this state must never be delivered afterwards. *)
 OverNow(t) ==
     LET judgedAt == IF Broke("judge before the commit") THEN pending.began ELSE Clock(Ingest)
         inTime == t \in Present /\ judgedAt + ClockBound < rows[t].due /\ Trusted(Ingest)
     IN  IF inTime THEN {rows[t].id} ELSE {}
 
-(* I3: a revision is never used twice for a timer, not after a delete either. *)
+(* I3: a revision is never used twice for a timer, also after a delete. *)
 NextRevision(t) == IF Broke("revisions count") THEN rows[t].rev + 1 ELSE ghost.ids + 1
 
 Commit ==
@@ -166,7 +166,7 @@ Fenced(s) == sched[s].version # shard.version
 
 Stop(s) == [sched EXCEPT ![s] = Off]
 
-(* The bus gives the partition to a process.  What was hinted before is not delivered (Live). *)
+(* The bus assigns the partition to a process.  Earlier hints are not delivered (mode Live). *)
 Assign(s) ==
     /\ owner = None /\ sched[s].role = "off" /\ Trusted(s)
     /\ owner' = s
@@ -174,8 +174,8 @@ Assign(s) ==
     /\ sched' = [sched EXCEPT ![s] = [Off EXCEPT !.role = "assigned"]]
     /\ UNCHANGED <<now, rows, shard, pending, queue, disp, offset, ghost, budget>>
 
-(* The end of the queue is noted, and the shard claimed: version + 1.  Keys up to the barrier may have been
-   published by an earlier owner. *)
+(* The scheduler notes the end of the queue, then claims the shard: version + 1.  An earlier owner may have
+   published keys up to the handover barrier. *)
 Claim(s) ==
     /\ sched[s].role = "assigned"
     /\ IF owner # s
@@ -208,7 +208,7 @@ Poll(s) ==
                     ELSE [sched EXCEPT ![s].armed = @ \union new, ![s].read = MaxIn({KeyOf(k) : k \in found})]
         /\ UNCHANGED <<now, rows, shard, pending, hints, queue, owner, disp, offset, ghost, budget>>
 
-(* A hint within the look-ahead is armed wherever the read cursor is; behind the barrier the sweep decides. *)
+(* A hint within the look-ahead is armed, regardless of the read cursor; for keys up to the handover barrier the sweep decides. *)
 TakeHint(s, h) ==
     /\ Owns(s) /\ owner = s /\ h \in hints
     /\ hints' = hints \ {h}
@@ -221,7 +221,7 @@ Append(k, q) == [queue EXCEPT ![q].messages = @ \union {Message(k, q)}, ![q].end
 Flight(k, s) == [t |-> k.t, rev |-> k.rev, due |-> k.due, pos |-> QueueEnd(QueueOf(s)), since |-> Clock(s)]
 NotePublished(k) == [ghost EXCEPT !.published = @ \union {k.id}]
 
-(* At its time, never before, an armed state goes to the queue. *)
+(* An armed state is published at its time, never before. *)
 Release(s, k) ==
     /\ Owns(s) /\ k \in sched[s].armed /\ k.due <= Clock(s)
     /\ queue' = Append(k, QueueOf(s))
@@ -229,7 +229,7 @@ Release(s, k) ==
     /\ ghost' = NotePublished(k)
     /\ UNCHANGED <<now, rows, shard, pending, hints, owner, disp, offset, budget>>
 
-(* I6: the watermark covers the keys up to the read cursor that are published, and stays behind the present.
+(* I6: the watermark covers the published keys up to the read cursor, and stays behind the present.
    In memory a publication does not survive the process, so the watermark waits for outcomes. *)
 Unsure(s) == {KeyOf(k) : k \in sched[s].armed} \union
              IF InMemory /\ ~Broke("watermark before outcome") THEN {KeyOf(f) : f \in sched[s].inFlight} ELSE {}
@@ -245,7 +245,7 @@ Advance(s) ==
        ELSE shard' = [shard EXCEPT !.watermark = Watermark(s)] /\ UNCHANGED sched
     /\ UNCHANGED <<now, rows, pending, hints, queue, owner, disp, offset, ghost, budget>>
 
-(* The dispatchers have acknowledged everything below the floor, after its outcome was in the store (I10). *)
+(* The dispatchers have acknowledged every message below the floor, after its outcome was in the store (I10). *)
 Passed(f, s) == Before(f.pos, AckFloor(QueueOf(s))) \/ Broke("drop before the floor")
 
 TakeFloor(s) ==
@@ -257,8 +257,8 @@ TakeFloor(s) ==
                                   ![s].read = IF falls THEN MinOf({@, shard.watermark}) ELSE @]
         /\ UNCHANGED <<now, rows, shard, pending, hints, queue, owner, disp, offset, ghost, budget>>
 
-(* I4, I12: the sweep reads overdue rows that the poll has passed.  One that is neither armed nor in flight was
-   lost, unless an earlier owner may have published it and the floor has not passed that owner's end. *)
+(* I4, I12: the sweep reads overdue rows up to the read cursor.  A row that is neither armed nor in flight was
+   lost, unless an earlier owner may have published it and the floor has not passed the end of the queue at the claim. *)
 Overdue(s) == {t \in Present : /\ rows[t].due + Grace < Clock(s)
                                /\ Key(rows[t].due, t) >= sched[s].sweepFrom
                                /\ Key(rows[t].due, t) <= sched[s].read}
@@ -288,7 +288,7 @@ Sweep(s) ==
 -----------------------------------------------------------------------------
 (* Dispatchers. *)
 
-(* The messages, with those that d held free again. *)
+(* The messages, with those that d had taken available again. *)
 Freed(d, messages) == {[m EXCEPT !.by = IF @ = d THEN None ELSE @] : m \in messages}
 
 Take(d, m) ==
@@ -299,7 +299,7 @@ Take(d, m) ==
 
 Matches(m) == m.t \in Present /\ rows[m.t].rev = m.rev
 
-(* I7: wait for the time, then read the row, then deliver at once. *)
+(* I7: wait for the time, then read the row, then deliver immediately. *)
 Check(d) ==
     /\ disp[d].step = "taken" /\ Trusted(d)
     /\ Clock(d) >= disp[d].m.due
@@ -336,7 +336,7 @@ Ack(d) ==
         /\ disp' = [disp EXCEPT ![d] = Idle]
         /\ UNCHANGED <<now, rows, shard, pending, hints, owner, sched, offset, ghost, budget>>
 
-(* A node whose clock is beyond the bound gives back what it has not begun. *)
+(* A node whose clock is beyond the bound returns messages whose delivery has not begun. *)
 GiveBack(d) ==
     /\ disp[d].step \in {"taken", "checked"} /\ ~Trusted(d)
     /\ queue' = [queue EXCEPT ![QueueOf(d)].messages = Freed(d, @)]
@@ -372,13 +372,13 @@ CrashProcess(p) ==
     /\ queue' = [queue EXCEPT ![p].messages = {}]
     /\ UNCHANGED <<now, rows, shard, pending, hints, offset>>
 
-(* The partition is taken from a process that does not notice, as when it was stopped for a while. *)
+(* A process loses the partition without noticing, for example because it was suspended. *)
 LosePartition(s) ==
     /\ owner = s /\ Spend("losses") /\ Fault
     /\ owner' = None
     /\ UNCHANGED <<now, rows, shard, pending, hints, queue, sched, disp, offset>>
 
-(* An orderly hand-over: the watermark is advanced and the claim released with the largest key published.  In
+(* A graceful handover: the watermark is advanced and the claim released with the largest published key.  In
    memory, due events that were not begun are dropped, and those that were begun are finished first. *)
 HandOver(s) ==
     LET unfenced == ~Fenced(s)
@@ -393,8 +393,8 @@ HandOver(s) ==
            ELSE UNCHANGED <<queue, disp>>
         /\ UNCHANGED <<now, rows, pending, hints, offset, ghost>>
 
-(* The queue's server crashes.  It may lose the messages behind some position, whose places are then used
-   again, and it may bring acknowledged ones back. *)
+(* The queue's server crashes.  It may lose all messages from a position on, and then assigns these positions
+   again.  It may also restore acknowledged messages. *)
 LoseTail(at) ==
     LET q == queue["bus"]
         epoch == IF at < q.end /\ ~Broke("no epoch") THEN q.epoch + 1 ELSE q.epoch
@@ -409,7 +409,7 @@ Revive(at) ==
         /\ queue' = [queue EXCEPT !["bus"].revived = @ \union {at}]
         /\ UNCHANGED <<now, rows, shard, pending, hints, owner, sched, disp, offset>>
 
-(* A wall clock jumps, or is set right again. *)
+(* A wall clock jumps, or is corrected. *)
 StepClock(n, to) ==
     /\ offset[n] # to /\ Spend("clockSteps") /\ Fault
     /\ offset' = [offset EXCEPT ![n] = to]
@@ -451,22 +451,22 @@ Next == Urgent \/ Unhurried \/ Faults \/ Tick
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-(* What must hold. *)
+(* Invariants. *)
 
-(* I7, I8: nothing is delivered early, nor after an answer that said it would not be; I2: and nothing is removed
-   that was not delivered. *)
+(* I7, I8: no timer is delivered early, or after an answer that excluded the delivery; I2: no row is removed
+   without its delivery. *)
 NeverWrong == ghost.wrong = "no"
 
 (* No timer is lost, and none needs the long bound. *)
 DeliveredInTime == now = MaxTime => (Present = {} /\ pending = NoWrite)
 
-(* Duplicates, on the queue (I12) and for the receiver, come from faults only. *)
+(* Only faults cause duplicates, on the queue (I12) and for the receiver. *)
 OnceWithoutFaults ==
     ghost.faults = 0 =>
         /\ \A i \in Ids : ghost.delivered[i] <= 1
         /\ \A q \in Queues : \A m, n \in queue[q].messages : m.id = n.id => m = n
 
-(* I6: what lies below the watermark was published, unless its commit took longer than the slack.  A publication
+(* I6: rows below the watermark were published, unless their commit took longer than the slack.  A publication
    in memory does not count, because it does not survive the process. *)
 WatermarkCovers ==
     \A t \in Present :
