@@ -1,4 +1,4 @@
-// Package examples holds one program per folder, each a Timerbus and what a user does with it. README.md lists them.
+// Package examples contains one program per folder. Each runs a Timerbus and uses it. README.md lists them.
 //
-// This package owns nothing but the test that runs them all and compares what they print (output_test.go).
+// This package itself contains only the test that runs all examples and compares their output (output_test.go).
 package examples

@@ -15,8 +15,8 @@ import (
 
 //testenv:need postgres redis kafka
 
-// TestOutput runs every example as a user would, and compares what it prints with its expected.txt, in which * stands
-// for anything within a line.
+// TestOutput runs every example like a user, and compares its output with its expected.txt, in which * matches any text
+// within a line.
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	folder := build(t)
@@ -24,7 +24,7 @@ func TestOutput(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		// The server it needs: testenv's name of it, and the flag that takes its address.
+		// The server that it needs: its name in testenv, and the flag for its address.
 		server, flag string
 	}{
 		{name: "ordertimeout"},
@@ -62,7 +62,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// build builds all examples, without what debuggers want: linking is most of the work.
+// build builds all examples, without debug information, because linking takes most of the time.
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -93,7 +93,7 @@ func compare(t *testing.T, got, want string) {
 	t.Helper()
 	gotLines, wantLines := slices.Collect(strings.Lines(got)), slices.Collect(strings.Lines(want))
 	for i, line := range gotLines {
-		// Lines hold no other special character of path.Match, and no slash where a star is.
+		// Lines contain no other special character of path.Match, and no slash in the text that * matches.
 		if i >= len(wantLines) {
 			t.Errorf("line %d is too many: %s", i+1, line)
 			continue
@@ -107,7 +107,7 @@ func compare(t *testing.T, got, want string) {
 	}
 }
 
-// address is where a server is. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
+// address returns the address of a server. If there is none the test is skipped, unless TIMERBUS_REQUIRE names the server.
 func address(t *testing.T, server string) string {
 	t.Helper()
 	variable := "TIMERBUS_TEST_" + strings.ToUpper(server)
@@ -121,7 +121,7 @@ func address(t *testing.T, server string) string {
 	return address
 }
 
-// TestComparisonCatches plants differences.
+// TestComparisonCatches checks that compare reports differences.
 func TestComparisonCatches(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{"a\nb\n", "a\n"}, {"a\n", "a\nb\n"}, {"a\n", "b\n"}, {"after 1 s: x\n", "after * s: y\n"}, {"", "a\n"},

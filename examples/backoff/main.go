@@ -1,7 +1,7 @@
-// Command backoff shows a receiver that is away for a while: a failed callback is tried again by the timer's policy,
-// after longer and longer pauses, and every attempt is in the timer's history.
+// Command backoff shows the retries of a receiver that is down for a while. The timer's policy retries a failed callback
+// with growing delays, and the timer's history contains every attempt.
 //
-// It imports Timerbus as a user's program would. main.go is all of it.
+// It imports Timerbus like a user's program. main.go is the whole example.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// failures are how often the receiver is away.
+	// failures is how many callbacks the receiver answers with 503.
 	failures = 3
 	first    = 200 * time.Millisecond
 )
@@ -70,8 +70,8 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	}
 }
 
-// tell prints the history, oldest first, and checks the pauses: 200 ms, 400 ms, 800 ms, each up to a tenth shorter or
-// longer, so that timers that failed together do not come back together.
+// tell prints the history, oldest first, and checks the delays: 200 ms, 400 ms, 800 ms. Jitter makes each up to a tenth
+// shorter or longer, so that timers that failed together are not retried together.
 func tell(ctx context.Context, c *client.Client, out io.Writer) error {
 	history, err := c.TimerHistory(ctx, client.HistoryRequest{TimerID: "send-invoice"})
 	if err != nil {

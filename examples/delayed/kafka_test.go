@@ -21,8 +21,8 @@ import (
 
 //testenv:need kafka
 
-// TestDelayOnKafka: Watermill's Kafka Pub/Sub has no delays. A message with any bytes in it, whose delay is Watermill's
-// own metadata, comes out of Kafka when its time has come, as it was published; reading it takes nothing of Timerbus'.
+// TestDelayOnKafka: Watermill's Kafka Pub/Sub has no delays. A message with arbitrary bytes and Watermill's delay
+// metadata arrives on Kafka unchanged after its delay. Its reader needs no code of Timerbus.
 func TestDelayOnKafka(t *testing.T) {
 	broker := os.Getenv("TIMERBUS_TEST_KAFKA")
 	if broker == "" {

@@ -1,7 +1,7 @@
-// Command delayed publishes Watermill messages that arrive later, with Watermill's own delay metadata, on a Pub/Sub
-// that knows no delays: in memory, or Kafka with -kafka HOST:PORT.
+// Command delayed publishes delayed Watermill messages, with Watermill's delay metadata, on a Pub/Sub without delays:
+// in memory, or Kafka with -kafka HOST:PORT.
 //
-// It imports Watermill and Timerbus as a user's program would. main.go is the example, pubsub.go what it runs on.
+// It imports Watermill and Timerbus like a user's program. main.go is the example, pubsub.go opens the Pub/Sub.
 package main
 
 import (
@@ -42,12 +42,12 @@ func run(ctx context.Context, kafka string, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 
-	// This is all it takes: a Publisher around the one that is there.
+	// A Publisher around the existing one adds the delays.
 	delayed, err := watermillclient.NewDelayed(watermillclient.DelayedConfig{Publisher: publisher, Timers: service.Client()})
 	if err != nil {
 		return err
 	}
-	// A topic of its own for each run, since Kafka keeps what earlier runs left.
+	// Each run uses a new topic, because Kafka keeps the messages of earlier runs.
 	topic := "emails." + watermill.NewShortUUID()
 	if err := makeTopic(subscriber, topic); err != nil {
 		return err
@@ -85,7 +85,7 @@ func run(ctx context.Context, kafka string, out io.Writer) (err error) {
 	return nil
 }
 
-// warmUp waits until the subscription works: members of a Kafka group take seconds to find together.
+// warmUp waits until the subscription works: a Kafka group needs seconds to form.
 func warmUp(ctx context.Context, p message.Publisher, messages <-chan *message.Message, topic string) error {
 	if err := p.Publish(topic, message.NewMessage(watermill.NewUUID(), nil)); err != nil {
 		return err

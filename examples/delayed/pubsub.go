@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
 )
 
-// pubsub is a Pub/Sub without delays: nothing in it knows of Timerbus.
+// pubsub opens a Pub/Sub without delays. It does not depend on Timerbus.
 func pubsub(broker string) (message.Publisher, message.Subscriber, error) {
 	if broker == "" {
 		inMemory := gochannel.NewGoChannel(gochannel.Config{}, nil)
@@ -33,7 +33,7 @@ func pubsub(broker string) (message.Publisher, message.Subscriber, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// Brokers that make topics by themselves need none of this.
+	// Not necessary with brokers that create topics automatically.
 	for _, topic := range []string{watermillclient.Commands, watermillclient.Fired, watermillclient.Results, watermillclient.Dead} {
 		if err := makeTopic(subscriber, topic); err != nil {
 			return nil, nil, err
@@ -42,7 +42,7 @@ func pubsub(broker string) (message.Publisher, message.Subscriber, error) {
 	return publisher, subscriber, nil
 }
 
-// makeTopic makes a topic where that is not done by itself.
+// makeTopic creates a topic if the Pub/Sub does not do this automatically.
 func makeTopic(s message.Subscriber, topic string) error {
 	if initializer, able := s.(message.SubscribeInitializer); able {
 		return initializer.SubscribeInitialize(topic)

@@ -1,9 +1,9 @@
-// Command ordertimeout is a saga with a deadline: an order that is not paid in time is cancelled and gives its seats
-// back. The order's handlers are Watermill's, and so are the timers: placing an order publishes a command that creates
-// one, paying publishes one that deletes it, and what fires comes as a message on a topic of the shop's own.
+// Command ordertimeout is a saga with a deadline: an order that is not paid in time is cancelled and its seats are
+// released. Orders and timers are Watermill messages: placing an order publishes a command that creates its timer, paying
+// publishes a command that deletes it, and the fired timer is a message on a topic of the shop.
 //
-// It imports Watermill and Timerbus as a user's program would, and never calls Timerbus' HTTP API. main.go is all of
-// it.
+// It imports Watermill and Timerbus like a user's program, and never calls Timerbus' HTTP API. main.go is the whole
+// example.
 package main
 
 import (
@@ -27,13 +27,13 @@ const timeToPay = "1s"
 
 func main() { program.Main(run) }
 
-// order is what the shop's messages carry.
+// order is the payload of the shop's messages.
 type order struct {
 	ID    string `json:"id"`
 	Seats int    `json:"seats"`
 }
 
-// shop handles orders. What it prints comes from one handler at a time.
+// shop handles orders. Only one handler prints at a time.
 type shop struct {
 	publisher message.Publisher
 	out       io.Writer
@@ -41,7 +41,7 @@ type shop struct {
 }
 
 func run(ctx context.Context, out io.Writer) (err error) {
-	// What is published is handled when Publish returns, so that nothing overtakes anything.
+	// Publish returns after the message was handled, so messages are handled in order.
 	pubsub := gochannel.NewGoChannel(gochannel.Config{BlockPublishUntilSubscriberAck: true}, nil)
 	_, stop, err := program.Timerbus(ctx, timerbus.Options{
 		Store:     "memory:",
@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	routed := make(chan error, 1)
 	go func() { routed <- router.Run(ctx) }()
 	<-router.Running()
-	// Timerbus first: a router that closes takes the Pub/Sub with it.
+	// Stop Timerbus first: a router that closes also closes the Pub/Sub.
 	defer func() { err = errors.Join(err, stop(), router.Close(), <-routed) }()
 
 	for _, step := range []struct {
@@ -68,7 +68,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		{"orders.placed", order{"order-1", 2}},
 		{"orders.placed", order{"order-2", 3}},
 		{"orders.paid", order{"order-1", 2}},
-		{"", order{}}, // the other one is not paid: its timer fires
+		{"", order{}}, // order-2 is not paid: its timer fires
 	} {
 		if step.topic != "" {
 			if err := s.publish(step.topic, step.order); err != nil {
@@ -92,7 +92,7 @@ func (s *shop) publish(topic string, o order) error {
 	return s.publisher.Publish(topic, message.NewMessage(watermill.NewUUID(), body))
 }
 
-// placed sets the order's timer.
+// placed creates the order's timer.
 func (s *shop) placed(m *message.Message) error {
 	var o order
 	if err := json.Unmarshal(m.Payload, &o); err != nil {
@@ -112,7 +112,7 @@ func (s *shop) placed(m *message.Message) error {
 	return nil
 }
 
-// paid removes it.
+// paid deletes the order's timer.
 func (s *shop) paid(m *message.Message) error {
 	var o order
 	if err := json.Unmarshal(m.Payload, &o); err != nil {
@@ -130,8 +130,8 @@ func (s *shop) paid(m *message.Message) error {
 	return nil
 }
 
-// timedOut gives the seats back. A payment may have crossed with the timer, so a real shop looks at the order
-// before it does; and it remembers the delivery's id, since deliveries may repeat.
+// timedOut releases the seats. The order may have been paid at the same time, so a real shop checks the order
+// first. It also remembers the delivery's id, because deliveries may repeat.
 func (s *shop) timedOut(m *message.Message) error {
 	_, fired, err := watermillclient.ReadFired(m)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Command redisstreams puts Timerbus' topics on Redis streams, by Watermill's Pub/Sub for them: a program publishes
-// commands to one stream, and reads what fires from another.
+// Command redisstreams uses Redis streams for Timerbus' topics, with Watermill's Pub/Sub for Redis: a program publishes
+// commands to one stream, and reads fired timers from another.
 //
 //	go run ./redisstreams -redis redis://HOST:PORT
 //
-// It imports Watermill and Timerbus as a user's program would. main.go is all of it.
+// It imports Watermill and Timerbus like a user's program. main.go is the whole example.
 package main
 
 import (
@@ -39,7 +39,7 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 	db := redis.NewClient(options) // the subscriber closes it
 	publisher, err := redisstream.NewPublisher(redisstream.PublisherConfig{
 		Client: db,
-		// Streams grow until somebody trims them.
+		// Streams grow until they are trimmed.
 		DefaultMaxlen: 100_000,
 	}, watermill.NopLogger{})
 	if err != nil {
@@ -52,7 +52,7 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, subscriber.Close()) }()
-	// Streams of its own for each run: what another run left would be read first.
+	// Each run uses new streams. Otherwise it would read the messages of earlier runs first.
 	prefix := "timerbus-" + watermill.NewShortUUID()
 	_, stop, err := program.Timerbus(ctx, timerbus.Options{
 		Store:     "memory:",

@@ -1,7 +1,7 @@
-// Command reminder is a reminder that comes again until somebody is done: the receiver of the callback answers when
-// it wants to be called next, and the timer lives on.
+// Command reminder is a reminder that repeats until its task is done: the receiver's answer to the callback contains the
+// time of the next call, and the timer is rescheduled.
 //
-// It imports Timerbus as a user's program would. main.go is all of it.
+// It imports Timerbus like a user's program. main.go is the whole example.
 package main
 
 import (
@@ -63,9 +63,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	return outcome(ctx, service, out)
 }
 
-// remind answers the first calls with another time, and the last with none: the timer is done then.
+// remind answers the first calls with another time. The last answer has no time, and the timer is done.
 func remind(calls chan<- time.Time) http.Handler {
-	count := 0 // the service has one call of a timer under way at a time
+	count := 0 // the service makes only one call of a timer at a time
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		count++
 		now := time.Now()
@@ -75,12 +75,12 @@ func remind(calls chan<- time.Time) http.Handler {
 		if count < times {
 			answer.NextExecuteAt = client.At(now.Add(snooze))
 		}
-		// What cannot be written, the service asks for again.
+		// If the answer cannot be written, the service calls again.
 		_ = json.NewEncoder(w).Encode(answer)
 	})
 }
 
-// outcome waits until the last answer is written down.
+// outcome waits until the outcome of the last call is in the store.
 func outcome(ctx context.Context, service *timerbus.Service, out io.Writer) error {
 	for {
 		t, err := service.Client().GetTimer(ctx, client.TimerSelection{TimerID: "water-the-plants"})

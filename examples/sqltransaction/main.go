@@ -1,9 +1,9 @@
-// Command sqltransaction publishes commands inside the caller's own database transaction: an order and its timer are
-// there together or not at all. The topics are tables of PostgreSQL, by Watermill's SQL Pub/Sub; no broker runs.
+// Command sqltransaction publishes commands inside the caller's database transaction: an order and its timer are
+// committed or rolled back together. The topics are PostgreSQL tables, with Watermill's SQL Pub/Sub; there is no broker.
 //
 //	go run ./sqltransaction -postgres postgres://USER:PASSWORD@HOST:PORT/DATABASE
 //
-// It imports Watermill and Timerbus as a user's program would. main.go is the example, shop.go the database.
+// It imports Watermill and Timerbus like a user's program. main.go is the example, shop.go the database.
 package main
 
 import (
@@ -31,8 +31,8 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	// The timers could be anywhere; here they are in the same database. One process needs no broker for what is
-	// internal either: it runs inside.
+	// The timers could be in any store; here they are in the same database. The internal topics need no broker either,
+	// because there is only one process: their bus is embedded.
 	folder, err := os.MkdirTemp("", "timerbus-example-")
 	if err != nil {
 		return err

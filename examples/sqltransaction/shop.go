@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
 )
 
-// shop keeps orders, and topics, in a database.
+// shop stores orders and topics in a database.
 type shop struct {
 	server, url string
 	db          *pgxpool.Pool
@@ -28,7 +28,7 @@ type shop struct {
 
 var errSoldOut = errors.New("sold out")
 
-// openShop makes a database and the tables in it.
+// openShop creates a database and its tables.
 func openShop(ctx context.Context, server string) (_ *shop, err error) {
 	if server == "" {
 		return nil, errors.New("no server: give -postgres URL or DATABASE_URL")
@@ -56,7 +56,7 @@ func openShop(ctx context.Context, server string) (_ *shop, err error) {
 	return s, s.openTopics()
 }
 
-// openTopics makes a Publisher outside of transactions, which Timerbus has, and a Subscriber.
+// openTopics creates a Subscriber, and a Publisher without transactions, which Timerbus uses.
 func (s *shop) openTopics() (err error) {
 	db := watermillsql.BeginnerFromPgx(s.db)
 	s.publisher, err = watermillsql.NewPublisher(db, watermillsql.PublisherConfig{
@@ -72,13 +72,14 @@ func (s *shop) openTopics() (err error) {
 	return err
 }
 
-// place takes an order and sets its timer, due after that long, in one transaction. What it returns before the commit leaves neither.
+// place stores an order and creates its timer, which is due after the duration due, in one transaction. If it returns an
+// error, neither exists.
 func (s *shop) place(ctx context.Context, id, due string, inStock bool) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO orders VALUES ($1)", id); err != nil {
 			return err
 		}
-		// The table of the topic is there: Timerbus has subscribed to it.
+		// The table of the topic exists, because Timerbus has subscribed to it.
 		publisher, err := watermillsql.NewPublisher(watermillsql.TxFromPgx(tx), watermillsql.PublisherConfig{
 			SchemaAdapter: watermillsql.DefaultPostgreSQLSchema{},
 		}, watermill.NopLogger{})
@@ -100,7 +101,7 @@ func (s *shop) place(ctx context.Context, id, due string, inStock bool) error {
 	})
 }
 
-// close removes the database.
+// close drops the database.
 func (s *shop) close() error {
 	var errs []error
 	if s.subscriber != nil {

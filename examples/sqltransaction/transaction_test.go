@@ -15,8 +15,8 @@ import (
 
 //testenv:need postgres
 
-// TestCommandInATransaction: of a transaction that is rolled back nothing is left, neither order nor timer; the timer
-// of one that is committed fires.
+// TestCommandInATransaction: a transaction that is rolled back leaves neither order nor timer; the timer of a committed
+// transaction fires.
 func TestCommandInATransaction(t *testing.T) {
 	server := os.Getenv("TIMERBUS_TEST_POSTGRES")
 	if server == "" {
@@ -57,7 +57,7 @@ func TestCommandInATransaction(t *testing.T) {
 	if _, d, err := watermillclient.ReadFired(m); err != nil || d.TimerID != "committed" {
 		t.Errorf("fired %+v, %v", d, err)
 	}
-	// Commands are applied in order, and the later one has fired: had there been another, it would be here.
+	// Commands are applied in order, and the later timer has fired. So the earlier one would exist by now.
 	page, err := service.Client().ListTimers(t.Context(), client.ListTimersRequest{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package program is what the examples share: the start and the end of a program that has a Timerbus inside.
+// Package program starts and stops a program with a Timerbus inside, for all examples.
 //
-// It imports pkg/timerbus, as the examples do, and holds nothing that an example is about.
+// It imports pkg/timerbus, like the examples, and contains nothing that an example demonstrates.
 package program
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// patience is how long an example may take; it should take seconds.
+// patience is the time limit of an example, which should need only seconds.
 const patience = time.Minute
 
 // Main runs an example and ends the process. An example prints to out.
@@ -34,8 +34,8 @@ func Main(example func(ctx context.Context, out io.Writer) error) {
 	}
 }
 
-// Timerbus opens a Timerbus and runs it until stop, which waits for it. It is ready when Timerbus returns: Pub/Subs
-// in memory forget what is published before somebody has subscribed. Timers may fire onto the topics.
+// Timerbus opens a Timerbus and runs it until stop, which waits for its end. The service is ready when Timerbus returns,
+// because Pub/Subs in memory drop messages that are published before the first subscription. Timers may use the topics.
 func Timerbus(ctx context.Context, o timerbus.Options, topics ...string) (_ *timerbus.Service, stop func() error, err error) {
 	o.CallbackAllow = "loopback"
 	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))

@@ -1,7 +1,7 @@
-// Command receiver takes callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
+// Command receiver receives callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
 //
-// It imports the Standard Webhooks library and nothing of Timerbus, as a user's receiver would. main.go is all of
-// it.
+// It imports the Standard Webhooks library and nothing of Timerbus, like a user's receiver. main.go is the whole
+// example.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// maxBody is more than any callback has.
+// maxBody is larger than any callback body, in bytes.
 const maxBody = 1 << 20
 
 func main() {
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return server.Serve(listener)
 }
 
-// receiver answers callbacks. verify is given the body as it came; what was accepted goes to out.
+// receiver answers callbacks. verify gets the body as received. receiver prints accepted callbacks to out.
 func receiver(verify func(body []byte, header http.Header) error, out io.Writer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -65,7 +65,7 @@ func receiver(verify func(body []byte, header http.Header) error, out io.Writer)
 			http.Error(w, "the body is not a callback", http.StatusBadRequest)
 			return
 		}
-		// What has this id already been done for need not be done again.
+		// A real receiver skips ids that it has already processed.
 		fmt.Fprintf(out, "%s: %q %s\n", r.Header.Get("Webhook-Id"), callback.TimerID, callback.Payload)
 		w.WriteHeader(http.StatusNoContent)
 	})

@@ -1,4 +1,4 @@
-// Takes callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
+// Receives callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
 //
 //     WEBHOOK_SECRET=whsec_… node receiver.mjs PORT
 
@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 import { Webhook } from "standardwebhooks";
 
-// Whether the body, as it came, is signed with the secret, and lately.
+// Reports whether the body, as received, is signed with the secret, and recently.
 export function verified(webhook, body, headers) {
   try {
     webhook.verify(body, headers, { jsonParse: false });
@@ -32,7 +32,7 @@ export function receiver(secret) {
         return;
       }
       const callback = JSON.parse(body);
-      // What has this id already been done for need not be done again.
+      // A real receiver skips ids that it has already processed.
       console.log(request.headers["webhook-id"], callback.timerId, callback.payload);
       response.writeHead(204).end();
     } catch (error) {

@@ -15,7 +15,7 @@ const headers = (vector, changed = {}) => ({
   ...changed,
 });
 
-// The library's clock, so long after the callback.
+// Runs check with the library's clock set to this number of seconds after the callback.
 function at(vector, seconds, check) {
   mock.timers.enable({ apis: ["Date"], now: (Number(vector["webhook-timestamp"]) + seconds) * 1000 });
   try {

@@ -1,4 +1,4 @@
-"""Takes callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
+"""Receives callbacks and accepts those that are signed with the secret in WEBHOOK_SECRET.
 
     WEBHOOK_SECRET=whsec_… python3 receiver.py PORT
 """
@@ -12,10 +12,10 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 
 def verified(webhook: Webhook, body: bytes, headers) -> bool:
-    """Whether the body, as it came, is signed with the secret, and lately."""
+    """Report whether the body, as received, is signed with the secret, and recently."""
     try:
         webhook.verify(body, dict(headers), json_parse=False)
-    except (WebhookVerificationError, ValueError):  # the latter for headers that make no sense
+    except (WebhookVerificationError, ValueError):  # ValueError: malformed headers
         return False
     return True
 
@@ -23,13 +23,13 @@ def verified(webhook: Webhook, body: bytes, headers) -> bool:
 class Receiver(BaseHTTPRequestHandler):
     webhook: Webhook
 
-    def do_POST(self):  # the name that http.server asks for
+    def do_POST(self):  # the name that http.server requires
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if not verified(self.webhook, body, self.headers):
             self.send_error(401, "the signature is not right")
             return
         callback = json.loads(body)
-        # What has this id already been done for need not be done again.
+        # A real receiver skips ids that it has already processed.
         print(self.headers["webhook-id"], callback["timerId"], callback["payload"], flush=True)
         self.send_response(204)
         self.end_headers()

@@ -23,7 +23,7 @@ class Signatures(unittest.TestCase):
         self.assertTrue(self.vectors)
 
     def at(self, vector, seconds=0):
-        """The library's clock, so long after the callback."""
+        """Set the library's clock to this number of seconds after the callback."""
         now = datetime.datetime.fromtimestamp(int(vector["webhook-timestamp"]) + seconds, tz=datetime.timezone.utc)
         clock = mock.Mock(wraps=datetime.datetime)
         clock.now.return_value = now
