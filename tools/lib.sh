@@ -1,11 +1,11 @@
-# What the checks of the running service share; they source it with `set -euo pipefail` and the repository as $root.
+# Functions for the checks of the running service. They source this file with `set -euo pipefail` and the repository as $root.
 
 fail() {
 	echo "$*" >&2
 	exit 1
 }
 
-# cached KIND NAME FILE… sets folder to the folder for what is made of the files, and returns 0 if it is to be filled.
+# cached KIND NAME FILE… sets folder to the cache folder for these files, and returns 0 if the caller must fill it.
 cached() {
 	local kind=$1 name=$2
 	shift 2
@@ -16,14 +16,14 @@ cached() {
 	mkdir -p "$folder"
 }
 
-# install_python KIND NAME REQUIREMENTS sets folder to one with the packages, for PYTHONPATH.
+# install_python KIND NAME REQUIREMENTS sets folder to a folder with the packages, for PYTHONPATH.
 install_python() {
 	cached "$1" "$2" "$3" || return 0
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-warn-conflicts --target "$folder" -r "$3"
 	touch "$folder/.installed"
 }
 
-# install_node KIND NAME DIRECTORY sets folder to one with the node_modules of the directory's package-lock.json.
+# install_node KIND NAME DIRECTORY sets folder to a folder with the node_modules of the directory's package-lock.json.
 install_node() {
 	cached "$1" "$2" "$3"/package{,-lock}.json || return 0
 	cp "$3"/package{,-lock}.json "$folder"
@@ -42,7 +42,7 @@ stop() {
 }
 trap stop EXIT
 
-# start NAME PATTERN COMMAND… runs a process and sets url to what its log has behind the pattern.
+# start NAME PATTERN COMMAND… runs a process and sets url to the group that the pattern matches in its log.
 start() {
 	local log=$work/$1.log pattern=$2
 	shift 2
@@ -59,7 +59,7 @@ start() {
 	fail "it did not start: $*"
 }
 
-# start_service ARGUMENT… runs `timerbus dev` on free ports and waits until it takes requests; url is its address.
+# start_service ARGUMENT… runs `timerbus dev` on free ports and waits until it accepts requests; url is its address.
 start_service() {
 	start service '^ *HTTP API *\(http:[^ ]*\).*' bin/timerbus dev --data "$work/data" --listen 127.0.0.1:0 --nats-listen "" --log-format json "$@"
 	for _ in {1..100}; do

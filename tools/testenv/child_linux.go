@@ -2,8 +2,8 @@ package main
 
 import "syscall"
 
-// childAttributes keep a terminal's interrupt away from servers, so that the command can still use them
-// while it ends, and end them with testenv however that ends.
+// childAttributes puts servers into a separate process group, so that an interrupt from the terminal does not reach them
+// and the command can still use them while it ends. They are killed when testenv ends for any reason.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,8 +4,8 @@ package main
 
 import "syscall"
 
-// childAttributes keep a terminal's interrupt away from servers, so that the command can still use them
-// while it ends.
+// childAttributes puts servers into a separate process group, so that an interrupt from the terminal does not reach them
+// and the command can still use them while it ends.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -15,16 +15,16 @@ import (
 
 const askEngine = 5 * time.Second
 
-// container says how a server runs as a container.
+// container describes how a server runs as a container.
 type container struct {
 	image   string
 	port    string // as "5432/tcp"
 	env     map[string]string
 	command []string
-	// ready is the line of the log that says that it answers, and which time it does.
+	// ready is the log line that means that the server answers, and occurrence is how often it must appear.
 	ready      string
 	occurrence int
-	// address makes the server's address of host:port.
+	// address returns the server's address for host:port.
 	address func(hostPort string) string
 }
 
@@ -34,7 +34,7 @@ func (s *site) contain(ctx context.Context, c *container) (address string, ok bo
 	if !hasImage(ctx, c.image) {
 		return "", false, nil
 	}
-	// Its reaper is one more image to pull; what is started here is stopped here.
+	// The reaper of testcontainers would be another image to pull. It is not needed, because testenv stops its containers.
 	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
 		return "", false, err
 	}

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// control lets tests deal with the processes that testenv started, over HTTP:
+// control lets tests control the processes that testenv started, over HTTP:
 //
 //	POST /kill/{process}    kill -9 of the process and all its children
 //	POST /freeze/{process}  SIGSTOP, and /thaw/{process} SIGCONT
-//	POST /start/{process}   start it again, on the same folder and port; answers when it is ready
+//	POST /start/{process}   start it again, with the same folder and port; the answer follows when it is ready
 //
-// 204 means done; otherwise the answer's text says what is wrong.
+// 204 means success; otherwise the body of the answer contains the error.
 type control struct {
 	address string
 	server  *http.Server

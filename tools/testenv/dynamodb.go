@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// dynamodb is DynamoDB Local: the service's own emulator, with the data in memory. Its address is an
-// endpoint; region and credentials are whatever the client says.
+// dynamodb is DynamoDB Local, the emulator of AWS, with the data in memory. Its address is an
+// endpoint; it accepts any region and credentials.
 func dynamodb() recipe { return dynamoDBLocal("dynamodb", "-inMemory") }
 
-// dynamodbdisk keeps the data in files, for tests that kill it and start it again.
+// dynamodbdisk stores the data in files, for tests that kill it and start it again.
 func dynamodbdisk() recipe {
 	r := dynamoDBLocal("dynamodbdisk", "-dbPath", ".")
 	r.start = func(ctx context.Context, s *site) (string, error) {
@@ -35,8 +35,9 @@ func dynamodbdisk() recipe {
 	return r
 }
 
-// volatileFolder is for files that must outlive a process and not the machine. Where there is a file system in
-// memory it lies there: DynamoDB Local waits for the disk at every write, which takes 10 to 20 ms on an ordinary one.
+// volatileFolder returns a folder for files that must survive the end of a process but not of the machine. If the system
+// has a file system in memory, the folder is there, because DynamoDB Local waits 10 to 20 ms for an ordinary disk at every
+// write.
 func (s *site) volatileFolder() (string, error) {
 	const memory = "/dev/shm"
 	if _, err := os.Stat(memory); err != nil {
@@ -84,19 +85,19 @@ func startDynamoDB(ctx context.Context, s *site, data []string) (string, error) 
 		name: s.name,
 		path: java,
 		args: slices.Concat([]string{
-			// Tests end before the second compiler has earned what it takes: without it the suite of the engine takes
-			// a third less of the processor.
+			// The second compiler does not pay off in short tests: without it the engine's suite uses a third less
+			// processor time.
 			"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dsqlite4java.library.path=" + filepath.Join(folder, nativeFolder),
 			"-cp", filepath.Join(folder, "*"), "software.amazon.dynamodb.services.local.main.ServerRunner",
 			"-disableTelemetry", "-port", strconv.Itoa(port),
 		}, data),
-		quit:  syscall.SIGKILL, // its data goes in any case, and it hears nothing softer while it starts
+		quit:  syscall.SIGKILL, // its data is removed in any case, and while it starts it ignores other signals
 		ready: func(ctx context.Context, _ int) error { return dynamoDBReady(ctx, address) },
 	})
 	return address, err
 }
 
-// findJava returns the program itself: what is in the PATH is a link, which another user may not follow.
+// findJava returns the path of the program itself. The PATH contains a link, which another user may not be able to follow.
 func findJava() (string, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -108,13 +109,12 @@ func findJava() (string, error) {
 	return java, nil
 }
 
-// nativeFolder holds the native library of DynamoDB Local's SQLite, by the name under which it is looked
-// for.
+// nativeFolder contains the native library of DynamoDB Local's SQLite, under the file name that DynamoDB Local loads.
 const nativeFolder = "native"
 
-// nameSQLite copies the native library, whose file carries its version, to where the jar looks for it.
+// nameSQLite copies the native library, whose file name contains its version, to the path that the jar loads.
 func nameSQLite(_ context.Context, folder string) error {
-	// As sqlite4java calls platforms.
+	// The name of the platform in sqlite4java.
 	platform, suffix := runtime.GOOS+"-"+runtime.GOARCH, ".so"
 	if runtime.GOOS == "darwin" {
 		platform, suffix = "osx", ".dylib"
@@ -136,7 +136,7 @@ func nameSQLite(_ context.Context, folder string) error {
 	return os.WriteFile(filepath.Join(native, "libsqlite4java-"+platform+suffix), library, 0o755)
 }
 
-// dynamoDBReady asks something without credentials, which is refused by whoever takes requests.
+// dynamoDBReady sends a request without credentials. A server that is ready refuses it.
 func dynamoDBReady(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -21,10 +21,10 @@ const (
 	controlVariable = "TIMERBUS_TESTENV"
 )
 
-// environment is everything one run of testenv has started.
+// environment contains everything that one run of testenv has started.
 type environment struct {
 	cache  string
-	folder string // of this run, removed in the end
+	folder string // of this run, removed at the end
 	log    io.Writer
 
 	required  []string
@@ -52,14 +52,14 @@ func newEnvironment(cache string, log io.Writer) (*environment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder of this run: %w", err)
 	}
-	//nolint:gosec // a server that runs as another user must get to its own folder below
+	//nolint:gosec // a server that runs as another user must be able to reach its folder in it
 	if err := os.Chmod(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("folder of this run: %w", err)
 	}
 	return &environment{cache: cache, folder: folder, log: log, addresses: map[string]string{}}, nil
 }
 
-// repository is the folder with go.work, at or above the current one.
+// repository returns the folder with go.work: the current one or the nearest one above it.
 func repository() (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -77,7 +77,7 @@ func repository() (string, error) {
 	}
 }
 
-// start brings up all servers at once.
+// start starts all servers concurrently.
 func (e *environment) start(ctx context.Context, wanted []recipe) error {
 	found := make([]string, len(wanted))
 	group, ctx := errgroup.WithContext(ctx)
@@ -114,7 +114,7 @@ func (e *environment) start(ctx context.Context, wanted []recipe) error {
 	return err
 }
 
-// variables are for the command's environment, sorted.
+// variables returns the variables for the command's environment, sorted.
 func (e *environment) variables() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(e.addresses)) {

@@ -19,22 +19,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// kafka is Apache Kafka with one node, which is broker and controller. It has no container: brokers tell
-// clients their address, so they must know their port before a container engine has chosen one.
+// kafka is Apache Kafka with one node, which is broker and controller. It has no container: brokers send their
+// address to clients, so they must know their port before a container engine has chosen one.
 func kafka() recipe {
 	return recipe{name: "kafka", start: func(ctx context.Context, s *site) (string, error) { return s.startKafka(ctx, 1) }}
 }
 
-// kafka3 is a cluster of three; topics it makes by itself have three replicas, of which two must have a
+// kafka3 is a cluster of three brokers. Its internal topics have three replicas, and two of them must have a
 // message.
 func kafka3() recipe {
 	return recipe{name: "kafka3", start: func(ctx context.Context, s *site) (string, error) { return s.startKafka(ctx, 3) }}
 }
 
-// kafkaTools is the variable with the class path of Kafka's own clients.
+// kafkaTools is the variable with the class path of Kafka's console tools.
 const kafkaTools = "TIMERBUS_TEST_KAFKA_TOOLS"
 
-// kafkaNode is where one node listens: for clients, for those who have to say who they are, for the other nodes.
+// kafkaNode contains the addresses of one node: for clients, for clients with authentication, for the other nodes.
 type kafkaNode struct {
 	id                       int
 	broker, sasl, controller string
@@ -49,11 +49,11 @@ type kafkaWire struct{ advertised, listener string }
 // kafkaWires is how many wires a single node has. Nodes of clusters have none.
 const kafkaWires = 2
 
-// kafkaUser is who may come in where Kafka asks for it, with PLAIN; tests make users of their own for SCRAM.
+// kafkaUser may connect to the listener with authentication, with PLAIN. Tests create other users for SCRAM.
 const kafkaUser, kafkaPassword = "timerbus", "open-sesame"
 
-// startKafka returns the brokers' addresses, by commas. The processes are called after the server, and
-// with several nodes kafka3-1, kafka3-2 and so on.
+// startKafka returns the brokers' addresses, separated by commas. Processes have the name of the server; with
+// several nodes kafka3-1, kafka3-2 and so on.
 func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	jars, err := s.fetch(ctx, "kafka", nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *site) startKafka(ctx context.Context, nodes int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Nodes of a cluster answer only once most of them run.
+	// Nodes of a cluster answer only when a majority of them runs.
 	group, ctx := errgroup.WithContext(ctx)
 	addresses := make([]string, nodes)
 	for i, n := range all {
@@ -132,13 +132,13 @@ func (s *site) runKafka(ctx context.Context, jvm kafkaJVM, name string, n kafkaN
 		name: name,
 		path: jvm.java,
 		args: jvm.broker(settings),
-		// The last nodes of a cluster would look for a quorum to say goodbye to; the data goes in any case.
+		// After a graceful stop the last nodes of a cluster would look for a quorum; the data is removed in any case.
 		quit:  syscall.SIGKILL,
 		ready: func(ctx context.Context, _ int) error { return kafkaReady(ctx, n.broker) },
 	})
 }
 
-// formatKafka makes a node's folder and returns its settings' file.
+// formatKafka creates a node's folder and returns its settings file.
 func (s *site) formatKafka(ctx context.Context, jvm kafkaJVM, name string, n kafkaNode, all []kafkaNode) (string, error) {
 	data := filepath.Join(s.folder, name)
 	if err := s.makeFolder(data); err != nil {
@@ -153,8 +153,9 @@ func (s *site) formatKafka(ctx context.Context, jvm kafkaJVM, name string, n kaf
 	return settings, s.once(ctx, jvm.java, jvm.args("-Xmx128m", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings)...)
 }
 
-// kafkaSettings has the brokers apply retention twice a second, so that a test need not wait five minutes, and
-// enforce ACLs: clients without credentials and kafkaUser may do everything, others everything that no ACL is about.
+// kafkaSettings lets the brokers apply retention twice a second, so that a test need not wait five minutes, and
+// enforce ACLs: clients without credentials and kafkaUser may do everything; other users may do everything for which there
+// is no ACL.
 func kafkaSettings(n kafkaNode, all []kafkaNode, data string) string {
 	voters := make([]string, len(all))
 	for i, v := range all {
@@ -199,8 +200,8 @@ allow.everyone.if.no.acl.found=true
 		listeners, advertised, protocols)
 }
 
-// kafkaReady asks which requests the broker knows (ApiVersions, version 0), which it answers once it takes
-// requests at all.
+// kafkaReady sends an ApiVersions request (version 0), which the broker answers as soon as it accepts
+// requests.
 func kafkaReady(ctx context.Context, address string) error {
 	dialer := net.Dialer{Timeout: time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", address)

@@ -13,17 +13,17 @@ import (
 	"syscall"
 )
 
-// kafkaJVM is how Kafka's programs are started.
+// kafkaJVM starts Kafka's programs.
 type kafkaJVM struct {
 	java, jars string
-	// archive holds Kafka's classes as the JVM has them in memory. A broker takes half the processor time to
-	// start with it, and tests that kill brokers wait for that on machines that are busy with the tests.
+	// archive is a class data sharing archive of Kafka's classes. With it a broker needs half the processor time to
+	// start, for which tests that kill brokers wait on busy machines.
 	archive string
 }
 
-// args runs a class. An archive that does not fit is passed over by the JVM.
+// args returns the arguments to run a class. The JVM ignores an archive that does not match.
 func (j kafkaJVM) args(heap, class string, more ...string) []string {
-	out := []string{heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"} // the better compiler does not pay off within a test
+	out := []string{heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"} // the second compiler does not pay off in a test
 	if j.archive != "" {
 		out = append(out, "-XX:SharedArchiveFile="+j.archive)
 	}
@@ -34,8 +34,8 @@ func (j kafkaJVM) broker(settings string, options ...string) []string {
 	return append(append(options, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"), j.args("-Xmx512m", "kafka.Kafka", settings)...)
 }
 
-// kafkaArchive finds the archive in the cache, or makes it: from the classes that a broker loads until it is
-// ready. It belongs to one JVM and to the jars where they are.
+// kafkaArchive returns the archive from the cache, or creates it from the classes that a broker loads until it is
+// ready. It is valid for one JVM and for jars in this folder.
 func (s *site) kafkaArchive(ctx context.Context, jvm kafkaJVM) (string, error) {
 	file, err := os.Stat(jvm.java)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *site) kafkaArchive(ctx context.Context, jvm kafkaJVM) (string, error) {
 	if err = errors.Join(err, own.close()); err != nil {
 		return "", fmt.Errorf("archive Kafka's classes: %w", err)
 	}
-	// First beside its place: it appears whole or not at all.
+	// Write to another name first, so that the archive never exists incomplete.
 	text, err := os.ReadFile(made)
 	if err == nil {
 		err = os.WriteFile(archive+".partial", text, 0o644) //nolint:gosec // the user who runs servers reads it
@@ -71,8 +71,8 @@ func (s *site) kafkaArchive(ctx context.Context, jvm kafkaJVM) (string, error) {
 	return archive, nil
 }
 
-// archiveKafka starts a broker that notes the classes it loads, ends it in good order so that the list is
-// whole, and has them archived.
+// archiveKafka starts a broker that records the classes it loads, stops it gracefully so that the list is
+// complete, and creates the archive.
 func (s *site) archiveKafka(ctx context.Context, jvm kafkaJVM) (string, error) {
 	if err := s.makeFolder(s.folder); err != nil {
 		return "", err

@@ -25,7 +25,7 @@ Without a command it prints the addresses and waits for an interrupt.
 `
 
 func main() {
-	// The command gets a signal from the terminal, or from here; then it ends, and the servers after it.
+	// The command gets signals from the terminal, or from here. The servers are stopped after the command has ended.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	code, err := run(context.Background(), os.Args[1:], signals)
@@ -35,7 +35,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the command's exit code, or 1 with an error of its own.
+// run returns the command's exit code, or 1 with an error of testenv.
 func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int, err error) {
 	flags := flag.NewFlagSet("testenv", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage); flags.PrintDefaults() }
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
 	case err != nil:
-		return 2, nil // flags has told
+		return 2, nil // flags has printed the error
 	}
 	wanted, err := selected(recipes(), *need)
 	if err != nil {
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int
 		}
 	}()
 
-	// An interrupt while servers start gives up at once.
+	// An interrupt while servers start cancels the start immediately.
 	starting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	started := make(chan error, 1)
@@ -85,9 +85,9 @@ func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int
 	return command(flags.Args(), e.variables(), signals, os.Stdout, os.Stderr)
 }
 
-// command runs what testenv was asked to run, and passes signals on to it.
+// command runs the command line argv, and forwards signals to it.
 func command(argv, variables []string, signals <-chan os.Signal, stdout, stderr io.Writer) (int, error) {
-	//nolint:gosec,noctx // running what it is told to is this program's purpose; it ends by signal, in its own time
+	//nolint:gosec,noctx // this program's purpose is to run a given command; a signal ends it
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), variables...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
@@ -99,7 +99,7 @@ func command(argv, variables []string, signals <-chan os.Signal, stdout, stderr 
 	for {
 		select {
 		case s := <-signals:
-			// It may have ended just now; then there is nobody to tell.
+			// The command may have ended just now; then the signal is not needed.
 			_ = cmd.Process.Signal(s)
 		case err := <-ended:
 			var exit *exec.ExitError
@@ -111,7 +111,7 @@ func command(argv, variables []string, signals <-chan os.Signal, stdout, stderr 
 	}
 }
 
-// exitCode is as a shell tells it.
+// exitCode returns the exit code as a shell reports it.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -119,7 +119,7 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// selected finds the recipes named in a list with commas or blanks.
+// selected returns the recipes that are named in a list separated by commas or spaces.
 func selected(all []recipe, need string) ([]recipe, error) {
 	var out []recipe
 	for name := range strings.FieldsFuncSeq(need, func(r rune) bool { return r == ',' || r == ' ' }) {

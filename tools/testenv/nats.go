@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// natsServer is the main package of the module whose server the product also embeds. It is built as the
-// product's go.mod pins it, so that tests meet one version.
+// natsServer is the main package of the module whose server the product also embeds. It is built in the version of the
+// product's go.mod, so that all tests use one version.
 const natsServer = "github.com/nats-io/nats-server/v2"
 
-// natsMaxPayload leaves room for headers beside the largest message of the product, which is 1 MiB; the
-// server's default does not.
+// natsMaxPayload, in bytes, has room for the product's largest message (1 MiB) and its headers; the
+// server's default has not.
 const natsMaxPayload = 1<<20 + 64<<10
 
 // nats is one nats-server with JetStream.
@@ -31,18 +31,18 @@ func nats() recipe {
 	return recipe{name: "nats", start: func(ctx context.Context, s *site) (string, error) { return s.startNATS(ctx, 1) }}
 }
 
-// nats3 is a cluster of three.
+// nats3 is a cluster of three servers.
 func nats3() recipe {
 	return recipe{name: "nats3", start: func(ctx context.Context, s *site) (string, error) { return s.startNATS(ctx, 3) }}
 }
 
-// natsNode is where one node listens: for clients, for the other nodes, for questions about its health.
+// natsNode contains the addresses of one node: for clients, for the other nodes, for health checks.
 type natsNode struct {
 	name                   string
 	client, route, monitor string
 }
 
-// startNATS returns the servers' addresses, by commas. The processes are called after the server, and with
+// startNATS returns the servers' addresses, separated by commas. Processes have the name of the server; with
 // several nodes nats3-1, nats3-2 and so on.
 func (s *site) startNATS(ctx context.Context, nodes int) (string, error) {
 	binary, err := s.buildNATS(ctx)
@@ -53,7 +53,7 @@ func (s *site) startNATS(ctx context.Context, nodes int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Nodes of a cluster are healthy only once most of them run.
+	// Nodes of a cluster are healthy only when a majority of them runs.
 	group, ctx := errgroup.WithContext(ctx)
 	addresses := make([]string, nodes)
 	for i, n := range all {
@@ -82,7 +82,7 @@ func (s *site) natsNodes(ctx context.Context, nodes int) ([]natsNode, error) {
 	return all, nil
 }
 
-// buildNATS returns a binary of this run, which the user who runs servers can reach wherever the cache is.
+// buildNATS returns a binary in the folder of this run. The user who runs servers may not be able to access the cache.
 func (s *site) buildNATS(ctx context.Context) (string, error) {
 	root, err := repository()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *site) runNATS(ctx context.Context, binary string, n natsNode, all []nat
 		name: n.name,
 		path: binary,
 		args: []string{"-c", settings},
-		// The data goes in any case, and the last nodes would look for somebody to hand over to.
+		// The data is removed in any case, and after a graceful stop the last nodes would look for a node to take over.
 		quit:  syscall.SIGKILL,
 		ready: func(ctx context.Context, _ int) error { return natsReady(ctx, n.monitor) },
 	})
@@ -134,7 +134,7 @@ func (s *site) runNATS(ctx context.Context, binary string, n natsNode, all []nat
 
 func natsSettings(n natsNode, all []natsNode, data string) string {
 	var b strings.Builder
-	// Without a figure of its own JetStream counts the sizes that streams may reach against the free disk.
+	// Without max_file_store JetStream counts the maximum sizes of streams against the free disk space.
 	fmt.Fprintf(&b, `server_name: %q
 listen: %q
 http: %q
@@ -152,7 +152,7 @@ jetstream { store_dir: %q, max_file_store: 1PB }
 	return b.String()
 }
 
-// natsReady asks whether JetStream works; in a cluster that takes a leader.
+// natsReady checks whether JetStream works; in a cluster this needs a leader.
 func natsReady(ctx context.Context, monitor string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -22,7 +22,7 @@ var packages string
 
 const copyDependencies = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-// coordinates are those of one package, as Maven takes them.
+// coordinates returns the Maven coordinates of the parts of one package.
 func coordinates(table, name string) ([]string, error) {
 	arch := runtime.GOARCH
 	if arch == "arm64" {
@@ -47,8 +47,8 @@ func coordinates(table, name string) ([]string, error) {
 	return out, nil
 }
 
-// fetch returns a folder with the jars of a package. finish, if not nil, unpacks what the recipe needs in
-// that folder, once: what fetch returns is complete and is not changed by anybody.
+// fetch returns a folder with the jars of a package. finish, if not nil, runs once and unpacks in that folder what the
+// recipe needs. The returned folder is complete and never changes.
 func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.Context, folder string) error) (string, error) {
 	wanted, err := coordinates(packages, name)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.C
 	digest := sha256.Sum256([]byte(strings.Join(wanted, "\n")))
 	folder := filepath.Join(s.cache, name+"-"+hex.EncodeToString(digest[:6]))
 
-	// Another testenv may be fetching the same.
+	// Another testenv may be downloading the same package.
 	unlock, err := lockCached(folder)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.C
 	if err != nil {
 		return "", fmt.Errorf("fetch %s: %w", name, err)
 	}
-	defer os.RemoveAll(half) //nolint:errcheck // what stays behind is only in the way of disk space
+	defer os.RemoveAll(half) //nolint:errcheck // a remaining folder only wastes disk space
 	//nolint:gosec // servers that run as another user read it
 	if err := os.Chmod(half, 0o755); err != nil {
 		return "", fmt.Errorf("fetch %s: %w", name, err)
@@ -90,7 +90,7 @@ func (s *site) fetch(ctx context.Context, name string, finish func(ctx context.C
 	return folder, nil
 }
 
-// lockCached waits until no other testenv makes this part of the cache.
+// lockCached waits until no other testenv writes this part of the cache.
 func lockCached(path string) (unlock func(), err error) {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -99,7 +99,7 @@ func lockCached(path string) (unlock func(), err error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock the cache: %w", err), lock.Close())
 	}
-	return func() { _ = lock.Close() }, nil // closing is unlocking
+	return func() { _ = lock.Close() }, nil // closing the file releases the lock
 }
 
 // maven copies jars and their dependencies into a folder.
@@ -120,7 +120,7 @@ func maven(ctx context.Context, folder string, wanted []string) error {
 	return nil
 }
 
-// project is a pom.xml with nothing but dependencies.
+// project returns a pom.xml with only dependencies.
 func project(wanted []string) string {
 	var b strings.Builder
 	b.WriteString(`<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// systemPostgres15 is where Debian has it.
+// systemPostgres15 is the folder of Debian's package.
 const systemPostgres15 = "/usr/lib/postgresql/15/bin"
 
 // postgres is PostgreSQL 18.
@@ -28,7 +28,7 @@ func postgres() recipe {
 			env:     map[string]string{"POSTGRES_HOST_AUTH_METHOD": "trust"},
 			command: append([]string{"postgres"}, postgresSettings()...),
 			ready:   "database system is ready to accept connections",
-			// The image's first start is the one that makes the database; the second is the server.
+			// The image's first start creates the database; the second one is the server.
 			occurrence: 2,
 			address:    postgresAddress,
 		},
@@ -42,7 +42,7 @@ func postgres() recipe {
 	}
 }
 
-// postgres15 is the oldest that is supported: Debian 12's own if it is installed, else a package.
+// postgres15 is the oldest supported version: Debian 12's if it is installed, otherwise a package.
 func postgres15() recipe {
 	return recipe{
 		name: "postgres15",
@@ -63,13 +63,13 @@ func postgresAddress(hostPort string) string {
 	return "postgres://postgres@" + hostPort + "/postgres?sslmode=disable"
 }
 
-// postgresSettings are beside the defaults, among which fsync is on. They are small for a real server: a
-// measurement should not be one of checkpoints alone.
+// postgresSettings differ from the defaults (fsync stays on). They are small for a real server, but large enough
+// that checkpoints do not dominate measurements.
 func postgresSettings() []string {
 	return []string{"-c", "max_connections=200", "-c", "shared_buffers=256MB", "-c", "max_wal_size=2GB"}
 }
 
-// unpackPostgres turns the jar into the folder it was made of.
+// unpackPostgres unpacks the folder in the jar.
 func unpackPostgres(ctx context.Context, folder string) error {
 	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
 	if err != nil || len(jars) != 1 {
@@ -122,7 +122,7 @@ func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
 		args: append([]string{
 			"-D", data, "-p", strconv.Itoa(port), "-k", s.folder, "-c", "listen_addresses=127.0.0.1",
 		}, postgresSettings()...),
-		quit:  syscall.SIGINT, // does not wait for clients to leave
+		quit:  syscall.SIGINT, // does not wait for clients to disconnect
 		ready: func(_ context.Context, pid int) error { return postgresReady(data, pid) },
 	})
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
 	return postgresAddress("127.0.0.1:" + strconv.Itoa(port)), nil
 }
 
-// postgresReady reads what the server tells pg_ctl, line 8 of its pid file; one that was killed leaves its
-// file behind.
+// postgresReady reads the status that the server writes for pg_ctl, line 8 of its pid file. It compares the pid,
+// because a killed server leaves its file behind.
 func postgresReady(data string, pid int) error {
 	const statusLine = 8
 	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
@@ -146,8 +146,8 @@ func postgresReady(data string, pid int) error {
 	return nil
 }
 
-// reachable returns the folder of a server's programs, or of a copy of the whole installation if the user
-// who runs servers cannot get there, as below root's home.
+// reachable returns the folder of a server's programs. If the user who runs servers cannot access it, for example
+// in root's home, it returns the folder of a copy of the whole installation.
 func (s *site) reachable(bin string) (string, error) {
 	who, err := unprivileged()
 	if err != nil || who == nil || s.once(context.Background(), filepath.Join(bin, "postgres"), "--version") == nil {

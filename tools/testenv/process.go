@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	// startTimeout leaves room on a busy machine for a Kafka broker, which takes seconds of processor time to
-	// start, and after a kill waits until its last life's session has run out (9 s).
+	// startTimeout is long enough for a Kafka broker on a busy machine. A broker needs seconds of processor time to
+	// start, and after a kill it waits until its previous session has expired (9 s).
 	startTimeout = 2 * time.Minute
 	stopTimeout  = 20 * time.Second
 	pollInterval = 20 * time.Millisecond
 	logTail      = 4096 // bytes of a log shown when its process fails
 )
 
-// program is what a process runs, and how it is dealt with.
+// program describes the program of a process, and how to stop it and to know that it is ready.
 type program struct {
-	// name is unique among all processes; the control server knows the process by it.
+	// name is unique among all processes; the control server uses it.
 	name string
 	path string
 	args []string
-	env  []string // beside PATH, HOME and the like
-	// folder is the working folder; the site's if empty.
+	env  []string // in addition to PATH, HOME and so on
+	// folder is the working folder; if empty, the site's.
 	folder string
-	// quit asks the process to end in good order; SIGTERM if zero.
+	// quit is the signal for a graceful stop; SIGTERM if zero.
 	quit syscall.Signal
-	// ready is asked again and again, about the process with this id, until it returns nil.
+	// ready is called repeatedly with the process id until it returns nil.
 	ready func(ctx context.Context, pid int) error
 }
 
@@ -81,7 +81,7 @@ func (s *site) once(ctx context.Context, path string, args ...string) error {
 	return nil
 }
 
-// prepare makes a command run as the unprivileged user.
+// prepare configures a command to run as the unprivileged user.
 func prepare(cmd *exec.Cmd) error {
 	who, err := unprivileged()
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *process) start(ctx context.Context) error {
 		return fmt.Errorf("log of %s: %w", p.name, err)
 	}
 	defer log.Close()                      //nolint:errcheck // the process has its own handle
-	cmd := exec.Command(p.path, p.args...) //nolint:gosec,noctx // recipes name the program; it outlives the context that started it
+	cmd := exec.Command(p.path, p.args...) //nolint:gosec,noctx // recipes name the program; it outlives the context in which it is started
 	if err := prepare(cmd); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (p *process) start(ctx context.Context) error {
 	ended := make(chan struct{})
 	p.cmd, p.ended = cmd, ended
 	go func() {
-		_ = cmd.Wait() // however it ended, it has
+		_ = cmd.Wait() // the result does not matter
 		close(ended)
 	}()
 	return p.await(ctx)
@@ -156,7 +156,7 @@ func (p *process) running() bool {
 	}
 }
 
-// stop asks the process to end, and insists after a while.
+// stop sends quit to the process, and kills it after stopTimeout.
 func (p *process) stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *process) stop() error {
 		return nil
 	}
 	family := append(descendants(p.cmd.Process.Pid), p.cmd.Process.Pid)
-	// A frozen process hears nothing else.
+	// A frozen process ignores all other signals.
 	send(family, syscall.SIGCONT)
 	send([]int{p.cmd.Process.Pid}, p.quit)
 	select {
@@ -177,7 +177,7 @@ func (p *process) stop() error {
 	return fmt.Errorf("%s did not end within %s and was killed:\n%s", p.name, stopTimeout, p.tail())
 }
 
-// kill ends the process and all its descendants at once, as a power failure would.
+// kill ends the process and all its descendants immediately, like a power failure.
 func (p *process) kill() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +187,7 @@ func (p *process) kill() error {
 	family := append([]int{p.cmd.Process.Pid}, descendants(p.cmd.Process.Pid)...)
 	send(family, syscall.SIGKILL)
 	<-p.ended
-	// The next one must not meet a child of this one at the same files.
+	// A restarted process must not use the same files as a surviving child of this one.
 	for deadline := time.Now().Add(stopTimeout); slices.ContainsFunc(family, alive); {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("children of %s live on after kill -9", p.name)
@@ -197,7 +197,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// freeze stops the process and its descendants without ending them; thaw lets them go on.
+// freeze suspends the process and its descendants; thaw continues them.
 func (p *process) freeze() error { return p.tell(syscall.SIGSTOP) }
 func (p *process) thaw() error   { return p.tell(syscall.SIGCONT) }
 
@@ -211,14 +211,14 @@ func (p *process) tell(s syscall.Signal) error {
 	return nil
 }
 
-// send tells processes something; one that has ended meanwhile has nothing to hear.
+// send sends a signal to processes. Errors are ignored, because a process may have ended.
 func send(pids []int, s syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, s)
 	}
 }
 
-// descendants finds children and their children in /proc; where there is none, it finds nobody.
+// descendants finds all descendants in /proc; without /proc it finds none.
 func descendants(pid int) []int {
 	children := map[int][]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -239,7 +239,7 @@ func descendants(pid int) []int {
 	return out
 }
 
-// alive reports whether a process runs; one that has ended and was not waited for yet does not.
+// alive reports whether a process runs. A zombie does not run.
 func alive(pid int) bool {
 	_, _, state, ok := readStat("/proc/" + strconv.Itoa(pid) + "/stat")
 	return ok && state != "Z" && state != "X"
@@ -250,7 +250,7 @@ func readStat(file string) (pid, parent int, state string, ok bool) {
 	if err != nil {
 		return 0, 0, "", false
 	}
-	// "pid (name) state parent …"; a name may hold anything, so look for its end from behind.
+	// "pid (name) state parent …"; a name may contain any character, so find its end from the end of the text.
 	end := bytes.LastIndexByte(text, ')')
 	if end < 0 {
 		return 0, 0, "", false
@@ -264,7 +264,7 @@ func readStat(file string) (pid, parent int, state string, ok bool) {
 	return pid, parent, fields[0], errors.Join(pidErr, parentErr) == nil
 }
 
-// tail is the end of the process's log.
+// tail returns the end of the process's log.
 func (p *process) tail() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// recipe says how one kind of server is had. Each has a file of its own.
+// recipe describes how to start one kind of server. Each recipe has a separate file.
 type recipe struct {
-	// name is what --need calls it: small letters and digits.
+	// name is the name for --need: lower-case letters and digits.
 	name string
-	// container is how it runs as a container; nil if it does not.
+	// container describes the server as a container; nil if it cannot run as one.
 	container *container
-	// start brings it up from packages or from what is installed, and returns its address once it
-	// answers. Whatever it runs at the site is stopped by the site, also when start fails.
+	// start starts the server from packages or from an installed program, and returns its address once the server
+	// answers. The site stops all processes that start has run at the site, also if start fails.
 	start func(ctx context.Context, s *site) (address string, err error)
 }
 
@@ -33,7 +33,7 @@ func recipes() []recipe {
 	}
 }
 
-// variable is where the address goes.
+// variable returns the environment variable for the address.
 func (r *recipe) variable() string { return "TIMERBUS_TEST_" + strings.ToUpper(r.name) }
 
 func names(all []recipe) []string {

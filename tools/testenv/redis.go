@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// redis is a Redis server, 6.2 or newer: the system's if it is installed, else one out of a package.
+// redis is a Redis server, 6.2 or newer: the system's if it is installed, otherwise one from a package.
 func redis() recipe {
 	return recipe{
 		name: "redis",
@@ -50,7 +50,7 @@ func (s *site) startRedis(ctx context.Context) (string, error) {
 	return redisAddress(address), nil
 }
 
-// redisServer is where the program is.
+// redisServer returns the path of the program.
 func (s *site) redisServer(ctx context.Context) (string, error) {
 	if installed, err := exec.LookPath("redis-server"); err == nil {
 		return installed, nil
@@ -63,7 +63,7 @@ func (s *site) redisServer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("copy redis-server: %w", err)
 	}
-	// The user who runs servers need not reach the cache.
+	// The user who runs servers may not be able to access the cache.
 	program := filepath.Join(s.folder, "redis-server")
 	//nolint:gosec // the user who runs servers runs it
 	if err := os.WriteFile(program, text, 0o755); err != nil {
@@ -72,7 +72,7 @@ func (s *site) redisServer(ctx context.Context) (string, error) {
 	return program, nil
 }
 
-// unpackRedis takes the program for this machine out of the one jar that has some.
+// unpackRedis unpacks the program for this platform from the jar.
 func unpackRedis(_ context.Context, folder string) error {
 	jars, err := filepath.Glob(filepath.Join(folder, "embedded-redis-*.jar"))
 	if err != nil || len(jars) != 1 {
@@ -105,7 +105,7 @@ func unpackProgram(file *zip.File, to string) error {
 	return os.WriteFile(to, text, 0o755) //nolint:gosec // it is a program
 }
 
-// redisProgram keeps nothing on the disk: tests need the server, not its files.
+// redisProgram stores nothing on the disk, because tests do not need the files.
 func redisProgram(name, path, folder, address string, port int) program {
 	return program{
 		name: name, path: path,

@@ -17,22 +17,22 @@ import (
 	"syscall"
 )
 
-// site is where one server is set up: its folders, its processes and its container.
+// site contains one server: its folders, its processes and its container.
 type site struct {
 	name   string
-	cache  string // of packages, shared with other runs
-	folder string // of this server in this run, removed in the end
+	cache  string // folder of packages, shared with other runs
+	folder string // of this server in this run, removed at the end
 	log    io.Writer
 
 	mu        sync.Mutex
 	processes []*process
-	stops     []func() error // of what is no process
+	stops     []func() error // of containers and folders
 
-	// extra variables are for the command beside the address. They are set before open returns.
+	// extra contains further variables for the command, in addition to the address. They are set before open returns.
 	extra map[string]string
 }
 
-// open brings the server up in the first way that is open.
+// open starts the server: as a container if possible, otherwise with the recipe's start.
 func (s *site) open(ctx context.Context, r *recipe) (string, error) {
 	if err := s.makeFolder(s.folder); err != nil {
 		return "", err
@@ -46,7 +46,7 @@ func (s *site) open(ctx context.Context, r *recipe) (string, error) {
 	return r.start(ctx, s)
 }
 
-// makeFolder makes a folder that belongs to the user who runs servers.
+// makeFolder creates a folder that belongs to the user who runs servers.
 func (s *site) makeFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -74,8 +74,8 @@ func (s *site) close() error {
 	return errors.Join(errs...)
 }
 
-// unprivileged is whom servers run as: nobody, if this program runs as root, because some servers refuse
-// root; otherwise nil, which means the user himself.
+// unprivileged returns the user for servers. If this program runs as root, it is the user nobody, because some servers
+// refuse root; otherwise it is nil, which means the current user.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // the zero value of SysProcAttr.Credential
@@ -95,15 +95,15 @@ func unprivileged() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// Ports are taken from below the range from which systems give out ports of outgoing connections: else one of
-// those could hold a server's port between its kill and its start.
+// Ports are below the range that systems use for outgoing connections. Otherwise an outgoing connection could occupy
+// a server's port between its kill and its start.
 const (
 	firstPort = 17000
 	lastPort  = 31999
 )
 
-// freePort finds a port of the loopback interface that nobody listens on. Somebody else may take it before
-// the server does; the server then fails to start, and says so.
+// freePort finds a free port of the loopback interface. Another process may take it before
+// the server does; then the start of the server fails with an error.
 func freePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
 	var err error
@@ -117,7 +117,7 @@ func freePort(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("find a free port: %w", err)
 }
 
-// freePorts finds so many, no two alike.
+// freePorts finds n different ports.
 func freePorts(ctx context.Context, n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	for len(ports) < n {

@@ -63,7 +63,7 @@ func TestCoordinates(t *testing.T) {
 	if _, err := coordinates(table, "c"); err == nil {
 		t.Error("an unknown package is found")
 	}
-	// Whatever a recipe fetches is in the real table, and well formed.
+	// The real table contains all packages of the recipes, and is well formed.
 	for _, name := range []string{"postgres", "postgres15"} {
 		if _, err := coordinates(packages, name); err != nil {
 			t.Error(err)
@@ -71,7 +71,7 @@ func TestCoordinates(t *testing.T) {
 	}
 }
 
-// signals is a source of none.
+// signals never sends a signal.
 func signals() <-chan os.Signal { return make(chan os.Signal) }
 
 func TestAGivenServerIsHandedOnAndRequired(t *testing.T) {
@@ -115,7 +115,7 @@ func TestACommandThatIsNotThere(t *testing.T) {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	root, err := os.MkdirTemp("", "timerbus-testenv-test-") //nolint:usetesting // another user must get there
+	root, err := os.MkdirTemp("", "timerbus-testenv-test-") //nolint:usetesting // another user must be able to access it
 	if err != nil {
 		t.Fatal(err)
 	}

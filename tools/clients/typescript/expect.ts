@@ -1,4 +1,4 @@
-// What both programs need and no generator makes.
+// Helpers of both programs.
 import assert from "node:assert/strict";
 
 export { assert };
@@ -9,13 +9,13 @@ export function environment(): { baseUrl: string; token: string } {
   return { baseUrl, token };
 }
 
-// found returns the data of an answer that must have some.
+// found returns the data of an answer, and fails if there is none.
 export function found<T>(answer: { data?: T; error?: unknown }): T {
   assert.ok(answer.data !== undefined, `the service refuses: ${JSON.stringify(answer.error)}`);
   return answer.data;
 }
 
-// eventually asks until the answer is there, for 20 s at most.
+// eventually repeats ask until it returns a value, for 20 s at most.
 export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((again) => setTimeout(again, 100))) {
     const answer = await ask();
