@@ -56,7 +56,7 @@ start() {
 		sleep 0.1
 	done
 	cat "$log" >&2
-	fail "it did not start: $*"
+	fail "not started: $*"
 }
 
 # start_service ARGUMENT… runs `timerbus dev` on free ports and waits until it accepts requests; url is its address.
@@ -67,5 +67,5 @@ start_service() {
 		sleep 0.1
 	done
 	cat "$work/service.log" >&2
-	fail "the service takes no requests"
+	fail "the service does not accept requests"
 }

@@ -34,7 +34,7 @@ func main() {
 func run(ctx context.Context, server string, out io.Writer) (err error) {
 	options, err := redis.ParseURL(server)
 	if err != nil {
-		return fmt.Errorf("no server: give -redis URL or REDIS_URL: %w", err)
+		return fmt.Errorf("no server: set -redis URL or REDIS_URL: %w", err)
 	}
 	db := redis.NewClient(options) // the subscriber closes it
 	publisher, err := redisstream.NewPublisher(redisstream.PublisherConfig{

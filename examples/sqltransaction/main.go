@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	server := flag.String("postgres", os.Getenv("DATABASE_URL"), "URL of a PostgreSQL server, to make a database on")
+	server := flag.String("postgres", os.Getenv("DATABASE_URL"), "URL of a PostgreSQL server, on which the program creates a database")
 	flag.Parse()
 	program.Main(func(ctx context.Context, out io.Writer) error { return run(ctx, *server, out) })
 }

@@ -31,7 +31,7 @@ var errSoldOut = errors.New("sold out")
 // openShop creates a database and its tables.
 func openShop(ctx context.Context, server string) (_ *shop, err error) {
 	if server == "" {
-		return nil, errors.New("no server: give -postgres URL or DATABASE_URL")
+		return nil, errors.New("no server: set -postgres URL or DATABASE_URL")
 	}
 	u, err := url.Parse(server)
 	if err != nil {

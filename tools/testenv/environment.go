@@ -71,7 +71,7 @@ func repository() (string, error) {
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			return "", errors.New("no go.work here or above: run testenv in the repository, or give --cache")
+			return "", errors.New("no go.work here or above: run testenv in the repository, or set --cache")
 		}
 		folder = above
 	}
@@ -85,7 +85,7 @@ func (e *environment) start(ctx context.Context, wanted []recipe) error {
 		r := &wanted[i]
 		e.required = append(e.required, r.name)
 		if given := os.Getenv(r.variable()); given != "" {
-			fmt.Fprintf(e.log, "testenv: %s: the one in $%s\n", r.name, r.variable())
+			fmt.Fprintf(e.log, "testenv: %s: using the server in $%s\n", r.name, r.variable())
 			found[i] = given
 			continue
 		}

@@ -39,8 +39,8 @@ func main() {
 func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int, err error) {
 	flags := flag.NewFlagSet("testenv", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage); flags.PrintDefaults() }
-	need := flags.String("need", "", "servers to start, by commas: "+strings.Join(names(recipes()), ", "))
-	cache := flags.String("cache", "", "folder for packages (default .cache/testenv beside go.work)")
+	need := flags.String("need", "", "servers to start, separated by commas: "+strings.Join(names(recipes()), ", "))
+	cache := flags.String("cache", "", "folder for packages (default .cache/testenv in the folder of go.work)")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, signals <-chan os.Signal) (code int
 	select {
 	case err = <-started:
 	case s := <-signals:
-		cancel(fmt.Errorf("given up: %s", s))
+		cancel(fmt.Errorf("canceled by signal: %s", s))
 		err = <-started
 	}
 	if err != nil {
@@ -125,7 +125,7 @@ func selected(all []recipe, need string) ([]recipe, error) {
 	for name := range strings.FieldsFuncSeq(need, func(r rune) bool { return r == ',' || r == ' ' }) {
 		at := slices.IndexFunc(all, func(r recipe) bool { return r.name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("--need %s: there is %s", name, strings.Join(names(all), ", "))
+			return nil, fmt.Errorf("--need %s: unknown server, want one of %s", name, strings.Join(names(all), ", "))
 		}
 		if !slices.ContainsFunc(out, func(r recipe) bool { return r.name == name }) {
 			out = append(out, all[at])

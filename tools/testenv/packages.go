@@ -105,7 +105,7 @@ func lockCached(path string) (unlock func(), err error) {
 // maven copies jars and their dependencies into a folder.
 func maven(ctx context.Context, folder string, wanted []string) error {
 	if _, err := exec.LookPath("mvn"); err != nil {
-		return errors.New("mvn is missing: install Maven (Debian's maven), or give the server's address in the environment")
+		return errors.New("mvn is missing: install Maven (Debian's maven), or set the server's address in the environment")
 	}
 	pom := filepath.Join(folder, "pom.xml")
 	if err := os.WriteFile(pom, []byte(project(wanted)), 0o600); err != nil {

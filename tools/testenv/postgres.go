@@ -155,7 +155,7 @@ func (s *site) reachable(bin string) (string, error) {
 	}
 	home := filepath.Join(s.folder, "installation")
 	if err := os.CopyFS(home, os.DirFS(filepath.Dir(bin))); err != nil {
-		return "", fmt.Errorf("copy programs to where nobody can run them: %w", err)
+		return "", fmt.Errorf("copy programs to a folder that the user nobody can access: %w", err)
 	}
 	return filepath.Join(home, "bin"), nil
 }

@@ -190,7 +190,7 @@ func (p *process) kill() error {
 	// A restarted process must not use the same files as a surviving child of this one.
 	for deadline := time.Now().Add(stopTimeout); slices.ContainsFunc(family, alive); {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("children of %s live on after kill -9", p.name)
+			return fmt.Errorf("children of %s still run after kill -9", p.name)
 		}
 		time.Sleep(pollInterval)
 	}

@@ -82,7 +82,7 @@ func unprivileged() (*syscall.Credential, error) {
 	}
 	nobody, err := user.Lookup("nobody")
 	if err != nil {
-		return nil, fmt.Errorf("servers do not run as root, and there is no user for them: %w", err)
+		return nil, fmt.Errorf("servers cannot run as root, and the user nobody is missing: %w", err)
 	}
 	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
 	if err != nil {

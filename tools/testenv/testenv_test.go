@@ -25,7 +25,7 @@ func TestSelected(t *testing.T) {
 			t.Errorf("%q selects %v, %v", need, names(got), err)
 		}
 	}
-	if _, err := selected(recipes(), "postgres,oracle"); err == nil || !strings.Contains(err.Error(), "oracle: there is postgres") {
+	if _, err := selected(recipes(), "postgres,oracle"); err == nil || !strings.Contains(err.Error(), "oracle: unknown server, want one of postgres") {
 		t.Errorf("an unknown server: %v", err)
 	}
 }
@@ -34,7 +34,7 @@ func TestRecipesHaveNamesThatMakeVariables(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range recipes() {
 		if r.name == "" || strings.Trim(r.name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || seen[r.name] || r.start == nil {
-			t.Errorf("recipe %q: want a name of its own, of small letters and digits, and a start", r.name)
+			t.Errorf("recipe %q: want a unique name of lower-case letters and digits, and a start", r.name)
 		}
 		seen[r.name] = true
 	}
@@ -182,7 +182,7 @@ func TestControl(t *testing.T) {
 	ask("/thaw/x", http.StatusNoContent)
 	ask("/kill/x", http.StatusNoContent)
 	if slices.ContainsFunc(family, alive) {
-		t.Error("somebody survived kill -9")
+		t.Error("a process survived kill -9")
 	}
 	ask("/kill/x", http.StatusConflict)
 	ask("/start/x", http.StatusNoContent)

@@ -54,7 +54,7 @@ func receiver(verify func(body []byte, header http.Header) error, out io.Writer)
 			return
 		}
 		if err := verify(body, r.Header); err != nil {
-			http.Error(w, "the signature is not right: "+err.Error(), http.StatusUnauthorized)
+			http.Error(w, "the signature is invalid: "+err.Error(), http.StatusUnauthorized)
 			return
 		}
 		var callback struct {

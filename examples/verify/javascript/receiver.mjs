@@ -28,7 +28,7 @@ export function receiver(secret) {
     try {
       const body = await bytes(request);
       if (!verified(webhook, body, request.headers)) {
-        response.writeHead(401).end("the signature is not right");
+        response.writeHead(401).end("the signature is invalid");
         return;
       }
       const callback = JSON.parse(body);

@@ -26,7 +26,7 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):  # the name that http.server requires
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if not verified(self.webhook, body, self.headers):
-            self.send_error(401, "the signature is not right")
+            self.send_error(401, "the signature is invalid")
             return
         callback = json.loads(body)
         # A real receiver skips ids that it has already processed.

@@ -11,7 +11,7 @@ export function environment(): { baseUrl: string; token: string } {
 
 // found returns the data of an answer, and fails if there is none.
 export function found<T>(answer: { data?: T; error?: unknown }): T {
-  assert.ok(answer.data !== undefined, `the service refuses: ${JSON.stringify(answer.error)}`);
+  assert.ok(answer.data !== undefined, `the service refused: ${JSON.stringify(answer.error)}`);
   return answer.data;
 }
 
@@ -21,5 +21,5 @@ export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<
     const answer = await ask();
     if (answer !== undefined) return answer;
   }
-  throw new Error("nothing within 20 s");
+  throw new Error("no value within 20 s");
 }
