@@ -1,12 +1,12 @@
-# `make` shows what there is. On a fresh clone every target works with what CONTRIBUTING.md names (the race
-# detector needs one), `check` also needs Python and Node.js; the tools are pinned in tools/go.mod and built on first use.
+# `make` lists the targets. CONTRIBUTING.md lists the programs that they need (the race detector needs a C compiler, `check`
+# also needs Python and Node.js). tools/go.mod pins the build's tools, which are built on first use.
 
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# Each module is built as its own go.mod says; go.work is for editors.
+# Each module is built with the versions of its own go.mod; go.work is for editors.
 export GOWORK := off
 # `go generate` finds the pinned tools by name.
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
@@ -15,7 +15,7 @@ empty :=
 comma := ,
 space := $(empty) $(empty)
 
-# What a user may set:
+# Variables that a user may set:
 #   make test PKG=./pkg/store/... TESTFLAGS='-run TestDue -v'
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
@@ -35,18 +35,18 @@ BUS          ?=
 SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
-# The modules; PKG is meant in the root module.
+# The modules. PKG refers to the root module.
 MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples examples/verify/go,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TOOLS   := .cache/bin/.built
 
-# $(call each,command) runs a command in every module and stops at the first that fails.
+# $(call each,command) runs a command in every module and stops at the first failure.
 each = for module in $(MODULES); do (cd "$$module" && $(1)); done
 say  = printf '\n== %s\n'
 
-# The real servers that the tests of PKG need: those named in lines like `//testenv:need postgres` of their
-# files. tools/testenv starts them, hands their addresses over, and stops them after the tests.
+# The real servers that the tests of PKG need: those in lines like `//testenv:need postgres` of their
+# files. tools/testenv starts them, sets their addresses in the environment, and stops them after the tests.
 TESTENV := .cache/bin/testenv
 testfiles = {{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 servers = { go list -f '$(testfiles)' $(PKG) | xargs -r grep -hE '^//testenv:need ' || true; } | \
@@ -61,7 +61,7 @@ help: ## Show this help
 		/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-# No flags beyond the version: build, vet, lint and the end-to-end tests then share one build cache.
+# No flags except the version, so that build, vet, lint and the end-to-end tests share one build cache.
 build: ## Build bin/timerbus
 	@go build -ldflags '-X main.version=$(VERSION)' -o bin/timerbus ./cmd/timerbus
 
@@ -70,12 +70,12 @@ run: build ## Build and start the whole service on this machine (ARGS='--listen 
 	@exec bin/timerbus dev $(ARGS)
 
 .PHONY: demo
-demo: build ## Start the service and a receiver, fire timers of every kind, show how late each was
+demo: build ## Start the service and a receiver, fire timers of every kind, print the lateness of each
 	@go build -C e2e -o ../bin/timerbus-demo ./demo
 	@exec bin/timerbus-demo $(ARGS)
 
 .PHONY: examples
-examples: ## Run every example on real servers and compare what it prints
+examples: ## Run every example on real servers and compare its output
 	@$(MAKE) --no-print-directory test MODULES=examples PKG=. TESTFLAGS='-count=1 -v -run TestOutput'
 
 ##@ Change
@@ -85,14 +85,14 @@ fmt: $(TOOLS) ## Format all code
 	@golangci-lint fmt
 
 .PHONY: generate
-generate: $(TOOLS) ## Write generated code anew (go:generate lines)
+generate: $(TOOLS) ## Write generated code (go:generate lines)
 	@$(call each,go generate ./...)
 
 .PHONY: tidy
-tidy: ## Bring go.mod and go.sum of every module up to date
+tidy: ## Update go.mod and go.sum of every module
 	@for module in $(sort $(MODULES) tools); do (cd "$$module" && go mod tidy); done
 
-##@ Prove
+##@ Test
 
 .PHONY: test
 test: ## Run every test of every module: race detector, random order (PKG, TESTFLAGS)
@@ -103,21 +103,21 @@ test: ## Run every test of every module: race detector, random order (PKG, TESTF
 		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
 
 .PHONY: test-clusters
-test-clusters: testenv ## Run the suites of NATS and Kafka on clusters of three, brokers killed (minutes; `test` has one of each)
+test-clusters: testenv ## Run the suites of NATS and Kafka on clusters of three and kill brokers (minutes; `test` uses single servers)
 	@$(TESTENV) --need nats,nats3,kafka,kafka3 -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -p 1 -timeout 30m $(TESTFLAGS) ./pkg/bus/natsbus ./pkg/bus/kafkabus
 
 .PHONY: test-dynamodb
-test-dynamodb: testenv ## Run the DynamoDB engine's suite with large batches and long walks (minutes; `test` runs a smaller form)
+test-dynamodb: testenv ## Run the DynamoDB engine's suite with large batches and long walks (minutes; `test` runs smaller ones)
 	@TIMERBUS_DYNAMODB_FULL=1 $(TESTENV) --need dynamodb -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -timeout 30m $(TESTFLAGS) ./pkg/store/dynamostore
 
 .PHONY: sim
-sim: ## Play SEEDS lives of the whole service in virtual time, from seed FIRST on
+sim: ## Simulate the whole service in virtual time with SEEDS seeds, from seed FIRST on
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
 .PHONY: kill
-# The servers of STORE and BUS, without those that run in the process.
+# The servers of STORE and BUS, without the embedded ones.
 kill_servers = $(subst $(space),$(comma),$(strip $(if $(filter embedded,$(STORE)),,$(store_server)) $(BUS)))
-kill: testenv ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer came (SEEDS: new data folders, 1; FIRST; STORE=postgres, BUS=nats or kafka)
+kill: testenv ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer was delivered (SEEDS: new data folders, 1; FIRST; STORE=postgres, BUS=nats or kafka)
 	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),30) TIMERBUS_KILL_KILLS=$(or $(KILLS),2) TIMERBUS_KILL_BUS=$(BUS) \
 		TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) \
 		TIMERBUS_KILL_SEEDS=$(if $(filter file,$(origin SEEDS)),1,$(SEEDS)) TIMERBUS_KILL_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
@@ -128,7 +128,7 @@ testenv:
 	@go build -C tools -o ../$(TESTENV) ./testenv
 
 .PHONY: e2e
-# The server of STORE, as tools/testenv calls it.
+# The name of the server of STORE in tools/testenv.
 store_server = $(if $(filter dynamodb,$(STORE)),dynamodbdisk,postgres)
 
 e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, dynamodb)
@@ -140,13 +140,13 @@ e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on
 		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
 
 .PHONY: campaign
-campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print how late timers were (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
+campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print the lateness of timers (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_CAMPAIGN_BUS=$(or $(BUS),nats$(comma)kafka) \
 		TIMERBUS_CAMPAIGN_SEEDS=$(if $(filter file,$(origin SEEDS)),3,$(SEEDS)) TIMERBUS_CAMPAIGN_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model-and-tests ## Everything a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model-and-tests ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -155,7 +155,7 @@ check-format: $(TOOLS) ## Fail if `make fmt` would change anything
 
 .PHONY: check-arrows
 check-arrows: ## Fail on an import that layout_test.go does not allow
-	@$(say) arrows
+	@$(say) imports
 	@go test -count=1 .
 
 .PHONY: check-tidy
@@ -166,7 +166,7 @@ check-tidy: ## Fail if `make tidy` would change anything
 	done; \
 	if [[ -n "$$untidy" ]]; then echo "Run \`make tidy\`; untidy:$$untidy" >&2; exit 1; fi
 
-# Compares the generated files before and after, not with git: the tree may hold other changes.
+# Compares the generated files before and after, not with git, because the tree may contain other changes.
 generated = { grep -rl --include='*.go' --exclude-dir=.git '^// Code generated .* DO NOT EDIT\.$$' . || true; } | sort | xargs -r sha256sum
 
 .PHONY: check-generated
@@ -177,12 +177,12 @@ check-generated: $(TOOLS) ## Fail if `make generate` changes anything
 	after=$$($(generated)); \
 	if [[ "$$before" != "$$after" ]]; then \
 		diff <(echo "$$before") <(echo "$$after") || true; \
-		echo "Generated code was out of date. It has been written anew: commit it." >&2; exit 1; \
+		echo "Generated code was out of date and has been updated: commit it." >&2; exit 1; \
 	fi; \
 	echo "$$(grep -c . <<<"$$after" || true) generated files, all up to date"
 
 .PHONY: check-api
-check-api: build ## Hold the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)
+check-api: build ## Test the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)
 	@$(say) 'API'
 	@tools/schemathesis/run $(API_SECONDS)
 
@@ -192,19 +192,19 @@ check-clients: build ## Generate clients from schemas/openapi.yaml with three ge
 	@tools/clients/run
 
 .PHONY: check-signatures
-check-signatures: build ## Hold signed callbacks against the Standard Webhooks libraries of Go, Python and JavaScript
+check-signatures: build ## Verify signed callbacks with the Standard Webhooks libraries of Go, Python and JavaScript
 	@$(say) signatures
 	@tools/signatures/run
 
 .PHONY: check-model
 # RUN='queue|hints' limits it to these configurations; ARGS=-all uses their own constants, which takes an hour.
-check-model: testenv ## Check the protocol's TLA+ specification (docs/model); rules switched off must be missed
+check-model: testenv ## Check the protocol's TLA+ specification (docs/model); with a rule switched off it must fail
 	@$(say) model
 	@go build -C tools -o ../.cache/bin/modelcheck ./modelcheck
 	@$(TESTENV) --need tlc -- .cache/bin/modelcheck $(if $(RUN),-run '$(RUN)') $(ARGS) docs/model
 
 .PHONY: check-model-and-tests
-# The model checker has the lowest priority: it computes while tests wait. Its output is printed before the tests of the small
+# The model checker has the lowest priority and computes while tests wait. Its output is printed before the tests of the small
 # modules, so that the output of go test comes last.
 LARGE_MODULES := . e2e
 check-model-and-tests: testenv
@@ -237,39 +237,39 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-# STORE=postgres measures that store by itself first, then the service on it; STORE=dynamodb counts what is paid for.
-# BUS compares buses, such as nats,kafka or nats3,kafka3: by themselves first, then the service on PostgreSQL with each.
+# STORE=postgres measures first that store alone, then the service on it; STORE=dynamodb counts requests and capacity units.
+# BUS compares buses, such as nats,kafka or nats3,kafka3: first the buses alone, then the service on PostgreSQL with each.
 BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
-bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service beside the aims (SHORT=1: under a minute; STORE=postgres or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
+bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service and compare it with the aims (SHORT=1: under a minute; STORE=postgres or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
 
 .PHONY: bench-service
 bench-service: build $(if $(BUSES),testenv)
 	@go build -C benchmark -o ../bin/timerbus-benchmark .
 	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUSES),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUSES))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
 
-# Go benchmarks as a table: each line's name without its first word, then what it reports itself.
+# Go benchmarks as a table: each benchmark's name without its first word, then its reported metrics.
 metrics = awk '/^Benchmark/ { sub(/^Benchmark/, "", $$1); sub(/-[0-9]+$$/, "", $$1); printf "%-40s", $$1; \
 	for (i = 3; i < NF; i += 2) if ($$(i+1) != "ns/op") printf " %10s %-13s", $$i, $$(i+1); print ""; next } \
 	!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
 .PHONY: bench-postgres
-bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outcomes, beside plain inserts of single rows
+bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outcomes, compared with plain inserts of single rows
 	@$(say) 'PostgreSQL as a store'
 	@$(TESTENV) --need postgres -- bash -euo pipefail -c " \
 		go test -p 1 -run '^$$' -bench '^Benchmark(PlainInsert|Put|FinishDone)$$' -benchtime 60000x ./pkg/store/postgresstore; \
 		go test -p 1 -run '^$$' -bench '^BenchmarkDue$$' -benchtime 100x ./pkg/store/postgresstore" | $(metrics)
 
 .PHONY: bench-lists
-# Filling the stores takes most of the time. Each line is one way to list: how long polls (due), pages and counts took.
+# Filling the stores takes most of the time. Each line is one kind of list, with the durations of polls (due), pages and counts.
 bench-lists: testenv ## Measure polls while 8 clients list, on SQLite and PostgreSQL (ROWS=5000000 timers; about half an hour)
-	@$(say) 'polls beside lists: SQLite'
+	@$(say) 'polls during lists: SQLite'
 	@TIMERBUS_BENCH_ROWS=$(or $(ROWS),5000000) go test -timeout 2h -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x ./pkg/store/sqlitestore | $(metrics)
-	@$(say) 'polls beside lists: PostgreSQL'
+	@$(say) 'polls during lists: PostgreSQL'
 	@TIMERBUS_BENCH_ROWS=$(or $(ROWS),5000000) $(TESTENV) --need postgres -- \
 		go test -timeout 2h -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x ./pkg/store/postgresstore | $(metrics)
 
 .PHONY: bench-bus
-bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
+bench-bus: testenv ## Measure the buses alone: publish, consume and acknowledge messages of 300 bytes (NEED=nats,kafka)
 	@$(TESTENV) --need $(or $(NEED),$(BUS),nats$(comma)nats3$(comma)kafka$(comma)kafka3) -- \
 		go test -p 1 -run '^$$' -bench 'Bus/' -benchtime 20x ./pkg/bus/natsbus ./pkg/bus/kafkabus | \
 		awk 'BEGIN { printf "%-26s %12s %12s\n", "bus", "published/s", "acked/s" } \
@@ -279,7 +279,7 @@ bench-bus: testenv ## Measure the buses themselves: publish, consume and acknowl
 			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
 
 .PHONY: bench-dynamodb
-# First the engine's parts, then the running service and an hour in which nothing happens, each beside the least possible.
+# First the calls of the engine, then the running service and an idle hour, each compared with the least possible.
 bench-dynamodb: build testenv ## Count requests, capacity units and dollars on DynamoDB, for each timer and idle shard (SHORT=1, ARGS)
 	@go build -C benchmark -o ../bin/timerbus-cost ./cost
 	@$(TESTENV) --need dynamodb -- bash -euo pipefail -c " \
@@ -287,7 +287,7 @@ bench-dynamodb: build testenv ## Count requests, capacity units and dollars on D
 		bin/timerbus-cost $(if $(SHORT),-timers 200 -alone 3 -window 30s) $(ARGS)"
 
 .PHONY: bench-watermill
-bench-watermill: ## Measure commands per second, taken natively and through a Watermill router (medians of ROUNDS: 5)
+bench-watermill: ## Measure commands per second, native and through a Watermill router (medians of ROUNDS: 5)
 	@go test -run '^$$' -bench Commands -benchtime $(or $(ROUNDS),5)x -timeout 30m ./pkg/timerbus | \
 		awk 'BEGIN { printf "%-34s %12s\n", "commands come", "commands/s" } \
 			/^Benchmark/ { for (i = 3; i < NF; i += 2) { name = $$(i+1); gsub(/_/, " ", name); \
@@ -298,7 +298,7 @@ bench-watermill: ## Measure commands per second, taken natively and through a Wa
 bench-go: ## Run the Go benchmarks (PKG, TESTFLAGS)
 	@$(call each,go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PKG))
 
-##@ Keep
+##@ Maintain
 
 .PHONY: tools
 tools: $(TOOLS) ## Build the pinned tools into .cache/bin
@@ -310,5 +310,5 @@ $(TOOLS): tools/go.mod tools/go.sum
 	@touch $@
 
 .PHONY: clean
-clean: ## Remove what make has built (never data folders)
+clean: ## Remove the output of make (never data folders)
 	@rm -rf bin .cache
