@@ -1,6 +1,6 @@
 // Command modelcheck runs the model checker TLC on the specifications in a folder (docs/model). It runs every
-// configuration as it is, which must find no error, and once for each rule that the configuration names as
-// needed: with that rule switched off an invariant must be violated.
+// configuration unchanged, which must find no error, and once for each rule that a "must fail" comment of the configuration
+// names: with that rule switched off, the invariant in the comment must be violated.
 //
 //	modelcheck [-run PATTERN] [-all] [-parallel N] [-timeout D] FOLDER
 //
@@ -150,7 +150,7 @@ var (
 	brokenLine   = regexp.MustCompile(`(?m)^ {2}Broken = \{\}$`)
 )
 
-// runsOf returns the runs that the comments of a configuration ask for.
+// runsOf returns the runs that the comments of a configuration define.
 func runsOf(file, text string, all bool) ([]run, error) {
 	module := moduleLine.FindStringSubmatch(text)
 	if module == nil {
