@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// confirmAfter is the time from a correction to the reading that has to agree with it.
+	// confirmAfter is the time from a correction to the reading that must confirm it.
 	confirmAfter = 250 * time.Millisecond
-	// rereadAfter is the time between two readings while the machine's clocks disagree and no reading succeeds.
+	// rereadAfter is the time between two readings while the machine's wall clock and monotonic clock disagree and no
+	// reading succeeds.
 	rereadAfter = 100 * time.Millisecond
-	// distrustFor is how long a clock is not trusted before its process gives up its work.
+	// distrustFor is how long a clock may be untrusted before its process gives up its work.
 	distrustFor = 500 * time.Millisecond
-	// driftPart: two clocks that are not set diverge by at most this part of the time that passes: 200 ppm, or 120 ms in ten
-	// minutes. Spanner assumes the same of its machines.
+	// driftPart bounds the drift: two clocks that are not set diverge by at most 1/driftPart of the time that passes:
+	// 200 ppm, or 120 ms in ten minutes. Spanner assumes the same of its machines.
 	driftPart = 5000
-	// startFor bounds how long Start reads.
+	// startFor bounds how long Start reads the clock.
 	startFor = 5 * time.Second
 )
 
 // errMachine is the error of a reading during which the machine's clocks jumped.
 var errMachine = errors.New("the machine's clocks jumped during the reading")
 
-// Machine reads the wall clock and the monotonic clock of a machine at the same moment.
+// Machine reads the wall clock and the monotonic clock of a machine at the same time.
 type Machine func() (wall time.Time, elapsed time.Duration)
 
-// ThisMachine returns the clocks of the machine on which it runs.
+// ThisMachine returns the clocks of this process's machine.
 func ThisMachine() Machine {
 	start := time.Now()
 	return func() (time.Time, time.Duration) {
@@ -41,13 +42,14 @@ func ThisMachine() Machine {
 	}
 }
 
-// ClockConfig is what a Clock needs.
+// ClockConfig configures a Clock.
 type ClockConfig struct {
-	// Bound is how far the clocks of two processes may be apart. Each may be half of it from the store's clock.
+	// Bound is the largest allowed difference between the clocks of two processes. Each may differ from the store's
+	// clock by half of it.
 	Bound time.Duration
-	// Shared: the store serves other processes too. They can take over the work of this one, which gives it up while its
-	// clock is not trusted. If it is not shared, the store's clock is this machine's wall clock, and a step is followed
-	// immediately.
+	// Shared is set if the store serves other processes too. They can take over the work of this process, which gives
+	// it up while its clock is not trusted. If Shared is not set, the store's clock is this machine's wall clock, and
+	// the Clock follows a step of it immediately.
 	Shared bool
 	// Machine is ThisMachine() by default.
 	Machine Machine
@@ -56,20 +58,22 @@ type ClockConfig struct {
 }
 
 // Clock is the clock of a process: the store's clock, which all processes of a cluster use. Between two readings of the
-// store's clock it advances with the machine's monotonic clock, so a step of the machine's wall clock does not change it.
+// store's clock it advances with the machine's monotonic clock, so a step of the machine's wall clock does not change
+// it.
 //
-// It also decides whether it can be trusted, which means that it is certain to be within half the clock bound of the
-// store's clock, as far as the last reading shows. It is not trusted
+// A Clock is trusted if it is certain to be within half the clock bound of the store's clock, according to the readings
+// so far. It is not trusted
 //   - before the first reading;
-//   - when the time that readings take, and the drift since then, allow a larger error. Each reading bounds the error, and all
-//     bounds hold, so the fastest reading counts most, and slow ones do not undo it;
-//   - when the wall clock and the monotonic clock of the machine have diverged since the last reading, because then one of
-//     them was set, or the machine was suspended; the clock is then read immediately;
-//   - after a reading of a shared store that contradicts the earlier ones has corrected it by more than half the bound, until
-//     a second one confirms that.
+//   - when the possible error, from the time that readings take and from the drift since then, is larger. Each reading
+//     bounds the error, and all bounds apply, so the fastest reading counts most, and slow readings do not loosen its
+//     bound;
+//   - when the wall clock and the monotonic clock of the machine have diverged since the last reading, because then one
+//     of them was set, or the machine was suspended; the store's clock is then read immediately;
+//   - after a reading of a shared store that contradicts the earlier ones has corrected the clock by more than half the
+//     bound, until a second reading confirms the correction.
 //
 // While it is not trusted, no delivery begins and no answer promises that a delivery will not follow (I8, I15). A nil
-// *Clock belongs to a process whose clock is always trusted.
+// *Clock is always trusted.
 type Clock struct {
 	machine Machine
 	limit   time.Duration // half the bound
@@ -77,41 +81,42 @@ type Clock struct {
 	logger  *slog.Logger
 
 	last atomic.Pointer[reading]
-	// poked has a token when the clock should be read immediately.
+	// poked has a token when the store's clock should be read immediately.
 	poked chan struct{}
 
 	mu sync.Mutex
-	// answered is closed at the next reading, stepped at the next correction by more than the limit, and replan at that or
-	// when the clock is lost.
+	// answered is closed at the next reading, stepped at the next correction by more than the limit, and replan when
+	// the clock is corrected by more than the limit or is lost.
 	answered, stepped, replan chan struct{}
-	// alarm runs while the clock is not trusted. When it fires the clock is lost.
+	// alarm runs while the clock is not trusted. When it fires, the clock is lost.
 	alarm *time.Timer
 	lost  bool
 	ended bool // Run has returned
-	// gone is closed when the clock is lost, and back when it is not lost any more.
+	// gone is closed when the clock is lost, and back when it is trusted again.
 	gone, back chan struct{}
 	lostAt     time.Time
-	why        string // while it is lost
+	why        string // the reason, while the clock is lost
 }
 
-// reading is what the readings up to the last one show. It is immutable.
+// reading is the combined result of all readings so far. It is immutable.
 type reading struct {
-	// offset is the store's time minus elapsed, in nanoseconds since 1970. least and most bound the right value.
+	// offset is the store's time minus elapsed, in nanoseconds since 1970. The true value is between least and most.
 	offset, least, most int64
-	// at is when the clock was read, by the monotonic clock. apart is the wall clock minus the monotonic clock at that time.
+	// at is when the clock was read, by the monotonic clock. apart is the wall clock minus the monotonic clock at that
+	// time.
 	at    time.Duration
 	apart int64
 	read  bool
-	// took is the time that the answer took, and within is Instant.Within. number counts readings.
+	// took is how long the answer took, and within is Instant.Within. number counts readings.
 	took, within time.Duration
 	number       int
-	// corrected is the correction that no second reading has confirmed, made at correctedAt; 0 if there is none. corrections
-	// counts the corrections in a row, this one included.
+	// corrected is a correction that no second reading has confirmed, made at correctedAt; 0 if there is none.
+	// corrections counts consecutive corrections, this one included.
 	corrected, correctedAt time.Duration
 	corrections            int
 }
 
-// NewClock makes a clock that shows the machine's wall clock until Read succeeds.
+// NewClock returns a clock that shows the machine's wall clock until Read succeeds.
 func NewClock(config ClockConfig) *Clock {
 	if config.Machine == nil {
 		config.Machine = ThisMachine()
@@ -137,7 +142,7 @@ func (c *Clock) Now() timer.Millis {
 	return r.show(elapsed)
 }
 
-// Settled is Now, but waits until the clock is trusted, at most until it is lost. It is for times that are stored.
+// Settled is Now, but first waits until the clock is trusted or lost. It is for times that are stored.
 func (c *Clock) Settled() timer.Millis {
 	for {
 		if r, wall, elapsed := c.present(); r.trusted(wall, elapsed, c.limit) {
@@ -158,8 +163,8 @@ func (c *Clock) Settled() timer.Millis {
 	}
 }
 
-// Certain calls now, which must read this clock, and returns its time and whether the clock was trusted at that moment. A call
-// of Trusted after now is not enough, because the clock may have been corrected in between.
+// Certain calls now, which must read this clock, and returns its time and whether the clock was trusted at that moment.
+// A call of Trusted after now is not enough, because the clock may be corrected between the two calls.
 func (c *Clock) Certain(now timer.Clock) (at timer.Millis, ok bool) {
 	if c == nil {
 		return now(), true
@@ -200,7 +205,7 @@ func (c *Clock) Trusted() bool {
 	return r.trusted(wall, elapsed, c.limit)
 }
 
-// Doubt returns why the clock is not trusted, "" if it is, and by how much it may differ from the store's.
+// Doubt returns why the clock is not trusted, "" if it is trusted, and by how much it may differ from the store's.
 func (c *Clock) Doubt() (by time.Duration, why string) {
 	if c == nil {
 		return 0, ""
@@ -235,24 +240,24 @@ func (r *reading) doubt(wall time.Time, elapsed, limit time.Duration) (by time.D
 	}
 }
 
-// show is the clock's time at elapsed.
+// show returns the clock's time at elapsed.
 func (r *reading) show(elapsed time.Duration) timer.Millis {
 	return timer.FromTime(time.Unix(0, r.offset+int64(elapsed)))
 }
 
-// diverged is by how much the wall clock was set since the reading, according to the monotonic clock.
+// diverged returns how far the wall clock has moved against the monotonic clock since the reading.
 func (r *reading) diverged(wall time.Time, elapsed time.Duration) time.Duration {
 	return time.Duration(wall.UnixNano() - int64(elapsed) - r.apart)
 }
 
-// maxError is the largest error that agrees with the readings, if the machine's monotonic clock is right.
+// maxError is the largest error that is consistent with the readings, if the machine's monotonic clock is right.
 func (r *reading) maxError(elapsed time.Duration) time.Duration {
 	return time.Duration(max(r.most-r.offset, r.offset-r.least)) + r.drift(elapsed)
 }
 
 func (r *reading) drift(elapsed time.Duration) time.Duration { return max(0, elapsed-r.at) / driftPart }
 
-// Read reads the store's clock. It returns by how much it changed this one, and how long the answer took.
+// Read reads the store's clock. It returns the change of this clock, and how long the answer took.
 func (c *Clock) Read(ctx context.Context, s Cluster) (changed, took time.Duration, err error) {
 	defer c.notice()
 	before, asked := c.machine()
@@ -269,7 +274,8 @@ func (c *Clock) Read(ctx context.Context, s Cluster) (changed, took time.Duratio
 	return c.observe(wall, asked, answered, there), took, nil
 }
 
-// Start reads the clock until it is trusted, for startFor at most. It returns an error if the first reading fails.
+// Start reads the store's clock until this clock is trusted, for startFor at most. It returns an error if the first
+// reading fails.
 func (c *Clock) Start(ctx context.Context, s Cluster) error {
 	limited, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
@@ -285,14 +291,14 @@ func (c *Clock) Start(ctx context.Context, s Cluster) error {
 			pause.Stop()
 			return ctx.Err()
 		}
-		_, _, _ = c.Read(limited, s) // the clock stays untrusted if it fails
+		_, _, _ = c.Read(limited, s) // if it fails, the clock stays untrusted
 	}
 	return nil
 }
 
-// observe corrects the clock by one reading: the store's clock showed there at some moment between asked and answered. The
-// change is the smallest that agrees with this reading and, if possible, with those before it. If the store is not shared,
-// its clock is the wall clock, and the reading only confirms that.
+// observe corrects the clock by one reading: the store's clock showed there at some moment between asked and answered.
+// The change is the smallest that is consistent with this reading and, if possible, with those before it. If the store
+// is not shared, its clock is the wall clock, and this clock follows the wall clock.
 func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Instant) (changed time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -309,8 +315,9 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 		wanted = is.apart
 	}
 	is.offset = min(max(wanted, is.least), is.most)
-	// At an edge of the possible range the error may be the whole round trip, in the middle it is half of it at most. If the
-	// store shows its clock coarsely, the next readings decide, so that a right wall clock is not changed.
+	// At an edge of the possible range the error may be the whole round trip; in the middle it is at most half of it.
+	// If the store's clock is coarse (within > limit), the next readings narrow the range, so that a wall clock that is
+	// right is not changed.
 	if half := (is.most-is.least)/2 + 1; half <= int64(c.limit) && is.within <= c.limit {
 		within := max(half, int64(c.limit)/2)
 		is.offset = min(max(is.offset, is.most-within), is.least+within)
@@ -332,9 +339,9 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 	return changed
 }
 
-// narrow restricts the range of a reading to what an earlier one allows. If the two contradict each other, it returns false and
-// leaves the range as it is. If the answer was too slow to be used alone, the ranges may be apart by half the limit, because a
-// clock that is slewed may drift faster.
+// narrow restricts the range of a reading to the values that an earlier one allows. If the two contradict each other,
+// it returns false and leaves the range unchanged. If the answer was too slow to bound the error on its own, the ranges
+// may be apart by half the limit, because a clock that is slewed may drift faster.
 func (r *reading) narrow(was *reading, drift, limit int64) bool {
 	gap := max(r.least-was.most, was.least-r.most) - drift
 	if gap > 0 && (gap > limit/2 || (r.most-r.least)/2 <= limit || int64(r.within) > limit) {
@@ -363,10 +370,11 @@ func (c *Clock) pause(every time.Duration) (wait time.Duration, interruptible bo
 	return every, true
 }
 
-// untilChange is pause for a store that shows its clock coarsely, for example in whole seconds. A reading at the moment at which
-// the shown time changes halves the range of possible times, so few readings are enough. When the range is narrow enough,
-// readings alternate between shortly before and shortly after the change, and show whether the clock was set. The range cannot
-// get narrower than the time that an answer takes. The clocks of a store's servers may differ by half the limit.
+// untilChange is pause for a store with a coarse clock, for example in whole seconds. A reading at the moment at which
+// the store's clock changes halves the range of possible times, so few readings are enough. When the range is narrow
+// enough, readings alternate between shortly before and shortly after the change, and show whether the clock was set.
+// The range cannot become narrower than the time that an answer takes. The clocks of a store's servers may differ by
+// half the limit.
 func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration {
 	offset, lead := r.least, -limit/2
 	narrow := max(limit/4, 2*r.took)
@@ -413,7 +421,7 @@ func (c *Clock) poke() {
 	select {
 	case c.poked <- struct{}{}:
 		c.notice()
-	default: // a reading is requested already
+	default: // a reading is already requested
 	}
 }
 
@@ -469,7 +477,7 @@ func (c *Clock) find() {
 	c.gone = make(chan struct{})
 }
 
-// end stops the alarm, and releases callers of Settled.
+// end stops the alarm and wakes callers of Settled.
 func (c *Clock) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -488,7 +496,7 @@ func renew(c chan struct{}) chan struct{} {
 	return make(chan struct{})
 }
 
-// Distrusted returns what /readyz says while the clock is lost, "" otherwise.
+// Distrusted returns the reason that /readyz reports while the clock is lost, "" otherwise.
 func (c *Clock) Distrusted() string {
 	if c == nil {
 		return ""
@@ -498,8 +506,9 @@ func (c *Clock) Distrusted() string {
 	return c.why
 }
 
-// Lost returns a channel that is closed while the clock is lost, or when it is lost next, which means that it was not trusted
-// for distrustFor. The channel is nil if no other process could take over.
+// Lost returns a channel that is closed while the clock is lost, or when it is lost next. The clock is lost when it was
+// not trusted for distrustFor. The channel is nil if the store is not shared, because then no other process could take
+// over.
 func (c *Clock) Lost() <-chan struct{} {
 	if c == nil || !c.shared {
 		return nil
@@ -515,8 +524,8 @@ func (c *Clock) Next(ctx context.Context) <-chan struct{} {
 	return c.Lost()
 }
 
-// NextPlan waits like Next. The channel is closed when the clock is lost, and also when it is corrected by more than half
-// the bound, because times that were planned by it are then wrong.
+// NextPlan waits like Next. It returns a channel that is closed when the clock is lost or corrected by more than half
+// the bound, because times that were planned by the clock are then wrong.
 func (c *Clock) NextPlan(ctx context.Context) <-chan struct{} {
 	if c == nil {
 		return nil

@@ -8,54 +8,55 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Cluster is what main needs.
+// Cluster is the part that main uses.
 type Cluster interface {
-	// Init makes the cluster record if there is none, and returns the one that is there, which may differ from what was wanted. The caller
-	// compares the partition counts (ErrPartitions).
+	// Init creates the cluster record if there is none, and returns the stored one, which may differ from want. The
+	// caller compares the partition counts (ErrPartitions).
 	Init(ctx context.Context, want Identity) (Identity, error)
-	// Ping asks whether the database answers calls. After a write that failed for lack of room (ErrFull), it returns ErrFull
-	// until the database has room for a timer.
+	// Ping checks that the database answers calls. After a write that failed because the disk is full (ErrFull), it
+	// returns ErrFull until the database has space for a timer.
 	Ping(ctx context.Context) error
-	// Time reads the database's clock, from which a Clock computes its own error (I8). It waits for no other call: not for a
-	// connection that other calls use, and not for room. So only a slow network makes the answer slow, and a busy or full store
-	// stops no process whose clock is right.
+	// Time reads the database's clock. A Clock computes its own error from it (I8). It does not wait for other calls,
+	// for a connection that other calls use, or for disk space. So only a slow network makes the answer slow, and a
+	// busy or full store does not stop processes whose clocks are right.
 	Time(ctx context.Context) (Instant, error)
-	// Close waits for running calls; later ones return ErrClosed.
+	// Close waits for running calls. Later calls return ErrClosed.
 	Close() error
 }
 
-// Instant is a time by a database's clock: not before At, and less than Within after At.
+// Instant is a reading of a database's clock. The clock's time was at least At and less than At + Within.
 type Instant struct {
 	At     timer.Millis
 	Within time.Duration
 }
 
-// Identity is fixed when a cluster is made.
+// Identity is the cluster record. It never changes after the cluster is created.
 type Identity struct {
 	// ID is random.
 	ID timer.UUID
-	// Partitions is the bus's partition count: a timer's partition depends on it.
+	// Partitions is the bus's partition count. A timer's partition depends on it.
 	Partitions int
 	CreatedAt  timer.Millis
 }
 
-// Census is a rare power, found through As: an engine that can count cheaply feeds the gauges.
+// Census is an optional capability, found through As, of engines that can count timers cheaply for the gauges.
 type Census interface {
 	Count(ctx context.Context, now timer.Millis) (Counts, error)
 }
 
-// Counts are of live rows.
+// Counts are numbers of live rows.
 type Counts struct {
-	// Pending rows are neither finished nor parked. Overdue ones of them have due_at < now, or were postponed
-	// with plannedAt < now. A row that is leased is being delivered, and not overdue until its lease ends.
+	// Pending rows are neither finished nor parked. Overdue counts the pending rows with due_at < now, and those that
+	// were postponed with plannedAt < now. A leased row is being delivered, and does not count as overdue until its
+	// lease ends.
 	Pending, Overdue, Parked int64
-	// OldestPlannedAt is the earliest of what Overdue compares: due_at of a pending row, or plannedAt of one that
+	// OldestPlannedAt is the earliest time that Overdue compares: due_at of a pending row, or plannedAt of a row that
 	// is not leased or whose lease has ended (due_at < now). It is Never if there is none.
 	OldestPlannedAt timer.Millis
 }
 
-// Exclusive is a rare power, found through As, of an engine whose database one process opens at a time: what is leased when
-// that process starts was leased by a process that has ended.
+// Exclusive is an optional capability, found through As, of engines whose database only one process opens at a time.
+// Every lease that exists when that process starts belongs to a process that has ended.
 type Exclusive interface {
 	// Leased returns live rows that are not parked and whose leases end after now, at most limit of them.
 	Leased(ctx context.Context, now timer.Millis, limit int) ([]Lease, error)
@@ -64,12 +65,12 @@ type Exclusive interface {
 // Lease is a row lease.
 type Lease struct {
 	Ref Ref
-	// Until is its end: the row's due_at.
+	// Until is when the lease ends: the row's due_at.
 	Until    timer.Millis
 	Revision timer.Revision
 }
 
-// As finds a rare power of a store, also behind decorators that have `Unwrap() Store`.
+// As finds an optional capability of a store, also behind decorators that have `Unwrap() Store`.
 func As[T any](s Store) (T, bool) {
 	for {
 		if power, ok := s.(T); ok {
@@ -84,5 +85,5 @@ func As[T any](s Store) (T, bool) {
 	}
 }
 
-// ErrPartitions says that the configuration and the cluster record disagree.
+// ErrPartitions: the partition count of the configuration differs from that of the cluster record.
 var ErrPartitions = errors.New("the cluster was made with another partition count")

@@ -10,9 +10,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Directory keeps the namespaces in memory: every request needs one, and they hardly change. What it
-// answers may be as old as the last Refresh, except that an unknown name is looked up at once. It is
-// safe for concurrent use.
+// Directory caches the namespaces in memory, because every request needs one and they rarely change. Its answers may be
+// as old as the last Refresh, except that an unknown name is read from the store immediately. It is safe for concurrent
+// use.
 type Directory struct {
 	source Namespaces
 	// turn has a token while no Refresh runs. refreshing is when the last successful Refresh began.
@@ -22,27 +22,27 @@ type Directory struct {
 	mu     sync.RWMutex
 	byName map[string]entry
 	byBase []*Namespace // by Shards.Base
-	reads  uint64       // counts what was put in
+	reads  uint64       // counts insertions
 	layout uint64       // counts changes of the shard blocks
 }
 
-// entry is a namespace, and the read or write that it came from. The namespace is immutable.
+// entry is a namespace, and the number of the read or write that it came from. The namespace is immutable.
 type entry struct {
 	*Namespace
 
 	read uint64
 }
 
-// NewDirectory makes an empty one; call Refresh before the first use of All or OfShard.
+// NewDirectory returns an empty directory. Call Refresh before the first use of All or OfShard.
 func NewDirectory(source Namespaces) *Directory {
 	d := &Directory{source: source, turn: make(chan struct{}, 1), byName: map[string]entry{}}
 	d.turn <- struct{}{}
 	return d
 }
 
-// Refresh reads all namespaces, and makes the directory what the store is. The interval at which a service calls it bounds
-// how long settings that another node has changed are unknown here. Callers share a read that begins after their calls: the
-// sessions of all partitions open at the same time.
+// Refresh replaces the cached namespaces by those of the store. The interval at which a service calls it bounds how
+// late the service sees settings that another node has changed. Concurrent callers share a read that begins after their
+// calls, because the sessions of all partitions open at the same time.
 func (d *Directory) Refresh(ctx context.Context) error {
 	called := time.Now()
 	select {
@@ -79,12 +79,12 @@ func (d *Directory) refresh(ctx context.Context) error {
 	byName := make(map[string]entry, len(all))
 	for _, ns := range all {
 		if known, ok := d.byName[ns.Name]; ok && *known.Namespace == *ns {
-			ns = known.Namespace // which other lists share
+			ns = known.Namespace // share the memory with earlier results of All
 		}
 		byName[ns.Name] = entry{ns, d.reads}
 	}
 	// A namespace that was learned while the list was read may be newer than the list, or missing from it. One that was
-	// learned before is not newer, even with a larger version: a failover of the store may have lost a write.
+	// learned before is not newer, even if it has a larger version: a failover of the store may have lost a write.
 	for name, known := range d.byName {
 		if listed, ok := byName[name]; known.read > began && (!ok || known.Version > listed.Version) {
 			byName[name] = known
@@ -114,7 +114,7 @@ func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) 
 	return d.Renew(ctx, name)
 }
 
-// Renew reads a namespace anew, where what is known may be too old to judge by.
+// Renew reads a namespace from the store, for callers that cannot use a cached state.
 func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
 	ns, err := d.source.GetNamespace(ctx, name)
 	if err != nil {
@@ -123,10 +123,11 @@ func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
 	return *d.learn(&ns), nil
 }
 
-// Learn puts in a namespace that the caller just created, changed or read.
+// Learn stores a namespace that the caller just created, changed or read.
 func (d *Directory) Learn(ns Namespace) { d.learn(&ns) }
 
-// learn returns the one that stays: a change may have been learned while an earlier state was read.
+// learn stores a namespace and returns the newer of it and the cached one, because a change may have been learned while
+// an earlier state was read.
 func (d *Directory) learn(ns *Namespace) *Namespace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,7 +137,7 @@ func (d *Directory) learn(ns *Namespace) *Namespace {
 	}
 	d.reads++
 	d.byName[ns.Name] = entry{ns, d.reads}
-	// A slice handed out by All is never written to again.
+	// All returns this slice to callers, so it is never changed.
 	d.byBase = slices.Clone(d.byBase)
 	at, _ := slices.BinarySearchFunc(d.byBase, ns, byBlock)
 	if known {
@@ -164,14 +165,14 @@ func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
 	return *d.byBase[at], true
 }
 
-// All returns the namespaces by shard block. The caller must not change them, nor the slice.
+// All returns the namespaces ordered by shard block. The caller must change neither them nor the slice.
 func (d *Directory) All() []*Namespace {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.byBase
 }
 
-// Layout returns a number that changes when the shards of All do.
+// Layout returns a number that changes when the shard blocks of All change.
 func (d *Directory) Layout() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -182,7 +183,7 @@ func byBlock(a, b *Namespace) int {
 	return int(int64(a.Shards.Base) - int64(b.Shards.Base))
 }
 
-// IsTransient reports whether trying again later can help.
+// IsTransient reports whether a later retry can succeed.
 func IsTransient(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown)
 }

@@ -1,11 +1,10 @@
-// Package store is the contract between the services and the database that holds the timers.
+// Package store is the contract between the services and the database that stores the timers.
 //
-// It owns the interfaces, their request and answer types, and the errors; engines live below it. It
-// imports pkg/timer and pkg/shard only. Engines never read a clock and never make revisions: every
-// write brings both, so that an engine is a function of its requests.
+// It defines the interfaces, their request and answer types, and the errors. Engines are subpackages. It imports
+// pkg/timer and pkg/shard only. Engines never read a clock and never generate revisions: the caller passes both with
+// every write, so an engine's result depends only on its requests.
 //
-// Read store.go first (the parts and their common rules), then timers.go (ingest), shards.go
-// (scheduler), outcomes.go (dispatcher), namespaces.go,
-// secrets.go, cluster.go, and errors.go. storetest turns
-// the comments into tests.
+// Read store.go first (the interfaces and their common rules), then timers.go (ingest), shards.go (scheduler),
+// outcomes.go (dispatcher), namespaces.go, secrets.go, cluster.go, and errors.go. Package storetest tests what the
+// comments specify.
 package store

@@ -9,20 +9,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Namespaces is what all services need.
+// Namespaces is the part that all services use.
 type Namespaces interface {
-	// CreateNamespace makes a namespace with Version 1 and gives it the next free block of shard numbers; the
-	// given Shards.Base and Version are ignored. If the name is taken it returns the present one and ErrExists.
-	// Blocks never overlap and are never used again.
+	// CreateNamespace creates a namespace with Version 1 and allocates the next free block of shard numbers. It ignores
+	// the given Shards.Base and Version. If the name exists, it returns the present namespace and ErrExists. Blocks
+	// never overlap and are never reused.
 	CreateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
-	// GetNamespace returns one, or ErrNotFound.
+	// GetNamespace returns the namespace, or ErrNotFound.
 	GetNamespace(ctx context.Context, name string) (Namespace, error)
-	// ListNamespaces returns a page of the namespaces whose names are behind after, by name as bytes: at most limit (1 to
-	// 1,000), and at most MaxPageBytes of settings. A page may hold fewer and still have a Next.
+	// ListNamespaces returns a page of the namespaces whose names are after `after`, ordered by name as bytes: at most
+	// limit (1 to 1,000), and at most MaxPageBytes of settings. A page may have fewer namespaces and still have a Next.
 	ListNamespaces(ctx context.Context, after string, limit int) (NamespacePage, error)
-	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version is the given one,
-	// and increments it: a compare-and-set, so that of two callers who have read the same state one gets ErrConflict, with
-	// the present state. ErrNotFound.
+	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version equals the
+	// given one, and increments it. If two callers have read the same state, one of them gets ErrConflict with the
+	// present state. If there is no such namespace, it returns ErrNotFound.
 	//
 	// PostgreSQL and SQLite: UPDATE … WHERE name AND version. DynamoDB: a condition on the attribute.
 	UpdateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
@@ -31,10 +31,10 @@ type Namespaces interface {
 // Namespace is the scope of timer ids, a tenant, and the unit of configuration.
 type Namespace struct {
 	Name string
-	// Shards is fixed for life.
+	// Shards never changes.
 	Shards   shard.Block
 	Settings Settings
-	// Version counts the states of the row, from 1.
+	// Version is incremented by every update. It starts at 1.
 	Version   int64
 	CreatedAt timer.Millis
 	UpdatedAt timer.Millis
@@ -43,12 +43,12 @@ type Namespace struct {
 // NamespacePage is one page of a list of namespaces.
 type NamespacePage struct {
 	Namespaces []Namespace
-	// Next is the after of the next page; empty on the last one.
+	// Next is the `after` of the next page. It is empty on the last page.
 	Next string
 }
 
-// Add appends a namespace, unless the page is full: it has limit namespaces, or would have more than MaxPageBytes of settings.
-// Then it sets Next, and engines read no further.
+// Add appends a namespace, unless the page is full: it has limit namespaces, or would have more than MaxPageBytes of
+// settings. If the page is full, Add sets Next and returns false, and engines read no further.
 func (p *NamespacePage) Add(ns Namespace, limit int, bytes *PageBytes) (added bool) {
 	n := len(p.Namespaces)
 	if n == limit || !bytes.fits(ns.Settings.size()) {
@@ -62,7 +62,7 @@ func (p *NamespacePage) Add(ns Namespace, limit int, bytes *PageBytes) (added bo
 // MaxNamespacePage is the largest limit of ListNamespaces.
 const MaxNamespacePage = 1000
 
-// AllNamespaces walks over all pages. The walk ends with the first error.
+// AllNamespaces iterates over all pages. It stops at the first error.
 func AllNamespaces(ctx context.Context, s Namespaces) iter.Seq2[Namespace, error] {
 	return func(yield func(Namespace, error) bool) {
 		for after := ""; ; {
@@ -83,27 +83,29 @@ func AllNamespaces(ctx context.Context, s Namespaces) iter.Seq2[Namespace, error
 	}
 }
 
-// Settings are a namespace's defaults for its timers, and how its callbacks and events go out. They can be compared.
+// Settings are a namespace's defaults for its timers, and its settings for callbacks and events. They can be compared
+// with ==.
 type Settings struct {
-	// Retry is for timers that say nothing, field by field.
+	// Retry is the default of the timers' retry policies, for each field that a timer does not set.
 	Retry timer.RetryPolicy
-	// CallbackTimeout is for timers that say nothing.
+	// CallbackTimeout is the default of timers that do not set it.
 	CallbackTimeout time.Duration
 	// HistoryRetention is how long outcomes stay in history: 1 minute to 365 days.
 	HistoryRetention time.Duration
-	// DeadRetention is the same for the outcomes of dead timers, which can be retried as long as they are there.
+	// DeadRetention is how long the final outcomes of dead timers stay in history, 1 minute to 365 days. A dead timer
+	// can be retried until then.
 	DeadRetention time.Duration
-	// Headers go with every callback, under those of the timer.
+	// Headers are sent with every callback. Headers of the timer replace them.
 	Headers timer.Headers
-	// FinalStatuses are the 4xx answers that end a timer as dead, in addition to 410.
+	// FinalStatuses are the 4xx answers that make a timer dead, in addition to 410.
 	FinalStatuses timer.StatusCodes
 	// Secrets sign callbacks.
 	Secrets Secrets
-	// TLS is whom callbacks trust, and as whom they go.
+	// TLS has the certificates that callbacks trust, and the client certificate that they present.
 	TLS TLS
 	// HostConcurrency bounds the concurrent callbacks to one host and port in each dispatcher: 1 to 1,024.
 	HostConcurrency int
-	// EventTopics are the topics that timers' events may go to, beside the common one.
+	// EventTopics are the user topics to which timers may send their events, in addition to the common topic.
 	EventTopics timer.TopicPatterns
 }
 
@@ -133,7 +135,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// size is about what settings take in memory, in bytes.
+// size is the approximate size of the settings in memory, in bytes.
 func (s *Settings) size() int {
 	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.SealedKey) + len(s.EventTopics)
 	for i := range s.Secrets {
@@ -142,7 +144,7 @@ func (s *Settings) size() int {
 	return size
 }
 
-// Check names the first setting outside its limits.
+// Check returns an error for the first setting that is outside its limits.
 func (s *Settings) Check() error {
 	if s.CallbackTimeout < timer.MinCallbackTimeout || s.CallbackTimeout > timer.MaxCallbackTimeout {
 		return timer.Invalid("callbackTimeout", s.CallbackTimeout, "1 s to 5 min")

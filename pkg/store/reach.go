@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// giveUpAfter is how long a store may answer nothing before it is lost. It doubles each time the store
-	// is lost within calmAfter, up to giveUpMost.
+	// giveUpAfter is how long a store may leave calls unanswered before it counts as lost. It doubles each time the
+	// store is lost within calmAfter, up to giveUpMost.
 	giveUpAfter = 2 * time.Second
 	giveUpMost  = 30 * time.Second
 	calmAfter   = time.Minute
@@ -26,40 +26,40 @@ const (
 	probeTimeout = time.Second
 )
 
-// Reach passes calls on to a store and finds out whether this process can reach it. The store is lost when it has answered
-// nothing for two seconds despite calls. Running calls are then cancelled, and later ones fail with ErrUnavailable,
-// until a probe (Ping) is answered.
+// Reach is a decorator that forwards calls to a store and detects whether this process can reach it. The store is lost
+// when it has not answered for two seconds although there were calls. Reach then cancels running calls, and later calls
+// fail with ErrUnavailable, until a probe (Ping) is answered.
 //
-// It probes only while a call is slow and after one has failed, because some stores charge for reads. So a process that
-// asks nothing does not notice that it is cut off.
+// Reach probes only while a call is slow and after one has failed, because some stores charge for reads. So a process
+// that makes no calls does not notice that it cannot reach the store.
 //
-// Only the calls of schedulers and dispatchers are watched: Shards, Outcomes without Rearm, and reads of Namespaces. The
-// others go to the store as they are. A nil *Reach belongs to a store that is never lost.
+// Reach watches only the calls of schedulers and dispatchers: Shards, Outcomes without Rearm, and reads of Namespaces.
+// It forwards other calls without cancelling or refusing them. A nil *Reach represents a store that is never lost.
 type Reach struct {
 	Store
 
 	elapsed func() time.Duration // monotonic
 	logger  *slog.Logger
-	wake    chan struct{} // a token: Run has to look again
+	wake    chan struct{} // a token: Run must check the state
 
 	mu sync.Mutex
-	// life ends when the store is lost; found is closed when it is found again.
+	// life is cancelled when the store is lost. found is closed when it is reachable again.
 	life  context.Context //nolint:containedctx // it is the time until the next loss.
 	end   context.CancelFunc
 	found chan struct{}
 	lost  bool
-	// running is the number of watched calls. unanswered: a call has begun since the store last answered, at since or
-	// later; failed: one has failed.
+	// running is the number of watched calls. unanswered: since the store last answered, a call has begun, at since or
+	// later. failed: one of these calls has failed.
 	running            int
 	unanswered, failed bool
 	since              time.Duration
-	awake              bool // Run looks again without a token
+	awake              bool // Run checks the state later without a token
 	probedAt           time.Duration
 	patience           time.Duration // giveUpAfter or more
 	changedAt          time.Duration // when the store was lost or found
 }
 
-// NewReach makes one. Run does the probing.
+// NewReach returns a Reach of a store. Run sends the probes.
 func NewReach(s Store, logger *slog.Logger) *Reach {
 	watch := timer.NewStopwatch()
 	r := &Reach{
@@ -71,7 +71,7 @@ func NewReach(s Store, logger *slog.Logger) *Reach {
 	return r
 }
 
-// Unwrap implements what As looks for.
+// Unwrap returns the store, for As.
 func (r *Reach) Unwrap() Store { return r.Store }
 
 // Next waits until the store is not lost or ctx ends, and returns a channel that is closed when it is lost.
@@ -80,7 +80,7 @@ func (r *Reach) Next(ctx context.Context) <-chan struct{} {
 	return r.Lost()
 }
 
-// Lost returns a channel that is closed if the store is lost, and when it is lost next.
+// Lost returns a channel that is closed when the store is lost. It is closed already if the store is lost now.
 func (r *Reach) Lost() <-chan struct{} {
 	if r == nil {
 		return nil
@@ -129,8 +129,8 @@ func (r *Reach) Run(ctx context.Context) error {
 	}
 }
 
-// look declares the store lost if it is. It returns the timeout of a probe that is due now, or else after what time to look
-// again; 0 for at the next token.
+// look marks the store as lost if its time is over. If a probe is due, it returns the probe's timeout. Otherwise it
+// returns the time after which to look again; 0 means at the next token.
 func (r *Reach) look() (probe, wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,13 +162,13 @@ func (r *Reach) look() (probe, wait time.Duration) {
 func (r *Reach) probe(ctx context.Context, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_ = r.Ping(ctx) // which notes the answer
+	_ = r.Ping(ctx) // Ping records the answer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.probedAt = r.elapsed()
 }
 
-// Ping implements Cluster. It asks the store even if that is lost.
+// Ping implements Cluster. It calls the store even if that is lost.
 func (r *Reach) Ping(ctx context.Context) error {
 	r.mu.Lock()
 	r.begin()
@@ -178,7 +178,7 @@ func (r *Reach) Ping(ctx context.Context) error {
 	return err
 }
 
-// Time implements Cluster. It asks the store even if that is lost, and also shows whether the store answers.
+// Time implements Cluster. It calls the store even if that is lost. Its answer also shows that the store is reachable.
 func (r *Reach) Time(ctx context.Context) (Instant, error) {
 	r.mu.Lock()
 	r.begin()
@@ -188,7 +188,7 @@ func (r *Reach) Time(ctx context.Context) (Instant, error) {
 	return now, err
 }
 
-// begin notes the begin of a call. The lock is held.
+// begin records the begin of a call. The caller holds the lock.
 func (r *Reach) begin() {
 	r.running++
 	if r.unanswered {
@@ -201,7 +201,7 @@ func (r *Reach) begin() {
 	}
 }
 
-// done notes the end of a call. A call that its caller has cancelled says nothing about the store.
+// done records the end of a call. A call that its caller has cancelled does not count as a failure.
 func (r *Reach) done(ctx context.Context, answered bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,7 +225,7 @@ func (r *Reach) signal() {
 	}
 }
 
-// lose cancels the running calls. The lock is held.
+// lose marks the store as lost and cancels the running calls. The caller holds the lock.
 func (r *Reach) lose(now time.Duration) {
 	r.logger.Warn("store not reached, giving up partitions and messages", "for", now-r.since)
 	r.patience = min(2*r.patience, giveUpMost)
@@ -233,7 +233,7 @@ func (r *Reach) lose(now time.Duration) {
 	r.end()
 }
 
-// find allows calls again. The lock is held.
+// find marks the store as reachable. The caller holds the lock.
 func (r *Reach) find(now time.Duration) {
 	r.logger.Info("store reached again, taking part", "after", now-r.changedAt)
 	r.lost, r.changedAt = false, now
@@ -247,19 +247,19 @@ func answers(err error) bool {
 		!IsTransient(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// anyAnswers is answers for a call with an error for each item.
+// anyAnswers reports whether the store has answered a call that has an error for each item.
 func anyAnswers[T any](items []T, errOf func(T) error) bool {
 	return len(items) == 0 || slices.ContainsFunc(items, func(item T) bool { return answers(errOf(item)) })
 }
 
-// errLost is what calls return while the store is lost.
+// errLost is the error of calls while the store is lost.
 var errLost = fmt.Errorf("%w: lost", ErrUnavailable)
 
 // call is a watched call of the store.
 type call[T any] struct {
-	// cut is the error of a call that was cancelled because the store was lost.
+	// cut is the error of a call that Reach cancelled because the store was lost.
 	cut error
-	// answered reports whether the store has answered, although the call has no error; nil: it has.
+	// answered reports whether a result without an error is an answer of the store; nil means that it is.
 	answered func(T) bool
 	do       func(ctx context.Context) (T, error)
 }
@@ -297,7 +297,7 @@ func batch[T any](
 	ctx context.Context, r *Reach, items int, cut error, errOf func(T) error, do func(ctx context.Context) ([]T, error),
 ) ([]T, error) {
 	if items == 0 {
-		return do(ctx) // the store is not asked
+		return do(ctx) // there is no request to the store
 	}
 	return through(ctx, r, call[[]T]{
 		cut: cut, do: do, answered: func(out []T) bool { return anyAnswers(out, errOf) },

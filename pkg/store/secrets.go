@@ -8,25 +8,25 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// MaxSecrets is how many signing secrets of a namespace can be live at once: the one of today and, while
-// receivers change over, the one before.
+// MaxSecrets is how many signing secrets of a namespace can be live at the same time: the present one and, while
+// receivers change over, the previous one.
 const MaxSecrets = 2
 
-// Secrets are a namespace's signing secrets, the newest first; places without an ID are free.
+// Secrets are a namespace's signing secrets, the newest first. An element without an ID is unused.
 type Secrets [MaxSecrets]Secret
 
-// Secret is one signing secret. Engines never see what is in it.
+// Secret is one signing secret. Engines see only its encrypted form.
 type Secret struct {
-	// ID tells people which one it is.
+	// ID identifies the secret to operators.
 	ID        string
 	CreatedAt timer.Millis
-	// ExpiresAt is when it stops signing; 0: never.
+	// ExpiresAt is when the secret stops signing; 0: never.
 	ExpiresAt timer.Millis
-	// Sealed is the secret as pkg/seal makes it unreadable, for SecretPlace.
+	// Sealed is the secret, encrypted by pkg/seal for SecretPlace.
 	Sealed string
 }
 
-// Live returns those that sign at now, the newest first.
+// Live returns the secrets that sign at now, the newest first.
 func (s Secrets) Live(now timer.Millis) []Secret {
 	var live []Secret
 	for _, secret := range s {
@@ -37,7 +37,7 @@ func (s Secrets) Live(now timer.Millis) []Secret {
 	return live
 }
 
-// String is the form in which engines store secrets, a line each: id, created, expires, sealed.
+// String returns the form in which engines store secrets, one per line: id, created, expires, sealed.
 func (s Secrets) String() string {
 	var text strings.Builder
 	for _, secret := range s {
@@ -48,7 +48,7 @@ func (s Secrets) String() string {
 	return text.String()
 }
 
-// ParseSecrets reads String's form.
+// ParseSecrets parses the result of String.
 func ParseSecrets(text string) (Secrets, error) {
 	var s Secrets
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -76,18 +76,19 @@ func ParseSecrets(text string) (Secrets, error) {
 	return s, nil
 }
 
-// TLS is how callbacks of a namespace speak TLS. Certificates are PEM.
+// TLS configures TLS for the callbacks of a namespace. Certificates are PEM.
 type TLS struct {
-	// CA are the certificates to trust in place of the machine's; empty: the machine's.
+	// CA are the trusted certificates, instead of the machine's. If it is empty, the machine's are trusted.
 	CA string
-	// Certificate is shown to receivers that ask for one, with the chain that goes with it; empty: none.
+	// Certificate is the client certificate with its chain, presented to receivers that request one. If it is empty,
+	// there is none.
 	Certificate string
-	// SealedKey is the certificate's key, PEM, as pkg/seal makes it unreadable, for KeyPlace.
+	// SealedKey is the certificate's key, PEM, encrypted by pkg/seal for KeyPlace.
 	SealedKey string
 }
 
-// SecretPlace and KeyPlace name what is sealed for a namespace, so that nothing that was sealed for one
-// opens in another.
+// SecretPlace and KeyPlace are the contexts in which pkg/seal encrypts a namespace's values. A value that was encrypted
+// for one context cannot be decrypted in another.
 func SecretPlace(namespace string) string { return namespace + "/signing secret" }
 
 // KeyPlace is SecretPlace for the key of TLS.

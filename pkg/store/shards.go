@@ -7,141 +7,137 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Shards is what the scheduler needs. Every statement carries a Claim; one that is not the shard's
-// newest, or that was released, gets ErrFenced and neither writes nor learns anything (I5). The fence
-// is part of the statement itself, never a read before it.
+// Shards is the part that the scheduler uses. Every statement carries a Claim. If the claim is not the newest of its
+// shard, or was released, the answer is ErrFenced: nothing is written and no rows are returned (I5). The check of the
+// claim is part of the statement itself, never a separate read before it.
 type Shards interface {
-	// Claim takes the shards over, whoever holds them: version + 1, this owner. A shard without a
-	// row gets one, with the watermark at MinKey. Shards of one call are claimed each by itself.
+	// Claim claims the shards for this owner, whether or not they have an owner: it increments the version. A shard
+	// without a row gets one, with the watermark MinKey. Each shard of a call is claimed independently.
 	//
-	// PostgreSQL: one INSERT … ON CONFLICT (shard) DO UPDATE SET version = version + 1 … RETURNING
-	// over unnest, and a SELECT of the watermarks in the same transaction.
-	// DynamoDB: one UpdateItem (ADD version) with RETURN ALL_NEW a shard, in parallel.
+	// PostgreSQL: one INSERT … ON CONFLICT (shard) DO UPDATE SET version = version + 1 … RETURNING over unnest, and a
+	// SELECT of the watermarks in the same transaction. DynamoDB: one UpdateItem (ADD version) per shard with RETURN
+	// ALL_NEW, in parallel.
 	Claim(ctx context.Context, now timer.Millis, owner Owner, shards []shard.ID) ([]Claimed, error)
 
-	// Release gives claims up in good order. It raises the shard's Published to the item's key
-	// (never lowers it) and leaves the version, so that the released claim is fenced too. Item
-	// answers: nil or ErrFenced.
+	// Release releases claims at an orderly shutdown. It raises the shard's Published to the item's key (and never
+	// lowers it) and keeps the version, so that the released claim is fenced too. Item answers: nil or ErrFenced.
 	//
-	// PostgreSQL: one UPDATE … FROM unnest WHERE version and owner match. DynamoDB: a conditional
-	// UpdateItem each.
+	// PostgreSQL: one UPDATE … FROM unnest WHERE version and owner match. DynamoDB: a conditional UpdateItem each.
 	Release(ctx context.Context, now timer.Millis, items []Release) ([]error, error)
 
-	// Due returns, for each shard, the rows that are not parked, with key > After and due_at ≤
-	// Horizon, ordered by key, at most PerShard of a shard and Total in all; shards are filled in the
-	// order asked, and one that gets nothing for lack of room is cut. It also tells when each shard's
-	// next row is due.
+	// Due returns, for each shard, the rows that are not parked, with key > After and due_at ≤ Horizon, ordered by key,
+	// at most PerShard of a shard and Total in all. Shards are filled in the order of the query. A shard that gets no
+	// rows because Total is reached is marked as cut. The answer also has the due time of each shard's next row.
 	//
-	// PostgreSQL: one LATERAL over unnest(shards, versions, cursors), each an index range with LIMIT
-	// PerShard + 1. DynamoDB: one consistent Query of the index a shard, the shard record's claim
-	// read in the same round; only shards that have work or are due to be looked at are asked.
+	// PostgreSQL: one LATERAL over unnest(shards, versions, cursors), each an index range with LIMIT PerShard + 1.
+	// DynamoDB: one consistent Query of the index per shard, and a read of the shard record's claim at the same time;
+	// the scheduler queries only shards that have work or whose poll is due.
 	Due(ctx context.Context, q DueQuery) ([]DueShard, error)
 
-	// Overdue returns the rows that are not parked, with due_at < Before and From < key ≤ Upto,
-	// ordered by key within a shard, shards in the order asked, at most Limit in all. It keeps no
-	// cursor of its own: the same question gets the same rows again while they are there (I4).
+	// Overdue returns the rows that are not parked, with due_at < Before and From < key ≤ Upto, ordered by key within a
+	// shard, shards in the order of the query, at most Limit in all. It stores no cursor: the same query returns the
+	// same rows again while they exist (I4).
 	//
-	// PostgreSQL: as Due, with both bounds. DynamoDB: one Query a shard.
+	// PostgreSQL: as Due, with both bounds. DynamoDB: one Query per shard.
 	Overdue(ctx context.Context, q OverdueQuery) ([]OverdueShard, error)
 
-	// Advance moves watermarks forward. A watermark never goes back: an earlier one than stored is
-	// answered nil and changes nothing. It does not touch Published. Item answers: nil or ErrFenced.
+	// Advance moves watermarks forward. A watermark never moves back: for a key before the stored one the answer is
+	// nil, and nothing changes. It does not change Published. Item answers: nil or ErrFenced.
 	//
-	// PostgreSQL: SELECT … FOR NO KEY UPDATE of the claims, and one UPDATE of the watermarks in the same
-	// transaction. DynamoDB: a conditional
-	// UpdateItem each.
+	// PostgreSQL: SELECT … FOR NO KEY UPDATE of the claims, and one UPDATE of the watermarks in the same transaction.
+	// DynamoDB: a conditional UpdateItem each.
 	Advance(ctx context.Context, now timer.Millis, items []Advance) ([]error, error)
 
-	// Unannounced returns dead timers of history and parked rows of the shards whose mark was set
-	// before `before` and not yet taken off (I14), oldest first, at most limit. It is not fenced:
-	// announcing twice is harmless.
+	// Unannounced returns the outbox entries of the shards that were written before `before` and are not yet published:
+	// dead timers of history and parked rows (I14), oldest first, at most limit. It is not fenced, because a second
+	// publication is harmless.
 	//
-	// PostgreSQL: a partial index over marked rows of each table. DynamoDB: a sparse index.
+	// PostgreSQL: a partial index over the entries of each table. DynamoDB: a sparse index.
 	Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]Notice, error)
 
-	// Announced takes marks off. Marks that are gone already are passed over.
+	// Announced removes outbox entries after their publication. Entries that are already removed are ignored.
 	Announced(ctx context.Context, marks []Mark) error
 
-	// Inspect tells people how shards stand, in the order asked; it is not fenced, and decides nothing.
-	// A shard that nobody has claimed has version 0 and its keys at MinKey.
+	// Inspect returns the state of shards, in the order of the request, for operators. It is not fenced, and no
+	// component makes decisions by it. A shard that was never claimed has version 0 and its keys at MinKey.
 	//
 	// PostgreSQL: one LATERAL over unnest(shards). DynamoDB: a GetItem and a Query with limit 1 each.
 	Inspect(ctx context.Context, shards []shard.ID) ([]ShardState, error)
 }
 
-// ByShard is an optional capability, found through As: every shard of Due and of Overdue is a request, which costs money
-// whether the shard has rows or not. Schedulers then stop sweeping a shard as soon as a sweep has found no row in it, and
-// write watermarks less often (docs/decisions/0041-idle-shards-on-all-engines.md).
+// ByShard is an optional capability, found through As, of engines that send one request per shard of Due and Overdue,
+// which costs money whether or not the shard has rows. Schedulers then stop sweeping a shard as soon as a sweep has
+// found no row in it, and write watermarks less often (docs/decisions/0041-idle-shards-on-all-engines.md).
 //
-// PostgreSQL: one query for all shards, so no. DynamoDB: yes.
+// PostgreSQL: no, it sends one query for all shards. DynamoDB: yes.
 type ByShard interface {
-	// AsksByShard reports whether it is so; decorators pass it on.
+	// AsksByShard reports whether the engine sends one request per shard. Decorators pass the answer of their store on.
 	AsksByShard() bool
 }
 
-// AsksByShard reports whether a store has that power.
+// AsksByShard reports whether a store has ByShard and sends one request per shard.
 func AsksByShard(s Store) bool {
 	power, ok := As[ByShard](s)
 	return ok && power.AsksByShard()
 }
 
-// Owner says who claims. Only Incarnation takes part in fencing; the rest is for humans.
+// Owner identifies the owner of a claim. Only Incarnation is used for fencing. Node is for operators.
 type Owner struct {
-	// Incarnation is random, made anew for every partition session.
+	// Incarnation is random, and new for every partition session.
 	Incarnation timer.UUID
-	// Node is a name for people, such as the host's.
+	// Node is a readable name, such as the host's.
 	Node string
 }
 
-// Claim is the fence that every scheduler statement carries.
+// Claim is the fence of every scheduler statement.
 type Claim struct {
 	Shard   shard.ID
 	Version int64
 	Owner   timer.UUID
 }
 
-// Claimed is a claim and the shard's state as found by it.
+// Claimed is the answer for one shard: the claim and the shard's state when it was claimed.
 type Claimed struct {
-	// Err is nil if the shard was claimed. Else only Claim.Shard is set, and the shard may be claimed if
-	// it is ErrOutcomeUnknown.
+	// Err is nil if the shard was claimed. Otherwise only Claim.Shard is set. If Err is ErrOutcomeUnknown, the shard
+	// may be claimed.
 	Err   error
 	Claim Claim
-	// Watermark is W: everything up to it has been published and acknowledged.
+	// Watermark is W: all timers up to it are published and acknowledged.
 	Watermark Key
-	// Published is P: an earlier owner may have sent keys up to it to the bus.
+	// Published is P: an earlier owner may have sent timers up to it to the bus.
 	Published Key
 }
 
-// ShardState is how a shard stood a moment ago.
+// ShardState is the state of a shard when Inspect read it.
 type ShardState struct {
 	Shard shard.ID
-	// Version is the newest claim's, 0 if there never was one; Owner and ClaimedAt are its as well.
+	// Version is that of the newest claim, 0 if the shard was never claimed. Owner and ClaimedAt are those of this
+	// claim.
 	Version   int64
 	Owner     Owner
 	ClaimedAt timer.Millis
-	// Held: the claim was not released. Its owner may be dead all the same. Where it is false,
-	// Owner.Incarnation is zero.
+	// Held is set if the claim was not released. Its owner may be dead. If Held is false, Owner.Incarnation is zero.
 	Held bool
 	// Watermark and Published are W and P.
 	Watermark, Published Key
-	// NextDueAt is the earliest due_at of a row that is not parked; Never if there is none.
+	// NextDueAt is the earliest due_at of a row that is not parked, or Never if there is none.
 	NextDueAt timer.Millis
 }
 
 // Release is one item of Shards.Release.
 type Release struct {
 	Claim Claim
-	// Published is the largest key this owner sent to the bus, by sweep or with unknown answer too;
-	// MinKey if none.
+	// Published is the largest key that this owner sent to the bus, including publications by the sweep and those with
+	// an unknown outcome. It is MinKey if there is none.
 	Published Key
 }
 
-// DueQuery asks for what is due soon.
+// DueQuery selects the rows that are due soon.
 type DueQuery struct {
 	Shards []DueAfter
-	// Horizon is the present plus the look-ahead.
+	// Horizon is the present time plus the look-ahead.
 	Horizon timer.Millis
-	// PerShard and Total bound the rows; both positive.
+	// PerShard and Total bound the number of rows. Both are positive.
 	PerShard, Total int
 }
 
@@ -151,13 +147,13 @@ type DueAfter struct {
 	After Key
 }
 
-// DueRow is what the scheduler knows of a timer. (UUID, Revision) names exactly one state; the
-// dispatcher reads the rest when it is time.
+// DueRow is the part of a timer that the scheduler needs. (UUID, Revision) names exactly one state. The dispatcher
+// reads the rest when the timer is due.
 type DueRow struct {
 	Ref        Ref
 	Revision   timer.Revision
 	Generation timer.Generation
-	// Attempt is the number the next attempt has: the row's attempts + 1.
+	// Attempt is the number of the next attempt: the row's attempts + 1.
 	Attempt   timer.Attempt
 	DueAt     timer.Millis
 	UpdatedAt timer.Millis
@@ -165,33 +161,34 @@ type DueRow struct {
 	Target timer.Target
 }
 
-// Key is the row's place in its shard.
+// Key returns the row's position in its shard.
 func (r *DueRow) Key() Key { return Key{DueAt: r.DueAt, UUID: r.Ref.UUID} }
 
 // DueShard is Due's answer for one shard.
 type DueShard struct {
-	// Err is nil, ErrFenced, or ErrUnavailable for a shard that cannot be read while others can.
+	// Err is nil, ErrFenced, or ErrUnavailable if only some of the shards can be read and this is not one of them.
 	Err  error
 	Rows []DueRow
-	// Cut: there are more rows up to the horizon than the limits let through.
+	// Cut is set if the limits left out rows that are due by the horizon.
 	Cut bool
-	// NextDueAt is the due_at of the first row behind Rows that is not parked, whether within the
-	// horizon or not; Never if there is none.
+	// NextDueAt is the due_at of the first row after Rows that is not parked, whether or not it is due by the horizon.
+	// It is Never if there is none.
 	NextDueAt timer.Millis
 }
 
-// OverdueQuery asks for what should have been finished.
+// OverdueQuery selects the rows that should have been finished.
 type OverdueQuery struct {
 	Shards []OverdueRange
-	// Before is the present minus the grace.
+	// Before is the present time minus the grace.
 	Before timer.Millis
 	// Limit is positive.
 	Limit int
 }
 
-// OverdueRange is one shard's range: From < key ≤ Upto. From is the sweep floor, before which the owner knows of no row,
-// or the end of the page before. Every few minutes a sweep starts at MinKey. An engine must not read rows up to From:
-// where removed rows cost reads until they are cleaned up, From makes a sweep independent of how many timers fired.
+// OverdueRange is one shard's range: From < key ≤ Upto. From is the sweep floor, before which the owner knows of no
+// row, or the end of the previous page. Every few minutes a sweep starts at MinKey. An engine must not read rows up to
+// From: in engines where removed rows cost reads until they are vacuumed, From keeps the cost of a sweep independent of
+// the number of timers that fired.
 type OverdueRange struct {
 	Claim      Claim
 	From, Upto Key
@@ -202,8 +199,8 @@ type OverdueShard struct {
 	// Err is as in DueShard.
 	Err  error
 	Rows []DueRow
-	// More: the limit cut this shard off; go on with From at the last row's key, or with the same
-	// From if there is none.
+	// More is set if the limit cut this shard off. The next page starts with From at the last row's key, or with the
+	// same From if the page has no row.
 	More bool
 }
 
@@ -213,16 +210,17 @@ type Advance struct {
 	Watermark Key
 }
 
-// Notice is a dead or parked timer that nobody has been told of yet.
+// Notice is an outbox entry: a dead or parked timer whose event is not published yet.
 type Notice struct {
 	Mark Mark
-	// Timer is whole, payload included; its LastError is the reason.
+	// Timer is complete, payload included. Its LastError is the reason.
 	Timer timer.Timer
-	// MarkedAt is when it became dead or parked.
+	// MarkedAt is when the timer became dead or parked.
 	MarkedAt timer.Millis
 }
 
-// Mark addresses a notice: a dead row of history by generation and attempt, a parked row by revision.
+// Mark is the id of an outbox entry. It identifies a dead timer of history by generation and attempt, and a parked row
+// by revision.
 type Mark struct {
 	Ref        Ref
 	Status     timer.Status // dead or parked

@@ -6,78 +6,78 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Timers is what ingest needs.
+// Timers is the part that ingest uses.
 type Timers interface {
-	// Write applies the operations, each atomically, those on one timer in their order. See Put,
-	// Update and Delete for what each does and answers.
+	// Write applies the operations, each atomically. Operations on the same timer are applied in their order. Put,
+	// Update and Delete document their effects and answers.
 	//
-	// PostgreSQL: creates go as one INSERT … SELECT FROM unnest(…) ON CONFLICT DO NOTHING RETURNING;
-	// what is left locks its rows, is applied in memory, and is written set-based. DynamoDB: one conditional write per operation,
-	// in parallel, those on one timer one after another.
+	// PostgreSQL: creates are one INSERT … SELECT FROM unnest(…) ON CONFLICT DO NOTHING RETURNING. For the remaining
+	// operations the engine locks the rows, applies the operations in memory, and writes the results in set-based
+	// statements. DynamoDB: one conditional write per operation, in parallel; operations on the same timer run one
+	// after another.
 	Write(ctx context.Context, now timer.Millis, ops []Op) ([]Written, error)
 
-	// Get returns the timer, or else the last final outcome in its history (status done or dead,
-	// not yet purged and not expired at now), or ErrNotFound. A finished timer is the row as it last
-	// was (its last revision, generation and due_at), with what the attempt made of it: status,
-	// attempts, starts 0, updatedAt, executedAt, last status and error. A done timer's payload may be
-	// left out.
+	// Get returns the timer. If there is none, it returns the last final outcome in the timer's history (status done or
+	// dead, not yet purged and not expired at now), or ErrNotFound. A finished timer has the fields of its last row
+	// (last revision, generation and due_at) and the attempt's results: status, attempts, starts 0, updatedAt,
+	// executedAt, last status and error. The payload of a done timer may be missing.
 	//
-	// PostgreSQL: by (shard, uuid), then the newest final row of timer_history by (shard, uuid).
-	// DynamoDB: GetItem, then a Query of the history table, newest first, limit 1.
+	// PostgreSQL: by (shard, uuid), then the newest final row of timer_history by (shard, uuid). DynamoDB: GetItem,
+	// then a Query of the history table, newest first, limit 1.
 	Get(ctx context.Context, now timer.Millis, ref Ref) (timer.Timer, error)
 
-	// List returns one page of a namespace's timers in an order that the engine chooses. A timer does not
-	// change its position while it exists, also when its due time changes. So a walk over all pages sees
-	// every timer that is selected during the whole walk exactly once. Payloads are included, at most
-	// MaxPageBytes of them in a page. A page may hold fewer timers than the limit, even none, and still
-	// have a Next, because engines bound the rows that they look at.
+	// List returns one page of a namespace's timers in an order that the engine chooses. A timer's position in this
+	// order never changes while the timer exists, even if its due time changes. So a walk over all pages returns every
+	// timer that matches during the whole walk exactly once. Payloads are included, at most MaxPageBytes in a page. A
+	// page may have fewer timers than the limit, even none, and still have a Next, because engines bound the number of
+	// rows that they read.
 	//
-	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards, through the index
-	// that serves the filter. DynamoDB: a Query per shard, one after another, by sort key.
+	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards, through the index that serves the
+	// filter. DynamoDB: a Query per shard, one after another, by sort key.
 	List(ctx context.Context, now timer.Millis, q ListQuery) (Page, error)
 
-	// History returns the attempts of a timer, newest first by (finishedAt, attempt), at most limit
-	// (1 to 1,000), that have not expired at now.
+	// History returns the attempts of a timer that have not expired at now, newest first by (finishedAt, attempt), at
+	// most limit (1 to 1,000).
 	//
 	// PostgreSQL: by (shard, uuid) in timer_history. DynamoDB: one Query of the history table.
 	History(ctx context.Context, now timer.Millis, ref Ref, limit int) ([]HistoryEntry, error)
 }
 
-// Op is one of Put, Update and Delete.
+// Op is a Put, an Update or a Delete.
 type Op interface{ op() }
 
-// Put creates a timer, or deals with the one that has its id as OnConflict says. The row becomes:
-// status scheduled, due_at = plannedAt = max(now, Spec.ExecuteAt), revision = generation = Revision, attempts and
-// starts 0, nothing executed yet; createdAt is now, or the replaced row's. A parked row is replaced
-// like any other, with its mark; a dead row in history keeps its own (I14).
+// Put creates a timer. If a timer with the id exists, OnConflict selects what happens. The row becomes: status
+// scheduled, due_at = plannedAt = max(now, Spec.ExecuteAt), revision = generation = Revision, attempts and starts 0, no
+// execution results. createdAt is now, or that of the replaced row. A parked row is replaced like any other row, and
+// its outbox entry is removed. A dead timer in history keeps its outbox entry (I14).
 type Put struct {
 	Ref       Ref
 	Namespace string
 	ID        string
 	Revision  timer.Revision
-	// Spec has been checked by the caller.
+	// Spec was validated by the caller.
 	Spec       timer.Spec
 	OnConflict OnConflict
 }
 
-// OnConflict says what a Put does when the id is taken.
+// OnConflict selects what a Put does if the id exists.
 type OnConflict int
 
 const (
-	// Replace makes the timer anew, whatever it was.
+	// Replace replaces the timer, whatever its status.
 	Replace OnConflict = iota
-	// Keep leaves the timer as it is and succeeds; a finished timer that is still in history counts
-	// as being there, so that a create sent twice does not fire twice.
+	// Keep leaves the timer unchanged and succeeds. A finished timer that is still in history counts as existing, so
+	// that a create that is sent twice does not fire twice.
 	Keep
-	// Fail leaves the timer as it is and answers ErrExists; finished ones count as for Keep.
+	// Fail leaves the timer unchanged and answers ErrExists. Finished timers count as for Keep.
 	Fail
 )
 
-// Update lays a patch over a timer and starts a new generation at attempt 1: status scheduled (a
-// parked one lives again), attempts and starts 0. due_at and plannedAt are those of Times.
-// Answers: ErrNotFound, also for finished timers; ErrConflict if IfGeneration is given and another;
-// ErrInvalid if the result is not acceptable. In all three nothing is written. Everything else of the
-// row stays, such as createdAt and what is known of the last attempt.
+// Update applies a patch to a timer and starts a new generation at attempt 1: status scheduled (also for a parked
+// timer), attempts and starts 0. Times computes due_at and plannedAt. All other fields keep their values, for example
+// createdAt and the results of the last attempt. Errors: ErrNotFound, also for finished timers; ErrConflict if
+// IfGeneration is set and the timer has a different generation; ErrInvalid if the patched timer is invalid. In all
+// three cases nothing is written.
 type Update struct {
 	Ref          Ref
 	Revision     timer.Revision
@@ -85,10 +85,11 @@ type Update struct {
 	IfGeneration timer.Generation // 0: any
 }
 
-// Times returns due_at and plannedAt after the update of a row; executeAt is the one after the update. If the patch
-// sets executeAt, both are max(now, executeAt). So they are if the row was leased, which means that its last write was a
-// lease, and it is not parked: the running delivery has the old state, and due_at is only the end of the lease. Otherwise
-// due_at is max(now, the present one), and plannedAt is kept, except that of a parked row, which becomes due_at.
+// Times returns due_at and plannedAt after the update of a row. executeAt is the value after the update. If the patch
+// sets executeAt, both times are max(now, executeAt). They are also max(now, executeAt) if the row was leased (its last
+// write was a lease) and is not parked, because the running delivery has the old state and due_at is only the end of
+// the lease. Otherwise due_at is max(now, executeAt, the present due_at), and plannedAt is kept; for a parked row
+// plannedAt becomes due_at.
 func (u Update) Times(now timer.Millis, prior *timer.Timer, leased bool, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
 	dueAt = max(now, executeAt)
 	parked := prior.Status == timer.StatusParked
@@ -102,8 +103,8 @@ func (u Update) Times(now timer.Millis, prior *timer.Timer, leased bool, execute
 	return dueAt, prior.PlannedAt
 }
 
-// Delete removes a timer. No history is written.
-// Answers: ErrNotFound, also for finished timers; ErrConflict as for Update.
+// Delete removes a timer. No history is written. Errors: ErrNotFound, also for finished timers; ErrConflict as for
+// Update.
 type Delete struct {
 	Ref          Ref
 	IfGeneration timer.Generation // 0: any
@@ -113,34 +114,33 @@ func (Put) op()    {}
 func (Update) op() {}
 func (Delete) op() {}
 
-// Written answers one Op.
+// Written is the answer to one Op.
 type Written struct {
-	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped; or ErrUnavailable or
-	// ErrOutcomeUnknown, of this operation alone.
+	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped. It is ErrUnavailable or ErrOutcomeUnknown
+	// if only this operation failed that way.
 	Err error
-	// Timer is the state after a Put or Update, also when a Put kept or failed (then the state
-	// found), and the state that a Delete removed. On ErrConflict, the state found.
+	// Timer is the state after a Put or Update, and the state that a Delete removed. If a Put kept the timer or
+	// answered ErrExists, and on ErrConflict, it is the state found.
 	Timer timer.Timer
-	// Kept: a Put with Keep found the timer and changed nothing.
+	// Kept is set if a Put with Keep found the timer and changed nothing.
 	Kept bool
-	// Prior is the live state that was replaced, updated or deleted; nil if there was none or
-	// nothing was written. Its payload may be left out.
+	// Prior is the live state that was replaced, updated or deleted. It is nil if there was none or nothing was
+	// written. Its payload may be missing.
 	Prior *timer.Timer
 }
 
-// ListQuery selects timers of one namespace. All given filters must hold.
+// ListQuery selects timers of one namespace. A timer must match all filters that are set.
 type ListQuery struct {
 	Namespace Namespace
-	// Status, if not empty, selects by status. Without it, live timers are listed (scheduled,
-	// retrying, parked); done and dead ones come from history, one entry for each finished
-	// generation.
+	// Status, if not empty, selects by status. If it is empty, live timers are listed (scheduled, retrying, parked).
+	// Done and dead timers are read from history, with one entry for each finished generation.
 	Status timer.Status
 	// CorrelationID, if not empty, selects by timer.Timer.Correlation.
 	CorrelationID string
-	// DueFrom and DueBefore, if not 0, select DueAt in [DueFrom, DueBefore). For finished timers,
-	// by ExecuteAt.
+	// DueFrom and DueBefore, if not 0, select timers with DueAt in [DueFrom, DueBefore). For finished timers they apply
+	// to ExecuteAt.
 	DueFrom, DueBefore timer.Millis
-	// After is the Next of the page before, or empty.
+	// After is the Next of the previous page. It is empty for the first page.
 	After Cursor
 	// Limit is 1 to 1,000.
 	Limit int
@@ -148,7 +148,7 @@ type ListQuery struct {
 	WithoutPayloads bool
 }
 
-// Selects reports whether the query selects a timer of its namespace, as engines must.
+// Selects reports whether a timer of the query's namespace matches. Engines must select the same timers.
 func (q *ListQuery) Selects(t *timer.Timer) bool {
 	at := t.DueAt
 	if t.Status.Finished() {
@@ -159,17 +159,18 @@ func (q *ListQuery) Selects(t *timer.Timer) bool {
 		(q.DueFrom == 0 || at >= q.DueFrom) && (q.DueBefore == 0 || at < q.DueBefore)
 }
 
-// Cursor is a place in a list. Only the engine that made it can read it; it stays good while timers
-// come and go. Engines answer ErrInvalid to bytes that are not theirs.
+// Cursor is a position in a list. Its format is private to the engine. It stays valid while timers are created and
+// removed. Engines answer ErrInvalid if the bytes are not one of their cursors.
 type Cursor []byte
 
-// MaxPageBytes bounds the payloads of one page of a list, in bytes. A page of a single timer may exceed it.
+// MaxPageBytes bounds the payloads of one page of a list, in bytes. A page with a single timer may exceed it.
 const MaxPageBytes = 8 << 20
 
-// PageBytes counts the payloads of a page that an engine fills.
+// PageBytes is the sum of the payload sizes of a page that an engine fills, in bytes.
 type PageBytes int
 
-// Fits counts the timer's payload, unless the page then had more than MaxPageBytes.
+// Fits reports whether the page has room for the timer's payload, and if so adds its size. The first payload of a page
+// always fits.
 func (b *PageBytes) Fits(t *timer.Timer) bool { return b.fits(len(t.Payload)) }
 
 func (b *PageBytes) fits(size int) bool {
@@ -188,7 +189,7 @@ type Page struct {
 	Next Cursor
 }
 
-// Outcome is what an attempt led to, as history tells it.
+// Outcome is the result of an attempt, as recorded in history.
 type Outcome string
 
 const (
@@ -198,40 +199,39 @@ const (
 	OutcomeDead        Outcome = "dead"
 )
 
-// Final reports whether a generation ends with the outcome.
+// Final reports whether the outcome ends its generation.
 func (o Outcome) Final() bool { return o != OutcomeFailed }
 
-// HistoryEntry is one attempt. (Ref, Generation, Attempt) is unique: a failed one gives way
-// to whatever is written later for the same attempt, a final one to nothing.
+// HistoryEntry is one attempt. (Ref, Generation, Attempt) is unique: a later entry for the same attempt replaces a
+// failed one, but never a final one.
 type HistoryEntry struct {
 	Ref        Ref
 	Generation timer.Generation
 	Attempt    timer.Attempt
 	Outcome    Outcome
-	// ExecuteAt is what the generation was asked for; NextAt the retry's or the rescheduled time as
-	// Finish gave it, 0 for done and dead.
+	// ExecuteAt is the time requested for the generation. NextAt is Finish.NextAt of a retry or a reschedule, 0 for
+	// done and dead.
 	ExecuteAt, NextAt     timer.Millis
 	StartedAt, FinishedAt timer.Millis
-	// StatusCode is the receiver's HTTP status, 0 if none came. Error is empty on success.
+	// StatusCode is the receiver's HTTP status, 0 if there was no response. Error is empty on success.
 	StatusCode    int
 	Error         string
 	CorrelationID string
 }
 
-// Positions is a rare power, found through As: an engine that can store the position of the command
-// topic in the same transaction as a batch has it. With it, a replayed command changes nothing;
-// without it, topic commands are applied at least once.
+// Positions is an optional capability, found through As, of engines that can store the position of the command topic in
+// the same transaction as a batch. With it, a replayed command changes nothing. Without it, topic commands are applied
+// at least once.
 type Positions interface {
-	// WriteAt is Write in one transaction together with moving the position: all or nothing. If the
-	// stored position is not move.From, it answers ErrConflict and writes nothing. Operations that
-	// are refused by themselves (their Written.Err) do not hinder the others or the move. Without
-	// operations, only the position moves.
+	// WriteAt applies a Write and moves the position in one transaction: all or nothing. If the stored position is not
+	// move.From, it answers ErrConflict and writes nothing. An operation that is refused (its Written.Err is set)
+	// affects neither the other operations nor the move. If there are no operations, only the position moves.
 	//
-	// PostgreSQL: UPDATE … WHERE position = from in the batch's transaction. DynamoDB has no
-	// transaction of such size and does not implement this.
+	// PostgreSQL: UPDATE … WHERE position = from in the batch's transaction. DynamoDB does not implement this, because
+	// its transactions are too small.
 	WriteAt(ctx context.Context, now timer.Millis, ops []Op, move Move) ([]Written, error)
 
-	// Position returns the stored position of a topic's partition; zero if none is stored.
+	// Position returns the stored position of a topic's partition, or the zero value if none is stored.
 	Position(ctx context.Context, topic string, partition int) (Position, error)
 }
 
@@ -242,9 +242,11 @@ type Move struct {
 	From, To  Position
 }
 
-// Position is how far a topic's partition has been applied: everything up to and including it.
+// Position is the position of the last applied message of a topic's partition. All messages up to and including it are
+// applied.
 type Position struct {
-	// Incarnation tells a topic from an earlier one of the same name; larger is newer.
+	// Incarnation is the topic epoch. It distinguishes a topic from an earlier topic with the same name. A newer topic
+	// has a larger value.
 	Incarnation int64
 	Offset      int64
 }
