@@ -18,17 +18,18 @@ import (
 
 const clockBound = 250 * time.Millisecond
 
-// clocks are those of a machine and of a store, which a test sets.
+// clocks are the clocks of a machine and of a store. A test sets them.
 type clocks struct {
 	store.Cluster
 
 	machine store.Machine
 	mu      sync.Mutex
-	// wall, monotonic and there are how far each clock is ahead of the bubble's.
+	// wall, monotonic and there are how far each clock is ahead of the synctest bubble's.
 	wall, monotonic, there time.Duration
-	// within is to what the store shows its clock; 0: 1 ms.
+	// within is the resolution of the store's clock; 0: 1 ms.
 	within time.Duration
-	// ask and answer are the times from the request to the moment at which the store reads its clock, and from then on.
+	// ask is the time from the request until the store reads its clock, and answer the time from then until the answer
+	// arrives.
 	ask, answer time.Duration
 	err         error
 	reads       int
@@ -62,7 +63,7 @@ func (c *clocks) Time(ctx context.Context) (store.Instant, error) {
 	return store.Instant{At: now - now%timer.Millis(within.Milliseconds()), Within: within}, err
 }
 
-// present is the store's time.
+// present returns the store's time.
 func (c *clocks) present() timer.Millis {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +131,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// wantError checks how far the clock is from the store's.
+// wantError checks the difference between the clock and the store's.
 func (c *clocks) wantError(t *testing.T, clock *store.Clock, most time.Duration) {
 	t.Helper()
 	if off := clock.Now().Sub(c.present()); off.Abs() > most {
@@ -174,7 +175,7 @@ func TestI15_AStepOfTheWallClockChangesNothing(t *testing.T) {
 			withClock(t, true, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 				time.Sleep(time.Second)
 				c.set(func() { c.wall, c.ask = step, 10*time.Millisecond })
-				// The process cannot know which of the two clocks was set, so it reads the store's.
+				// The process cannot know which of the two clocks was set, so it reads the store's clock.
 				if clock.Trusted() {
 					t.Error("trusted although the clocks of the machine disagree")
 				}
@@ -235,7 +236,7 @@ func TestI8_AClockThatJumpedIsNotTrustedUntilItIsRead(t *testing.T) {
 	}
 }
 
-// TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted: the monotonic clock runs too fast or stands.
+// TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted: the monotonic clock is too fast or has stopped.
 func TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted(t *testing.T) {
 	for name, rate := range map[string]float64{"fast": 0.6, "stopped": -1} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted(t *testing.T) {
 						time.Sleep(10 * time.Millisecond)
 						c.set(func() {
 							c.monotonic = time.Duration(rate * float64(time.Since(begin)))
-							c.wall = c.monotonic // nothing in the machine shows it
+							c.wall = c.monotonic // the two clocks of the machine agree
 						})
 					}
 				}()
@@ -285,7 +286,7 @@ func TestI8_SlowAnswersAreCertainOnlyTogether(t *testing.T) {
 			t.Errorf("two slow answers that leave 10 ms: the error is %v, %s", by, why)
 		}
 		c.wantError(t, clock, 12*time.Millisecond)
-		// What was certain becomes less so, by 0.2 ms each second. Slow answers do not make it worse.
+		// The possible error grows by 0.2 ms each second. Slow answers do not increase it further.
 		c.ask, c.answer = 2*time.Second, 2*time.Second
 		for range 120 {
 			time.Sleep(time.Second)
@@ -338,7 +339,7 @@ func TestI15_TheClockAdvancesWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
-// TestI15_AClockThatIsNotSharedFollowsTheWallClockImmediately: the store's clock is the machine's.
+// TestI15_AClockThatIsNotSharedFollowsTheWallClockImmediately: the store's clock is the machine's wall clock.
 func TestI15_AClockThatIsNotSharedFollowsTheWallClockImmediately(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -359,7 +360,7 @@ func TestI15_AClockThatIsNotSharedFollowsTheWallClockImmediately(t *testing.T) {
 	}
 }
 
-// TestI7_AClockThatIsNotSharedIsNeverAheadOfTheWallClock, not even by the millisecond to which stores truncate.
+// TestI7_AClockThatIsNotSharedIsNeverAheadOfTheWallClock: not even by the millisecond to which stores truncate times.
 func TestI7_AClockThatIsNotSharedIsNeverAheadOfTheWallClock(t *testing.T) {
 	withClock(t, false, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 		for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
@@ -374,7 +375,8 @@ func TestI7_AClockThatIsNotSharedIsNeverAheadOfTheWallClock(t *testing.T) {
 	})
 }
 
-// TestI8_WithoutOtherProcessesNothingIsGivenUp: deliveries stop, and nothing could take the work over.
+// TestI8_WithoutOtherProcessesNothingIsGivenUp: deliveries stop, but the process keeps its work, because no other
+// process could take it over.
 func TestI8_WithoutOtherProcessesNothingIsGivenUp(t *testing.T) {
 	withClock(t, false, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 		c.set(func() { c.err = store.ErrUnavailable })
@@ -385,7 +387,7 @@ func TestI8_WithoutOtherProcessesNothingIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestI8_StoredTimesWaitUntilTheClockIsTrustedOrLost: a due time by a clock that is wrong would stay wrong.
+// TestI8_StoredTimesWaitUntilTheClockIsTrustedOrLost: a due time from a wrong clock would stay wrong.
 func TestI8_StoredTimesWaitUntilTheClockIsTrustedOrLost(t *testing.T) {
 	withClock(t, true, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 		settled := func(most time.Duration) {
@@ -416,7 +418,7 @@ func TestI8_StoredTimesWaitUntilTheClockIsTrustedOrLost(t *testing.T) {
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		ended.Run(over, time.Second, func(context.Context) {})
-		ended.Settled() // nothing will read the clock any more
+		ended.Settled() // no reading follows, because Run has returned
 	})
 }
 
@@ -428,7 +430,7 @@ func TestI15_TheClockIsNotReadMoreOftenThanNecessary(t *testing.T) {
 		}
 		c.set(func() { c.wall, c.err, c.reads = time.Hour, store.ErrUnavailable, 0 })
 		for range 10_000 {
-			_ = clock.Now() // each would like a reading
+			_ = clock.Now() // each call requests a reading
 			time.Sleep(time.Millisecond)
 		}
 		if n := c.readings(); n > 102 {
@@ -451,7 +453,7 @@ func TestI15_ACorrectionIsTheSmallestThatAgreesWithTheReading(t *testing.T) {
 	for name, c := range map[string]struct {
 		// The store's clock showed noon + there at some moment between asked and answered.
 		asked, answered, there time.Duration
-		// want is the clock, minus noon, at answered.
+		// want is the clock's time at answered, minus noon.
 		want time.Duration
 		step bool
 	}{
@@ -492,7 +494,7 @@ func TestI15_ACorrectionIsTheSmallestThatAgreesWithTheReading(t *testing.T) {
 	}
 }
 
-// shown is a store that shows a time that the test sets.
+// shown is a store whose time the test sets.
 type shown struct {
 	store.Cluster
 
@@ -507,7 +509,8 @@ func (s *shown) Time(context.Context) (store.Instant, error) {
 	return store.Instant{At: s.at, Within: time.Millisecond}, nil
 }
 
-// TestI8_AStoreThatShowsWholeSecondsIsTrusted, as DynamoDB does, wherever the machine's clock is.
+// TestI8_AStoreThatShowsWholeSecondsIsTrusted: DynamoDB's clock has whole seconds. The offset of the machine's clock
+// does not matter.
 func TestI8_AStoreThatShowsWholeSecondsIsTrusted(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 400 * time.Millisecond, -700 * time.Millisecond, 1300 * time.Millisecond, -2 * time.Second} {
 		t.Run(ahead.String(), func(t *testing.T) {
@@ -536,7 +539,7 @@ func TestI8_AStoreThatShowsWholeSecondsIsTrusted(t *testing.T) {
 	}
 }
 
-// TestI8_AStoreThatShowsWholeSecondsIsTrustedSoon, whenever in a second a process starts.
+// TestI8_AStoreThatShowsWholeSecondsIsTrustedSoon: the phase of the second at which a process starts does not matter.
 func TestI8_AStoreThatShowsWholeSecondsIsTrustedSoon(t *testing.T) {
 	for phase := range 50 {
 		for _, ahead := range []time.Duration{0, 600 * time.Millisecond, -3 * time.Second} {
@@ -553,7 +556,7 @@ func TestI8_AStoreThatShowsWholeSecondsIsTrustedSoon(t *testing.T) {
 				}
 				most := clockBound / 2
 				if ahead == 0 {
-					most = time.Millisecond // a wall clock that is right stays the clock
+					most = time.Millisecond // a correct wall clock is not changed
 				}
 				c.wantError(t, clock, most)
 			})
@@ -561,7 +564,7 @@ func TestI8_AStoreThatShowsWholeSecondsIsTrustedSoon(t *testing.T) {
 	}
 }
 
-// TestI15_AStepOfAStoreThatShowsWholeSecondsIsFollowed within two readings, even one of less than a second.
+// TestI15_AStepOfAStoreThatShowsWholeSecondsIsFollowed: within two readings, even if the step is less than a second.
 func TestI15_AStepOfAStoreThatShowsWholeSecondsIsFollowed(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 300 * time.Millisecond, -300 * time.Millisecond, 10*time.Second + 600*time.Millisecond} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -580,7 +583,7 @@ func TestI15_AStepOfAStoreThatShowsWholeSecondsIsFollowed(t *testing.T) {
 	}
 }
 
-// TestI8_AClockThatIsCorrectedAllTheTimeIsReadLessAndLessOften: each reading of DynamoDB is paid for.
+// TestI8_AClockThatIsCorrectedAllTheTimeIsReadLessAndLessOften: each reading of DynamoDB costs money.
 func TestI8_AClockThatIsCorrectedAllTheTimeIsReadLessAndLessOften(t *testing.T) {
 	withClockEvery(t, true, 15*time.Second, func(*clocks) {}, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 		begin := time.Now()
@@ -628,7 +631,7 @@ func TestStartReadsUntilTheClockIsTrusted(t *testing.T) {
 	}
 }
 
-// TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly: up to 200 ms.
+// TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly: answers may take up to 200 ms.
 func TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly(t *testing.T) {
 	for _, ms := range []int{60, 100, 120, 140, 160, 200} {
 		took := time.Duration(ms) * time.Millisecond
@@ -648,8 +651,8 @@ func TestI8_AStoreThatShowsWholeSecondsMayAnswerSlowly(t *testing.T) {
 	}
 }
 
-// TestAClockIsLostAfterAnAlarmThatMeantNothing: the wall clock is set right just before the alarm, and wrong again after it,
-// while a reading hangs.
+// TestAClockIsLostAfterAnAlarmThatMeantNothing: the wall clock is corrected just before the alarm fires, and wrong
+// again after it, while a reading hangs.
 func TestAClockIsLostAfterAnAlarmThatMeantNothing(t *testing.T) {
 	withClock(t, true, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
 		time.Sleep(10*time.Second + 10*time.Millisecond)

@@ -14,9 +14,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// shelf is a source of namespaces that counts what it is asked.
+// shelf is a source of namespaces that counts its calls.
 type shelf struct {
-	store.Namespaces // the rest is not called
+	store.Namespaces // no other methods are called
 
 	mu          sync.Mutex
 	all         []store.Namespace
@@ -39,7 +39,7 @@ func (s *shelf) GetNamespace(_ context.Context, name string) (store.Namespace, e
 	return store.Namespace{}, fmt.Errorf("get namespace %q: %w", name, store.ErrNotFound)
 }
 
-// ListNamespaces has pages of two.
+// ListNamespaces returns pages of two namespaces.
 func (s *shelf) ListNamespaces(_ context.Context, after string, _ int) (store.NamespacePage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func namespace(name string, base shard.ID, count int) store.Namespace {
 	return store.Namespace{Name: name, Shards: shard.Block{Base: base, Count: count}}
 }
 
-// by name, as a store lists them; the blocks are in another order.
+// newShelf orders the namespaces by name, as a store lists them. Their shard blocks are in a different order.
 func newShelf() *shelf {
 	return &shelf{all: []store.Namespace{namespace("a", 30, 5), namespace("b", 0, 10), namespace("c", 10, 20)}}
 }
@@ -74,7 +74,7 @@ func names(all []*store.Namespace) []string {
 	return out
 }
 
-// TestDirectoryRenew: what is known may be too old, and what was just read may be, too.
+// TestDirectoryRenew: a cached namespace may be too old, and so may one that was just read.
 func TestDirectoryRenew(t *testing.T) {
 	source := newShelf()
 	d := store.NewDirectory(source)
@@ -127,7 +127,7 @@ func TestDirectoryRefresh(t *testing.T) {
 	if got := names(d.All()); !slices.Equal(got, []string{"b", "c", "a"}) {
 		t.Errorf("by block: %v", got)
 	}
-	// What the source cannot tell now is not forgotten.
+	// If a refresh fails, the directory keeps its namespaces.
 	source.all = append(source.all, namespace("d", 35, 1))
 	source.failure = store.ErrUnavailable
 	if err := d.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
@@ -147,7 +147,7 @@ func TestDirectoryOfShard(t *testing.T) {
 	if err := d.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A gap, as a namespace makes that this directory has not heard of.
+	// The gap before this block is the block of a namespace that the directory does not know.
 	d.Learn(namespace("far", 100, 1))
 	for id, want := range map[shard.ID]string{
 		0: "b", 9: "b", 10: "c", 29: "c", 30: "a", 34: "a", 35: "", 99: "", 100: "far", 101: "", 4_294_967_295: "",
@@ -174,7 +174,7 @@ func TestDirectoryLookup(t *testing.T) {
 	if ns, ok := d.OfShard(15); !ok || ns.Name != "c" {
 		t.Errorf("what was looked up is not found by its shard: %+v, %t", ns, ok)
 	}
-	// An unknown name is asked for every time: it may be there by now.
+	// An unknown name is read from the source every time, because it may exist by then.
 	for range 2 {
 		if _, err := d.Lookup(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("lookup of nobody: %v", err)
@@ -212,15 +212,15 @@ func TestDirectoryLearn(t *testing.T) {
 	if ns, _ := d.Lookup(t.Context(), "c"); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
 		t.Errorf("the name has the old settings: %+v", ns)
 	}
-	// A slice that was handed out stays as it was.
+	// A slice that All has returned is not changed.
 	if len(before) != 3 || before[1].Settings.HistoryRetention != 0 {
 		t.Errorf("what All had returned was changed: %+v", before)
 	}
 }
 
-// TestDirectoryRefreshEndsStaleSettings: a refresh replaces what a node has learned before by the state of the store. Two nodes
-// that updated a namespace at the same time, the one whose clock was ahead first, left that one with its own settings until
-// its restart; so did a failover of the store that lost a write.
+// TestDirectoryRefreshEndsStaleSettings: a refresh replaces namespaces that a node has learned before by the state of
+// the store. Regression: two nodes updated a namespace at the same time, first the one whose clock was ahead. That node
+// then kept its own settings until its restart. A failover of the store that lost a write had the same effect.
 func TestDirectoryRefreshEndsStaleSettings(t *testing.T) {
 	source := newShelf()
 	d := store.NewDirectory(source)
@@ -271,7 +271,7 @@ func TestDirectoryFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// slowShelf answers a list only after something else has happened.
+// slowShelf runs a function before it answers a list.
 type slowShelf struct {
 	*shelf
 
@@ -301,7 +301,7 @@ func TestDirectoryKeepsWhatItLearnedWhileAListWasRead(t *testing.T) {
 	}
 }
 
-// TestDirectoryRefreshIsShared: many sessions that open at the same time wait for one read, which began after their calls.
+// TestDirectoryRefreshIsShared: sessions that open at the same time wait for one read, which began after their calls.
 func TestDirectoryRefreshIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &slowShelf{shelf: newShelf(), meanwhile: func() { time.Sleep(time.Second) }}
@@ -316,11 +316,11 @@ func TestDirectoryRefreshIsShared(t *testing.T) {
 			group.Go(refresh)
 		}
 		group.Wait()
-		const pages = 2 // of two namespaces each
+		const pages = 2 // a list has 2 pages of two namespaces each
 		if source.lists != 2*pages {
 			t.Errorf("16 callers read %d pages, want those of 2 reads: %d", source.lists, 2*pages)
 		}
-		refresh() // nothing began after this call
+		refresh() // no read began after this call
 		if source.lists != 3*pages {
 			t.Errorf("a later caller gets an earlier read")
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// database is a store of which Due and Ping do what a test says.
+// database is a store whose Due and Ping a test sets.
 type database struct {
 	store.Store
 
 	mu        sync.Mutex
 	due, ping func(ctx context.Context) error
-	items     error // of each shard of Due
+	items     error // the error of each shard of Due
 	pings     int
 }
 
@@ -67,7 +67,7 @@ func (d *database) Ping(ctx context.Context) error {
 	return ping(ctx)
 }
 
-// inReach runs a test with a Reach in virtual time.
+// inReach runs a test with a Reach in a synctest bubble.
 func inReach(t *testing.T, test func(t *testing.T, d *database, r *store.Reach)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestAStoreThatAnswersForNoItemIsProbed(t *testing.T) {
 	})
 }
 
-// TestAFullStoreIsNotLost: other processes could write no more than this one.
+// TestAFullStoreIsNotLost: other processes could not write either.
 func TestAFullStoreIsNotLost(t *testing.T) {
 	inReach(t, func(t *testing.T, d *database, r *store.Reach) {
 		full := func(context.Context) error { return errors.Join(store.ErrUnavailable, store.ErrFull) }
@@ -212,7 +212,7 @@ func TestAFullStoreIsNotLost(t *testing.T) {
 	})
 }
 
-// TestAStoreThatComesAndGoesIsLostOnceAMinute: each loss costs a handover.
+// TestAStoreThatComesAndGoesIsLostOnceAMinute: each loss costs a handover of partitions.
 func TestAStoreThatComesAndGoesIsLostOnceAMinute(t *testing.T) {
 	inReach(t, func(t *testing.T, d *database, r *store.Reach) {
 		losses, was := 0, false

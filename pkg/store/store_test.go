@@ -88,7 +88,7 @@ func TestCutError(t *testing.T) {
 			t.Errorf("CutError of %d bytes gives %d bytes: %q", len(c.in), len(got), got)
 		}
 	}
-	// Bytes that are no text at all are cut, too.
+	// Invalid UTF-8 is truncated too.
 	if got := store.CutError(strings.Repeat("\x80", 2000)); len(got) > store.MaxError {
 		t.Errorf("%d bytes are left", len(got))
 	}
@@ -152,12 +152,12 @@ func TestSettingsAtTheirLimits(t *testing.T) {
 	}
 }
 
-// decorated is a store that adds nothing and can be unwrapped.
+// decorated is a decorator that changes nothing and can be unwrapped.
 type decorated struct{ store.Store }
 
 func (d decorated) Unwrap() store.Store { return d.Store }
 
-// counting is a store with one rare power.
+// counting is a store with one optional capability.
 type counting struct {
 	store.Store
 
@@ -173,7 +173,7 @@ func TestAs(t *testing.T) {
 	inner := counting{pending: 1}
 	for what, c := range map[string]struct {
 		store store.Store
-		want  int64 // whose Count is found; 0 for none
+		want  int64 // the number that Count of the found store returns; 0: none is found
 	}{
 		"no power":            {plain, 0},
 		"a power":             {inner, 1},
