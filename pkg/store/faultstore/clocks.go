@@ -17,7 +17,7 @@ type Ahead struct {
 	Wall, Monotonic time.Duration
 }
 
-// Clocks are the clocks that a process uses, and go wrong when a test says so.
+// Clocks are the clocks that a process uses. A test can make them wrong.
 type Clocks struct {
 	store.Cluster
 
@@ -27,7 +27,7 @@ type Clocks struct {
 	away    bool
 }
 
-// NewClocks makes clocks that show the right time.
+// NewClocks returns clocks that show the right time.
 func NewClocks() *Clocks { return &Clocks{machine: store.ThisMachine()} }
 
 // Set sets the clocks.
@@ -62,7 +62,8 @@ func (c *Clocks) Time(context.Context) (store.Instant, error) {
 	return store.Instant{At: timer.SystemClock().Add(c.ahead.Store), Within: time.Millisecond}, nil
 }
 
-// Start reads the clocks as a process does that shares the store with others, every 500 ms until stop is called.
+// Start returns a clock of a process that shares the store with others. It reads the store's clock every 500 ms until
+// stop is called.
 func (c *Clocks) Start(ctx context.Context) (clock *store.Clock, stop func()) {
 	clock = store.NewClock(store.ClockConfig{Bound: 250 * time.Millisecond, Shared: true, Machine: c.Machine})
 	read := func(ctx context.Context) { _, _, _ = clock.Read(ctx, c) }

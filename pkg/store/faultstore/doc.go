@@ -1,10 +1,11 @@
-// Package faultstore puts faults in the way of a store, call by call, as a plan says.
+// Package faultstore is a decorator that injects faults into the calls of a store, according to a plan.
 //
-// It owns the ways in which a database fails its clients: not reached, answer lost, slow, frozen,
-// applied later than anyone expects. It may import pkg/store, pkg/timer and pkg/shard; it wraps any
-// engine and knows none. It starts no goroutine, except the one that reads Clocks, and rolls no dice: with a
-// plan that is a function of its arguments a run can be repeated, also inside a testing/synctest bubble.
+// It implements the ways in which a database fails its clients: unreachable, answer lost, slow, frozen, applied late.
+// It may import pkg/store, pkg/timer and pkg/shard. It wraps any engine and imports none. It starts no goroutine,
+// except the one that reads Clocks, and uses no random numbers: if the plan depends on its arguments only, a run can be
+// repeated, also inside a testing/synctest bubble.
 //
-// Read fault.go first (the kinds of faults and the plan), then faults.go (how one is done to a call),
-// store.go (the contract, method by method), powers.go (the rare powers, through faults too) and clocks.go (wrong clocks).
+// Read fault.go first (the kinds of faults and the plan), then faults.go (how a fault is applied to a call), store.go
+// (the methods of the contract), powers.go (the optional capabilities, which get faults too) and clocks.go (wrong
+// clocks).
 package faultstore

@@ -2,48 +2,48 @@ package faultstore
 
 import "time"
 
-// Kind is what happens to one call. What a lost answer looks like depends on the call: a write answers
-// store.ErrOutcomeUnknown, a read, of which nothing can be applied, store.ErrUnavailable.
+// Kind is the effect of a fault on one call. If the answer is lost, a write returns store.ErrOutcomeUnknown, and a read
+// returns store.ErrUnavailable, because it changes nothing.
 type Kind int
 
 const (
-	// None lets the call through. It is the zero Fault.
+	// None forwards the call. It is the zero Fault.
 	None Kind = iota
-	// FailBefore answers store.ErrUnavailable; nothing was applied.
+	// FailBefore returns store.ErrUnavailable. Nothing is applied.
 	FailBefore
 	// FailAfter applies the call and loses the answer.
 	FailAfter
-	// FailPartly applies the first half of a batch, rounded down, and loses the answer. Calls that
-	// are no batches of independent items are not applied.
+	// FailPartly applies the first half of a batch, rounded down, and loses the answer. Calls that are not batches of
+	// independent items are not applied.
 	FailPartly
-	// Delay waits for For and lets the call through then. If the context ends first, nothing was
-	// applied, which the answer does not tell.
+	// Delay waits for For and then forwards the call. If the context ends first, nothing is applied, but a write
+	// returns store.ErrOutcomeUnknown.
 	Delay
-	// Freeze waits until Until is closed and lets the call through then. If the context ends first,
-	// nothing was applied, which the answer does not tell.
+	// Freeze waits until Until is closed and then forwards the call. If the context ends first, nothing is applied, but
+	// a write returns store.ErrOutcomeUnknown.
 	Freeze
-	// CommitLate loses the answer now and applies the call later, when Faults.CommitNext says so: a
-	// statement that sat in a queue of the network or of the database.
+	// CommitLate loses the answer and applies the call later, when Faults.CommitNext is called. It simulates a
+	// statement that waited in a queue of the network or of the database.
 	CommitLate
 )
 
-// Fault is what happens to one call.
+// Fault is the fault of one call.
 type Fault struct {
 	Kind Kind
-	// For is Delay's length.
+	// For is the duration of a Delay.
 	For time.Duration
-	// Until releases a Freeze; nil never does.
+	// Until ends a Freeze when it is closed. If it is nil, the Freeze ends with the context.
 	Until <-chan struct{}
-	// Hold makes CommitLate answer only when the call's context ends, else it answers at once.
+	// Hold makes CommitLate return only when the call's context ends. Otherwise it returns immediately.
 	Hold bool
 }
 
-// Plan says what happens to each call. method is the contract's name for it ("Write", "Due", …), n
-// counts the calls of that method through one Faults, from 1. Calls of the plan come one at a time.
-// Empty batches never reach a database, so they are not in it, and neither is Close.
+// Plan returns the fault of each call. method is the contract's name of the method ("Write", "Due", …). n counts the
+// calls of that method through one Faults, from 1. Faults never calls a plan concurrently. Empty batches never reach a
+// database, so the plan is not called for them, nor for Close.
 type Plan func(method string, n int) Fault
 
-// OnCall is a plan of one fault: the n-th call of a method.
+// OnCall returns a plan with one fault: the n-th call of a method.
 func OnCall(method string, n int, f Fault) Plan {
 	return func(m string, i int) Fault {
 		if m == method && i == n {
@@ -53,7 +53,7 @@ func OnCall(method string, n int, f Fault) Plan {
 	}
 }
 
-// OnEvery is a plan of one fault for every call of the methods.
+// OnEvery returns a plan in which every call of the methods has the fault.
 func OnEvery(f Fault, methods ...string) Plan {
 	faulty := map[string]bool{}
 	for _, m := range methods {

@@ -10,43 +10,42 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// Faults is one plan at work. It may wrap several handles, such as those of one process, and counts
-// their calls together.
+// Faults applies a plan. It may wrap several handles, such as those of one process, and counts their calls together.
 type Faults struct {
 	mu    sync.Mutex
 	plan  Plan
 	calls map[string]int
-	late  []func() // oldest first
+	late  []func() // delayed calls, oldest first
 }
 
-// New makes one; a nil plan has no faults.
+// New returns a Faults. A nil plan has no faults.
 func New(plan Plan) *Faults {
 	return &Faults{plan: plan, calls: map[string]int{}}
 }
 
-// Follow changes the plan for the calls from now on. The counts go on.
+// Follow replaces the plan for later calls. The counts continue.
 func (f *Faults) Follow(plan Plan) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plan = plan
 }
 
-// Calls tells how often a method was called.
+// Calls returns how often a method was called.
 func (f *Faults) Calls(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[method]
 }
 
-// Late tells how many calls wait for CommitNext.
+// Late returns how many calls wait for CommitNext.
 func (f *Faults) Late() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.late)
 }
 
-// CommitNext applies the oldest call that CommitLate held back, and returns when it is applied, or
-// refused by the store: nobody is left to be told. It returns false if there was none.
+// CommitNext applies the oldest call that CommitLate has delayed. It returns after the store has applied or refused it;
+// the result is dropped. It returns false if there was no such call.
 func (f *Faults) CommitNext() bool {
 	f.mu.Lock()
 	if len(f.late) == 0 {
@@ -70,16 +69,16 @@ func (f *Faults) next(method string) Fault {
 	return f.plan(method, f.calls[method])
 }
 
-// call is one call on its way to the store.
+// call is one call to the store.
 type call[T any] struct {
 	method string
-	// writes: it changes something when it is applied.
+	// writes is set if the call changes the store.
 	writes bool
-	// do applies it; partly applies what FailPartly lets through, if there is such a part.
+	// do applies the call. partly applies the part that FailPartly applies; nil: none.
 	do, partly func(ctx context.Context) (T, error)
 }
 
-// through does the plan's fault to a call.
+// through makes a call with the fault of the plan.
 func through[T any](ctx context.Context, f *Faults, c call[T]) (T, error) {
 	var none T
 	fault := f.next(c.method)
@@ -127,7 +126,7 @@ func (f *Faults) hold(apply func()) {
 	f.late = append(f.late, apply)
 }
 
-// lose drops an answer, refusals too. That a handle is closed the client knows by itself.
+// lose drops an answer, refusals included. ErrClosed is returned, because the client knows it without an answer.
 func (c *call[T]) lose(_ T, err error) error {
 	if errors.Is(err, store.ErrClosed) {
 		return err

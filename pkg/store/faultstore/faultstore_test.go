@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestStore: without a fault the decorator is not there.
+// TestStore: without faults the decorator changes nothing.
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
 		New: func(testing.TB) storetest.Subject {
@@ -29,7 +29,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// fixture is a store with faults before it, and the same data seen without.
+// fixture is a store with faults, and a second handle on the same data without faults.
 type fixture struct {
 	faulty, plain store.Store
 	faults        *faultstore.Faults
@@ -49,7 +49,7 @@ func put(id string, revision timer.Revision) store.Op {
 
 func ref(id string) store.Ref { return store.Ref{Shard: 1, UUID: timer.UUIDOf("n", id)} }
 
-// there reports which of the ids are live.
+// there reports which of the timers are live.
 func (f *fixture) there(t *testing.T, ids ...string) []bool {
 	t.Helper()
 	var out []bool
@@ -117,7 +117,7 @@ func TestFailPartlyAppliesTheFirstHalf(t *testing.T) {
 	if _, err := positions.WriteAt(t.Context(), 0, []store.Op{put("b", 4), put("c", 5)}, move); !errors.Is(err, store.ErrOutcomeUnknown) {
 		t.Errorf("write at: %v", err)
 	}
-	f.want(t, []string{"b", "c"}, false, false) // a transaction has no half
+	f.want(t, []string{"b", "c"}, false, false) // FailPartly applies no part of a transaction
 }
 
 func TestDelayWaitsAndKeepsToTheContext(t *testing.T) {
@@ -191,7 +191,7 @@ func TestCommitLateAppliesWhenTold(t *testing.T) {
 	if _, err := f.faulty.Write(ctx, 0, []store.Op{put("b", 2)}); !errors.Is(err, store.ErrOutcomeUnknown) {
 		t.Errorf("write: %v", err)
 	}
-	// The caller goes on with its life.
+	// The caller changes its context and its slices after the call.
 	cancel()
 	clear(op.Spec.Payload)
 	ops[0] = put("other", 3)
@@ -226,7 +226,7 @@ func TestCommitLateHeldUntilTheContextEnds(t *testing.T) {
 	})
 }
 
-// TestALateAdvanceIsFenced is what late commits are for.
+// TestALateAdvanceIsFenced: a delayed Advance of an earlier owner changes nothing.
 func TestALateAdvanceIsFenced(t *testing.T) {
 	f := newFixture(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.CommitLate}, "Advance"))
 	ctx := t.Context()
@@ -238,7 +238,7 @@ func TestALateAdvanceIsFenced(t *testing.T) {
 	if _, err := f.faulty.Advance(ctx, 0, advance); !errors.Is(err, store.ErrOutcomeUnknown) {
 		t.Errorf("advance: %v", err)
 	}
-	for range 2 { // before it lands, and after
+	for range 2 { // before and after the delayed call is applied
 		claimed, err = f.plain.Claim(ctx, 0, store.Owner{Incarnation: timer.UUID{2}}, []shard.ID{1})
 		if err != nil || claimed[0].Watermark != store.MinKey() {
 			t.Errorf("claim finds %v (%v), want MinKey", claimed, err)
@@ -271,7 +271,7 @@ func TestPlansSeeCallsInOrder(t *testing.T) {
 	}
 }
 
-// TestEveryMethodCanFail: the plan reaches the whole contract.
+// TestEveryMethodCanFail: the plan is called for every method of the contract.
 func TestEveryMethodCanFail(t *testing.T) {
 	methods := map[string]bool{}
 	f := newFixture(func(method string, _ int) faultstore.Fault {
@@ -316,8 +316,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	}
 }
 
-// TestPowersAreTheInnerStores: what the inner store cannot do, the decorator does not claim to do.
-// byShard is a store that is asked by the shard.
+// byShard is a store that sends one request per shard.
 type byShard struct{ store.Store }
 
 func (byShard) AsksByShard() bool { return true }

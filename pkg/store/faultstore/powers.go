@@ -7,9 +7,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Wrap puts the plan's faults in the way of a store. What it returns has the rare powers that the
-// store has, through faults as well, and no others: store.As finds an interface by its methods, so
-// there is a type for each set of powers.
+// Wrap returns a decorator that injects the plan's faults into the calls of a store. It has Positions and Census, with
+// faults, only if the store has them: store.As finds a capability by its methods, so there is a type for each
+// combination. store.As finds other capabilities on the inner store, where calls get no faults.
 func (f *Faults) Wrap(inner store.Store) store.Store {
 	s := &faulty{inner: inner, faults: f}
 	p, positions := store.As[store.Positions](inner)
@@ -38,7 +38,8 @@ func (f *Faults) Wrap(inner store.Store) store.Store {
 	}
 }
 
-// AsksByShard implements store.ByShard as the inner store does. It is no call, so no fault strikes it.
+// AsksByShard implements store.ByShard with the inner store's answer. It is not a call to the database, so it gets no
+// faults.
 func (s *faulty) AsksByShard() bool { return store.AsksByShard(s.inner) }
 
 type faultyPositions struct {
@@ -46,7 +47,7 @@ type faultyPositions struct {
 	inner store.Positions
 }
 
-// WriteAt implements store.Positions. It is all or nothing, so FailPartly applies nothing.
+// WriteAt implements store.Positions. It is one transaction, so FailPartly applies nothing.
 func (p *faultyPositions) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
 	ops = copied(ops)
 	return write(ctx, p.s, "WriteAt", func(ctx context.Context) ([]store.Written, error) {

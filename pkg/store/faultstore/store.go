@@ -9,16 +9,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// faulty is the decorator. Its methods say of each call whether it writes, and whether it is a batch.
+// faulty is the decorator. Its methods classify each call: read or write, batch or not.
 type faulty struct {
 	inner  store.Store
 	faults *Faults
 }
 
-// Unwrap implements what store.As looks for.
+// Unwrap returns the inner store, for store.As.
 func (s *faulty) Unwrap() store.Store { return s.inner }
 
-// Close goes straight through.
+// Close implements store.Cluster. It never fails by plan.
 func (s *faulty) Close() error { return s.inner.Close() }
 
 func read[T any](ctx context.Context, s *faulty, method string, do func(ctx context.Context) (T, error)) (T, error) {
@@ -29,8 +29,8 @@ func write[T any](ctx context.Context, s *faulty, method string, do func(ctx con
 	return through(ctx, s.faults, call[T]{method: method, writes: true, do: do})
 }
 
-// batch is a write of independent items. It may be applied after it was answered, when the slice is
-// the caller's again.
+// batch is a write of independent items. It copies the slice, because the call may be applied after the caller got its
+// answer.
 func batch[I, T any](
 	ctx context.Context, s *faulty, method string, items []I, do func(ctx context.Context, items []I) (T, error),
 ) (T, error) {
@@ -53,7 +53,7 @@ func (s *faulty) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([
 	})
 }
 
-// copied gives operations payloads of their own.
+// copied returns the operations with copies of their payloads.
 func copied(ops []store.Op) []store.Op {
 	out := slices.Clone(ops)
 	for i, op := range out {
@@ -148,7 +148,7 @@ func (s *faulty) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardS
 	return read(ctx, s, "Inspect", func(ctx context.Context) ([]store.ShardState, error) { return s.inner.Inspect(ctx, shards) })
 }
 
-// Current implements store.Outcomes. It writes where it counts starts.
+// Current implements store.Outcomes. It is a write if it counts starts.
 func (s *faulty) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
 	if slices.ContainsFunc(checks, func(c store.Check) bool { return c.CountStart }) {
 		return batch(ctx, s, "Current", checks, s.inner.Current)
