@@ -11,25 +11,25 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Database is the shared truth that outlives its handles, as a database server outlives its clients.
+// Database is the data that all handles share. It outlives its handles, as a database server outlives its clients.
 type Database struct {
 	clock timer.Clock
 
-	// One lock makes every call one atomic step, batches included. That is more than the contract
-	// promises; storetest does not rely on it.
+	// One lock makes every call atomic, batches included. The contract promises less, and storetest does not rely on
+	// it.
 	mu         sync.Mutex
 	identity   *store.Identity
 	namespaces map[string]store.Namespace
 	nextBase   uint64
 	shards     map[shard.ID]*shardState
-	expiry     sorted[expiryKey, *historyRow] // history without a mark
+	expiry     sorted[expiryKey, *historyRow] // history without outbox entries
 	positions  map[topicPartition]store.Position
 }
 
-// NewDatabase makes an empty one whose clock is the machine's.
+// NewDatabase returns an empty database with the machine's clock.
 func NewDatabase() *Database { return NewDatabaseAt(timer.SystemClock) }
 
-// NewDatabaseAt makes an empty one with the given clock.
+// NewDatabaseAt returns an empty database with the given clock.
 func NewDatabaseAt(clock timer.Clock) *Database {
 	return &Database{
 		clock:      clock,
@@ -39,8 +39,8 @@ func NewDatabaseAt(clock timer.Clock) *Database {
 	}
 }
 
-// Open returns a new handle, such as each process has one. Handles are closed each by itself and see
-// each other's writes at once.
+// Open returns a new handle. Each process has one. Each handle is closed separately, and its writes are visible to the
+// other handles immediately.
 func (db *Database) Open() *Store { return &Store{db: db} }
 
 // Store is one handle on a Database.
@@ -55,7 +55,7 @@ var (
 	_ store.Census    = (*Store)(nil)
 )
 
-// lock begins a call. A call that fails here has done nothing.
+// lock begins a call. If it fails, the call has no effect.
 func (s *Store) lock(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", op, err)

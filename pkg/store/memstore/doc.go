@@ -1,13 +1,11 @@
-// Package memstore is the store in memory: the reference that every engine's answers are compared
-// with, and what simulations run on.
+// Package memstore is the store in memory. It is the reference with which the answers of every engine are compared, and
+// simulations run on it.
 //
-// It owns the plainest possible reading of the contract in pkg/store, which it may import beside
-// pkg/timer and pkg/shard. It never keeps anything beyond the process, never waits while it holds its
-// lock (so it is at home in testing/synctest bubbles), and never shows the order of a Go map: the
-// same calls in the same order give the same answers.
+// It is the simplest implementation of the contract in pkg/store. It may import pkg/store, pkg/timer and pkg/shard. It
+// stores nothing outside the process, never waits while it has its lock (so it works in testing/synctest bubbles), and
+// its answers never depend on the order of a Go map: the same calls in the same order get the same answers.
 //
-// Read database.go first (the shared truth and its handles), then shards.go for the indexes of one
-// shard and rows.go for how a row changes, then the parts of the contract: timers.go, list.go,
-// history.go, scheduling.go, notices.go, outcomes.go, namespaces.go, positions.go, census.go.
-// sorted.go is the one data structure.
+// Read database.go first (the shared data and its handles), then shards.go for the indexes of one shard and rows.go for
+// how a row changes, then the parts of the contract: timers.go, list.go, history.go, scheduling.go, notices.go,
+// outcomes.go, namespaces.go, positions.go, census.go. sorted.go is the only data structure.
 package memstore

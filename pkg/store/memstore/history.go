@@ -10,18 +10,18 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// historyRow is one attempt and, if it was the timer's last, the timer as it ended.
+// historyRow is one attempt. If the attempt was the timer's last, the row also has the finished timer.
 type historyRow struct {
 	entry   store.HistoryEntry
 	expires timer.Millis
-	// timer is set for done and dead.
+	// timer is set if the outcome is done or dead.
 	timer timer.Timer
-	// mark is set for dead ones until they are announced.
+	// mark is the outbox entry of a dead timer, until it is published.
 	mark mark
 }
 
-// historyKey orders one shard's history by timer, then by age. No two rows of a timer agree in
-// generation and attempt.
+// historyKey orders one shard's history by timer, then by age. (generation, attempt) is unique in the history of a
+// timer.
 type historyKey struct {
 	uuid       timer.UUID
 	finishedAt timer.Millis
@@ -39,12 +39,12 @@ func (k historyKey) Compare(o historyKey) int {
 	)
 }
 
-// endOf lies behind all history of a timer.
+// endOf returns a key after all history of a timer.
 func endOf(u timer.UUID) historyKey {
 	return historyKey{uuid: u, finishedAt: math.MaxInt64, attempt: math.MaxInt32, generation: math.MaxInt64}
 }
 
-// attemptKey is what is unique in a shard's history.
+// attemptKey is the unique key of a shard's history.
 type attemptKey struct {
 	uuid       timer.UUID
 	generation timer.Generation
@@ -81,7 +81,7 @@ func (h *historyRow) markKey() markKey {
 
 func (h *historyRow) expired(now timer.Millis) bool { return h.expires <= now }
 
-// record writes history. What is final stays as it is; anything else gives way.
+// record writes a history row. It replaces a row of the same attempt, unless that row is final.
 func (db *Database) record(h *historyRow) {
 	sh := db.shard(h.entry.Ref.Shard)
 	if old := sh.byAttempt[h.attemptKey()]; old != nil {
@@ -93,13 +93,13 @@ func (db *Database) record(h *historyRow) {
 	sh.history.set(h.key(), h)
 	sh.byAttempt[h.attemptKey()] = h
 	if h.mark.set {
-		sh.marks.set(h.markKey(), markOn{dead: h}) // Purge passes over what is marked
+		sh.marks.set(h.markKey(), markOn{dead: h}) // Purge does not remove rows with an outbox entry
 	} else {
 		db.expiry.set(h.expiryKey(), h)
 	}
 }
 
-// forget removes a history row that is not marked.
+// forget removes a history row that has no outbox entry.
 func (db *Database) forget(h *historyRow) {
 	sh := db.shard(h.entry.Ref.Shard)
 	sh.history.remove(h.key())
@@ -107,7 +107,7 @@ func (db *Database) forget(h *historyRow) {
 	db.expiry.remove(h.expiryKey())
 }
 
-// finished returns how the timer last ended, if history still tells; else nil.
+// finished returns the newest final outcome of the timer in history that has not expired, or nil.
 func (db *Database) finished(now timer.Millis, ref store.Ref) *historyRow {
 	sh := db.shards[ref.Shard]
 	if sh == nil {
@@ -124,7 +124,7 @@ func (db *Database) finished(now timer.Millis, ref store.Ref) *historyRow {
 	return nil
 }
 
-// listed reports whether the row is the end of a timer, which a user can get and list.
+// listed reports whether the row has a finished timer, which Get and List return.
 func listed(h *historyRow) bool {
 	return h.entry.Outcome == store.OutcomeDone || h.entry.Outcome == store.OutcomeDead
 }
@@ -151,7 +151,7 @@ func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, li
 	return out, nil
 }
 
-// Purge implements store.Outcomes. It removes what expired first.
+// Purge implements store.Outcomes. It removes rows in the order in which they expired.
 func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
 	if err := s.lock(ctx, "purge history"); err != nil {
 		return 0, err

@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Leased implements store.Exclusive: the memory belongs to one process.
+// Leased implements store.Exclusive, because only one process can use the memory.
 func (s *Store) Leased(ctx context.Context, now timer.Millis, limit int) ([]store.Lease, error) {
 	if err := s.lock(ctx, "read leases"); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxLooked bounds how many rows one page looks at, so that a filter that hardly matches gives short
-// pages with a Next, as the contract allows: whoever lists must cope with them.
+// maxLooked bounds how many rows a page reads. If few rows match the filter, pages are short and have a Next, as the
+// contract allows. So tests find callers that cannot process such pages.
 const maxLooked = 1000
 
-// List implements store.Timers. Live timers come by (shard, uuid), finished ones by (shard, uuid, age).
+// List implements store.Timers. Live timers are ordered by (shard, uuid), finished ones by (shard, uuid, age).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	if err := s.lock(ctx, "list timers"); err != nil {
 		return store.Page{}, err
@@ -43,8 +43,8 @@ type pager struct {
 	looked int
 }
 
-// take reads on in one shard, behind from. It returns false when the page is full; the page's Next is
-// then where it stopped.
+// take adds the timers of one shard after from. It returns false when the page is full; the page's Next is then the
+// last position that it read.
 func (p *pager) take(sh *shardState, from cursor) bool {
 	last := cursor{finished: from.finished, shard: sh.id, after: from.after}
 	if !from.finished {
@@ -81,7 +81,7 @@ func (p *pager) full(at cursor) bool {
 	return true
 }
 
-// look takes a timer into the page if it is selected. It returns false if the page has no room for it.
+// look adds a timer to the page if it matches the query. It returns false if the page has no room for its payload.
 func (p *pager) look(t *timer.Timer, hidden bool) bool {
 	p.looked++
 	if hidden || !p.q.Selects(t) {
@@ -98,14 +98,14 @@ func (p *pager) look(t *timer.Timer, hidden bool) bool {
 	return true
 }
 
-// cursor is the last place looked at. Of a live timer's key only the uuid is used.
+// cursor is the position of the last row read. For a live timer only the uuid of its key is used.
 type cursor struct {
 	finished bool
 	shard    shard.ID
 	after    historyKey
 }
 
-// Cursors begin with one of these, so that another engine's hardly pass for ours.
+// Cursors begin with one of these prefixes, so that cursors of another engine are refused.
 const (
 	liveCursor     = "mem1l"
 	finishedCursor = "mem1f"
@@ -126,7 +126,7 @@ func (c cursor) encode() store.Cursor {
 	return binary.BigEndian.AppendUint64(b, uint64(c.after.generation))
 }
 
-// startOf returns where a query goes on.
+// startOf returns the position after which the query's page begins.
 func startOf(q *store.ListQuery) (cursor, error) {
 	c := cursor{finished: q.Status.Finished(), shard: q.Namespace.Shards.Base}
 	if len(q.After) == 0 {
@@ -146,7 +146,7 @@ func startOf(q *store.ListQuery) (cursor, error) {
 	c.after.finishedAt = timer.Millis(binary.BigEndian.Uint64(b[20:]))
 	c.after.attempt = timer.Attempt(binary.BigEndian.Uint32(b[28:]))
 	c.after.generation = timer.Generation(binary.BigEndian.Uint64(b[32:]))
-	// A cursor of another namespace would walk that namespace's shards.
+	// A cursor of another namespace would list that namespace's shards.
 	if !q.Namespace.Shards.Contains(c.shard) {
 		return cursor{}, timer.Invalid("cursor", []byte(q.After), want)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestStore runs the suite, and looks at the indexes after each subtest. A database whose handles are
-// all closed stays, which stands for durability here.
+// TestStore runs the conformance suite, and checks the indexes after each subtest. Reopen closes all handles and opens
+// a new one on the same database.
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Factory{
 		New: func(tb testing.TB) storetest.Subject {
@@ -38,7 +38,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// checkIndexes compares what is kept twice.
+// checkIndexes compares the indexes with the rows.
 func (db *Database) checkIndexes(tb testing.TB) {
 	tb.Helper()
 	unmarked := 0
@@ -87,7 +87,7 @@ func (db *Database) checkIndexes(tb testing.TB) {
 	}
 }
 
-// TestTimeIsTheGivenClocks is what simulations rely on.
+// TestTimeIsTheGivenClocks: simulations depend on it.
 func TestTimeIsTheGivenClocks(t *testing.T) {
 	db := NewDatabaseAt(func() timer.Millis { return 42 })
 	if got, err := db.Open().Time(t.Context()); got.At != 42 || err != nil {
@@ -95,7 +95,7 @@ func TestTimeIsTheGivenClocks(t *testing.T) {
 	}
 }
 
-// BenchmarkLife is one timer's way through the store, beside a hundred thousand others.
+// BenchmarkLife creates and finishes a timer in a store with 100,000 other timers.
 func BenchmarkLife(b *testing.B) {
 	const pending = 100_000
 	s := NewDatabase().Open()

@@ -103,7 +103,8 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 	return nil
 }
 
-// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+// tell writes the result of an attempt into the timer. It resets the starts, because the timer did not kill its
+// dispatcher.
 func tell(t *timer.Timer, r *store.Record) {
 	t.Attempts = r.Attempt
 	t.Starts = 0
@@ -112,7 +113,7 @@ func tell(t *timer.Timer, r *store.Record) {
 	t.LastError = store.CutError(r.Error)
 }
 
-// recordEnd writes a finished timer into history; was is its row.
+// recordEnd writes a finished timer into history. was is its row.
 func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finish, status timer.Status) {
 	h := &historyRow{timer: *was, expires: expires(f)}
 	if status == timer.StatusDead {
@@ -120,7 +121,7 @@ func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finis
 		h.mark = mark{set: true, at: now}
 	} else {
 		h.entry = entryOf(was, f, store.OutcomeDone)
-		h.timer.Payload = nil // what the contract lets engines leave out
+		h.timer.Payload = nil // the contract allows engines to omit it
 	}
 	h.entry.NextAt = 0
 	h.entry.FinishedAt = db.endAfter(now, was, f)
@@ -129,7 +130,8 @@ func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finis
 	db.record(h)
 }
 
-// endAfter is when a life ends: after the end of the one before it, also if the clock of that one's writer was ahead.
+// endAfter returns finishedAt of a final outcome: after that of the previous final outcome, even if the clock of its
+// writer was ahead.
 func (db *Database) endAfter(now timer.Millis, was *timer.Timer, f *store.Finish) timer.Millis {
 	at := f.Record.FinishedAt
 	if was.UpdatedAt <= at.Add(-store.EndMargin) {

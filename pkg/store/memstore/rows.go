@@ -11,11 +11,11 @@ import (
 type row struct {
 	timer timer.Timer
 	mark  mark
-	// leased: the last write was a lease.
+	// leased is set if the last write was a lease.
 	leased bool
 }
 
-// mark says that a parked row or a dead timer of history is to be announced (I14).
+// mark is the outbox entry of a parked row or of a dead timer in history (I14).
 type mark struct {
 	set bool
 	at  timer.Millis
@@ -29,7 +29,7 @@ func (r *row) parked() bool { return r.timer.Status == timer.StatusParked }
 
 func (r *row) markKey() markKey { return markKey{at: r.mark.at, uuid: r.timer.UUID} }
 
-// put replaces the row of a timer, its mark with it, and keeps the indexes true.
+// put replaces the row of a timer and its outbox entry, and updates the indexes.
 func (sh *shardState) put(r *row) {
 	if old, ok := sh.rows.get(r.timer.UUID); ok {
 		sh.unindex(old)
@@ -46,7 +46,7 @@ func (sh *shardState) put(r *row) {
 	}
 }
 
-// drop removes a row, and its mark with it.
+// drop removes a row and its outbox entry.
 func (sh *shardState) drop(r *row) {
 	sh.unindex(r)
 	sh.rows.remove(r.timer.UUID)
@@ -60,7 +60,7 @@ func (sh *shardState) unindex(r *row) {
 	}
 }
 
-// clone copies a timer for the other side of the contract: nothing is shared with the caller.
+// clone copies a timer, because the caller and the store must not share memory.
 func clone(t timer.Timer) timer.Timer {
 	t.Payload = slices.Clone(t.Payload)
 	return t
@@ -71,7 +71,7 @@ func cloned(t timer.Timer) *timer.Timer {
 	return &t
 }
 
-// dueAt keeps rule I6: never before the write, nor before what the user asked for.
+// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
 func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
 	return max(now, executeAt, wanted)
 }

@@ -184,7 +184,7 @@ func (s *Store) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardSt
 	return out, nil
 }
 
-// fenced returns the shard a claim holds, or ErrFenced.
+// fenced returns the shard if the claim is its newest one, or ErrFenced.
 func (db *Database) fenced(op string, c store.Claim) (*shardState, error) {
 	sh := db.shards[c.Shard]
 	if sh == nil || !sh.fence.admits(c) {

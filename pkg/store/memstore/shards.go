@@ -8,21 +8,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// shardState is everything that lies in one shard.
+// shardState is the data of one shard.
 type shardState struct {
 	id    shard.ID
 	fence fence
 
 	rows    sorted[timer.UUID, *row]
 	due     sorted[store.Key, *row] // the rows that are not parked
-	moved   sorted[store.Key, *row] // those of them that a lease or a postponement moved, by plannedAt
+	moved   sorted[store.Key, *row] // of these, the rows moved by a lease or a postponement, by plannedAt
 	history sorted[historyKey, *historyRow]
-	// byAttempt finds the history row that an outcome must share its place with.
+	// byAttempt finds the history row that an outcome of the same attempt may replace.
 	byAttempt map[attemptKey]*historyRow
 	marks     sorted[markKey, markOn]
 }
 
-// fence is the record that scheduler statements are held against.
+// fence is the claim record of a shard. Every scheduler statement is checked against it.
 type fence struct {
 	version              int64
 	owner                store.Owner
@@ -35,7 +35,7 @@ func (f *fence) admits(c store.Claim) bool {
 	return f.held && f.version == c.Version && f.owner.Incarnation == c.Owner
 }
 
-// shard returns a shard's state, and makes it if this is the first time anything lies there.
+// shard returns a shard's state. It creates the state if there is none.
 func (db *Database) shard(id shard.ID) *shardState {
 	sh := db.shards[id]
 	if sh == nil {
@@ -59,11 +59,11 @@ func (db *Database) row(ref store.Ref) *row {
 	return r
 }
 
-// markKey orders marks by age; what follows the age only makes it unique.
+// markKey orders outbox entries by age. The other fields make it unique.
 type markKey struct {
 	at   timer.Millis
 	uuid timer.UUID
-	// generation and attempt are zero for a parked row, of which a timer has at most one.
+	// generation and attempt are zero for a parked row, because a timer has at most one.
 	generation timer.Generation
 	attempt    timer.Attempt
 }
@@ -78,7 +78,7 @@ func (k markKey) Compare(o markKey) int {
 	)
 }
 
-// markOn is what a mark stands on: exactly one of the two.
+// markOn is the row that an outbox entry belongs to. Exactly one of the two is set.
 type markOn struct {
 	parked *row
 	dead   *historyRow

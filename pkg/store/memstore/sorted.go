@@ -6,12 +6,12 @@ import (
 	"sort"
 )
 
-// chunkSize bounds what one insert moves in memory.
+// chunkSize bounds how many entries one insert moves in memory.
 const chunkSize = 256
 
-// sorted keeps values by key. It is a list of chunks: an insert moves at most one chunk's tail, so
-// that filling it costs the same at a hundred thousand values as at ten, and walking it is walking
-// slices. The zero value is empty. It must not be changed during a walk.
+// sorted is an ordered map. It is a list of chunks: an insert moves at most the tail of one chunk, so an insert costs
+// about the same with a hundred thousand values as with ten, and iteration reads slices. The zero value is empty. It
+// must not be changed during an iteration.
 type sorted[K interface{ Compare(K) int }, V any] struct {
 	chunks [][]entry[K, V] // none is empty
 	len    int
@@ -22,7 +22,8 @@ type entry[K, V any] struct {
 	value V
 }
 
-// find returns the place of the first entry with key ≥ k, which may be one behind the last.
+// find returns the position of the first entry with key ≥ k. If there is none, that is the position after the last
+// entry.
 func (s *sorted[K, V]) find(k K) (chunk, at int, exact bool) {
 	chunk = sort.Search(len(s.chunks), func(i int) bool {
 		c := s.chunks[i]
@@ -46,7 +47,7 @@ func (s *sorted[K, V]) get(k K) (V, bool) {
 	return s.chunks[chunk][at].value, true
 }
 
-// set puts a value in, in place of the one with the same key.
+// set inserts a value, or replaces the value of the same key.
 func (s *sorted[K, V]) set(k K, v V) {
 	chunk, at, exact := s.find(k)
 	if exact {
@@ -95,10 +96,10 @@ func (s *sorted[K, V]) below(k K) int {
 	return n
 }
 
-// all walks from the first entry on.
+// all iterates over all entries, in order.
 func (s *sorted[K, V]) all() iter.Seq2[K, V] { return s.walk(0, 0) }
 
-// after walks the entries with key > k, in order.
+// after iterates over the entries with key > k, in order.
 func (s *sorted[K, V]) after(k K) iter.Seq2[K, V] {
 	chunk, at, exact := s.find(k)
 	if exact {
@@ -119,7 +120,7 @@ func (s *sorted[K, V]) walk(chunk, at int) iter.Seq2[K, V] {
 	}
 }
 
-// before walks the entries with key < k backwards.
+// before iterates over the entries with key < k, in reverse order.
 func (s *sorted[K, V]) before(k K) iter.Seq2[K, V] {
 	chunk, at, _ := s.find(k)
 	return func(yield func(K, V) bool) {

@@ -12,7 +12,7 @@ type number int
 
 func (n number) Compare(o number) int { return cmp.Compare(n, o) }
 
-// TestSortedAgainstMap drives the structure and a plain map with the same random calls.
+// TestSortedAgainstMap makes the same random calls to a sorted and a plain map, and compares them.
 func TestSortedAgainstMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var s sorted[number, int]

@@ -84,7 +84,7 @@ func (db *Database) put(now timer.Millis, op store.Put) store.Written {
 	return store.Written{Timer: clone(t), Prior: prior}
 }
 
-// present returns what stands in a Put's way: the live timer, or the finished one of history.
+// present returns the timer that conflicts with a Put: the live one, or the finished one of history.
 func (db *Database) present(now timer.Millis, ref store.Ref) (timer.Timer, bool) {
 	if r := db.row(ref); r != nil {
 		return clone(r.timer), true
@@ -132,7 +132,7 @@ func (db *Database) delete(op store.Delete) store.Written {
 	return store.Written{Timer: clone(old.timer), Prior: cloned(old.timer)}
 }
 
-// liveFor returns the row that an operation is for, or the operation's refusal.
+// liveFor returns the row that an operation applies to, or the operation's refusal.
 func (db *Database) liveFor(verb string, ref store.Ref, want timer.Generation) (*row, *store.Written) {
 	r := db.row(ref)
 	if r == nil {
