@@ -9,22 +9,22 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Walk is a way through a table in the order of its key: the index that serves a list.
+// Walk is the index through which a list reads a table. Rows are returned in the order of the table's key.
 type Walk int
 
-// The walks. Live timers are ordered by (shard, uuid), finished ones by (shard, uuid, generation, attempt).
+// Live timers are ordered by (shard, uuid), finished ones by (shard, uuid, generation, attempt).
 const (
-	// ByKey passes all live timers.
+	// ByKey reads all live timers.
 	ByKey Walk = iota
-	// Parked and Retrying pass the timers of that status.
+	// Parked and Retrying read the timers with that status.
 	Parked
 	Retrying
-	// ByDue passes the live timers in a range of due times, parked ones included: it reads the range of each shard
-	// from the index that polls use, which is ordered by due time, and sorts it.
+	// ByDue reads the live timers in a range of due times, parked ones included: it reads the range of each shard from
+	// the index that polls use, which is ordered by due time, and sorts it.
 	ByDue
-	// ByCorrelation passes the live timers that were given the correlation id.
+	// ByCorrelation reads the live timers with an explicit correlation id.
 	ByCorrelation
-	// Ended passes all of history, Dead the dead timers in it, EndedByCorrelation what was given the correlation id.
+	// Ended reads all history, Dead its dead timers, and EndedByCorrelation its timers with an explicit correlation id.
 	Ended
 	Dead
 	EndedByCorrelation
@@ -32,18 +32,18 @@ const (
 
 // ListLimits bound what one statement of a list reads, so that it takes milliseconds on a table of any size.
 type ListLimits struct {
-	// Looked is how many rows are looked at for a page whose filter the index does not serve.
+	// Looked is how many rows a page reads at most if the index does not serve its filter.
 	Looked int
-	// Sorted is how many index entries of one shard a walk by due time sorts.
+	// Sorted is how many index entries of one shard a walk by due time sorts at most.
 	Sorted int
-	// Chunk is how many rows one statement returns. Their payloads are in memory together.
+	// Chunk is how many rows one statement returns at most. Their payloads are in memory at the same time.
 	Chunk int
 }
 
-// DefaultListLimits are those of the engines.
+// DefaultListLimits returns the limits that the engines use.
 func DefaultListLimits() ListLimits { return ListLimits{Looked: 2000, Sorted: 20_000, Chunk: 128} }
 
-// Span is a part of a walk: the rows behind From, up to Upto, in shards before End.
+// Span is a part of a walk: the rows after From, up to Upto, in shards before End.
 type Span struct {
 	Walk Walk
 	From Place
@@ -51,27 +51,29 @@ type Span struct {
 	End  int64
 }
 
-// Listed is a timer and its place.
+// Listed is a timer and its position.
 type Listed struct {
 	At    Place
 	Timer timer.Timer
 }
 
-// Table is what an engine does for a list of one query. Each method is one statement.
+// Table is the engine's part of a list of one query. Each method is one statement.
 type Table interface {
-	// Bound returns the place of the n-th row of the span's walk behind From, in shards before End, whether the row
-	// passes the filters or not; none if there are fewer. It reads an index only.
+	// Bound returns the position of the n-th row of the span's walk after From, in shards before End, whether or not
+	// the row matches the filters. found is false if there are fewer rows. It reads an index only.
 	Bound(ctx context.Context, s Span, n int) (at Place, found bool, err error)
-	// Rows returns the first rows of the span that pass the query's filters, at most limit, in the order of their places.
+	// Rows returns the first rows of the span that match the query's filters, at most limit, ordered by position.
 	Rows(ctx context.Context, s Span, limit int) ([]Listed, error)
-	// Crowded reports whether a walk by due time has more than n index entries of one shard to sort.
+	// Crowded reports whether a walk by due time would sort more than n index entries of the shard.
 	Crowded(ctx context.Context, id shard.ID, n int) (bool, error)
-	// Reach returns the shard in which a walk by due time finds the n-th timer of the span that is not parked; none if
-	// there are fewer.
+	// Reach returns the shard in which a walk by due time finds the n-th timer of the span that is not parked. found is
+	// false if there are fewer.
 	Reach(ctx context.Context, s Span, n int) (id shard.ID, found bool, err error)
-	// ParkedReach returns the shard of the span in which the n-th parked timer is, in or out of the range of due times.
+	// ParkedReach returns the shard of the span that has the n-th parked timer, whether or not its due time is in the
+	// range.
 	ParkedReach(ctx context.Context, s Span, n int) (id shard.ID, found bool, err error)
-	// Made returns the timer, if it passes the filters, whose correlation id was not given but made from its uuid.
+	// Made returns the timer whose correlation id was generated from this uuid, because none was given, if it matches
+	// the filters.
 	Made(ctx context.Context, uuid timer.UUID) ([]Listed, error)
 }
 
@@ -83,7 +85,7 @@ type Lister struct {
 	Table   Table
 }
 
-// Page reads the page behind a place.
+// Page reads the page after a position.
 func (l *Lister) Page(ctx context.Context, from Place) (store.Page, error) {
 	made, err := l.made(ctx)
 	if err != nil {
@@ -95,7 +97,7 @@ func (l *Lister) Page(ctx context.Context, from Place) (store.Page, error) {
 	}
 	p := page{l: l, last: from}
 	for {
-		// One more than the page holds shows whether there is a next one.
+		// One row more than the page has shows whether there is a next page.
 		limit := min(l.Limits.Chunk, l.Query.Limit+1-len(p.Timers))
 		found, cut, err := l.read(ctx, &span, limit)
 		if err != nil {
@@ -122,14 +124,14 @@ func (l *Lister) Page(ctx context.Context, from Place) (store.Page, error) {
 	return p.Page, nil
 }
 
-// span chooses the walk, and where it ends at the latest.
+// span chooses the walk and its end.
 func (l *Lister) span(ctx context.Context, from Place) (Span, error) {
 	s := Span{Walk: l.walk(), From: from, Upto: BehindAll(), End: l.end()}
 	if s.Walk != ByDue {
 		return s, nil
 	}
-	// A walk by due time sorts what it finds, so it covers no more shards than a page needs. Of a shard with too much
-	// to sort, so many timers are listed that a walk by key soon finds some.
+	// A walk by due time sorts the rows that it finds, so it covers no more shards than a page needs. If a shard has
+	// too many rows to sort, a walk by key soon finds some that match.
 	alone := Span{Walk: ByKey, From: from, Upto: BehindAll(), End: int64(from.Shard) + 1}
 	crowded, err := l.Table.Crowded(ctx, from.Shard, l.Limits.Sorted)
 	if err != nil || crowded {
@@ -150,7 +152,7 @@ func (l *Lister) span(ctx context.Context, from Place) (Span, error) {
 			}
 		}
 	}
-	// Parked timers are few, as a rule, and none of the index is by their due time.
+	// There are usually few parked timers, and no index orders them by due time.
 	last, found, err = l.Table.ParkedReach(ctx, s, l.Limits.Looked)
 	switch {
 	case err != nil || !found:
@@ -185,7 +187,7 @@ func (l *Lister) walk() Walk {
 	}
 }
 
-// serves reports whether the index of a walk serves the whole query, so that every row that it leads to is listed.
+// serves reports whether the index of a walk serves the whole query, so that every row that it reads matches.
 func (l *Lister) serves(w Walk) bool {
 	q := l.Query
 	all := q.DueFrom == 0 && q.DueBefore == 0
@@ -193,16 +195,16 @@ func (l *Lister) serves(w Walk) bool {
 	case Parked, Retrying:
 		return all
 	case ByDue:
-		// Of parked timers it looks at every row, but span bounds their number.
+		// It reads every parked timer, but span bounds their number.
 		return q.Status == ""
 	case ByKey, ByCorrelation:
 		return all && q.Status == ""
 	default:
-		return false // history that has expired is not listed
+		return false // expired history does not match
 	}
 }
 
-// read reads a part of the span. cut means that there may be rows behind span.Upto.
+// read reads a part of the span. cut is set if there may be rows after span.Upto.
 func (l *Lister) read(ctx context.Context, s *Span, limit int) (found []Listed, cut bool, err error) {
 	s.Upto = BehindAll()
 	if !l.serves(s.Walk) {
@@ -226,14 +228,14 @@ func (l *Lister) made(ctx context.Context) ([]Listed, error) {
 	return l.Table.Made(ctx, uuid)
 }
 
-// end is the first shard number behind the namespace's block.
+// end returns the first shard number after the namespace's block.
 func (l *Lister) end() int64 {
 	return int64(l.Query.Namespace.Shards.Base) + int64(l.Query.Namespace.Shards.Count)
 }
 
 func (l *Lister) at(p Place) store.Cursor { return l.Cursors.At(p, l.Query.Status.Finished()) }
 
-// merge puts those of made that lie in the span among what was found in it.
+// merge inserts those of made that are in the span into found, in order.
 func merge(found, made []Listed, s Span) []Listed {
 	for _, m := range made {
 		if m.At.Compare(s.From) > 0 && m.At.Compare(s.Upto) <= 0 {
@@ -244,7 +246,7 @@ func merge(found, made []Listed, s Span) []Listed {
 	return found
 }
 
-// page is filled up to the limit of timers and of bytes.
+// page is a page of a list. The limits are a number of timers and a number of bytes.
 type page struct {
 	store.Page
 
@@ -253,7 +255,7 @@ type page struct {
 	last  Place
 }
 
-// take adds timers. It returns false, and sets Next, when the page has no room for one.
+// take adds timers. If the page has no room for one of them, it sets Next and returns false.
 func (p *page) take(found []Listed) bool {
 	for i := range found {
 		if len(p.Timers) == p.l.Query.Limit || !p.bytes.Fits(&found[i].Timer) {

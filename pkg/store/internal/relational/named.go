@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// Named is a statement that was written with parameters by name, as @name.
+// Named is a statement that was written with named parameters: @name.
 type Named struct {
-	// SQL has numbered parameters in their place: $1, $2, … or ?1, ?2, …
+	// SQL has numbered parameters instead: $1, $2, … or ?1, ?2, …
 	SQL string
-	// Names are the parameters' names by number.
+	// Names are the parameters' names, ordered by number.
 	Names []string
 }
 
 var parameter = regexp.MustCompile(`@[a-z_]+`)
 
-// Name numbers the parameters of a statement; mark is what stands before the numbers.
+// Name numbers the parameters of a statement. mark is the prefix of the numbers.
 func Name(sql, mark string) Named {
 	var n Named
 	n.SQL = parameter.ReplaceAllStringFunc(sql, func(at string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Place is where a list stands: behind this row, in the order of the table's key. For live timers the
-// key is (shard, uuid) and the rest is unused.
+// Place is a position in a list: that of a row, in the order of the table's key. The key of live timers is (shard,
+// uuid), and the other fields are unused.
 type Place struct {
 	Shard      shard.ID
 	UUID       timer.UUID
@@ -20,12 +20,12 @@ type Place struct {
 	Attempt    timer.Attempt
 }
 
-// before lies before all rows of a shard, and behind those of the shards before it.
+// before returns a position before all rows of a shard and after those of lower shards.
 func before(id shard.ID) Place {
 	return Place{Shard: id, Generation: math.MinInt64, Attempt: math.MinInt32}
 }
 
-// BehindAll lies behind all rows of all shards.
+// BehindAll returns a position after all rows of all shards.
 func BehindAll() Place {
 	return Place{
 		Shard:      math.MaxUint32,
@@ -35,7 +35,7 @@ func BehindAll() Place {
 	}
 }
 
-// Compare orders places as the tables' keys do.
+// Compare orders positions as the tables' keys do.
 func (p Place) Compare(o Place) int {
 	return cmp.Or(
 		cmp.Compare(p.Shard, o.Shard),
@@ -45,8 +45,9 @@ func (p Place) Compare(o Place) int {
 	)
 }
 
-// Cursors are an engine's: a kind, a place and a checksum over both. The checksum is no secret: it keeps bytes
-// of other origin from passing for a place. Live and Finished are the kinds, of four bytes, an engine's own.
+// Cursors encodes the cursors of an engine: a kind, a position and a checksum over both. The checksum is not a secret.
+// It makes the engine refuse bytes that are not one of its cursors. Live and Finished are the kinds. They are four
+// bytes long and differ between engines.
 type Cursors struct{ Live, Finished string }
 
 const (
@@ -61,7 +62,7 @@ func (c Cursors) kind(finished bool) string {
 	return c.Live
 }
 
-// At is the cursor of a place.
+// At returns the cursor of a position.
 func (c Cursors) At(p Place, finished bool) store.Cursor {
 	b := make([]byte, 0, cursorSize)
 	b = append(b, c.kind(finished)...)
@@ -72,7 +73,7 @@ func (c Cursors) At(p Place, finished bool) store.Cursor {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// Start returns where a query goes on, or a timer.InvalidError.
+// Start returns the position after which the query's page begins, or a timer.InvalidError.
 func (c Cursors) Start(q *store.ListQuery) (Place, error) {
 	if len(q.After) == 0 {
 		return before(q.Namespace.Shards.Base), nil
@@ -92,7 +93,7 @@ func (c Cursors) Start(q *store.ListQuery) (Place, error) {
 		Generation: timer.Generation(binary.BigEndian.Uint64(b[20:])),
 		Attempt:    timer.Attempt(binary.BigEndian.Uint32(b[28:])),
 	}
-	// One of another namespace would walk that namespace's shards.
+	// A cursor of another namespace would list that namespace's shards.
 	if !q.Namespace.Shards.Contains(p.Shard) {
 		return Place{}, bad
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Policies remembers the last policy read or written: nearly all timers of a namespace share one.
+// Policies caches the last policy read or written, because nearly all timers of a namespace have the same one.
 type Policies struct {
 	text   string
 	policy timer.RetryPolicy
 }
 
-// Format writes a policy as the column's comment in the schemas says.
+// Format returns the policy in the column's format, which the schemas document.
 func (m *Policies) Format(p *timer.RetryPolicy) string {
 	if m.text == "" || m.policy != *p {
 		m.policy = *p
@@ -30,10 +30,10 @@ func (m *Policies) Format(p *timer.RetryPolicy) string {
 	return m.text
 }
 
-// Last is what was read or written last; the text is empty if nothing was.
+// Last returns the cached policy and its text. The text is empty if there is none.
 func (m *Policies) Last() (text string, policy timer.RetryPolicy) { return m.text, m.policy }
 
-// Parse reads the column.
+// Parse parses the column, with the cache.
 func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
 	if text == m.text && text != "" {
 		return m.policy, nil
@@ -46,7 +46,7 @@ func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
 	return p, nil
 }
 
-// ParsePolicy reads the column.
+// ParsePolicy parses the column.
 func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
 	fields := strings.Split(text, " ")
 	if len(fields) != 5 {
