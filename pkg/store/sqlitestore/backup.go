@@ -16,36 +16,36 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Backup says what to copy, and where to.
+// Backup is the configuration of a backup.
 type Backup struct {
-	// Folder is the data folder. It may be in use by another process.
+	// Folder is the data folder. Another process may be using it.
 	Folder string
 	// File is the copy. It must not exist.
 	File string
-	// Progress, if not nil, is called now and then with the bytes copied and the bytes in all.
+	// Progress, if not nil, is called after each step with the number of bytes copied and the total.
 	Progress func(done, all int64)
 }
 
-// Backed is what a backup holds.
+// Backed is the result of a backup.
 type Backed struct {
 	Bytes int64
-	// TakenAt is the time of the snapshot: everything that was acknowledged before it is in the copy.
+	// TakenAt is the time of the snapshot: all writes that were acknowledged before it are in the copy.
 	TakenAt timer.Millis
 }
 
 const (
-	// backupStep is how many pages of 4 KiB are copied without looking at ctx, backupSync how many before the copy is
-	// written through to the disk. If gigabytes of it gathered in memory, commits of the service would wait for them.
+	// backupStep is how many pages of 4 KiB are copied between two checks of ctx. backupSync is how many are copied
+	// before the file is synced: if gigabytes of it were in the page cache, commits of the service would wait for them.
 	backupStep = 1000
 	backupSync = 4 * backupStep
 )
 
-// Run copies the database into one file, from a snapshot, also while a service writes to it. The service does not wait
-// for it, but until it ends the write-ahead log grows by what the service writes. It opens the database like any other program
-// and leaves the folder's lock alone.
+// Run copies the database into one file, from a snapshot, even while a service writes to it. The service does not wait
+// for the backup, but until the backup ends the write-ahead log grows by everything that the service writes. Run opens
+// the database like any other program and does not take the folder's lock.
 //
-// SQLite's own tools begin such a copy again whenever another process has written. That this one has a transaction open
-// from beginning to end keeps SQLite from it.
+// SQLite's backup starts again whenever another process has written. Run prevents this: it has one transaction open
+// from beginning to end.
 func (b *Backup) Run(ctx context.Context) (Backed, error) {
 	source := filepath.Join(b.Folder, databaseName)
 	if _, err := os.Stat(source); err != nil {
@@ -54,7 +54,7 @@ func (b *Backup) Run(ctx context.Context) (Backed, error) {
 		}
 		return Backed{}, fmt.Errorf("data folder %s cannot be read: %w", b.Folder, err)
 	}
-	// The name is taken first. The copy gets it when it is whole.
+	// Reserve the name first. The complete copy is renamed to it.
 	if err := takeName(b.File); err != nil {
 		return Backed{}, err
 	}
@@ -72,7 +72,7 @@ func (b *Backup) Run(ctx context.Context) (Backed, error) {
 	return backed, nil
 }
 
-// takeName makes an empty file, and no other program's file any different.
+// takeName creates an empty file. It fails if the file exists.
 func takeName(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	switch {
@@ -87,7 +87,7 @@ func takeName(name string) error {
 func (b *Backup) failed(err error) error {
 	switch {
 	case primary(err) == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("there is no room for %s", b.File) // SQLite's text for it is "not an error"
+		return fmt.Errorf("there is no room for %s", b.File) // SQLite's error text is "not an error"
 	case code(err) == sqlite3.SQLITE_IOERR_WRITE:
 		return fmt.Errorf("%s cannot be written: %w", b.File, err)
 	default:
@@ -95,9 +95,9 @@ func (b *Backup) failed(err error) error {
 	}
 }
 
-// copy copies the database into a new file and writes it through to the disk.
+// copy copies the database into a new file and syncs it.
 func (b *Backup) copy(ctx context.Context, source, to string) (backed Backed, err error) {
-	if err := removeIfThere(to); err != nil { // of a backup that was killed
+	if err := removeIfThere(to); err != nil { // left by a backup that was killed
 		return Backed{}, err
 	}
 	db, err := openDB(source, 1, "query_only(1)")
@@ -135,7 +135,7 @@ func (b *Backup) copy(ctx context.Context, source, to string) (backed Backed, er
 	return backed, nil
 }
 
-// pages copies page by page.
+// pages copies all pages.
 func (b *Backup) pages(ctx context.Context, driver any, to string) error {
 	source, ok := driver.(interface {
 		NewBackup(uri string) (*sqlite.Backup, error)
@@ -144,7 +144,7 @@ func (b *Backup) pages(ctx context.Context, driver any, to string) error {
 		return fmt.Errorf("the driver's %T makes no backups", driver)
 	}
 	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(to)}
-	// The copy has no use for a journal: it is whole in the end, or removed.
+	// The copy needs no journal: if the backup fails, the file is removed.
 	run, err := source.NewBackup(name.String() + "?_pragma=journal_mode(off)&_pragma=synchronous(off)")
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (b *Backup) pages(ctx context.Context, driver any, to string) error {
 			err = syncFile(to)
 		}
 		if err != nil {
-			_ = run.Finish() // it repeats the error
+			_ = run.Finish() // it returns the same error
 			return err
 		}
 		if b.Progress != nil {
@@ -171,7 +171,7 @@ func (b *Backup) pages(ctx context.Context, driver any, to string) error {
 	return syncFile(to)
 }
 
-// syncFile writes a file or a folder through to the disk.
+// syncFile syncs a file or a folder to the disk.
 func syncFile(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// filled opens a store with a database of 16 MiB or so, which is several steps of a backup, and returns its timers.
+// filled opens a store, writes about 16 MiB of timers, which takes a backup several steps, and returns the timers.
 func filled(t *testing.T, folder string) (*Store, []store.Put) {
 	t.Helper()
 	s := openFolder(t, Options{Folder: folder})
@@ -26,8 +26,8 @@ func filled(t *testing.T, folder string) (*Store, []store.Put) {
 	return s, all
 }
 
-// TestABackupEndsWhileTheServiceWrites: after every step of the backup something is written, which makes SQLite's own
-// tools begin again. The copy is the database as it was at the beginning.
+// TestABackupEndsWhileTheServiceWrites: the store writes after every step of the backup, which would make SQLite's own
+// backup start again. The copy is the database at the beginning of the backup.
 func TestABackupEndsWhileTheServiceWrites(t *testing.T) {
 	folder, restored := t.TempDir(), t.TempDir()
 	s, before := filled(t, folder)
@@ -88,7 +88,7 @@ func TestABackupEndsWhileTheServiceWrites(t *testing.T) {
 	if err != nil || verdict != "ok" {
 		t.Errorf("the copy's integrity: %s, %v", verdict, err)
 	}
-	mustWrite(t, c, putOf("after", now)) // it is a database like any other
+	mustWrite(t, c, putOf("after", now)) // the copy accepts writes
 }
 
 // TestABackupOfAFolderThatNobodyUses: the service is stopped.
@@ -163,7 +163,7 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// garbage is a folder whose database is none.
+// garbage returns a folder whose database file is not a database.
 func garbage(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -22,21 +22,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Each benchmark prints rows/s, and the CPU a row costs in this process, which on a busy machine tells
-// more. b.N counts rows.
+// Each benchmark reports rows/s, and the CPU time per row of this process, which is more precise on a busy machine. b.N
+// counts rows.
 const (
 	benchBatch     = 64
 	benchNow       = timer.Millis(1_800_000_000_000)
-	benchShards    = 16  // of the default namespace
+	benchShards    = 16  // the default namespace's
 	benchPolled    = 256 // shards of one poll
 	benchPending   = 100_000
 	smallBytes     = 200
 	largeBytes     = 1500
-	benchWriters   = 4 // concurrent callers, as ingest and dispatcher have
+	benchWriters   = 4 // concurrent callers, like those of ingest and the dispatcher
 	benchRetention = time.Hour
 )
 
-// perRow reports what b.N rows took.
+// perRow reports the time and the CPU time of b.N rows.
 func perRow(b *testing.B, run func()) {
 	before := cpu(b)
 	b.ResetTimer()
@@ -57,7 +57,7 @@ func cpu(b *testing.B) time.Duration {
 
 var revisions = timer.NewRevisions(timer.SystemClock, rand.Uint64)
 
-// puts makes n creates of new timers, due over an hour and spread over the shards.
+// puts returns n creates of new timers, due over an hour and spread over the shards.
 func puts(n, payload, shards int) []store.Op {
 	block := shard.Block{Base: 0, Count: shards}
 	body := fmt.Appendf(nil, `{"text":%q}`, make([]byte, payload/4))
@@ -139,7 +139,7 @@ func benchPut(b *testing.B, payload int) {
 func BenchmarkPutSmall(b *testing.B) { benchPut(b, smallBytes) }
 func BenchmarkPutLarge(b *testing.B) { benchPut(b, largeBytes) }
 
-// BenchmarkPutAlone has one caller, so that each batch is a commit of its own.
+// BenchmarkPutAlone has one caller, so that each batch is a separate commit.
 func BenchmarkPutAlone(b *testing.B) {
 	s := open(b, b.TempDir())
 	fill(b, s, benchPending, benchShards)
@@ -194,7 +194,7 @@ func BenchmarkCurrent(b *testing.B) {
 	})
 }
 
-// claimAll claims the shards and returns a poll of all of them from the beginning of time.
+// claimAll claims the shards and returns a poll of all of them from MinKey.
 func claimAll(b *testing.B, s *sqlitestore.Store) store.DueQuery {
 	b.Helper()
 	ids := shard.Block{Count: benchPolled}.In(0, 1)
@@ -209,7 +209,7 @@ func claimAll(b *testing.B, s *sqlitestore.Store) store.DueQuery {
 	return q
 }
 
-// BenchmarkDueIdle is one poll of 256 shards with nothing due; b.N counts polls.
+// BenchmarkDueIdle polls 256 shards with nothing due. b.N counts polls.
 func BenchmarkDueIdle(b *testing.B) {
 	s := open(b, b.TempDir())
 	fill(b, s, benchPending, benchPolled)
@@ -241,7 +241,7 @@ func BenchmarkDueBusy(b *testing.B) {
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkCount is one census over 100,000 pending timers.
+// BenchmarkCount counts 100,000 pending timers.
 func BenchmarkCount(b *testing.B) {
 	s := open(b, b.TempDir())
 	fill(b, s, benchPending, benchPolled)
@@ -252,8 +252,8 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// BenchmarkLists is storebench.Lists over TIMERBUS_BENCH_ROWS timers, in TIMERBUS_BENCH_FOLDER if that is given: a
-// folder in which the timers stay for the next run.
+// BenchmarkLists runs storebench.Lists with TIMERBUS_BENCH_ROWS timers. If TIMERBUS_BENCH_FOLDER is set, it is the data
+// folder, and the timers stay there for the next run.
 func BenchmarkLists(b *testing.B) {
 	folder := os.Getenv("TIMERBUS_BENCH_FOLDER")
 	if folder == "" {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// countLive has no condition: SQLite then adds up the lengths of an index's pages, which takes an eighth of the
+	// countLive has no condition: SQLite then sums the entry counts of an index's pages, which takes an eighth of the
 	// time of counting its entries.
 	countLive   = "SELECT count(*) FROM timers"
 	countParked = "SELECT count(*) FROM timers WHERE status <> 'scheduled' AND status = 'parked'"
 
-	// countOverdue goes from shard to shard that has rows, and in each reads only what is overdue.
+	// countOverdue visits every shard that has rows, and reads only the overdue rows of each.
 	countOverdue = `WITH RECURSIVE used (in_shard) AS (
 	SELECT (SELECT min(shard) FROM timers WHERE status <> 'parked')
 	UNION ALL
@@ -23,15 +23,15 @@ SELECT (SELECT count(*) FROM timers WHERE shard = in_shard AND status <> 'parked
 	(SELECT min(due_at) FROM timers WHERE shard = in_shard AND status <> 'parked')
 FROM used WHERE in_shard IS NOT NULL`
 
-	// countMoved reads the rows that a postponement or a lease moved, from their index alone. Those that are due again
-	// are counted above.
+	// countMoved reads the rows that a postponement or a lease moved, from their index only. Rows that are due again
+	// are counted by countOverdue.
 	countMoved = `SELECT count(CASE WHEN planned_at < ? AND due_at >= ? AND NOT leased THEN 1 END),
 	ifnull(min(CASE WHEN NOT leased OR due_at < ? THEN planned_at END), ?)
 FROM timers INDEXED BY timers_moved WHERE planned_at IS NOT NULL AND status <> 'parked'`
 )
 
-// Count implements store.Census. It takes a few milliseconds for each 100,000 timers, on a connection for long reads:
-// good for a gauge that is read a few times a minute.
+// Count implements store.Census. It takes a few milliseconds for each 100,000 timers, on a connection for long reads.
+// That is fast enough for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
 	var live int64

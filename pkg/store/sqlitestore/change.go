@@ -31,7 +31,7 @@ func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error)
 	if op.Patch.Payload != nil {
 		t.Payload = slices.Clone(t.Payload)
 	} else {
-		prior.Payload = nil // the new state has it
+		prior.Payload = nil // it is in the new state
 	}
 	t.DueAt, t.PlannedAt = op.Times(now, &prior, leased, t.ExecuteAt)
 	revive(&t, now, op.Revision)
@@ -68,8 +68,8 @@ func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
 	t.UpdatedAt = now
 }
 
-// refusal is the answer to an operation whose row is not there, or is of another generation than want;
-// nil if it may go on.
+// refusal returns the answer to an operation whose row does not exist or has a different generation than want. It
+// returns nil if the operation may proceed.
 func refusal(verb string, ref store.Ref, want timer.Generation, t *timer.Timer, found bool) *store.Written {
 	switch {
 	case !found:

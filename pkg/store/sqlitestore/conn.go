@@ -14,21 +14,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// pageSize is SQLite's default.
+// pageSize is SQLite's default, in bytes.
 const pageSize = 4096
 
-// checkpointPages is the length of the write-ahead log, in pages, from which a commit also
-// moves it into the database file. At SQLite's default of 1,000 a busy writer does that all the time.
+// checkpointPages is the length of the write-ahead log, in pages, from which a commit also copies the log into the
+// database file. At SQLite's default of 1,000, a busy writer does that all the time.
 const checkpointPages = 4000
 
 // busyTimeout is how long a statement waits for a lock of another program, such as the sqlite3 shell, in milliseconds.
 const busyTimeout = "busy_timeout(5000)"
 
-// conn is one connection, with the statements prepared on it so far. One goroutine uses it at a time.
+// conn is one connection with its prepared statements. Only one goroutine uses it at a time.
 //
-// Nothing that writes runs under the caller's context: interrupting a commit would make its outcome unknown for no
-// reason. A read looks at ctx before every statement and every row. Only an interruptible one also passes it to the
-// driver, which then interrupts a statement before its first row, at the price of a goroutine for each statement.
+// Writes do not run under the caller's context, because interrupting a commit would make its outcome unknown. A read
+// checks ctx before every statement and every row. Only an interruptible read also passes ctx to the driver, which then
+// interrupts a statement before its first row, at the cost of a goroutine for each statement.
 type conn struct {
 	sql           *sql.Conn
 	prepared      map[string]*sql.Stmt
@@ -37,7 +37,7 @@ type conn struct {
 	interruptible bool
 }
 
-// openDB describes how connections are made; it opens none.
+// openDB returns a database handle with the settings of its connections. It opens no connection.
 func openDB(path string, cacheMiB int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -47,11 +47,11 @@ func openDB(path string, cacheMiB int, pragmas ...string) (*sql.DB, error) {
 	settings := url.Values{"_pragma": append([]string{
 		busyTimeout,
 		"journal_mode(wal)",
-		"synchronous(full)", // every commit is on disk when it is answered
-		"fullfsync(1)",      // on macOS, where fsync alone does not get that far
+		"synchronous(full)", // every commit is on disk before it is answered
+		"fullfsync(1)",      // on macOS, fsync alone does not reach the disk
 		fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages),
 		fmt.Sprintf("cache_size(%d)", -cacheMiB<<10),
-		"mmap_size(0)", // row checks take twice as long with it
+		"mmap_size(0)", // with mmap, row checks take twice as long
 		"temp_store(memory)",
 		"trusted_schema(0)",
 	}, pragmas...)}
@@ -59,7 +59,7 @@ func openDB(path string, cacheMiB int, pragmas ...string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxIdleConns(0) // connections are held for good, or thrown away
+	db.SetMaxIdleConns(0) // connections are kept by their owners, or closed
 	return db, nil
 }
 
@@ -71,7 +71,7 @@ func connect(ctx context.Context, db *sql.DB) (*conn, error) {
 	return &conn{sql: c, prepared: map[string]*sql.Stmt{}, ctx: context.Background()}, nil
 }
 
-// close ends the connection. Whatever transaction was open on it is rolled back.
+// close closes the connection. An open transaction is rolled back.
 func (c *conn) close() error {
 	var errs []error
 	for _, stmt := range c.prepared {
@@ -80,7 +80,8 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.sql.Close())...)
 }
 
-// discard is close for a connection that failed: its own errors say nothing new.
+// discard closes a connection that has failed. Errors of the close are not reported, because the failure is already
+// reported.
 func (c *conn) discard() {
 	if c != nil {
 		_ = c.close()
@@ -124,7 +125,7 @@ func (c *conn) query(query string, args ...any) (*sql.Rows, error) {
 	return stmt.QueryContext(ctx, args...)
 }
 
-// each calls read for every row. read may stop early with errStop.
+// each calls read for every row. read may return errStop to end early.
 func (c *conn) each(read func(*sql.Rows) error, query string, args ...any) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
@@ -160,10 +161,10 @@ func (c *conn) one(query string, args []any, dest ...any) (found bool, err error
 	return found, err
 }
 
-// errStop ends each early.
+// errStop ends each early without an error.
 var errStop = errors.New("stop")
 
-// snapshot runs several statements on one state of the database.
+// snapshot runs several statements on the same state of the database.
 func (c *conn) snapshot(read func() error) error {
 	if _, err := c.exec("BEGIN"); err != nil {
 		return err
@@ -175,11 +176,11 @@ func (c *conn) snapshot(read func() error) error {
 	return err
 }
 
-// valuesSizes are the lengths of VALUES lists that statements are prepared for; shorter ones are filled
-// up with NULLs, which join with nothing.
+// valuesSizes are the lengths of VALUES lists for which statements are prepared. Shorter lists are padded with NULLs,
+// which match no row.
 var valuesSizes = [...]int{1, 2, 4, 8, 16, 32, 64, 128, 256}
 
-// valuesSize returns how long a list to prepare for n items, and how many of them it takes.
+// valuesSize returns the length of the list for n items, and how many of the items it takes.
 func valuesSize(n int) (size, take int) {
 	for _, size := range valuesSizes {
 		if n <= size {
@@ -190,7 +191,7 @@ func valuesSize(n int) (size, take int) {
 	return largest, largest
 }
 
-// values writes "(?,?),(?,?)…" of the given measures.
+// values returns "(?,?),(?,?)…" with the given numbers of rows and columns.
 func values(rows, columns int) string {
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
 	return strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
@@ -209,7 +210,7 @@ func (u *uuidColumn) Scan(src any) error {
 	return nil
 }
 
-// intColumn scans an integer. database/sql does it by reflection otherwise, which polls of many rows notice.
+// intColumn scans an integer. database/sql would use reflection, which makes polls of many rows measurably slower.
 type intColumn int64
 
 // Scan implements sql.Scanner.

@@ -24,8 +24,8 @@ var selectCurrentOf = func() map[int]string {
 	return queries
 }()
 
-// Current implements store.Outcomes. Checks that count a start are writes and go through the writer; the
-// others, which are nearly all, read beside it.
+// Current implements store.Outcomes. Checks that count a start are writes and use the writer. The other checks, nearly
+// all, are reads and use the readers.
 func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
 	if len(checks) == 0 {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestListLooksAtABoundedNumberOfRows: pages under a filter that hardly matches are short, and the walk
-// still sees everything once.
+// TestListLooksAtABoundedNumberOfRows: if few rows match the filter, pages are short, and a walk still returns every
+// timer once.
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	s.listLimits.Looked = 100

@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// fillUp writes until there is no room, and returns what was acknowledged and what was not.
+// fillUp writes until the disk is full, and returns the acknowledged writes and the refused one.
 func fillUp(t *testing.T, s *Store) (done []store.Put, refused store.Put) {
 	t.Helper()
 	body := []byte(`"` + strings.Repeat("x", 50<<10) + `"`)
@@ -53,14 +53,14 @@ func afterFull(t *testing.T, s *Store, done []store.Put, refused store.Put) {
 	}
 }
 
-// TestNoRoomInTheDatabase: the file may not grow, as on a full disk.
+// TestNoRoomInTheDatabase: the database file cannot grow, as on a full disk.
 func TestNoRoomInTheDatabase(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	execute(t, s, "PRAGMA max_page_count = 100")
 	done, refused := fillUp(t, s)
 	afterFull(t, s, done, refused)
 
-	// A delete needs no room, and makes some.
+	// A delete needs no space, and frees some.
 	if w, err := s.Write(t.Context(), now, []store.Op{store.Delete{Ref: done[0].Ref}}); err != nil || w[0].Err != nil {
 		t.Errorf("delete on a full disk: %v, %v", err, w)
 	}
@@ -70,7 +70,7 @@ func TestNoRoomInTheDatabase(t *testing.T) {
 	afterFull(t, s, append(done[1:], refused), done[0])
 }
 
-// TestNoRoomForTheLog: the write-ahead log may not grow, so that it is COMMIT that fails.
+// TestNoRoomForTheLog: the write-ahead log cannot grow, so COMMIT fails.
 func TestNoRoomForTheLog(t *testing.T) {
 	folder := t.TempDir()
 	s := openFolder(t, Options{Folder: folder})
@@ -93,7 +93,7 @@ func TestNoRoomForTheLog(t *testing.T) {
 	}
 }
 
-// boundFiles lets no file of this process grow beyond so many bytes, as on a full disk, until unbound is called.
+// boundFiles limits the size of the files of this process, as a full disk does, until unbound is called.
 func boundFiles(t *testing.T, bytes uint64) (unbound func()) {
 	t.Helper()
 	var was syscall.Rlimit
@@ -120,7 +120,7 @@ func boundFiles(t *testing.T, bytes uint64) (unbound func()) {
 func TestNoRoomForABackup(t *testing.T) {
 	folder, at := t.TempDir(), t.TempDir()
 	s, _ := filled(t, folder)
-	if err := s.Close(); err != nil { // so that nothing else has to grow
+	if err := s.Close(); err != nil { // so that no other file grows
 		t.Fatal(err)
 	}
 	unbound := boundFiles(t, 6<<20)
@@ -134,11 +134,11 @@ func TestNoRoomForABackup(t *testing.T) {
 	}
 }
 
-// victimFolder tells a child process of TestKilled where to write.
+// victimFolder is the environment variable with the folder of the child process of TestKilled.
 const victimFolder = "SQLITESTORE_VICTIM_FOLDER"
 
-// TestVictim is not a test but the process that TestKilled kills: it writes, and prints what was
-// acknowledged, until it dies.
+// TestVictim is not a test but the process that TestKilled kills: it writes, and prints the acknowledged writes, until
+// it is killed.
 func TestVictim(t *testing.T) {
 	folder := os.Getenv(victimFolder)
 	if folder == "" {
@@ -152,7 +152,7 @@ func TestVictim(t *testing.T) {
 	}
 }
 
-// TestKilled: a process that is killed gives the folder back and loses nothing it acknowledged.
+// TestKilled: when a process is killed, its folder is unlocked, and no acknowledged write is lost.
 func TestKilled(t *testing.T) {
 	folder := t.TempDir()
 	victim := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$")

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// selectFirst looks at many shards at once: for each whose claim holds, the first key behind the
-	// cursor, or NULL. A poll of idle shards is this one statement.
+	// selectFirst reads many shards in one statement: for each shard whose claim is its newest one, the first key after
+	// the cursor, or NULL. A poll of idle shards is only this statement.
 	selectFirst = `WITH asked (place, in_shard, version, owner, after_due, after_uuid) AS (VALUES %s)
 SELECT place, t.due_at, t.uuid
 FROM asked
@@ -36,22 +36,22 @@ var selectFirstOf = func() map[int]string {
 	return queries
 }()
 
-// cursorIn is a shard, under a claim, and a place in it.
+// cursorIn is a position in a shard, under a claim.
 type cursorIn struct {
 	claim store.Claim
 	after store.Key
 }
 
-// first is what selectFirst tells of one shard.
+// first is the result of selectFirst for one shard.
 type first struct {
-	// holds: the claim is the shard's newest.
+	// holds is set if the claim is the shard's newest.
 	holds bool
-	// key is the first one behind the cursor; its DueAt is Never if there is none.
+	// key is the first key after the cursor. Its DueAt is Never if there is none.
 	key store.Key
 }
 
-// firsts looks at all cursors; call it in the snapshot that then reads the rows, so that the fence
-// holds for those too.
+// firsts runs selectFirst for all cursors. The caller runs it in the same snapshot as the reads of the rows, so that
+// the check of the claims applies to them too.
 func (c *conn) firsts(cursors []cursorIn) ([]first, error) {
 	out := make([]first, len(cursors))
 	for done := 0; done < len(cursors); {
@@ -125,7 +125,7 @@ func (c *conn) due(at cursorIn, f first, horizon timer.Millis, limit int) (store
 		return store.DueShard{NextDueAt: f.key.DueAt, Cut: f.key.DueAt <= horizon}, nil
 	}
 	answer := store.DueShard{NextDueAt: timer.Never}
-	// The row behind the last one tells when the shard is next due.
+	// The row after the last one has the time at which the shard is due next.
 	err := c.dueRows(at, limit+1, func(row store.DueRow) bool {
 		if row.DueAt > horizon || len(answer.Rows) == limit {
 			answer.NextDueAt = row.DueAt
@@ -158,7 +158,7 @@ func (c *conn) dueRows(at cursorIn, limit int, take func(store.DueRow) bool) err
 	}, selectDue, at.claim.Shard, at.after.DueAt, at.after.UUID[:], limit)
 }
 
-// shardsJSON lists shards for json_each, where their order does not matter.
+// shardsJSON returns shards as a list for json_each, for statements in which their order does not matter.
 func shardsJSON(shards []shard.ID) string {
 	b := []byte{'['}
 	for i, id := range shards {

@@ -10,10 +10,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// errLocked says that another process holds the lock file.
+// errLocked: another process has locked the lock file.
 var errLocked = errors.New("locked by another process")
 
-// code returns SQLite's extended result code; 0 for errors that are not SQLite's.
+// code returns SQLite's extended result code, or 0 if the error is not SQLite's.
 func code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -27,7 +27,7 @@ func primary(err error) int {
 	return code(err) & 0xff
 }
 
-// failed translates a driver's error after which nothing is applied.
+// failed translates an error of the driver. The caller ensures that nothing was applied.
 func failed(err error) error {
 	switch primary(err) {
 	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH:
@@ -39,18 +39,18 @@ func failed(err error) error {
 	}
 }
 
-// noRoom reports whether a write failed because the disk has no room for it, or a quota none for this user: the latter is
-// an error in writing to SQLite.
+// noRoom reports whether a write failed because the disk is full or the user's quota is used up. SQLite reports a
+// used-up quota as a write error.
 func noRoom(err error) bool {
 	return primary(err) == sqlite3.SQLITE_FULL || code(err) == sqlite3.SQLITE_IOERR_WRITE
 }
 
-// notCommitted reports whether a COMMIT that failed like this has certainly left nothing behind.
+// notCommitted reports whether a COMMIT that failed with this error has certainly not committed anything.
 //
-// The frame that makes a transaction valid is the last one written to the log, and the log is synced
-// after it. So a write that failed, for lack of room or otherwise, happened before the transaction was
-// valid. A sync that failed happened after: the transaction may come to life when the log is read
-// after a crash, unless the next commit overwrites it first.
+// The frame that makes a transaction valid is the last one that SQLite writes to the log, and SQLite syncs the log
+// after it. So if a write failed, because the disk is full or for another reason, the transaction is not valid. If a
+// sync failed, the transaction may become valid when the log is recovered after a crash, unless the next commit
+// overwrites it first.
 func notCommitted(err error) bool {
 	return noRoom(err) || primary(err) == sqlite3.SQLITE_BUSY
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
 
-// SetListLimits makes every page of a list meet limits that otherwise need thousands of timers.
+// SetListLimits sets the limits of lists, so that pages reach them with a few timers. The defaults need thousands.
 func (s *Store) SetListLimits(looked, sorted, chunk int) {
 	s.listLimits = relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk}
 }
 
-// Occupy takes all connections that calls share.
+// Occupy takes all connections that calls share, until release is called.
 func (s *Store) Occupy(tb testing.TB) (release func()) {
 	tb.Helper()
 	resume, ok := s.readers.pause(time.Minute)
@@ -25,7 +25,7 @@ func (s *Store) Occupy(tb testing.TB) (release func()) {
 	return resume
 }
 
-// Fill lets the database grow by 20 pages, or without a bound.
+// Fill bounds the growth of the database to 20 pages, or removes the bound.
 func (s *Store) Fill(tb testing.TB, full bool) {
 	tb.Helper()
 	most := int64(1 << 30)
@@ -37,7 +37,7 @@ func (s *Store) Fill(tb testing.TB, full bool) {
 			most += 20
 		}
 		bound := fmt.Sprintf("max_page_count(%d)", most)
-		// The writer exchanges its connection after some failures.
+		// The writer replaces its connection after some failures.
 		db, err := openDB(strings.TrimSuffix(s.lock.Name(), lockName)+databaseName, 1, bound)
 		if err != nil {
 			return err

@@ -8,9 +8,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// An outcome is one or two statements, each with the guard in its WHERE: history is copied from the row
-// inside the database, then the row goes or changes. Only a miss is looked at further. It is faster than
-// reading the row first, and nothing can come between.
+// An outcome is one or two statements, each with the guard in its WHERE: the first copies the row to history inside the
+// database, the second deletes or changes the row. Only if no row was changed, a third statement reads the reason. This
+// is faster than reading the row first, and no other write can come in between.
 const (
 	insertHistory = `INSERT INTO history (shard, uuid, generation, attempt, outcome, next_at, started_at, finished_at,
 	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
@@ -33,8 +33,8 @@ WHERE outcome = 'failed'`
 
 	deleteRow = "DELETE FROM timers" + guarded
 
-	// finishedAt is the parameter, or a millisecond after the end of the previous life if that is later. Only the end
-	// of a life whose row was written after the second parameter is compared.
+	// finishedAt is the parameter, or a millisecond after the final outcome of the previous timer with the id if that
+	// is later. The comparison is made only if the row was written after the second parameter.
 	finishedAt = `max(?, iif(updated_at > ?, ifnull((
 	SELECT max(h.finished_at) + 1 FROM history h WHERE h.shard = timers.shard AND h.uuid = timers.uuid
 		AND h.outcome IN ('done', 'dead') AND h.expires_at > ? AND h.generation >= ifnull((
@@ -54,7 +54,7 @@ WHERE outcome = 'failed'`
 
 	parkRow = "UPDATE timers SET status = 'parked', revision = ?, updated_at = ?, last_error = ?, marked_at = ?" + guarded
 
-	// guarded stands for the two conditions below; guardedBy chooses.
+	// guarded is a placeholder for the two conditions below; guardedBy has the statements with each of them.
 	guarded      = " WHERE <guard>"
 	byGeneration = " WHERE shard = ? AND uuid = ? AND generation = ?"
 	byRevision   = " WHERE shard = ? AND uuid = ? AND revision = ?"
@@ -67,7 +67,7 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	if len(items) == 0 {
 		return nil, nil
 	}
-	const row = 1024 // what leaves and what history gains
+	const row = 1024 // bytes of the log for the deleted row and the history row
 	out := make([]error, len(items))
 	err := s.write(ctx, "finish timers", len(items), row*len(items), func(c *conn) (err error) {
 		for i := range items {
@@ -83,7 +83,7 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	return out, nil
 }
 
-// finish writes one outcome. refused is its answer, err a failure of the database.
+// finish writes one outcome. refused is the item's answer, err an error of the database.
 func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 	var changed int64
 	r := &f.Record
@@ -125,7 +125,7 @@ func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 	return c.missed(f)
 }
 
-// record writes the attempt into history. What is final stays; anything else gives way.
+// record writes the attempt into history. It replaces a row of the same attempt, unless that row is final.
 func (c *conn) record(now timer.Millis, f *store.Finish) error {
 	outcome, nextAt := store.OutcomeDone, timer.Millis(0)
 	var markedAt any
@@ -139,7 +139,7 @@ func (c *conn) record(now timer.Millis, f *store.Finish) error {
 	default:
 	}
 	r := &f.Record
-	since := timer.Never // only the end of a life is ordered
+	since := timer.Never // only final outcomes are ordered
 	if outcome == store.OutcomeDone || outcome == store.OutcomeDead {
 		since = r.FinishedAt.Add(-store.EndMargin)
 	}
@@ -148,7 +148,7 @@ func (c *conn) record(now timer.Millis, f *store.Finish) error {
 	return err
 }
 
-// guarded runs a statement on the item's row, if the guard holds.
+// guarded runs a statement on the item's row, if the row matches the guard.
 func (c *conn) guarded(f *store.Finish, statement string, args ...any) (changed int64, err error) {
 	if f.If.Revision != 0 {
 		return c.exec(guardedBy[statement].revision, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Revision)...)
@@ -156,7 +156,7 @@ func (c *conn) guarded(f *store.Finish, statement string, args ...any) (changed 
 	return c.exec(guardedBy[statement].generation, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Generation)...)
 }
 
-// missed says why no row was changed.
+// missed returns why no row was changed.
 func (c *conn) missed(f *store.Finish) (refused, err error) {
 	var revision timer.Revision
 	var generation timer.Generation

@@ -18,8 +18,8 @@ const now = timer.Millis(1_800_000_000_000)
 
 var block = shard.Block{Base: 0, Count: 16}
 
-// NewFolder makes a data folder with an empty database. It copies one, because the migrations take a second under the race
-// detector.
+// NewFolder returns a data folder with an empty database. It copies one, because the migrations take a second under the
+// race detector.
 func NewFolder(tb testing.TB) string {
 	tb.Helper()
 	text, err := emptyDatabase()
@@ -43,7 +43,7 @@ var emptyDatabase = sync.OnceValues(func() (text []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Close(); err != nil { // which moves the write-ahead log into the file
+	if err := s.Close(); err != nil { // copies the write-ahead log into the file
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(folder, databaseName))
@@ -75,7 +75,7 @@ func execute(tb testing.TB, s *Store, statement string) {
 	}
 }
 
-// putOf makes a create whose revision is made from its id, so that one id always has the same one.
+// putOf returns a create whose revision is computed from its id, so that an id always has the same revision.
 func putOf(id string, executeAt timer.Millis) store.Put {
 	uuid := timer.UUIDOf("default", id)
 	revision := timer.Revision(1)

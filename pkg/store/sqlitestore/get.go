@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// selectEnd finds how a timer last ended. It sorts the history of that one timer.
+	// selectEnd reads the last final outcome of a timer. It sorts the history of that timer only.
 	selectEnd = "SELECT " + endColumns + ` FROM history
 WHERE shard = ? AND uuid = ? AND outcome IN ('done', 'dead') AND expires_at > ?
 ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT 1`
@@ -20,7 +20,7 @@ FROM history WHERE shard = ? AND uuid = ? AND expires_at > ?
 ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT ?`
 )
 
-// Get implements store.Timers. A timer that is done has lost its payload; a dead one has kept it.
+// Get implements store.Timers. The result has no payload if the timer is done, but has it if the timer is dead.
 func (s *Store) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
 	var t timer.Timer
 	var found bool

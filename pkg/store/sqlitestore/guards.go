@@ -2,7 +2,7 @@ package sqlitestore
 
 import "strings"
 
-// guardStatements are a statement under each of the two guards.
+// guardStatements is a statement with each of the two guards.
 type guardStatements struct{ generation, revision string }
 
 var guardedBy = func() map[string]guardStatements {

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// selectLeases reads the index of moved rows, and the rows with leases.
+// selectLeases reads the index of moved rows, and of the rows only those with leases.
 const selectLeases = `SELECT shard, uuid, due_at, revision FROM timers INDEXED BY timers_moved
 WHERE planned_at IS NOT NULL AND status <> 'parked' AND leased AND due_at > ? LIMIT ?`
 

@@ -13,16 +13,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// way are the statements of a walk (relational.Walk).
+// way has the statements of a walk (relational.Walk).
 type way struct{ bound, rows relational.Named }
 
-// What lists read of a row. A payload that is not wanted is not read from the disk.
+// The columns that lists read. If payloads are not wanted, they are not read from the disk.
 var (
 	listedColumns    = strings.Replace(timerColumns, "payload", "CASE WHEN @payloads THEN payload END", 1)
 	listedEndColumns = strings.Replace(endColumns, "payload", "CASE WHEN @payloads THEN payload END", 1)
 )
 
-// The parts that the statements are put together from.
+// The parts of the statements.
 const (
 	liveKey    = "shard, uuid"
 	liveFrom   = "(shard, uuid) > (@from_shard, @from_uuid) AND shard < @end"
@@ -34,17 +34,17 @@ const (
 	endUpto   = " AND (" + endKey + ") <= (@upto_shard, @upto_uuid, @upto_generation, @upto_attempt)"
 	endFilter = "outcome = @status AND expires_at > @now AND execute_at >= @at_least AND execute_at < @before"
 
-	// SQLite uses a partial index only where its condition is among the statement's, word for word.
+	// SQLite uses a partial index only if the statement contains the index's condition, word for word.
 	ofParked      = "status <> 'scheduled' AND status = 'parked' AND "
 	ofRetrying    = "status <> 'scheduled' AND status = 'retrying' AND "
 	ofDead        = "outcome = 'dead' AND "
 	ofCorrelation = "correlation_id = @correlation AND "
 
-	// probe lists the shards of a block, to be crossed with a table.
+	// probe lists the shards of a block, for a CROSS JOIN with a table.
 	probe = "WITH RECURSIVE block(probed) AS (VALUES (@base) UNION ALL SELECT probed + 1 FROM block WHERE probed + 1 < @end) "
 	// inRange is the range of one shard in the index that polls use.
 	inRange = "block CROSS JOIN timers ON shard = probed AND status <> 'parked' AND due_at >= @at_least AND due_at < @before"
-	// ranges are all timers in the range of due times. Only what is in an index is read of those that are not parked.
+	// ranges selects all timers in the range of due times. For timers that are not parked, it reads only an index.
 	ranges = probe + "SELECT rid FROM (SELECT rid, shard, uuid FROM " + inRange +
 		" UNION ALL SELECT rid, shard, uuid FROM timers INDEXED BY timers_status WHERE " + ofParked +
 		"shard >= @base AND shard < @end AND due_at >= @at_least AND due_at < @before) WHERE " + liveFrom
@@ -104,7 +104,7 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
-	if err := s.enter(ctx, op); err != nil { // also where no statement will be needed
+	if err := s.enter(ctx, op); err != nil { // also if no statement is needed
 		return store.Page{}, err
 	}
 	s.leave()
@@ -112,8 +112,8 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	return l.Page(ctx, from)
 }
 
-// listTable implements relational.Table for one query. Each method holds one of the connections for lists, so that
-// clients take turns after each statement.
+// listTable implements relational.Table for one query. Each method uses one of the connections for lists and returns
+// it, so that concurrent lists alternate after each statement.
 type listTable struct {
 	store    *Store
 	op       string
@@ -136,7 +136,7 @@ func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *list
 	}}
 }
 
-// span sets the values that say what part of the walk is read.
+// span sets the values for the part of the walk that is read.
 func (t *listTable) span(s *relational.Span) {
 	t.values["base"], t.values["end"] = int64(s.From.Shard), s.End
 	for name, at := range map[string]*place{"from": &s.From, "upto": &s.Upto} {
@@ -210,7 +210,7 @@ func (t *listTable) ParkedReach(ctx context.Context, s relational.Span, n int) (
 	return t.nth(ctx, parkedReach, n)
 }
 
-// nth reads the shard of the n-th row.
+// nth returns the shard of the n-th row.
 func (t *listTable) nth(ctx context.Context, statement relational.Named, n int) (shard.ID, bool, error) {
 	t.values["offset"] = int64(n) - 1
 	var id int64

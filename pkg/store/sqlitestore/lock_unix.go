@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes the file for this process alone. The system gives it back when the process ends, however it ends.
+// lockFile locks the file for this process. The operating system releases the lock when the process ends, also after a
+// crash.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

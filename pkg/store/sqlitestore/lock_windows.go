@@ -9,8 +9,8 @@ import (
 // errSharingViolation is ERROR_SHARING_VIOLATION: another process has the file open and shares nothing.
 const errSharingViolation = syscall.Errno(32)
 
-// lockFile takes the file for this process alone, by opening it without sharing. The system gives it back
-// when the process ends, however it ends.
+// lockFile locks the file for this process, by opening it without sharing. The operating system releases it when the
+// process ends, also after a crash.
 func lockFile(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

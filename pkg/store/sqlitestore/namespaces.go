@@ -64,7 +64,8 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 	return ns, nil, err
 }
 
-// settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
+// settingsValues returns the columns of the settings, in the order of the statements. Settings that are not set are
+// NULL.
 func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
 		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention), int64(s.DeadRetention),

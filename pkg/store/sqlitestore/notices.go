@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Marked rows are few. Without being told, SQLite prefers to look at all rows of the shards.
+	// Few rows have outbox entries. Without INDEXED BY, SQLite would read all rows of the shards.
 	ofMarked = ` WHERE marked_at IS NOT NULL AND marked_at < ? AND shard IN (SELECT value FROM json_each(?))
 ORDER BY marked_at LIMIT ?`
 

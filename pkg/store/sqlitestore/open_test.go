@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestOpenRefuses: each bad day at the start has a line that names the place and the trouble.
+// TestOpenRefuses: each error names the folder or file and the problem.
 func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -28,7 +28,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"cannot be made", "not a directory"}},
 		{"a folder that cannot be written to", func(t *testing.T, folder string) string {
 			if os.Getuid() == 0 {
-				return "/proc/self/task" // root may write wherever writing is possible at all
+				return "/proc/self/task" // root may write to every folder where writing is possible
 			}
 			if err := os.Chmod(folder, 0o500); err != nil {
 				t.Fatal(err)
@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clear(bytes[100:4096]) // the schema, behind the header
+			clear(bytes[100:4096]) // the schema, after the header
 			writeFile(t, path, bytes)
 			return folder
 		}, []string{databaseName, "damaged"}},
@@ -118,7 +118,7 @@ func writeFile(t *testing.T, path string, content []byte) {
 	}
 }
 
-// closedDatabase makes a good database and returns its path.
+// closedDatabase creates a valid database and returns its path.
 func closedDatabase(t *testing.T, folder string) string {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Folder: folder})

@@ -7,25 +7,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Options say where the database is and how much it may take. Only Folder has no default.
+// Options configure the store. Only Folder has no default.
 type Options struct {
-	// Folder holds the database and belongs to one process at a time. It is made if it is not there.
+	// Folder is the data folder. Only one process at a time can use it. It is created if it does not exist.
 	Folder string
-	// CacheMiB is the page cache of each connection. Default 8; 16 is hardly faster, 64 not at all.
+	// CacheMiB is the page cache of each connection, in MiB. Default 8. 16 is hardly faster, and 64 is no faster than
+	// 16.
 	CacheMiB int
-	// Readers is the number of connections for reads that timers wait for. Default 4.
+	// Readers is the number of connections for short reads, on which timers wait. Default 4.
 	Readers int
-	// LongReaders is the number of connections for lists and counts, which then use about as many processors. Default 1.
+	// LongReaders is the number of connections for lists and counts, which then use about as many processors. Default
+	// 1.
 	LongReaders int
-	// Queue is how many write requests may wait; more callers wait for a place. Default 1,024.
+	// Queue is how many write requests may wait. Further callers block. Default 1,024.
 	Queue int
-	// GroupRows and GroupBytes bound what one commit takes in: beyond either, no further request joins
-	// (one that is larger by itself is committed alone). Defaults 1,024 rows and 8 MiB.
+	// GroupRows and GroupBytes bound one commit: a request that would exceed either waits for the next commit. A
+	// request that is larger than a bound is committed alone. Defaults 1,024 rows and 8 MiB.
 	GroupRows, GroupBytes int
-	// WALMiB is how large the write-ahead log may get before readers are held up for a moment to
-	// empty it. It is emptied without that at 16 MiB, unless readers never leave a gap. Default 64.
+	// WALMiB is the size of the write-ahead log, in MiB, above which the writer pauses the readers briefly to truncate
+	// it. From 16 MiB on the log is reused without that, unless readers overlap all the time. Default 64.
 	WALMiB int
-	// Logger gets what no caller is told. Default: none.
+	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// Overdue implements store.Shards. It reads as Due does: first one look at all shards, then the rows of
-// those that have some.
+// Overdue implements store.Shards. It reads as Due does: first one statement for all shards, then the rows of those
+// that have some.
 func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
 	if len(q.Shards) == 0 {
 		return nil, nil

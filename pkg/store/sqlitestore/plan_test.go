@@ -12,19 +12,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// plan is a statement and how SQLite must run it.
+// plan is a statement and requirements on its query plan.
 type plan struct {
 	name, query string
-	// through are index searches that must be in the plan.
+	// through are index searches that the plan must contain.
 	through []string
-	// mayScan and maySort say why a scan of a big table, or a sort, is right here.
+	// mayScan and maySort are the reasons why a scan of a big table, or a sort, is allowed.
 	mayScan, maySort string
 }
 
 const (
 	throughKey        = "timers_key (shard=? AND uuid=?)"
 	throughDue        = "timers_due (shard=? AND (due_at,uuid)>(?,?))"
-	throughRange      = "timers_due (shard=? AND due_at>? AND due_at<?)" // reads no column that the index does not have
+	throughRange      = "timers_due (shard=? AND due_at>? AND due_at<?)" // covered by the index
 	throughHistoryKey = "history_key (shard=? AND uuid=?)"
 	oneTimersHistory  = "sorts the history of one timer"
 )
@@ -124,7 +124,7 @@ func (p plan) check(t *testing.T, steps string) {
 	}
 }
 
-// TestPlansAreRead shows that check can fail.
+// TestPlansAreRead checks that the regular expressions find scans and sorts.
 func TestPlansAreRead(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	if steps := explain(t, s, "SELECT shard FROM timers WHERE updated_at > ? ORDER BY updated_at"); !bigScan.MatchString(steps) || !sorts.MatchString(steps) {
@@ -150,7 +150,7 @@ func explain(t *testing.T, s *Store, query string) string {
 	return steps.String()
 }
 
-// seed writes n timers, of which a tenth each is parked, done and dead.
+// seed writes n timers. A tenth of them is parked, a tenth done, and a tenth dead.
 func seed(tb testing.TB, s *Store, n int) {
 	tb.Helper()
 	var ops []store.Op

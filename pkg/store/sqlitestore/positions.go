@@ -15,8 +15,8 @@ ON CONFLICT (topic, partition) DO UPDATE SET
 	incarnation = excluded.incarnation, "offset" = excluded."offset", updated_at = excluded.updated_at`
 )
 
-// WriteAt implements store.Positions. The position is compared before anything is written, so that a
-// refused move leaves its group's transaction as it is.
+// WriteAt implements store.Positions. It compares the position before it writes anything, so that a refused move
+// changes nothing in the transaction of its group.
 func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
 	out := make([]store.Written, len(ops))
 	var refused error

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// insertNew is the whole of a create, which is nearly always of a new id. A row of the same id
-	// makes it change nothing.
+	// insertNew is the only statement of a create whose id is new, which is nearly every create. If a row with the id
+	// exists, it changes nothing.
 	insertNew = `INSERT INTO timers (shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision, generation,
 	attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key, target)
@@ -20,7 +20,7 @@ ON CONFLICT (shard, uuid) DO NOTHING`
 
 	selectLive = "SELECT " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
 
-	// replaceLive makes a row anew, except for what identifies it and createdAt.
+	// replaceLive replaces all columns of a row, except its key, its ids and createdAt.
 	replaceLive = `UPDATE timers SET execute_at = ?, deliver = ?, callback_url = ?, callback_timeout_ns = ?,
 	retry_policy = ?, payload = ?, correlation_id = ?, status = 'scheduled', due_at = ?, revision = ?,
 	generation = ?, attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?,
@@ -43,9 +43,9 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	return out, nil
 }
 
-// sizeOf is about how much of the log the operations take.
+// sizeOf returns the approximate size of the operations in the log, in bytes.
 func sizeOf(ops []store.Op) int {
-	const row = 512 // its keys, indexes and small columns
+	const row = 512 // bytes of the keys, indexes and small columns
 	size := len(ops) * row
 	for _, op := range ops {
 		switch op := op.(type) {
@@ -111,7 +111,7 @@ func (c *conn) put(now timer.Millis, op *store.Put) (store.Written, error) {
 	return store.Written{Timer: t, Prior: &prior}, c.replace(op.Ref, &t)
 }
 
-// insert writes a new row, unless there is one.
+// insert writes a new row, unless one with the id exists.
 func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) {
 	n, err := c.exec(insertNew, ref.Shard, ref.UUID[:], t.Namespace, t.ID, t.ExecuteAt, string(t.Deliver), t.CallbackURL,
 		int64(t.CallbackTimeout), c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
@@ -120,7 +120,7 @@ func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) 
 	return n == 1, err
 }
 
-// replace writes a new life of the row over the old one.
+// replace overwrites a row with a new timer or generation.
 func (c *conn) replace(ref store.Ref, t *timer.Timer) error {
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
 		c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision,
@@ -129,7 +129,7 @@ func (c *conn) replace(ref store.Ref, t *timer.Timer) error {
 	return err
 }
 
-// plannedAt is the column's value: NULL unless due_at was moved.
+// plannedAt returns the column's value: NULL unless due_at was moved.
 func plannedAt(t *timer.Timer) any {
 	if t.PlannedAt == t.DueAt {
 		return nil
@@ -137,10 +137,10 @@ func plannedAt(t *timer.Timer) any {
 	return t.PlannedAt
 }
 
-// found is a timer that a Put came upon.
+// found is a timer that exists when a Put is applied.
 type found timer.Timer
 
-// present looks for what keeps a Put from happening: a live timer, or a finished one in history.
+// present returns the timer that conflicts with a Put: the live one, or the finished one in history.
 func (c *conn) present(now timer.Millis, ref store.Ref) (found, bool, error) {
 	t, ok, err := c.timer(selectLive, ref.Shard, ref.UUID[:])
 	if err == nil && !ok {
@@ -159,7 +159,7 @@ func (f found) inTheWayOf(op *store.Put) store.Written {
 	return w
 }
 
-// dueAt keeps rule I6: no due_at lies before the write, nor before what the user asked for.
+// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
 func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
 	return max(now, executeAt, wanted)
 }

@@ -10,14 +10,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// readers are the connections that read. Each place of a pool holds a connection, or nil where one is to be opened. In
-// WAL mode a reader sees every transaction that was committed before it began, and never waits for the writer.
+// readers are the connections for reads. Each element of a pool is a connection, or nil if it is to be opened. In WAL
+// mode, a reader sees every transaction that was committed before the read began, and never waits for the writer.
 type readers struct {
 	db *sql.DB
-	// short are for reads that timers wait for: polls, row checks, single timers.
+	// short is for reads on which timers wait: polls, row checks, reads of one timer.
 	short chan *conn
-	// long are for lists and counts, which read many rows. There are few of them, so that lists wait for each other
-	// and leave the processors to short reads.
+	// long is for lists and counts, which read many rows. It is small, so that lists wait for each other and leave the
+	// processors to short reads.
 	long chan *conn
 }
 
@@ -31,10 +31,10 @@ func newReaders(db *sql.DB, short, long int) *readers {
 	return r
 }
 
-// pools lists the pools; long reads come first, because they take longer to end.
+// pools returns the pools, long first, because long reads take longer to end.
 func (r *readers) pools() []chan *conn { return []chan *conn{r.long, r.short} }
 
-// read runs a read that takes milliseconds at most.
+// read runs a read that takes at most milliseconds.
 func (s *Store) read(ctx context.Context, op string, run func(*conn) error) error {
 	return s.readFrom(ctx, op, s.readers.short, run)
 }
@@ -81,8 +81,8 @@ func (s *Store) readFrom(ctx context.Context, op string, pool chan *conn, run fu
 	return err
 }
 
-// pause takes all connections out of use and returns how to put them back. If that takes longer than the time given,
-// nothing is paused and ok is false.
+// pause takes all connections out of the pools and returns a function that returns them. If that takes longer than
+// most, nothing is paused and ok is false.
 func (r *readers) pause(most time.Duration) (resume func(), ok bool) {
 	type taken struct {
 		pool chan *conn
@@ -110,7 +110,7 @@ func (r *readers) pause(most time.Duration) (resume func(), ok bool) {
 	return resume, true
 }
 
-// close ends all connections. No read runs any more.
+// close closes all connections. The caller ensures that no read is running.
 func (r *readers) close() error {
 	var errs []error
 	for _, pool := range r.pools() {

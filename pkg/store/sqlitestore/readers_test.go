@@ -12,7 +12,7 @@ import (
 
 const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
 
-// TestALongReadIsInterrupted: its statement would not end by itself, and gives no row between which to look.
+// TestALongReadIsInterrupted: its statement would not end, and returns no row between which ctx could be checked.
 func TestALongReadIsInterrupted(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -25,13 +25,13 @@ func TestALongReadIsInterrupted(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("got %v, want that the time was over", err)
 	}
-	// The connection is as good as new.
+	// The connection can be used again.
 	if _, err := s.Count(t.Context(), now); err != nil {
 		t.Errorf("the next count: %v", err)
 	}
 }
 
-// TestAReadEndsBetweenRows: a short read is not interrupted, and reads no further row.
+// TestAReadEndsBetweenRows: a short read is not interrupted, but reads no further row.
 func TestAReadEndsBetweenRows(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func TestAReadEndsBetweenRows(t *testing.T) {
 	}
 }
 
-// TestListsDoNotTakeThePollsConnections: polls and row checks continue while lists use all connections that they have.
+// TestListsDoNotTakeThePollsConnections: polls and row checks continue while lists use all connections for long reads.
 func TestListsDoNotTakeThePollsConnections(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t), Readers: 1, LongReaders: 2})
 	p := putOf("a", now)

@@ -54,7 +54,7 @@ func (c *conn) rearm(now timer.Millis, item *store.Rearm) (store.Written, error)
 	t.PlannedAt = t.DueAt
 	revive(&t, now, item.Revision)
 	if isLive {
-		live.Payload = nil // the new state has it
+		live.Payload = nil // it is in the new state
 		return store.Written{Timer: t, Prior: &live}, c.replace(item.Ref, &t)
 	}
 	_, err = c.insert(item.Ref, &t)

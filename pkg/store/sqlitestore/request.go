@@ -8,25 +8,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// request is one write on its way through the writer.
+// request is one write for the writer.
 type request struct {
 	ctx context.Context
-	// rows and bytes are what it adds to its group, roughly.
+	// rows and bytes are the approximate size of the request in its group.
 	rows, bytes int
-	// apply runs inside the group's transaction. It sets the request's answers, may run again in
-	// another transaction if the first one failed, and returns only errors of the database: what is
-	// refused is an answer.
+	// apply runs inside the group's transaction and sets the request's answers. It may run again in a second
+	// transaction if the first one failed. It returns only errors of the database; refusals are answers.
 	apply func(*conn) error
 	done  chan error
 
-	// mu is held while apply runs, so that a caller who stops waiting does not take away what
-	// apply reads.
+	// mu is held while apply runs, so that the caller does not return while apply reads the caller's memory.
 	mu    sync.Mutex
 	taken bool
 	gone  bool
 }
 
-// write hands a request to the writer and waits for its commit.
+// write sends a request to the writer and waits for its commit.
 func (s *Store) write(ctx context.Context, op string, rows, bytes int, apply func(*conn) error) error {
 	if err := s.enter(ctx, op); err != nil {
 		return err
@@ -50,7 +48,7 @@ func (s *Store) write(ctx context.Context, op string, rows, bytes int, apply fun
 	return nil
 }
 
-// leave ends the wait for a request.
+// leave ends the wait for a request whose caller's context has ended.
 func (r *request) leave() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,19 +57,19 @@ func (r *request) leave() error {
 		return notTaken(r.ctx.Err())
 	}
 	select {
-	case err := <-r.done: // just now
+	case err := <-r.done: // it was answered in the meantime
 		return err
 	default:
 		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, r.ctx.Err())
 	}
 }
 
-// notTaken says that a request was given up before the writer looked at it.
+// notTaken is the error of a request whose caller has stopped waiting before the writer began it.
 func notTaken(why error) error {
 	return fmt.Errorf("%w: nothing was tried: %w", store.ErrUnavailable, why)
 }
 
-// run applies the request, unless its caller is gone.
+// run applies the request, unless its caller has returned.
 func (r *request) run(c *conn) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +80,7 @@ func (r *request) run(c *conn) error {
 	return r.apply(c)
 }
 
-// answer ends the request; nil means committed.
+// answer answers the request; nil means committed.
 func (r *request) answer(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

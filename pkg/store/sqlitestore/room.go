@@ -2,7 +2,7 @@ package sqlitestore
 
 import "context"
 
-// roomBytes is what findRoom writes: about as much as ten of the largest timers.
+// roomBytes is the size of the test write of findRoom, in bytes: about that of ten of the largest timers.
 const roomBytes = 1 << 20
 
 const (
@@ -10,8 +10,9 @@ const (
 	emptyRoom = "DELETE FROM room"
 )
 
-// findRoom reports, after a write has failed for lack of room, whether there is room again: it tries. The
-// commit of a small write proves nothing, because it may fit where a timer does not.
+// findRoom checks whether the disk has space again after a write has failed because it was full. It writes roomBytes
+// and deletes them again. The commit of a small write does not show that there is space, because it may fit where a
+// timer does not.
 func (s *Store) findRoom(ctx context.Context) error {
 	if !s.writer.full.Load() {
 		return nil

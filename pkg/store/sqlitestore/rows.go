@@ -8,23 +8,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// timerColumns are what scanTimer reads, in its order, of a live row. A parked row's mark is not the
-// timer's.
+// timerColumns are the columns of a live row that scanTimer reads, in its order. The outbox entry of a parked row is
+// not part of the timer.
 const timerColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision,
 	generation, attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key,
 	coalesce(planned_at, due_at)`
 
-// endColumns are the same of a history row: the timer as the attempt left it. They tell the truth about
-// done and dead ones only.
+// endColumns are the same columns of a history row: the timer after the attempt. They are valid for done and dead
+// timers only.
 const endColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, outcome, due_at, revision,
 	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers, topic, event_key, due_at`
 
-// scanTimer reads timerColumns or endColumns, and before them into dest what else the statement selects.
+// scanTimer reads timerColumns or endColumns. The columns that the statement selects before them are read into dest.
 func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, error) {
 	var t timer.Timer
-	var id, timeout, attempts, starts, lastStatus int64 // scanning into int64 is cheap, into others not
+	var id, timeout, attempts, starts, lastStatus int64 // scanning into int64 is cheaper than into other integer types
 	var policy string
 	var correlation, headers, topic, key sql.NullString
 	dest = append(dest,
@@ -52,7 +52,7 @@ func (c *conn) timer(query string, args ...any) (t timer.Timer, found bool, err 
 	return c.timerWith(nil, query, args...)
 }
 
-// timerWith also reads into dest what the query selects before these columns.
+// timerWith also reads into dest the columns that the query selects before these columns.
 func (c *conn) timerWith(dest []any, query string, args ...any) (t timer.Timer, found bool, err error) {
 	err = c.each(func(rows *sql.Rows) error {
 		found = true

@@ -16,10 +16,11 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// applicationID marks a SQLite file as ours; the first migration sets it.
+// applicationID identifies a SQLite file as one of Timerbus. The first migration sets it.
 const applicationID = 0x544D4253
 
-// migrate brings the schema up to date, and refuses files that are not ours or newer than this program.
+// migrate upgrades the schema to the newest version. It refuses files of other programs and schemas that are newer than
+// this program.
 func migrate(ctx context.Context, path string, cacheMiB int, log *slog.Logger) (err error) {
 	db, err := openDB(path, cacheMiB)
 	if err != nil {
@@ -55,7 +56,8 @@ func migrate(ctx context.Context, path string, cacheMiB int, log *slog.Logger) (
 	return nil
 }
 
-// checkOurs reads the first page, which an empty file does not have.
+// checkOurs returns an error if the file is damaged or belongs to another program. It reads the first page; an empty
+// file has none.
 func checkOurs(ctx context.Context, db *sql.DB) error {
 	var id, tables int
 	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").

@@ -17,7 +17,7 @@ ON CONFLICT (shard) DO UPDATE SET version = version + 1, owner = excluded.owner,
 	claimed_at = excluded.claimed_at, updated_at = excluded.updated_at
 RETURNING version, watermark_due, watermark_uuid, published_due, published_uuid`
 
-	// Both sides of the pairs are read before the row changes.
+	// SQLite evaluates both key comparisons before it changes the row.
 	releaseClaim = `UPDATE shards SET owner = NULL, updated_at = ?1,
 	published_due = iif((published_due, published_uuid) < (?2, ?3), ?2, published_due),
 	published_uuid = iif((published_due, published_uuid) < (?2, ?3), ?3, published_uuid)
@@ -76,7 +76,7 @@ func (c *conn) underClaim(statement string, now timer.Millis, key store.Key, cla
 	return c.exec(statement, now, key.DueAt, key.UUID[:], claim.Shard, claim.Version, claim.Owner[:])
 }
 
-// fencedWrites runs one statement an item, each of which changes a row only if its claim holds.
+// fencedWrites runs one statement for each item, which changes a row only if the claim is the shard's newest.
 func fencedWrites[T any](
 	ctx context.Context, s *Store, verb string, items []T, run func(*conn, *T) (store.Claim, int64, error),
 ) ([]error, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// The database, and the file beside it whose lock says which process has it.
+	// The database file, and the lock file. The process that has locked it is the only one that uses the database.
 	databaseName = "timerbus.db"
 	lockName     = "timerbus.lock"
 )
@@ -27,11 +27,11 @@ type Store struct {
 	writer  *writer
 	readers *readers
 	log     *slog.Logger
-	// listLimits are the defaults, except in tests.
+	// listLimits are the defaults. Tests change them.
 	listLimits relational.ListLimits
 	written    sync.WaitGroup // the writer's goroutine
 
-	// calls is held for reading by every running call, and taken for writing by Close.
+	// calls is read-locked by every running call, and write-locked by Close.
 	calls  sync.RWMutex
 	closed bool
 }
@@ -43,8 +43,8 @@ var (
 	_ store.Exclusive = (*Store)(nil)
 )
 
-// Open takes the folder for this process, makes or migrates the database in it, and starts the writer.
-// Its errors are for people: they name the folder and what is wrong with it.
+// Open locks the folder for this process, creates or migrates the database in it, and starts the writer. Its errors are
+// for operators: they name the folder and the problem.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
@@ -85,7 +85,7 @@ func takeFolder(folder string) (*os.File, error) {
 }
 
 func (s *Store) start(ctx context.Context, path string, o Options) error {
-	// A log that starts over after it has grown beyond the bound is cut.
+	// If the log has grown beyond the bound, it is truncated when SQLite starts again at its beginning.
 	db, err := openDB(path, o.CacheMiB, fmt.Sprintf("journal_size_limit(%d)", o.WALMiB<<20))
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	close(s.writer.queue)
 	s.written.Wait()
-	// The last connection to close moves the log into the database file.
+	// The last connection that is closed copies the log into the database file.
 	errs := []error{s.readers.close()}
 	if s.writer.conn != nil {
 		errs = append(errs, s.writer.conn.close())
@@ -162,7 +162,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// Time implements store.Cluster. The database's clock is this machine's.
+// Time implements store.Cluster. The database's clock is this machine's wall clock.
 func (s *Store) Time(ctx context.Context) (store.Instant, error) {
 	if err := s.enter(ctx, "time"); err != nil {
 		return store.Instant{}, err

@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestListsUnderTightLimits runs the suite's lists with limits that every page meets.
+// TestListsUnderTightLimits runs the suite's list tests with limits that every page reaches.
 func TestListsUnderTightLimits(t *testing.T) {
 	for _, limits := range [][3]int{{1, 1, 1}, {3, 4, 2}, {100, 2, 7}, {7, 1000, 100}} {
 		t.Run(fmt.Sprint(limits), func(t *testing.T) {

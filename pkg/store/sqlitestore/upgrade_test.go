@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestWhatTheFirstSchemaHeldIsKept opens a database as the first release made it, with a namespace, a live timer
-// and a dead one.
+// TestWhatTheFirstSchemaHeldIsKept opens a database of the first release, with a namespace, a live timer and a dead
+// one.
 func TestWhatTheFirstSchemaHeldIsKept(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, databaseName)
@@ -58,7 +58,7 @@ func TestWhatTheFirstSchemaHeldIsKept(t *testing.T) {
 	}
 }
 
-// makeFirst makes a database of schema 1.
+// makeFirst creates a database with schema 1.
 func makeFirst(t *testing.T, path string) {
 	t.Helper()
 	db, err := openDB(path, 1)

@@ -9,22 +9,22 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// writer is the one goroutine that writes. Each of its transactions takes all requests that gathered
-// while the last one was committed, up to the bounds, and never waits for more: alone, a request is
-// committed at once, and under load a commit's cost is shared.
+// writer is the only goroutine that writes. Each of its transactions takes all requests that have arrived during the
+// previous commit, up to the bounds, and never waits for more. So a single request is committed immediately, and under
+// load many requests share the cost of a commit.
 type writer struct {
 	db    *sql.DB
 	conn  *conn // nil after a failure that may have left it in an unknown state
 	queue chan *request
 	// groupRows and groupBytes bound a group.
 	groupRows, groupBytes int
-	// full: a write has failed for lack of room, and findRoom has found none since.
+	// full is set if a write has failed because the disk is full, and findRoom has not succeeded since.
 	full atomic.Bool
 	// afterCommit runs in the writer's goroutine, between transactions.
 	afterCommit func(*conn)
 }
 
-// run works until the queue is closed and empty.
+// run processes requests until the queue is closed and empty.
 func (w *writer) run() {
 	var held *request
 	for {
@@ -44,8 +44,7 @@ func (w *writer) run() {
 	}
 }
 
-// gather takes what waits in the queue. The request that would go beyond a bound is held for the next
-// group.
+// gather takes the waiting requests from the queue. A request that would exceed a bound is held for the next group.
 func (w *writer) gather(first *request) (group []*request, held *request) {
 	group = []*request{first}
 	rows, bytes := first.rows, first.bytes
@@ -66,9 +65,9 @@ func (w *writer) gather(first *request) (group []*request, held *request) {
 	}
 }
 
-// commit runs a group as one transaction, and answers. If that fails and certainly left nothing behind,
-// each request gets a transaction of its own, so that one that cannot succeed (or that a full disk has
-// no room for) does not take the others with it.
+// commit runs a group as one transaction, and answers its requests. If the transaction fails and was certainly not
+// committed, each request is run in a separate transaction, so that a request that cannot succeed (or that does not fit
+// on a full disk) does not make the others fail.
 func (w *writer) commit(group []*request) {
 	again, err := w.transact(group)
 	if err != nil && again && len(group) > 1 {
@@ -83,14 +82,15 @@ func (w *writer) commit(group []*request) {
 	}
 }
 
-// transact runs requests in one transaction. again means that a smaller transaction may succeed.
+// transact runs requests in one transaction. again is set if a smaller transaction may succeed.
 func (w *writer) transact(group []*request) (again bool, err error) {
 	if w.conn == nil {
 		if w.conn, err = connect(context.Background(), w.db); err != nil {
 			return false, failed(err)
 		}
 	}
-	// IMMEDIATE takes the write lock now, so that nothing of the transaction can fail for want of it.
+	// IMMEDIATE takes the write lock at the beginning, so that no later statement of the transaction fails because of
+	// it.
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		w.reset()
 		return false, failed(err)
@@ -114,22 +114,22 @@ func (w *writer) transact(group []*request) (again bool, err error) {
 	return false, nil
 }
 
-// noteRoom notes that there was none.
+// noteRoom records whether the error means that the disk is full.
 func (w *writer) noteRoom(err error) {
 	if noRoom(err) {
 		w.full.Store(true)
 	}
 }
 
-// rollback ends a failed transaction. SQLite has ended some by itself; a connection that says so, or
-// that cannot roll back, is exchanged.
+// rollback ends a failed transaction. SQLite rolls back some transactions itself, and then ROLLBACK fails; if it fails
+// for any reason, the connection is replaced.
 func (w *writer) rollback() {
 	if _, err := w.conn.exec("ROLLBACK"); err != nil {
 		w.reset()
 	}
 }
 
-// reset throws the connection away; the next transaction gets a new one.
+// reset closes the connection. The next transaction opens a new one.
 func (w *writer) reset() {
 	w.conn.discard()
 	w.conn = nil

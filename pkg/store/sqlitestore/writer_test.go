@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// gate is a request that keeps the writer in its transaction until it is opened.
+// gate is a request that keeps the writer in its transaction until it is released.
 type gate struct {
 	entered, open chan struct{}
 	done          chan error
@@ -43,12 +43,12 @@ func (g *gate) release(t *testing.T) {
 	}
 }
 
-// send starts a write and returns when it waits in the queue, as the n-th there.
+// send starts a write and returns when it is the n-th in the queue.
 func send(ctx context.Context, s *Store, n int, apply func(*conn) error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- s.write(ctx, "send", 1, 0, apply) }()
 	for len(s.writer.queue) < n {
-		time.Sleep(time.Millisecond) // a channel's length cannot be waited for
+		time.Sleep(time.Millisecond) // there is no signal for a channel's length
 	}
 	return done
 }
@@ -77,7 +77,7 @@ func TestWhatGathersIsOneTransaction(t *testing.T) {
 	var together bool
 	first := send(t.Context(), s, 1, putting(a))
 	second := send(t.Context(), s, 2, func(c *conn) error {
-		// Nothing but this very transaction can see the first put now.
+		// Only this transaction can see the first put now.
 		_, inside, err := c.timer(selectLive, a.Ref.Shard, a.Ref.UUID[:])
 		together = inside && !exists(t, s, a)
 		return errors.Join(err, putting(b)(c))
@@ -135,7 +135,7 @@ func TestGivenUpBeforeItIsTaken(t *testing.T) {
 		t.Errorf("got %v, want context.Canceled and ErrUnavailable", err)
 	}
 	g.release(t)
-	mustWrite(t, s, putOf("b", now)) // the writer has passed it
+	mustWrite(t, s, putOf("b", now)) // the writer has already processed the queue before it
 	if exists(t, s, p) {
 		t.Error("it was written all the same")
 	}
@@ -150,7 +150,7 @@ func TestGivenUpAfterItIsTaken(t *testing.T) {
 	applied, open := make(chan struct{}), make(chan struct{})
 	given := send(ctx, s, 1, putting(p))
 	last := send(t.Context(), s, 2, func(*conn) error {
-		close(applied) // the first one has been, in the same transaction
+		close(applied) // the first one has been applied, in the same transaction
 		<-open
 		return nil
 	})
@@ -202,8 +202,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestCommitOfUnknownOutcome makes COMMIT fail with an error that says nothing about what is on disk, by
-// way of a constraint that is checked only then.
+// TestCommitOfUnknownOutcome makes COMMIT fail with an error after which the state of the disk is unknown: it violates
+// a constraint that SQLite checks at COMMIT.
 func TestCommitOfUnknownOutcome(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	execute(t, s, "CREATE TABLE parent (id INTEGER PRIMARY KEY)")
@@ -225,7 +225,7 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// outsider is a connection of another program that holds a snapshot.
+// outsider is a connection of another program that has a snapshot.
 func outsider(t *testing.T, folder string) (leave func()) {
 	t.Helper()
 	db, err := openDB(filepath.Join(folder, databaseName), 1, "query_only(1)")
@@ -247,8 +247,8 @@ func outsider(t *testing.T, folder string) (leave func()) {
 	})
 }
 
-// TestAnOutsideReaderDoesNotBlockTheStore: a transaction is open in the sqlite3 shell, so that the log cannot be emptied.
-// The log grows, and neither writes nor reads wait.
+// TestAnOutsideReaderDoesNotBlockTheStore: the sqlite3 shell has a transaction open, so that the log cannot be
+// truncated. The log grows, and neither writes nor reads wait.
 func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 	const limit = 17 << 20
 	folder := NewFolder(t)
@@ -275,13 +275,13 @@ func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 		write()
 	}
 	began := time.Now()
-	for range 200 { // beyond a second attempt to empty the log
+	for range 200 { // enough for a second attempt to truncate the log
 		write()
 		if !exists(t, s, putOf("first", now)) {
 			t.Fatal("a timer is gone")
 		}
 	}
-	// A single attempt that waits takes the busy timeout of 5 s.
+	// A single attempt that waits would take the busy timeout of 5 s.
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("200 writes and reads beside an outside reader took %v", took)
 	}
@@ -301,7 +301,7 @@ func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 	}
 }
 
-// lines keeps what is logged.
+// lines collects the log.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -333,7 +333,7 @@ func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
 		}
 		return info.Size()
 	}
-	// One read that holds the log from its beginning.
+	// One read has a snapshot from the beginning of the log.
 	mustWrite(t, s, putOf("first", now))
 	reading, finish, read := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	ctx := t.Context()
@@ -359,7 +359,7 @@ func TestTheLogIsEmptiedUnderReadersThatNeverLeaveAGap(t *testing.T) {
 		p.Spec.Payload = body
 		mustWrite(t, s, p)
 	}
-	close(finish) // the writer waits for the readers now
+	close(finish) // the writer is waiting for the readers
 	if err := <-read; err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestClosed(t *testing.T) {
 	<-g.entered
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
-	g.release(t) // Close waits for it
+	g.release(t) // Close is waiting for this request
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func FuzzParsePolicy(f *testing.F) {
 		}
 		var memo Policies
 		again, err := ParsePolicy(memo.Format(&p))
-		// NaN is not equal to itself, and validation never lets one in.
+		// NaN is not equal to itself, and validation refuses it.
 		if p.BackoffMultiplier == p.BackoffMultiplier && (err != nil || again != p) {
 			t.Errorf("%q: %+v became %+v, %v", text, p, again, err)
 		}

@@ -3,8 +3,8 @@
 --   up from:   nothing
 --   down to:   nothing; to go back, restore a copy of the folder
 --
--- Times are milliseconds since 1970, UTC. The uuid is 16 bytes and orders as unsigned bytes. A rule of
--- the big tables: rows are appended, and keys are indexes beside them. Clustered by (shard, uuid) instead, a
+-- Times are milliseconds since 1970, UTC. The uuid has 16 bytes, ordered as unsigned bytes. The big tables have a
+-- rowid, to which rows are appended, and separate indexes for their keys. With tables clustered by (shard, uuid), a
 -- finish costs a tenth less, but a put of 200 bytes costs 1.7 times and one of 1.5 KB twice as much.
 
 -- +goose Up
@@ -17,7 +17,7 @@ CREATE TABLE cluster (
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- Namespaces are never removed, so that the end of the last block is where the next one begins.
+-- Namespaces are never removed, so the next block begins at the end of the last one.
 CREATE TABLE namespaces (
     name                 TEXT    NOT NULL PRIMARY KEY,
     shard_base           INTEGER NOT NULL UNIQUE,
@@ -29,7 +29,7 @@ CREATE TABLE namespaces (
     updated_at           INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The fence of each shard. owner is NULL once the claim was released; the version stays.
+-- The claim record of each shard. owner is NULL after the claim was released; the version is kept.
 CREATE TABLE shards (
     shard          INTEGER PRIMARY KEY,
     version        INTEGER NOT NULL,
@@ -37,13 +37,13 @@ CREATE TABLE shards (
     node           TEXT    NOT NULL,
     watermark_due  INTEGER NOT NULL, -- W, a key of two parts
     watermark_uuid BLOB    NOT NULL,
-    published_due  INTEGER NOT NULL, -- P, likewise
+    published_due  INTEGER NOT NULL, -- P, a key of two parts
     published_uuid BLOB    NOT NULL,
     claimed_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL
 ) STRICT;
 
--- How far each partition of a command topic has been applied.
+-- The last applied position of each partition of a command topic.
 CREATE TABLE positions (
     topic       TEXT    NOT NULL,
     partition   INTEGER NOT NULL,
@@ -67,7 +67,7 @@ CREATE TABLE timers (
     -- maxAttempts maxAttemptsDuration initialInterval backoffMultiplier maxInterval: '4 0s 30s 2 1h0m0s'
     retry_policy        TEXT    NOT NULL,
     payload             BLOB,
-    correlation_id      TEXT, -- NULL when the user gave none
+    correlation_id      TEXT, -- NULL if the user did not set one
     status              TEXT    NOT NULL,
     due_at              INTEGER NOT NULL,
     revision            INTEGER NOT NULL,
@@ -79,18 +79,18 @@ CREATE TABLE timers (
     executed_at         INTEGER NOT NULL,
     last_status         INTEGER NOT NULL,
     last_error          TEXT    NOT NULL,
-    marked_at           INTEGER -- parked and not announced yet
+    marked_at           INTEGER -- outbox entry of a parked timer
 ) STRICT;
 
 CREATE UNIQUE INDEX timers_key ON timers (shard, uuid);
--- Partial, so that what is parked is neither seen nor passed over by poll and sweep.
+-- Partial, so that polls and sweeps never read parked rows.
 CREATE INDEX timers_due ON timers (shard, due_at, uuid) WHERE status <> 'parked';
 CREATE INDEX timers_correlation ON timers (correlation_id, shard, uuid) WHERE correlation_id IS NOT NULL;
 CREATE INDEX timers_parked ON timers (shard) WHERE status = 'parked';
 CREATE INDEX timers_marked ON timers (marked_at, shard) WHERE marked_at IS NOT NULL;
 
--- Attempts, each with the timer as it stood then. For done and dead that is how the timer ended. The
--- payload is kept for dead ones only, which can be re-armed.
+-- Attempts, each with the timer at that time. For done and dead this is the finished timer. Only dead timers keep the
+-- payload, because they can be re-armed.
 CREATE TABLE history (
     rid                 INTEGER PRIMARY KEY,
     shard               INTEGER NOT NULL,
@@ -104,7 +104,7 @@ CREATE TABLE history (
     status_code         INTEGER NOT NULL,
     error               TEXT    NOT NULL,
     expires_at          INTEGER NOT NULL,
-    marked_at           INTEGER, -- dead and not announced yet
+    marked_at           INTEGER, -- outbox entry of a dead timer
     namespace           TEXT    NOT NULL,
     timer_id            TEXT    NOT NULL,
     execute_at          INTEGER NOT NULL,
@@ -121,7 +121,7 @@ CREATE TABLE history (
 ) STRICT;
 
 CREATE UNIQUE INDEX history_key ON history (shard, uuid, generation, attempt);
--- Purge passes over what is still marked.
+-- Purge does not remove rows with an outbox entry.
 CREATE INDEX history_expiry ON history (expires_at) WHERE marked_at IS NULL;
 CREATE INDEX history_marked ON history (marked_at, shard) WHERE marked_at IS NOT NULL;
 CREATE INDEX history_correlation ON history (correlation_id, shard, uuid, generation, attempt)

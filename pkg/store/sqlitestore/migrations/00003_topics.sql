@@ -1,9 +1,9 @@
--- Schema 3: events that go to topics of users' own.
+-- Schema 3: events that go to user topics.
 --   made by, read and written by: Timerbus from 0.2
---   up from:   2; no row is written anew
+--   up from:   2; no row is rewritten
 --   down to:   nothing; to go back, restore a copy of the folder
 --
--- Everything is NULL where it is not set.
+-- Columns that are not set are NULL.
 
 -- +goose Up
 ALTER TABLE timers ADD COLUMN topic TEXT;
@@ -11,4 +11,4 @@ ALTER TABLE timers ADD COLUMN event_key TEXT;
 ALTER TABLE history ADD COLUMN topic TEXT;
 ALTER TABLE history ADD COLUMN event_key TEXT;
 
-ALTER TABLE namespaces ADD COLUMN event_topics TEXT; -- patterns, with a blank between them
+ALTER TABLE namespaces ADD COLUMN event_topics TEXT; -- patterns, separated by blanks
