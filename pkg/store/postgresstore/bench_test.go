@@ -28,20 +28,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Each benchmark prints rows/s over the wall clock, and the CPU a row costs in this process and, where the
-// server runs on this machine, in the server's: on a busy machine those tell more. b.N counts rows. BenchmarkPlainInsert is the yardstick: what a program gets that inserts its
-// timers one by one.
+// Each benchmark reports rows/s by the wall clock, and the CPU time per row of this process and, if the server runs on
+// this machine, of the server. On a busy machine CPU times are more precise. b.N counts rows. BenchmarkPlainInsert is
+// the baseline: a program that inserts its timers one by one.
 const (
 	benchNow       = timer.Millis(1_800_000_000_000)
 	benchShards    = 1024
 	benchPending   = 100_000
 	benchPayload   = 200
-	benchWriters   = 2 // as the lanes of ingest
+	benchWriters   = 2 // concurrent callers, like those of ingest
 	plainWriters   = 16
 	benchRetention = 24 * time.Hour
 )
 
-// perRow reports what b.N rows took.
+// perRow reports the time and the CPU time of b.N rows.
 func perRow(b *testing.B, db *database, run func()) {
 	b.Helper()
 	before, serverBefore := cpu(b), db.cpu(b)
@@ -56,7 +56,7 @@ func perRow(b *testing.B, db *database, run func()) {
 	}
 }
 
-// cpu is what all processes of the server have used so far; 0 if they cannot be seen from here.
+// cpu returns the CPU time of all processes of the server; 0 if they do not run on this machine.
 func (db *database) cpu(b *testing.B) time.Duration {
 	b.Helper()
 	c, err := pgx.Connect(b.Context(), db.url)
@@ -82,7 +82,7 @@ func (db *database) cpu(b *testing.B) time.Duration {
 	return total
 }
 
-// processStat reads a process's parent, and the CPU it and its ended children have used.
+// processStat reads a process's parent, and the CPU time of it and its ended children.
 func processStat(file string) (parent int, used time.Duration) {
 	const tick = 10 * time.Millisecond
 	text, err := os.ReadFile(file)
@@ -109,7 +109,7 @@ func cpu(b *testing.B) time.Duration {
 
 var revisions = timer.NewRevisions(timer.SystemClock, rand.Uint64)
 
-// puts makes n creates of new timers, due over an hour and spread over the shards.
+// puts returns n creates of new timers, due over an hour and spread over the shards.
 func puts(n, shards int) []store.Op {
 	block := shard.Block{Base: 0, Count: shards}
 	body := fmt.Appendf(nil, `{"text":%q}`, make([]byte, benchPayload/4))
@@ -150,7 +150,7 @@ func fill(tb testing.TB, s store.Store, n, shards int) []store.Put {
 	return all
 }
 
-// eachServer runs a benchmark on every server, in a database with timers pending.
+// eachServer runs a benchmark on every server, in a database with pending timers.
 func eachServer(b *testing.B, pending, shards int, run func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put)) {
 	b.Helper()
 	for _, server := range servers(b) {
@@ -206,8 +206,8 @@ func BenchmarkPut(b *testing.B) {
 	})
 }
 
-// BenchmarkPlainInsert inserts the same rows into a plain table with a primary key, one statement each, from
-// 16 connections.
+// BenchmarkPlainInsert inserts the same rows into a plain table with a primary key, one per statement, from 16
+// connections.
 func BenchmarkPlainInsert(b *testing.B) {
 	for _, server := range servers(b) {
 		b.Run(server.name, func(b *testing.B) {
@@ -255,7 +255,7 @@ func BenchmarkFinishDone(b *testing.B) {
 	})
 }
 
-// BenchmarkFinishRetry moves timers, which is done under their locks.
+// BenchmarkFinishRetry moves timers, with their rows locked.
 func BenchmarkFinishRetry(b *testing.B) {
 	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		all := fill(b, s, b.N, benchShards)
@@ -269,7 +269,7 @@ func BenchmarkFinishRetry(b *testing.B) {
 }
 
 func finishes(all []store.Put, kind store.FinishKind) []store.Finish {
-	finished := timer.SystemClock() // so that history lies in its days
+	finished := timer.SystemClock() // so that history is in a day's partition
 	items := make([]store.Finish, len(all))
 	for i, p := range all {
 		items[i] = store.Finish{
@@ -309,7 +309,7 @@ func BenchmarkCurrent(b *testing.B) {
 	})
 }
 
-// BenchmarkDue is one poll of 1,024 shards; b.N counts polls.
+// BenchmarkDue polls 1,024 shards. b.N counts polls.
 func BenchmarkDue(b *testing.B) {
 	for _, pending := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
@@ -352,7 +352,7 @@ func claimAll(tb testing.TB, s store.Store) store.DueQuery {
 	return q
 }
 
-// BenchmarkAdvance moves all watermarks once; b.N counts statements.
+// BenchmarkAdvance advances all watermarks. b.N counts statements.
 func BenchmarkAdvance(b *testing.B) {
 	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		q := claimAll(b, s)
@@ -380,7 +380,7 @@ func BenchmarkCount(b *testing.B) {
 	})
 }
 
-// BenchmarkLists is storebench.Lists over TIMERBUS_BENCH_ROWS timers.
+// BenchmarkLists runs storebench.Lists with TIMERBUS_BENCH_ROWS timers.
 func BenchmarkLists(b *testing.B) {
 	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		storebench.Fill(b, s, storebench.Rows(b))

@@ -10,11 +10,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Values travel in PostgreSQL's binary format. A batch of 500 timers is ten thousand values: written
-// straight into the message they cost a tenth of what they cost by way of a driver's type map.
+// Values are sent in PostgreSQL's binary format. A batch of 500 timers is ten thousand values. Writing them directly
+// into the message costs a tenth of the time that a driver's type map takes.
 
-// array writes a one-dimensional array of n elements of about width bytes. element appends one value and
-// returns false for NULL.
+// array returns a one-dimensional array of n elements of about width bytes. element appends one value and returns false
+// for NULL.
 func array(oid uint32, n, width int, element func(b []byte, i int) ([]byte, bool)) []byte {
 	const dimensions, lowerBound = 1, 1
 	b := make([]byte, 0, 20+n*(4+width))
@@ -118,25 +118,23 @@ func keyUUIDs(n int, key func(i int) store.Key) []byte {
 	return uuids(n, func(i int) timer.UUID { return key(i).UUID })
 }
 
-// Single values.
-
 func int8Value(v int64) []byte           { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
 func int4Value(v int32) []byte           { return binary.BigEndian.AppendUint32(nil, uint32(v)) }
 func uuidValue(u timer.UUID) []byte      { return u[:] }
 func textValue(s string) []byte          { return []byte(s) }
 func instantValue(m timer.Millis) []byte { return appendInstant(nil, m) }
 
-// PostgreSQL counts microseconds from 2000, and has an instant before and one behind all others.
+// PostgreSQL counts microseconds from 2000. It has infinite values before and after all other times.
 const (
 	epoch                         = timer.Millis(946_684_800_000)
 	minusInfinity, infinity       = math.MinInt64, math.MaxInt64
-	firstInstant                  = timer.Millis(-210_866_803_200_000) // 4714-11-24 BC, PostgreSQL's first
+	firstInstant                  = timer.Millis(-210_866_803_200_000) // 4714-11-24 BC, the first that PostgreSQL can store
 	lastInstant                   = timer.Millis(9_224_318_015_999_999)
 	microseconds            int64 = 1000
 )
 
-// appendInstant keeps the order of instants: those that PostgreSQL cannot tell apart, in the depths of
-// time, become its infinities.
+// appendInstant appends a time and preserves the order of times: values outside PostgreSQL's range become its
+// infinities.
 func appendInstant(b []byte, m timer.Millis) []byte {
 	v := int64(m-epoch) * microseconds
 	switch {
@@ -148,7 +146,7 @@ func appendInstant(b []byte, m timer.Millis) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(v))
 }
 
-// instantOf is the other way; infinities are MinKey's and Never.
+// instantOf is the inverse of appendInstant. The infinities become the times of MinKey and Never.
 func instantOf(b []byte) timer.Millis {
 	switch v := int64(binary.BigEndian.Uint64(b)); v {
 	case minusInfinity:

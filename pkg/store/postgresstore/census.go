@@ -7,12 +7,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// maxCounted is how many rows are counted one by one, which a gauge does several times a minute. For more live rows, the
-// server's own estimate is used; of overdue and parked ones, for which there is none, no more are counted.
+// maxCounted is how many rows a count reads at most, because a gauge counts several times a minute. If there are more
+// live rows, the count uses the server's estimate. There is no estimate of overdue and parked rows, so their counts end
+// at maxCounted.
 const maxCounted = 1_000_000
 
 var (
-	// countLive counts only what the estimate says is worth counting.
+	// countLive counts rows only if the estimate is below the limit.
 	countLive = statement{"count_live", `SELECT estimate,
 	CASE WHEN estimate < $1::bigint THEN (SELECT count(*) FROM (SELECT FROM timers LIMIT $1) AS counted) ELSE 0 END
 FROM (SELECT coalesce(sum(c.reltuples), 0)::bigint AS estimate FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -20,7 +21,7 @@ FROM (SELECT coalesce(sum(c.reltuples), 0)::bigint AS estimate FROM pg_inherits 
 
 	countParked = statement{"count_parked", "SELECT count(*) FROM (SELECT FROM timers WHERE status = 'parked' LIMIT $1::bigint) AS counted"}
 
-	// countOverdue reads of each shard only what is overdue. Shards are those of the namespaces.
+	// countOverdue reads only the overdue rows of each shard. The shards are those of the namespaces.
 	countOverdue = statement{"count_overdue", `WITH firsts AS MATERIALIZED (
 	SELECT b.shard_id, f.due_at
 	FROM namespaces n CROSS JOIN LATERAL generate_series(n.shard_base, n.shard_base + n.shard_count - 1) AS b(shard_id)
@@ -32,7 +33,8 @@ SELECT (SELECT count(*) FROM (SELECT FROM firsts f CROSS JOIN LATERAL (SELECT FR
 	WHERE f.due_at < $1 LIMIT $2::bigint) AS counted),
 	(SELECT min(due_at) FROM firsts)`}
 
-	// countMoved reads the rows that a postponement or a lease moved. Those that are due again are counted above.
+	// countMoved reads the rows that a postponement or a lease moved. Rows that are due again are counted by
+	// countOverdue.
 	countMoved = statement{"count_moved", `SELECT
 	count(*) FILTER (WHERE m.planned_at < $1::timestamptz AND m.due_at >= $1 AND NOT m.leased),
 	min(m.planned_at) FILTER (WHERE NOT m.leased OR m.due_at < $1)
@@ -40,7 +42,7 @@ FROM (SELECT t.planned_at, t.due_at, t.leased FROM timers t
 	WHERE t.planned_at IS NOT NULL AND t.status <> 'parked' ORDER BY t.planned_at LIMIT $2::bigint) m`}
 )
 
-// Count implements store.Census. It is good for a gauge that is read a few times a minute.
+// Count implements store.Census. It is fast enough for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
 	err := s.readLong(ctx, "count timers", func(c *conn) error {

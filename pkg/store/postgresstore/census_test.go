@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// TestCountStopsSomewhere: a database that has been away for a day has millions of overdue timers. Counting them all,
-// again and again, would be in the way of those who deliver them, and no gauge would be read in time.
+// TestCountStopsSomewhere: after an outage of a day, a database has millions of overdue timers. Repeated counts of all
+// of them would slow down their delivery, and the gauges would not be read in time.
 func TestCountStopsSomewhere(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -18,11 +18,11 @@ func TestCountStopsSomewhere(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		seed(t, s, 2000) // a tenth each parked, done and dead
+		seed(t, s, 2000) // a tenth parked, a tenth done, a tenth dead
 		execute(t, inside, "VACUUM ANALYZE timers")
 		for most, want := range map[int]struct{ pending, overdue, parked int64 }{
 			maxCounted: {1400, 1400, 200},
-			1600:       {1400, 1400, 200}, // the estimate is all there are
+			1600:       {1400, 1400, 200}, // the estimate is exact
 			300:        {1400, 300, 200},
 			100:        {1500, 100, 100},
 		} {

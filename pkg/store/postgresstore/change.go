@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// writeLocked applies the operations at the given places under the locks of their rows, and commits.
+// writeLocked locks the rows of the operations at the given places, applies the operations, and commits.
 func (t *transaction) writeLocked(
 	ctx context.Context, now timer.Millis, ops []store.Op, places []int, out []store.Written, more ...call,
 ) error {
@@ -32,7 +32,7 @@ func (t *transaction) writeLocked(
 	if err != nil {
 		return err
 	}
-	// Whoever would rather keep a timer also asks whether it has been there.
+	// A Put that keeps or fails on an existing timer also needs to know whether a finished one exists.
 	if err := t.readEnds(ctx, l, kept); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *slot) put(now timer.Millis, op *store.Put) store.Written {
 	return w
 }
 
-// present is what keeps a Put from happening: a live timer, or a finished one in history.
+// present returns the timer that conflicts with a Put: the live one, or the finished one in history.
 func (s *slot) present() *timer.Timer {
 	if s.is != nil {
 		return &s.is.timer
@@ -79,13 +79,13 @@ func (s *slot) present() *timer.Timer {
 	return s.ended
 }
 
-// prior is the live state that an operation changes.
+// prior returns the live state before an operation, or nil.
 func (s *slot) prior() *timer.Timer {
 	if s.is == nil {
 		return nil
 	}
 	t := s.is.timer
-	t.Payload = nil // the contract lets engines leave it out
+	t.Payload = nil // the contract allows engines to omit it
 	return &t
 }
 
@@ -116,8 +116,8 @@ func (s *slot) delete(op *store.Delete) store.Written {
 	return w
 }
 
-// refusal is the answer to an operation whose row is not there, or is of another generation than want;
-// nil if it may go on.
+// refusal returns the answer to an operation whose row does not exist or has a different generation than want. It
+// returns nil if the operation may proceed.
 func (s *slot) refusal(verb string, ref store.Ref, want timer.Generation) *store.Written {
 	if s.is == nil {
 		return &store.Written{Err: fmt.Errorf("%s timer %s: %w", verb, ref.UUID, store.ErrNotFound)}
@@ -125,7 +125,7 @@ func (s *slot) refusal(verb string, ref store.Ref, want timer.Generation) *store
 	return conflict(verb, &s.is.timer, want)
 }
 
-// conflict is the answer if a timer is of another generation than want.
+// conflict returns the answer if a timer has a different generation than want, or nil.
 func conflict(verb string, t *timer.Timer, want timer.Generation) *store.Written {
 	if want == 0 || t.Generation == want {
 		return nil
@@ -146,7 +146,7 @@ func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
 	t.UpdatedAt = now
 }
 
-// clone is for answers: one batch may answer with a state and go on with it.
+// clone copies a timer for an answer, because later operations of the batch may change the state.
 func clone(t *timer.Timer) timer.Timer {
 	c := *t
 	c.Payload = slices.Clone(t.Payload)

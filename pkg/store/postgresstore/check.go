@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// selectServer reads what a start depends on. That there are replicas, everybody may see.
+// selectServer reads the properties of the server that a start checks. Every user may see whether replicas exist.
 var selectServer = statement{"select_server", `SELECT current_setting('server_version_num')::integer,
 	current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on',
 	pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
@@ -20,17 +20,17 @@ var selectServer = statement{"select_server", `SELECT current_setting('server_ve
 	current_setting('synchronous_standby_names') <> '', EXISTS (SELECT FROM pg_stat_replication),
 	coalesce(has_schema_privilege(current_schema(), 'USAGE'), false)`}
 
-// selectRights asks for the rights on the tables; it needs a schema to be there.
+// selectRights returns the tables on which the user lacks rights. The schema must exist.
 var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
 	unnest(ARRAY['timers', 'timer_history', 'claims', 'watermarks', 'namespaces', 'positions', 'cluster', 'timer_history_default',
 		'timer_history_dead', 'room']) AS n(name)
 WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
 	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
 
-// selectSettings asks what became of the settings of a connection.
+// selectSettings reads the present values of a connection's settings.
 var selectSettings = statement{"select_settings", "SELECT n.name, current_setting(n.name) FROM unnest($1::text[]) AS n(name)"}
 
-// selectOwner asks whether the user may make and drop days of history.
+// selectOwner reads whether the user may create and drop partitions of history.
 var selectOwner = statement{"select_owner", `SELECT coalesce(pg_has_role(c.relowner, 'USAGE'), false), pg_get_userbyid(c.relowner)::text,
 	coalesce(has_schema_privilege(c.relnamespace, 'CREATE'), false)
 FROM pg_class c WHERE c.oid = to_regclass('timer_history')`}
@@ -41,15 +41,15 @@ var errNoSchema = errors.New("the user has no rights on any schema in search_pat
 
 var errReplica = errors.New("the server is a replica, which is read-only: connect to the primary")
 
-// onlyPrimary has every new connection end at a replica, unless the URL says otherwise (target_session_attrs). After
-// a failover an address may lead to one for a while, and of several hosts the first may be one. It would answer reads with what was
-// true some time ago: claims that no longer hold, and timers that were deleted.
+// onlyPrimary makes new connections to a replica fail, unless the URL allows them (target_session_attrs). After a
+// failover an address may lead to a replica for a while, and of several hosts the first may be a replica. Its reads
+// would be old: they could return claims that are no longer the newest, and timers that were deleted.
 func onlyPrimary(config *pgxpool.Config) {
 	if config.ConnConfig.ValidateConnect != nil {
 		return
 	}
 	config.ConnConfig.ValidateConnect = func(_ context.Context, c *pgconn.PgConn) error {
-		// Servers report it when they let somebody in.
+		// Servers report this parameter when a connection is established.
 		if c.ParameterStatus("in_hot_standby") == "on" {
 			return errReplica
 		}
@@ -57,19 +57,19 @@ func onlyPrimary(config *pgxpool.Config) {
 	}
 }
 
-// server is what selectServer tells.
+// server has the results of selectServer.
 type server struct {
 	version                            int32
 	fsync, fullPages, readOnly, usable bool
-	// synchronousCommit is what a commit waits for: nothing (off), this server's disk (local), or a replica as
-	// well, if some is named for that.
+	// synchronousCommit is synchronous_commit: a commit waits for nothing (off), for this server's disk (local), or
+	// also for a replica, if a synchronous replica is configured (named).
 	synchronousCommit string
 	named, replicas   bool
 }
 
 const orAllow = "turn it on, or allow it (?" + unsafeParameter + "=true)"
 
-// refuse says why timers would not be safe on a server, or could not be written; nil if they can.
+// refuse returns why timers would not be safe on a server, or could not be written, or nil.
 func (s *server) refuse(allowUnsafe bool) error {
 	switch {
 	case s.version < oldestServer:
@@ -87,8 +87,8 @@ func (s *server) refuse(allowUnsafe bool) error {
 	}
 }
 
-// doubts are what a start warns of: ways in which acknowledged timers can be lost that somebody may have
-// chosen.
+// doubts returns warnings for a start: configurations in which acknowledged timers can be lost, but which the operator
+// may have chosen.
 func (s *server) doubts() (out []string) {
 	if s.synchronousCommit == "off" {
 		out = append(out, "synchronous_commit is off: a crash of the server loses the timers acknowledged just before")
@@ -99,7 +99,7 @@ func (s *server) doubts() (out []string) {
 	return out
 }
 
-// check refuses what cannot work or would lose timers, and warns of what may.
+// check returns an error if the server cannot be used or would lose timers, and logs warnings if it may.
 func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	var there server
 	err := s.ask(ctx, call{statement: selectServer, row: func(r *record) {
@@ -140,13 +140,13 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	return nil
 }
 
-// checkSettings refuses a way to the server on which connections lose their settings. Timers would be as safe, but found by
-// plans that nobody has looked at.
+// checkSettings refuses a pooler that drops the settings of connections. Timers would be as safe, but the queries would
+// have untested plans.
 func (s *Store) checkSettings(ctx context.Context) error {
 	given, ours := s.pool.Config().ConnConfig.RuntimeParams, settings()
 	var names []string
 	for name, value := range ours {
-		// Poolers may add to the name; what the URL sets may read in another way.
+		// Poolers may change the application name, and a setting from the URL may have another spelling on the server.
 		if name != "application_name" && given[name] == value {
 			names = append(names, name)
 		}
@@ -168,7 +168,7 @@ func (s *Store) checkSettings(ctx context.Context) error {
 	return fmt.Errorf("a pooler, it seems, keeps %s from the server: connect to the server itself", strings.Join(lost, ", "))
 }
 
-// checkOwner warns if days of history cannot be kept.
+// checkOwner logs a warning if the user cannot create or drop partitions of history.
 func (s *Store) checkOwner(ctx context.Context) error {
 	var owns, creates bool
 	var owner string
@@ -181,7 +181,7 @@ func (s *Store) checkOwner(ctx context.Context) error {
 	return nil
 }
 
-// ask runs a statement while the store is being opened.
+// ask runs statements while the store is being opened.
 func (s *Store) ask(ctx context.Context, calls ...call) error {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -191,13 +191,13 @@ func (s *Store) ask(ctx context.Context, calls ...call) error {
 	return (&conn{pooled}).exchange(ctx, calls...)
 }
 
-// target names the server for people: no password, no parameters.
+// target returns the server's address for error messages, without password and parameters.
 func target(config *pgxpool.Config) string {
 	c := config.ConnConfig
 	return fmt.Sprintf("postgres://%s@%s/%s", c.User, net.JoinHostPort(c.Host, fmt.Sprint(c.Port)), c.Database)
 }
 
-// refused makes one line of what went wrong at the start.
+// refused returns a one-line error for a failure at the start.
 func refused(where string, err error) error {
 	if errors.Is(err, errReplica) {
 		return &startError{where, errReplica.Error(), err}
@@ -215,7 +215,7 @@ func refused(where string, err error) error {
 		case undefinedTable:
 			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
 		case protocolViolation:
-			if strings.Contains(told.Message, "startup parameter") { // a server takes any that it knows
+			if strings.Contains(told.Message, "startup parameter") { // the server itself accepts all parameters that it knows
 				return &startError{where, "a pooler, it seems, refuses settings (" + told.Message + "): connect to the server itself", err}
 			}
 		}
@@ -227,7 +227,8 @@ func refused(where string, err error) error {
 	return &startError{where, oneLine(err), err}
 }
 
-// dialError tells each address that was tried, once: pgx names it and what was dialed in the same breath.
+// dialError returns each address that was tried with its error, once: pgx reports the name and the resolved address
+// with the same text.
 func dialError(connect *pgconn.ConnectError) string {
 	var told []string
 	for line := range strings.SplitSeq(errors.Unwrap(connect).Error(), "\n") {
@@ -238,7 +239,7 @@ func dialError(connect *pgconn.ConnectError) string {
 	return strings.Join(told, "; ")
 }
 
-// startError is one line, with the driver's error behind it.
+// startError is a one-line error that wraps the driver's error.
 type startError struct {
 	where, what string
 	cause       error
@@ -254,7 +255,7 @@ func oneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// badURL is an address that cannot be read. pgx's message is kept: it hides the password.
+// badURL is the error of a URL that cannot be parsed. It includes pgx's message, which hides the password.
 func badURL(err error) error {
 	return fmt.Errorf("open store: the address cannot be read, want postgres://user:password@host:port/database: %s", oneLine(err))
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
 
-// statement is prepared on each connection when it first runs there.
+// statement is a prepared statement. Each connection prepares it when it first uses it.
 type statement struct{ name, sql string }
 
-// call is one statement of an exchange, and what becomes of its answer.
+// call is one statement of an exchange, and the handling of its answer.
 type call struct {
 	statement statement
 	// args are the parameters in binary format.
 	args [][]byte
-	// row is called for each row of the answer; nil if there are none.
+	// row is called for each row of the answer. It is nil if there are none.
 	row func(r *record)
-	// changed, if given, gets the number of rows that the statement wrote.
+	// changed, if not nil, is set to the number of rows that the statement wrote.
 	changed *int64
 }
 
-// named is a statement whose parameters are written @name.
+// named is a statement with named parameters (@name).
 type named struct {
 	statement
 
@@ -38,16 +38,15 @@ func name(statementName, sql string) named {
 	return named{statement{statementName, n.SQL}, n}
 }
 
-// call picks the values that the statement asks for.
+// call returns the call with the values of the statement's parameters.
 func (n *named) call(values map[string][]byte, row func(r *record)) call {
 	return call{statement: n.statement, args: relational.Pick(&n.numbered, values), row: row}
 }
 
-// settings are those of every connection. All statements here are nested loops over indexes, whatever the
-// tables hold at the moment, so the planner is spared the other ways: it knows nothing of the length of an
-// array, and tables that grow from nothing to millions of rows within a minute are not analysed in time. A
-// generic plan saves planning 32 partitions for each batch; which of them it needs is found out when it
-// runs.
+// settings returns the settings of every connection. All statements of this engine must be nested loops over indexes,
+// whatever the tables contain, so the other plan types are disabled: the planner does not know the length of an array,
+// and tables that grow from nothing to millions of rows within a minute are not analysed in time. A generic plan avoids
+// planning 32 partitions for each batch; the partitions are selected when the plan runs.
 func settings() map[string]string {
 	return map[string]string{
 		"application_name":              "timerbus",
@@ -61,22 +60,23 @@ func settings() map[string]string {
 		"enable_bitmapscan":             "off",
 		"jit":                           "off",
 		"timezone":                      "UTC",
-		// What a process that froze has left open must not hold others up for ever.
+		// A transaction that a frozen process has left open must not block others without limit.
 		"idle_in_transaction_session_timeout": "10s",
-		// Nor may a lock that somebody holds for long hold up a call beyond its turn: it fails and is tried anew.
+		// Nor may another session's lock block a call without limit: the statement fails, and the transaction runs
+		// again.
 		"lock_timeout": "3s",
 	}
 }
 
-// conn is a connection of the pool while a call has it.
+// conn is a connection of the pool that a call uses.
 type conn struct{ pooled *pgxpool.Conn }
 
-// binaryFormat is said once for all columns and parameters.
+// binaryFormat is the format of all columns and parameters.
 func binaryFormat() []int16 { return []int16{pgx.BinaryFormatCode} }
 
-// exchange sends all calls at once and reads their answers. Outside a transaction they are one by
-// themselves. After an error the connection is good if the server told of it (pgconn.PgError), and is
-// closed otherwise.
+// exchange sends all calls in one message and reads their answers. Outside a transaction, they are one transaction.
+// After an error that the server reported (pgconn.PgError) the connection can be used again; after any other error it
+// is closed.
 func (c *conn) exchange(ctx context.Context, calls ...call) error {
 	for i := range calls {
 		if err := c.prepare(ctx, calls[i].statement); err != nil {
@@ -100,7 +100,7 @@ func (c *conn) exchange(ctx context.Context, calls ...call) error {
 		}
 		err = calls[i].read(p)
 	}
-	// Close reads what is left, up to the end of the transaction.
+	// Close reads the remaining answers, up to the end of the transaction.
 	if end := p.Close(); err == nil {
 		err = end
 	}
@@ -143,7 +143,7 @@ func (c *call) read(p *pgconn.Pipeline) error {
 	return nil
 }
 
-// notSentError is a failure before anything that writes was sent.
+// notSentError is a failure before a writing statement was sent.
 type notSentError struct{ cause error }
 
 func (e *notSentError) Error() string { return e.cause.Error() }

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// currentByKey looks where the event saw the row: next to the others that are due, in pages that the
+	// currentByKey looks for the row at the due_at of the event: there it is next to other due rows, in pages that the
 	// poll has just read.
 	currentByKey = statement{"current_by_key", "SELECT a.place, " + timerColumns + `
 FROM unnest($1::bigint[], $2::timestamptz[], $3::uuid[]) WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, place)
@@ -25,8 +25,7 @@ WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid AND t.revision = a
 RETURNING a.place, ` + timerColumns}
 )
 
-// Current implements store.Outcomes. Checks that count a start write; the others, which are nearly all,
-// read.
+// Current implements store.Outcomes. Checks that count a start are writes. The other checks, nearly all, are reads.
 func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
 	if len(checks) == 0 {
 		return nil, nil
@@ -93,10 +92,11 @@ func (c *conn) current(ctx context.Context, checks []store.Check, places []int, 
 	return c.exchange(ctx, call{statement: currentByUUID, args: [][]byte{refShards(n, ref), refUUIDs(n, ref)}, row: read})
 }
 
-// countStarts does the checks at the given places, and counts a start where the row has the revision. It is
-// one transaction with all that is read beside: a start that is counted is answered, or of unknown outcome.
+// countStarts performs the checks at the given places, and counts a start if the row has the revision. All counts and
+// the reads of the remaining rows are one transaction, so that a counted start is either in an answer or has an unknown
+// outcome.
 func (s *Store) countStarts(ctx context.Context, checks []store.Check, places []int, out []store.Checked) error {
-	// Two that count a start of one timer are two statements.
+	// Two counts for the same timer need two statements.
 	turns := rounds(places, func(i int) store.Ref { return checks[i].Ref })
 	for _, turn := range turns {
 		slices.SortFunc(turn, func(a, b int) int { return byRef(checks[a].Ref, checks[b].Ref) })
@@ -119,7 +119,7 @@ func (s *Store) countStarts(ctx context.Context, checks []store.Check, places []
 	})
 }
 
-// countCall does checks that are each of another timer.
+// countCall performs checks of different timers.
 func countCall(checks []store.Check, places []int, out []store.Checked) call {
 	n := len(places)
 	at := func(i int) *store.Check { return &checks[places[i]] }
@@ -142,7 +142,7 @@ func countCall(checks []store.Check, places []int, out []store.Checked) call {
 	}
 }
 
-// rounds splits places so that each round has each key once, in the order given.
+// rounds splits places into rounds in which each key occurs at most once, and keeps their order.
 func rounds[K comparable](places []int, key func(place int) K) [][]int {
 	var out [][]int
 	times := make(map[K]int, len(places))

@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// TestStartsThatFailAreNotCounted: two checks count a start of one timer, and the server refuses the second.
-// Whoever is told that the store is unavailable asks again, so the first must not have stayed.
+// TestStartsThatFailAreNotCounted: two checks count a start of one timer, and the server refuses the second. A caller
+// that gets ErrUnavailable repeats the call, so the first count must be rolled back.
 func TestStartsThatFailAreNotCounted(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -29,7 +29,7 @@ func TestStartsThatFailAreNotCounted(t *testing.T) {
 		if err != nil || out[0].Timer.Starts != 0 {
 			t.Errorf("%d starts are counted, %v; want none of a call that failed", out[0].Timer.Starts, err)
 		}
-		// With a row that moved on, which is read beside: one transaction as well.
+		// A check of a row that has a different revision reads the row in the same transaction.
 		out, err = s.Current(t.Context(), []store.Check{check, {Ref: p.Ref, Revision: p.Revision + 1, CountStart: true}})
 		if err != nil || !out[0].Counted || out[1].Counted || out[1].Timer.Starts != 1 {
 			t.Errorf("counted and not: %+v, %v", out, err)

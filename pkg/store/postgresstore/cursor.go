@@ -2,8 +2,8 @@ package postgresstore
 
 import "github.com/timerbus/timerbus/pkg/store/internal/relational"
 
-// place is where a list stands.
+// place is a position in a list.
 type place = relational.Place
 
-// cursors tell it.
+// cursors encodes the cursors of this engine.
 var cursors = relational.Cursors{Live: "pg1l", Finished: "pg1f"}

@@ -7,13 +7,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestListLooksAtABoundedNumberOfRows: pages under a filter that hardly matches are short, and the walk
-// still sees everything once.
+// TestListLooksAtABoundedNumberOfRows: if few rows match the filter, pages are short, and a walk still returns every
+// timer once.
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
 		s.listLimits.Looked = 100
-		seed(t, s, 1200) // a tenth each parked, done and dead
+		seed(t, s, 1200) // a tenth parked, a tenth done, a tenth dead
 		for status, want := range map[timer.Status]int{timer.StatusParked: 120, timer.StatusDead: 120} {
 			seen := map[timer.UUID]bool{}
 			q := store.ListQuery{Namespace: store.Namespace{Shards: block}, Status: status, Limit: 1000}

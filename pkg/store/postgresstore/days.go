@@ -15,32 +15,33 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// History is kept in parts, which are days of expires_at: one day each, or several where a namespace keeps history for
-// so long that there would be too many. A part is made before anything expires in it, and dropped when its days are
-// over: rows of history are never removed one by one.
+// History is partitioned by expires_at. A partition (part) covers one day, or several days if a namespace keeps history
+// for so long that there would be too many partitions. A part is created before anything expires in it, and dropped
+// when its days are over, so history is not deleted row by row.
 //
-// Parts are changed seldom, by one process at a time, and never for long: a change has all of history to
-// itself, and everybody waits behind it. Whatever cannot be done like that is left for a later time.
+// Parts are changed rarely, by one process at a time, and only with short lock and statement timeouts: a change locks
+// the whole history exclusively, and all other transactions wait for it. A change that fails because of the timeouts is
+// retried later.
 
 const (
 	partPrefix = "timer_history_"
 	dayLayout  = "20060102"
 	day        = 24 * time.Hour
-	// mostParts is how many there shall be, and for a while some more when history is to be kept for longer. Every
-	// look into history probes all of them.
+	// mostParts is the intended number of parts. For a while there may be more, after a retention has become longer.
+	// Every read of history probes all parts.
 	mostParts = 33
-	// countedRows is how far the rows of a part are counted that the server has no estimate of: it never saw many.
+	// countedRows bounds the count of a part's rows if the server has no estimate, which means that the part never had
+	// many.
 	countedRows = 10_000
 
-	// daysEvery is how often a process looks after the days, daysAgain how soon after something was in the
-	// way.
+	// daysEvery is how often a process creates and drops parts, and daysAgain how soon it retries after a failure.
 	daysEvery = time.Hour
 	daysAgain = 5 * time.Minute
-	// daysLock is the advisory lock of whoever changes days: "TMBH".
+	// daysLock is the advisory lock of the process that changes parts: "TMBH".
 	daysLock = 0x544D4248
 )
 
-// part is a partition of history: what expires on some days in a row.
+// part is a partition of history: the rows that expire on a number of consecutive days.
 type part struct {
 	from time.Time
 	days int
@@ -48,7 +49,7 @@ type part struct {
 
 func (p part) to() time.Time { return p.from.Add(time.Duration(p.days) * day) }
 
-// table is timer_history_20261121, or for several days timer_history_20261121_12.
+// table returns the table's name: timer_history_20261121, or timer_history_20261121_12 for several days.
 func (p part) table() string {
 	name := partPrefix + p.from.Format(dayLayout)
 	if p.days > 1 {
@@ -57,7 +58,7 @@ func (p part) table() string {
 	return name
 }
 
-// partOf tells which days a table holds; ok is false for the default partition, and for what is no partition.
+// partOf returns the days of a table. ok is false for the default partition and for tables that are not parts.
 func partOf(table string) (p part, ok bool) {
 	text, ok := strings.CutPrefix(table, partPrefix)
 	if !ok {
@@ -75,29 +76,29 @@ func partOf(table string) (p part, ok bool) {
 	return p, err == nil && p.days > 0 && p.table() == table
 }
 
-// selectDays reads which parts there are, how long history is kept, and the database's date.
+// selectDays reads the names of the parts, the longest retention of history, and the database's time.
 var selectDays = statement{"select_days", `SELECT coalesce((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_inherits i
 	JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass('timer_history')), ''),
 	(SELECT coalesce(max(history_retention_ns), 0) FROM namespaces), clock_timestamp()`}
 
-// dayIsTaken asks for rows of the default partition that belong to a part: it cannot be made until they have
-// expired. Each half has its index.
+// dayIsTaken reads whether the default partition has rows that belong to a part. The part cannot be created until they
+// have expired. Each half of the query has an index.
 var dayIsTaken = statement{"day_is_taken", `SELECT
 	EXISTS (SELECT FROM timer_history_default WHERE marked_at IS NULL AND expires_at >= $1::timestamptz AND expires_at < $2::timestamptz)
 	OR EXISTS (SELECT FROM timer_history_default WHERE marked_at IS NOT NULL AND expires_at >= $1 AND expires_at < $2)`}
 
-// days is what selectDays tells.
+// days has the results of selectDays.
 type days struct {
-	// there are the parts that exist, in order; now is the database's.
+	// there are the existing parts, in order. now is the database's time.
 	there []part
 	now   timer.Millis
-	// first and last are the days that parts should hold.
+	// first and last are the first and the last day that parts should cover.
 	first, last time.Time
-	// wait for another process that is at the days.
+	// wait is set if a change should wait for another process that changes parts.
 	wait bool
 }
 
-// missing are the parts to be made.
+// missing returns the parts to create.
 func (d *days) missing() (out []part) {
 	count := int(d.last.Sub(d.first)/day) + 1
 	width := (count + mostParts - 1) / mostParts
@@ -108,7 +109,7 @@ func (d *days) missing() (out []part) {
 		}
 		p := part{from, width}
 		if len(there) > 0 && there[0].from.Before(p.to()) {
-			// Up to the next one, which may hold this very day.
+			// The new part ends where the next existing part begins, which may be at this day.
 			p.days = int(there[0].from.Sub(from) / day)
 		}
 		if p.days > 0 {
@@ -121,10 +122,9 @@ func (d *days) missing() (out []part) {
 	return out
 }
 
-// keepDays drops the parts whose days are over and makes those to come, for history that is kept for as long as any
-// namespace says, or ahead. A day is over when both the caller's clock and the database's say so: one
-// clock that runs ahead must not take history away from everybody. It returns how many rows it dropped, and
-// what was in the way.
+// keepDays drops the parts whose days are over and creates parts for the coming days, as far ahead as the longest
+// retention of a namespace or ahead. A day is over when it is over by both the caller's clock and the database's: if
+// one clock is ahead, history must not be lost for everyone. It returns how many rows it dropped, and the first error.
 func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration, wait bool) (dropped int, err error) {
 	const op = "keep days of history"
 	if err := s.enter(ctx, op); err != nil {
@@ -149,16 +149,16 @@ func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Durat
 	return dropped, err
 }
 
-// makeDays makes days. Nothing is over at the beginning of time, so none is dropped.
+// makeDays creates parts. It drops none, because no day is over at the earliest time.
 func (s *Store) makeDays(ctx context.Context) {
 	_, trouble := s.keepDays(ctx, timer.MinMillis, 0, false)
 	s.logDays(ctx, trouble)
 }
 
-// makeDaysFor makes days before history that is kept for as long as retention is written. Without its day, history goes
-// to the default partition, where it is in the way of that day until it has expired.
+// makeDaysFor creates parts before a namespace with a longer retention is written. Rows without a part go to the
+// default partition, and their part cannot be created until they have expired.
 func (s *Store) makeDaysFor(ctx context.Context, retention time.Duration) {
-	const tries = 10 // another process may be at it for a while, and cut them in its own way
+	const tries = 10 // another process may change parts at the same time and create different ones
 	var trouble error
 	for range tries {
 		if _, trouble = s.keepDays(ctx, timer.MinMillis, retention, true); !errors.Is(trouble, errOthers) {
@@ -185,7 +185,8 @@ func (c *conn) days(ctx context.Context, ahead time.Duration) (d days, err error
 	return d, err
 }
 
-// changeDays goes on with the next part if one cannot be changed, and returns the first reason, or the one to give up.
+// changeDays drops and creates parts. If one part cannot be changed, it continues with the next. It returns the first
+// error, or the error for which it stopped.
 func (c *conn) changeDays(ctx context.Context, d *days, now timer.Millis) (dropped int, err error) {
 	for _, p := range d.there {
 		if timer.FromTime(p.to()) > now {
@@ -193,7 +194,7 @@ func (c *conn) changeDays(ctx context.Context, d *days, now timer.Millis) (dropp
 		}
 		rows, failure := c.dropPart(ctx, p, d.wait)
 		dropped += rows
-		if giveUp(ctx, failure) && code(failure) != queryCanceled { // one that takes too long is no reason to make none
+		if giveUp(ctx, failure) && code(failure) != queryCanceled { // a drop that takes too long must not prevent the creation of parts
 			return dropped, failure
 		}
 		err = cmp.Or(err, failure)
@@ -214,7 +215,7 @@ var (
 	errOthers = errors.New("another process is at it")
 )
 
-// giveUp reports whether the other days need not be tried: the reason is not one day's.
+// giveUp reports whether the error is not specific to one part, so that changes of other parts would fail too.
 func giveUp(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, errors.Is(err, errMarked), errors.Is(err, errTaken):
@@ -230,8 +231,8 @@ func giveUp(ctx context.Context, err error) bool {
 	}
 }
 
-// A change waits this long for statements that use the tables, and others wait behind it; then it may take
-// this long, since making a day reads the default partition through.
+// patience limits a change: how long it waits for its locks, while other statements wait behind it, and then how long
+// it may take, because creating a part reads the whole default partition.
 var patience = []string{"SET LOCAL lock_timeout = '200ms'", "SET LOCAL statement_timeout = '1s'"}
 
 func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
@@ -255,21 +256,21 @@ func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
 		return err
 	})
 	if code(err) == overlappingPartition {
-		// Made since the parts were read, and cut in another way.
+		// Another process created different parts after this one read them.
 		return fmt.Errorf("make %s: %w: %w", name, errOthers, err)
 	}
 	return err
 }
 
-// dropPart drops a part, unless rows in it are still marked: those are announced first.
+// dropPart drops a part, unless it has rows with outbox entries, which must be published first.
 func (c *conn) dropPart(ctx context.Context, p part, wait bool) (rows int, err error) {
 	name := p.table()
 	table := pgx.Identifier{name}.Sanitize()
-	// Beforehand, while nobody waits: a part that is over has long left the memory of the server.
+	// Count before locking, because the part's pages are usually no longer in the server's memory.
 	count, err := c.countPart(ctx, name, table)
 	if err == nil {
 		err = c.changePart(ctx, name, true, wait, func(tx pgx.Tx) error {
-			// The parent first, as all others lock them.
+			// Lock the parent first, in the order of all other transactions.
 			if _, err := tx.Exec(ctx, "LOCK TABLE ONLY timer_history IN ACCESS EXCLUSIVE MODE"); err != nil {
 				return err
 			}
@@ -294,7 +295,7 @@ func (c *conn) dropPart(ctx context.Context, p part, wait bool) (rows int, err e
 	return rows, nil
 }
 
-// countPart tells about how many rows a part has.
+// countPart returns the approximate number of rows of a part.
 func (c *conn) countPart(ctx context.Context, name, table string) (rows int, err error) {
 	err = c.pooled.QueryRow(ctx, fmt.Sprintf(`SELECT CASE WHEN reltuples > 0 THEN reltuples::bigint
 	ELSE (SELECT count(*) FROM (SELECT FROM %s LIMIT %d) AS counted) END FROM pg_class WHERE oid = to_regclass('%s')`,
@@ -305,8 +306,8 @@ func (c *conn) countPart(ctx context.Context, name, table string) (rows int, err
 	return rows, err
 }
 
-// changePart runs a change of a part that is there, or is not, unless another process is at the days or has
-// changed it already.
+// changePart runs a change of a part that must exist (there) or must not exist, unless another process is changing
+// parts or has already made the change.
 func (c *conn) changePart(ctx context.Context, name string, there, wait bool, run func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c.pooled, func(tx pgx.Tx) error {
 		for _, limit := range patience {
@@ -326,7 +327,7 @@ func (c *conn) changePart(ctx context.Context, name string, there, wait bool, ru
 	})
 }
 
-// lockDays keeps other processes from the days, or says that one is there.
+// lockDays takes the lock for changes of parts, or returns errOthers if another process has it.
 func lockDays(ctx context.Context, tx pgx.Tx, wait bool) error {
 	if wait {
 		_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", daysLock)

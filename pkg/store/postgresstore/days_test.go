@@ -20,7 +20,7 @@ import (
 
 const dayMillis = timer.Millis(24 * 60 * 60 * 1000)
 
-// ended makes timers and ends them at an instant, with history for a day.
+// ended creates timers and finishes them at a time, with history for a day.
 func ended(t *testing.T, s *Store, at timer.Millis, kind store.FinishKind, ids ...string) {
 	t.Helper()
 	var items []store.Finish
@@ -40,7 +40,7 @@ func ended(t *testing.T, s *Store, at timer.Millis, kind store.FinishKind, ids .
 	}
 }
 
-// makeDayOf makes the day of what expires at an instant, as somebody did when that was to come.
+// makeDayOf creates the day's partition for rows that expire at a time, as another process would have done earlier.
 func makeDayOf(t *testing.T, inside string, expiry timer.Millis) (table string) {
 	t.Helper()
 	from := expiry.Time().Truncate(day)
@@ -66,7 +66,7 @@ func count(t *testing.T, address, query string) (n int) {
 const (
 	inDefault = "SELECT count(*) FROM timer_history_default"
 	inDead    = "SELECT count(*) FROM timer_history_dead"
-	// dayTables are the days and the default partition.
+	// dayTables counts the partitions of days and the default partition.
 	dayTables = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'timer_history'::regclass AND inhrelid <> 'timer_history_dead'::regclass"
 )
 
@@ -79,13 +79,13 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		makeDayOf(t, inside, at+dayMillis)
 		ended(t, s, at, store.FinishDone, "a", "b", "c")
 		ended(t, s, at, store.FinishDead, "dead")
-		// Until schema 6 dead timers lay in the days, too.
+		// Before schema 6, dead timers were in the partitions of days, too.
 		execute(t, inside, "UPDATE timer_history SET expires_at = dead_until, dead_until = NULL WHERE outcome = 'dead'")
 		if n := count(t, inside, inDefault) + count(t, inside, inDead); n != 0 {
 			t.Errorf("%d rows lie beside the days", n)
 		}
 		days := count(t, inside, dayTables)
-		// The day is over, but nobody was told of the dead timer.
+		// The day is over, but the dead timer has an outbox entry.
 		if n, err := s.Purge(t.Context(), present, 1); n != 0 || err != nil {
 			t.Errorf("purge of a day with a mark: %d, %v", n, err)
 		}
@@ -96,7 +96,7 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		if err := s.Announced(t.Context(), []store.Mark{notices[0].Mark}); err != nil {
 			t.Fatal(err)
 		}
-		// The limit is about rows; a day goes as a whole.
+		// The limit applies to deleted rows, not to dropped partitions.
 		if n, err := s.Purge(t.Context(), present.Add(daysAgain), 1); n != 4 || err != nil {
 			t.Errorf("purge: %d, %v; want the 4 rows of the day", n, err)
 		}
@@ -106,7 +106,7 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		if entries, err := s.History(t.Context(), at, putOf("a", at).Ref, 10); len(entries) != 0 || err != nil {
 			t.Errorf("history of a purged day: %+v, %v", entries, err)
 		}
-		// What has no day is kept all the same.
+		// Rows without a day's partition are kept, too.
 		ended(t, s, at, store.FinishDone, "d")
 		if entries, err := s.History(t.Context(), at, putOf("d", at).Ref, 10); len(entries) != 1 || err != nil {
 			t.Errorf("history after that: %+v, %v", entries, err)
@@ -114,7 +114,8 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 	})
 }
 
-// TestDeadTimersAreKeptApart: their retention adds no partitions and delays no drop, and they are deleted row by row.
+// TestDeadTimersAreKeptApart: the retention of dead timers adds no partitions and delays no drop. They are deleted row
+// by row.
 func TestDeadTimersAreKeptApart(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -123,7 +124,7 @@ func TestDeadTimersAreKeptApart(t *testing.T) {
 		at := present - 3*dayMillis
 		makeDayOf(t, inside, at+dayMillis)
 		ended(t, s, at, store.FinishDone, "done")
-		ended(t, s, at, store.FinishDead, "a", "b", "c") // which expired two days ago
+		ended(t, s, at, store.FinishDead, "a", "b", "c") // expired two days ago
 		ended(t, s, present, store.FinishDead, "kept")
 		if n, rest := count(t, inside, inDead), count(t, inside, inDefault); n != 4 || rest != 0 {
 			t.Errorf("%d dead timers are apart, and %d rows beside the days; want 4 and 0", n, rest)
@@ -190,7 +191,7 @@ func TestADayThatIsInUseIsLeftForTheNextTime(t *testing.T) {
 	})
 }
 
-// TestAFastClockDropsNoDay: history that others still see is not one process's to take away.
+// TestAFastClockDropsNoDay: one process whose clock is ahead must not drop history that has not expired for others.
 func TestAFastClockDropsNoDay(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -209,8 +210,8 @@ func TestAFastClockDropsNoDay(t *testing.T) {
 	})
 }
 
-// TestRowsInTheWayOfADay: history beside the days keeps its day from being made. That is told once, asks
-// nothing of the tables, and keeps neither rows from being removed nor other days from being made.
+// TestRowsInTheWayOfADay: a day's partition cannot be created while the default partition has rows of the day. The
+// store logs this once, takes no locks for it, and still deletes rows and creates the other days.
 func TestRowsInTheWayOfADay(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -243,7 +244,7 @@ func TestRowsInTheWayOfADay(t *testing.T) {
 	})
 }
 
-// TestDaysAreThereBeforeLongerHistory: a namespace that keeps history for longer has its days at once.
+// TestDaysAreThereBeforeLongerHistory: the partitions for a longer retention exist when the namespace is written.
 func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -271,7 +272,7 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 	})
 }
 
-// TestADayThatCannotBeDroppedInTime keeps those to come from nothing.
+// TestADayThatCannotBeDroppedInTime: the partitions of coming days are created nevertheless.
 func TestADayThatCannotBeDroppedInTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -296,7 +297,7 @@ func TestADayThatCannotBeDroppedInTime(t *testing.T) {
 	})
 }
 
-// TestPartsOfSeveralDaysAreDropped when the last of their days is over.
+// TestPartsOfSeveralDaysAreDropped: after the last of their days.
 func TestPartsOfSeveralDaysAreDropped(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -321,7 +322,8 @@ func TestPartsOfSeveralDaysAreDropped(t *testing.T) {
 	})
 }
 
-// TestOneProcessLooksAfterTheDays: beside another one, nothing is done and nobody waits.
+// TestOneProcessLooksAfterTheDays: while another process changes partitions, this one changes nothing and does not
+// wait.
 func TestOneProcessLooksAfterTheDays(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -349,7 +351,8 @@ func TestOneProcessLooksAfterTheDays(t *testing.T) {
 	})
 }
 
-// TestLongerHistoryWaitsForItsDays: another process is at the days just then. What it makes meanwhile is cut in another way.
+// TestLongerHistoryWaitsForItsDays: another process is changing partitions at the same time, and creates different
+// ones.
 func TestLongerHistoryWaitsForItsDays(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -402,7 +405,7 @@ func TestPartsAreReadFromTheirNames(t *testing.T) {
 	}
 }
 
-// TestPartsHoldEveryDayToCome plays two years, in which history is kept for longer and for shorter.
+// TestPartsHoldEveryDayToCome simulates two years, in which the retention becomes longer and shorter.
 func TestPartsHoldEveryDayToCome(t *testing.T) {
 	today := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	retention, most := day, 0
@@ -438,7 +441,7 @@ func TestPartsHoldEveryDayToCome(t *testing.T) {
 	}
 }
 
-// TestMissingPartsFitBetweenOthers: a hole that is shorter than a part is filled, and a day is in one part.
+// TestMissingPartsFitBetweenOthers: a gap that is shorter than a part is filled, and a day is in only one part.
 func TestMissingPartsFitBetweenOthers(t *testing.T) {
 	today := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	d := days{
@@ -451,7 +454,7 @@ func TestMissingPartsFitBetweenOthers(t *testing.T) {
 	}
 }
 
-// TestInstantsKeepTheirOrder: what PostgreSQL cannot tell apart becomes infinite, and never the other way.
+// TestInstantsKeepTheirOrder: times outside PostgreSQL's range become infinite, and no other times do.
 func TestInstantsKeepTheirOrder(t *testing.T) {
 	rising := []timer.Millis{
 		store.MinKey().DueAt, timer.MinMillis, -1, 0, 1, epoch - 1, epoch, epoch + 1, now, timer.MaxMillis, timer.Never,

@@ -8,12 +8,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// A poll is one statement. It looks at the first row behind each cursor, under the shard's fence, and goes
-// on only in shards where that one is due: a poll of idle shards costs one index probe each. The answer has
-// two parts: for each shard whose claim holds, the key of its first row; then the rows, shard by shard as asked. The first
-// part has no revisions.
+// A poll is one statement. It reads the first row after each cursor if the claim is the shard's newest, and reads
+// further rows only of shards where that row is due: a poll of idle shards costs one index probe per shard. The answer
+// has two parts: for each shard whose claim is the newest, the key of its first row; then the rows, in the order of the
+// query's shards. Rows of the first part have no revision.
 const (
-	// firstOf is one index probe: the range behind a cursor. The index holds nothing that is parked.
+	// firstOf is one index probe: the first row after a cursor. The index does not contain parked rows.
 	firstOf = `FROM timers t WHERE t.shard_id = a.shard_id AND (t.due_at, t.timer_uuid) > (a.after_due, a.after_uuid)
 		AND t.status <> 'parked' ORDER BY t.due_at, t.timer_uuid LIMIT 1`
 
@@ -22,8 +22,8 @@ const (
 	inOrder    = "ORDER BY t.due_at, t.timer_uuid LIMIT"
 )
 
-// firsts is the first part, with a WITH in front that the second part may use, in the order asked. more are
-// further parameters of each shard, and their names.
+// firsts returns the first part of the statement. Its WITH clause is also used by the second part. It keeps the order
+// of the query. more are further parameters of each shard, and names are their names.
 func firsts(more, names string) string {
 	return `WITH firsts AS MATERIALIZED (
 	SELECT a.place, a.shard_id, a.after_due, a.after_uuid` + names + `, f.due_at, f.timer_uuid
@@ -39,8 +39,8 @@ UNION ALL
 `
 }
 
-// dueTimers: $6 the horizon, $7 rows a shard and one more, $8 rows in all and some more. Behind the rows of
-// a shard comes the first one beyond the horizon.
+// dueTimers: $6 is the horizon, $7 the rows per shard plus one, $8 the rows in all plus some more. The rows of a shard
+// are followed by the first one after the horizon.
 var dueTimers = statement{"due_timers", firsts("", "") + `(SELECT f.place, r.* FROM firsts f CROSS JOIN LATERAL (
 	(SELECT ` + rowColumns + " FROM timers t WHERE " + behind + " AND t.due_at <= $6::timestamptz " + inOrder + ` $7::bigint)
 	UNION ALL
@@ -57,8 +57,8 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	args := append(claimArgs(n, func(i int) store.Claim { return q.Shards[i].Claim }),
 		keyDues(n, after), keyUUIDs(n, after), instantValue(q.Horizon),
 		int8Value(int64(q.PerShard)+1),
-		// Of each shard, two rows may be read that are not answered. So whatever is cut off here, there
-		// is no room for it.
+		// Up to two rows of each shard are read but not returned. So with this limit, a row that the limit cuts off has
+		// no room in the answer.
 		int8Value(int64(q.Total)+2*int64(n)+1))
 	var looks []look
 	err := s.read(ctx, "read due timers", func(c *conn) error {
@@ -81,11 +81,11 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	return out, nil
 }
 
-// look is what such a statement tells of one shard.
+// look is the result of such a statement for one shard.
 type look struct {
-	// holds: the claim is the shard's newest.
+	// holds is set if the claim is the shard's newest.
 	holds bool
-	// first is the first key behind the cursor; its DueAt is Never if there is none.
+	// first is the first key after the cursor. Its DueAt is Never if there is none.
 	first store.Key
 	rows  []store.DueRow
 }
@@ -114,7 +114,7 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 	}}
 }
 
-// due makes the answer for one shard, of at most limit rows.
+// due returns the answer for one shard, with at most limit rows.
 func (l *look) due(claim store.Claim, horizon timer.Millis, limit int) store.DueShard {
 	answer := store.DueShard{NextDueAt: l.first.DueAt, Cut: l.first.DueAt <= horizon}
 	for i := range l.rows {
@@ -126,7 +126,7 @@ func (l *look) due(claim store.Claim, horizon timer.Millis, limit int) store.Due
 		}
 	}
 	if len(l.rows) > 0 && limit > 0 {
-		// Nothing lies behind the last row.
+		// There is no row after the last one.
 		answer.NextDueAt, answer.Cut = timer.Never, false
 	}
 	return capped(answer, l.rows)

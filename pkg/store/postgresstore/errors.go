@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// The codes of PostgreSQL that mean something here (appendix A of its manual).
+// The error codes of PostgreSQL that this package uses (appendix A of PostgreSQL's manual).
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -29,11 +29,11 @@ const (
 	queryCanceled        = "57014"
 	diskFull             = "53100"
 
-	classData       = "22" // a value that the column cannot hold
+	classData       = "22" // a value that the column cannot store
 	classConstraint = "23"
 )
 
-// code returns the server's code for an error; empty if the server did not tell of it.
+// code returns the server's error code, or "" if the error was not reported by the server.
 func code(err error) string {
 	var told *pgconn.PgError
 	if !errors.As(err, &told) {
@@ -42,7 +42,8 @@ func code(err error) string {
 	return told.Code
 }
 
-// again reports whether the same transaction may succeed if it runs anew: it met others and had to give way.
+// again reports whether the same transaction may succeed if it runs again: it failed because of concurrent
+// transactions.
 func again(err error) bool {
 	switch code(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation, lockNotAvailable:
@@ -52,14 +53,14 @@ func again(err error) bool {
 	}
 }
 
-// aborted reports whether the server has said that the transaction did not happen. A FATAL or PANIC ends
-// the connection wherever it was, perhaps just behind a commit.
+// aborted reports whether the server has reported that the transaction was not committed. FATAL and PANIC do not count:
+// they end the connection at any time, perhaps just after a commit.
 func aborted(err error) bool {
 	var told *pgconn.PgError
 	return errors.As(err, &told) && told.SeverityUnlocalized == "ERROR"
 }
 
-// failed translates an error of the driver. maybe says that a commit was on its way when it came.
+// failed translates an error of the driver. maybe is set if a commit may have been sent.
 func failed(ctx context.Context, err error, maybe bool) error {
 	var unsent *notSentError
 	sentinel := store.ErrUnavailable
@@ -77,8 +78,8 @@ func failed(ctx context.Context, err error, maybe bool) error {
 	return fmt.Errorf("%w: %w", sentinel, err)
 }
 
-// halfDone is the error of a batch whose first statement stands and whose rest failed. The cause is told and not
-// wrapped: of itself it may say that nothing was applied.
+// halfDone is the error of a batch whose first statement was committed and whose second one failed. It quotes the cause
+// and does not wrap it, because the cause may be an error that means that nothing was applied.
 func halfDone(err error) error {
 	if errors.Is(err, store.ErrOutcomeUnknown) {
 		return err

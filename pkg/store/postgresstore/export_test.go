@@ -8,19 +8,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 )
 
-// NewDatabase makes a database on a server, which is removed at the end of the test; it has no schema.
+// NewDatabase creates a database without a schema on a server. It is dropped at the end of the test.
 func NewDatabase(tb testing.TB, address string) (inside string) {
 	tb.Helper()
 	return newDatabase(tb, address)
 }
 
-// MigratedDatabase makes one with the schema.
+// MigratedDatabase creates a database with the schema.
 func MigratedDatabase(tb testing.TB, address string) (inside string) {
 	tb.Helper()
 	return migrated(tb, address)
 }
 
-// Occupy takes all connections that calls share.
+// Occupy takes all connections that calls share, until release is called.
 func (s *Store) Occupy(tb testing.TB) (release func()) {
 	tb.Helper()
 	var all []*pgxpool.Conn
@@ -40,7 +40,7 @@ func (s *Store) Occupy(tb testing.TB) (release func()) {
 	}
 }
 
-// SetListLimits makes every page of a list meet limits that otherwise need thousands of timers.
+// SetListLimits sets the limits of lists, so that pages reach them with a few timers. The defaults need thousands.
 func (s *Store) SetListLimits(looked, sorted, chunk int) {
 	s.listLimits = relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// fightSeconds sets how long TestTwoOwnersFight goes on: "30s" by hand.
+// fightSeconds is the environment variable with the duration of TestTwoOwnersFight, such as "30s".
 const fightSeconds = "TIMERBUS_FENCE_FIGHT"
 
-// TestTwoOwnersFight lets two processes take a shard from each other all the time (I5). An advance is stale
-// if another claim had been answered before it began; none may succeed, and none may be lost.
+// TestTwoOwnersFight: two processes claim a shard from each other all the time (I5). An advance is stale if another
+// claim was answered before it began. No stale advance may succeed, and no successful one may be lost.
 func TestTwoOwnersFight(t *testing.T) {
 	length := 2 * time.Second
 	if text := os.Getenv(fightSeconds); text != "" {
@@ -53,7 +53,7 @@ func TestTwoOwnersFight(t *testing.T) {
 	})
 }
 
-// TestI5_AnAdvanceWaitsForATakeOver that has not committed yet, and is fenced then.
+// TestI5_AnAdvanceWaitsForATakeOver: an advance waits for a claim that is not committed yet, and is then fenced.
 func TestI5_AnAdvanceWaitsForATakeOver(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -94,15 +94,15 @@ func TestI5_AnAdvanceWaitsForATakeOver(t *testing.T) {
 
 const fought shard.ID = 7
 
-// fight counts what happens.
+// fight counts the results.
 type fight struct {
 	end time.Time
-	// newest is the newest version that has been answered, highest the highest watermark.
+	// newest is the newest version that was answered, highest the highest watermark.
 	newest, highest, next                 atomic.Int64
 	claims, tried, refused, stale, broken atomic.Int64
 }
 
-// owner claims, and advances until it is fenced.
+// owner claims the shard, and advances until it is fenced.
 func (f *fight) owner(t *testing.T, s *Store, incarnation timer.UUID) {
 	for time.Now().Before(f.end) {
 		claimed, err := s.Claim(t.Context(), now, store.Owner{Incarnation: incarnation, Node: "fighter"}, []shard.ID{fought})
@@ -112,7 +112,7 @@ func (f *fight) owner(t *testing.T, s *Store, incarnation timer.UUID) {
 		}
 		f.claims.Add(1)
 		raise(&f.newest, claimed[0].Claim.Version)
-		// It goes on after it is refused, which a scheduler would not.
+		// It continues after it is fenced, which a scheduler would not do.
 		for range 8 {
 			if err := f.advance(t, s, claimed[0].Claim); err != nil {
 				t.Error(err)
@@ -145,7 +145,7 @@ func (f *fight) advance(t *testing.T, s *Store, claim store.Claim) error {
 	return nil
 }
 
-// raise makes a value at least v.
+// raise sets a value to v if v is larger.
 func raise(value *atomic.Int64, v int64) {
 	for {
 		old := value.Load()

@@ -9,9 +9,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// removeTimers ends timers in one statement: the rows go, by their places in their shards and under their guards, and
-// leave history, without travelling. It takes only what needs no second thought: a row that is where it was
-// seen, and whose attempt is not in history.
+// removeTimers finishes timers in one statement: it deletes the rows by their keys and guards and writes history,
+// without sending them to the client. It handles only the simple cases: the row is at the expected due_at, and its
+// attempt is not in history.
 var removeTimers = statement{"remove_timers", `WITH gone AS (
 	DELETE FROM timers t
 	USING unnest($2::bigint[], $3::timestamptz[], $4::uuid[], $5::bigint[], $6::bigint[], $7::integer[], $8::text[],
@@ -39,8 +39,8 @@ var removeTimers = statement{"remove_timers", `WITH gone AS (
 )
 SELECT place FROM gone`}
 
-// Finish implements store.Outcomes. Nearly all outcomes are of timers that end, and nearly all of those go
-// in one statement. What is left is done under the locks of its rows.
+// Finish implements store.Outcomes. Nearly all outcomes are final, and one statement handles nearly all of these. The
+// remaining items are applied with their rows locked.
 func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -81,7 +81,8 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	return out, nil
 }
 
-// splitEnds finds the items that end a timer which the batch names once, sorted by row, and all others.
+// splitEnds returns the items with a final outcome of a timer that occurs once in the batch, sorted by row, and all
+// other items.
 func splitEnds(items []store.Finish) (ends, rest []int) {
 	times := make(map[store.Ref]int, len(items))
 	for i := range items {
@@ -131,7 +132,7 @@ func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool)
 	}
 }
 
-// outcomeOf is what history calls a kind; empty for those it does not tell of.
+// outcomeOf returns the outcome of a kind in history, or "" if the kind writes no history.
 func outcomeOf(kind store.FinishKind) store.Outcome {
 	switch kind {
 	case store.FinishDone:
@@ -149,7 +150,7 @@ func outcomeOf(kind store.FinishKind) store.Outcome {
 
 func expiresAt(r *store.Record) timer.Millis { return r.FinishedAt.Add(r.KeepFor) }
 
-// finishLocked applies the items at the given places under the locks of their rows, and commits.
+// finishLocked locks the rows of the items at the given places, applies the items, and commits.
 func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items []store.Finish, places []int, out []error) error {
 	refs := make([]store.Ref, len(places))
 	for i, place := range places {
@@ -220,7 +221,8 @@ func (s *slot) finish(now timer.Millis, f *store.Finish) error {
 	return nil
 }
 
-// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+// tell writes the result of an attempt into the timer. It resets the starts, because the timer did not kill its
+// dispatcher.
 func tell(t *timer.Timer, r *store.Record) {
 	t.Attempts = r.Attempt
 	t.Starts = 0
@@ -229,7 +231,7 @@ func tell(t *timer.Timer, r *store.Record) {
 	t.LastError = errorText(r.Error)
 }
 
-// historyOf is what an outcome leaves of a timer.
+// historyOf returns the history row of an outcome.
 func historyOf(t *timer.Timer, now timer.Millis, f *store.Finish) *historyRow {
 	h := &historyRow{
 		entry: store.HistoryEntry{
@@ -260,7 +262,7 @@ func historyOf(t *timer.Timer, now timer.Millis, f *store.Finish) *historyRow {
 	return h
 }
 
-// endsRecent reports whether the end of a life may lie before the end of the one before it.
+// endsRecent reports whether finishedAt of a final outcome may be before that of the previous final outcome.
 func endsRecent(was *timer.Timer, f *store.Finish) bool {
 	return was.UpdatedAt > f.Record.FinishedAt.Add(-store.EndMargin)
 }

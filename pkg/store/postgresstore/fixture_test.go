@@ -22,7 +22,7 @@ const now = timer.Millis(1_800_000_000_000)
 
 var block = shard.Block{Base: 0, Count: 16}
 
-// eachServer runs a subtest on every server there is (servers in server_test.go says which must be).
+// eachServer runs a subtest on every available server. server_test.go documents which servers are required.
 func eachServer(t *testing.T, run func(t *testing.T, address string)) {
 	t.Helper()
 	found := false
@@ -40,13 +40,13 @@ func eachServer(t *testing.T, run func(t *testing.T, address string)) {
 	}
 }
 
-// newDatabase makes one that is removed in the end, without a schema.
+// newDatabase creates a database without a schema, which is dropped at the end of the test.
 func newDatabase(tb testing.TB, address string) (inside string) {
 	tb.Helper()
 	return copyDatabase(tb, address, "template1")
 }
 
-// migrated makes a database with the schema.
+// migrated creates a database with the schema.
 func migrated(tb testing.TB, address string) (inside string) {
 	tb.Helper()
 	return copyDatabase(tb, address, templates.on(tb, address))
@@ -70,13 +70,13 @@ func urlOf(tb testing.TB, address, name string) string {
 	return at.String()
 }
 
-// templates are databases with the schema and no rows, one on each server. To copy one takes a fraction of the time of the
+// templates are databases with the schema and no rows, one per server. Copying one takes a fraction of the time of the
 // migrations. TestMain drops them.
 var templates migratedTemplates
 
 type migratedTemplates struct {
 	mu    sync.Mutex
-	names map[string]string // by the server's address
+	names map[string]string // by server address
 }
 
 func (m *migratedTemplates) on(tb testing.TB, address string) (name string) {
@@ -123,10 +123,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// execute runs statements on a connection of its own.
+// execute runs statements on a new connection.
 func execute(tb testing.TB, address string, statements ...string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute) // cleanups run it, too
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute) // cleanups call it, too
 	defer cancel()
 	c, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -154,7 +154,7 @@ func openStore(t *testing.T, address string) *Store {
 	return s
 }
 
-// putOf makes a create whose revision is made from its id, so that one id always has the same one.
+// putOf returns a create whose revision is computed from its id, so that an id always has the same revision.
 func putOf(id string, executeAt timer.Millis) store.Put {
 	uuid := timer.UUIDOf("default", id)
 	revision := timer.Revision(1)
@@ -185,7 +185,7 @@ func finishOf(p store.Put, kind store.FinishKind) store.Finish {
 	}
 }
 
-// seed writes n timers, of which a tenth each is parked, done and dead.
+// seed writes n timers. A tenth of them is parked, a tenth done, and a tenth dead.
 func seed(t *testing.T, s *Store, n int) {
 	t.Helper()
 	const batch = 10_000

@@ -11,7 +11,7 @@ import (
 var (
 	selectLive = statement{"select_live", "SELECT " + timerColumns + " FROM timers t WHERE t.shard_id = $1 AND t.timer_uuid = $2"}
 
-	// selectEnds finds how timers last ended. For each it sorts the history of that one timer.
+	// selectEnds reads the last final outcome of each timer. For each timer it sorts the history of that timer only.
 	//nolint:unqueryvet // the columns are named inside
 	selectEnds = statement{"select_ends", `SELECT e.* FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
 CROSS JOIN LATERAL (
@@ -25,8 +25,8 @@ FROM timer_history h WHERE shard_id = $1 AND timer_uuid = $2 AND ` + unexpired("
 ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT $4`}
 )
 
-// Get implements store.Timers. A timer that is done has lost its payload; a dead one has kept it. The two
-// looks need no common snapshot: a timer that ends between them is found by the second.
+// Get implements store.Timers. The result has no payload if the timer is done, but has it if the timer is dead. The two
+// reads need no common snapshot: if the timer is finished between them, the second read finds it.
 func (s *Store) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
 	var t timer.Timer
 	var found bool
@@ -55,7 +55,7 @@ func refValues(ref store.Ref) [][]byte {
 	return [][]byte{int8Value(int64(ref.Shard)), uuidValue(ref.UUID)}
 }
 
-// endsCall reads how timers ended.
+// endsCall reads the last final outcomes of timers.
 func endsCall(now timer.Millis, refs []store.Ref, found func(store.Ref, *timer.Timer)) call {
 	var scan scanner
 	return call{

@@ -11,8 +11,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// TestABatchThatIsHalfDoneIsUnknown: its first statement stands, and a row that somebody else holds keeps its
-// second from happening. Whoever is told that nothing was applied takes what was applied for somebody else's.
+// TestABatchThatIsHalfDoneIsUnknown: its first statement is committed, and its second one fails, because another
+// transaction has locked a row. A caller that gets ErrUnavailable would attribute the committed changes to another
+// writer.
 func TestABatchThatIsHalfDoneIsUnknown(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)

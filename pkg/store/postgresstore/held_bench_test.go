@@ -16,10 +16,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// BenchmarkHeldSnapshot compresses 20 minutes of a scheduler's work: in each of 1,200 seconds, timers fire and every
-// watermark advances. With held=true, a REPEATABLE READ transaction stays open, so that no dead row version is
-// removed. It prints how long a session's question about its 64 shards takes: the median, p99, and the minimum, which
-// other work on the machine disturbs least. sweep is Overdue from the first key, floor is Overdue from a minute ago.
+// BenchmarkHeldSnapshot simulates 20 minutes of a scheduler's work: in each of 1,200 seconds, timers fire and every
+// watermark advances. With held=true, a REPEATABLE READ transaction stays open, so that no dead row version is removed.
+// It reports how long a session's queries about its 64 shards take: the median, p99, and the minimum, which other load
+// on the machine affects least. sweep is Overdue from the first key, floor is Overdue from a minute ago.
 func BenchmarkHeldSnapshot(b *testing.B) {
 	for _, server := range servers(b) {
 		for _, held := range []bool{false, true} {
@@ -98,7 +98,7 @@ type heldRun struct {
 
 func (h *heldRun) now() timer.Millis { return benchNow.Add(time.Duration(h.seconds) * time.Second) }
 
-// write makes timers that are due from now + ahead on, one each millisecond.
+// write creates timers that are due from now + ahead on, one per millisecond.
 func (h *heldRun) write(b *testing.B, n int, ahead time.Duration) (all []store.Put) {
 	b.Helper()
 	for len(all) < n {

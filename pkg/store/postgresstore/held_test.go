@@ -12,8 +12,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestHeldSnapshot counts the pages that polls, sweeps and advances read. While a transaction keeps every dead row version,
-// they must not grow with the number of advances, nor with the number of timers that fired before the key to start from.
+// TestHeldSnapshot counts the pages that polls, sweeps and advances read. While a transaction prevents the removal of
+// dead row versions, the number of pages must not grow with the number of advances, nor with the number of timers that
+// fired before the first key of the read.
 func TestHeldSnapshot(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)

@@ -10,19 +10,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// History is unique by (shard, uuid, generation, attempt), across partitions, where no index can see to it.
-// What can is the timer's row: history is written only by a transaction that removes or changes the row. If
-// somebody else wrote history of the timer since this transaction's snapshot, then the row has changed
-// since, too, and the transaction fails and runs again. So what its snapshot shows of history is all there is.
+// History is unique by (shard, uuid, generation, attempt), across partitions, where no index can ensure it. The timer's
+// row ensures it: history is written only by a transaction that deletes or changes the row. If another transaction
+// wrote history of the timer since this transaction's snapshot, it also changed the row, so this transaction fails and
+// runs again. So the snapshot shows all history of the timer.
 
 var (
-	// giveWay takes out what is not final.
+	// giveWay deletes history of the same attempt that is not final.
 	giveWay = statement{"give_way", `DELETE FROM timer_history h
 USING unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[]) AS a(shard_id, timer_uuid, generation, attempt)
 WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt
 	AND h.outcome = 'failed'`}
 
-	// insertHistory leaves alone what is final.
+	// insertHistory inserts nothing if the attempt has final history.
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
 	started_at, finished_at, status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at,
@@ -43,7 +43,8 @@ WHERE NOT EXISTS (SELECT FROM timer_history h
 	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt)`}
 )
 
-// unexpired holds for a history row h that has not expired at the instant. Dead timers are in no day of expires_at.
+// unexpired returns the condition that a history row h has not expired at the time. Dead timers expire at dead_until
+// and not at expires_at.
 func unexpired(instant string) string {
 	return "h.expires_at > " + instant + " AND (h.dead_until IS NULL OR h.dead_until > " + instant + ")"
 }
@@ -51,8 +52,8 @@ func unexpired(instant string) string {
 // endMargin is store.EndMargin as an interval.
 var endMargin = fmt.Sprintf("interval '%d milliseconds'", store.EndMargin.Milliseconds())
 
-// finishedAt is the finished_at of an attempt a: where the condition holds, at least a millisecond after the end of the
-// timer's life before. now is the present in the statement.
+// finishedAt returns the expression for finished_at of an attempt a: if the condition is true, at least a millisecond
+// after the timer's previous final outcome. now is the statement's parameter for the present time.
 func finishedAt(condition, now string) string {
 	return `CASE WHEN ` + condition + ` THEN greatest(a.finished_at, (
 		SELECT max(h.finished_at) + interval '1 millisecond' FROM timer_history h
@@ -62,26 +63,26 @@ func finishedAt(condition, now string) string {
 				ORDER BY l.generation DESC OFFSET 99 LIMIT 1), 0))) ELSE a.finished_at END`
 }
 
-// attemptKey is what is unique in a timer's history.
+// attemptKey is the unique key in a timer's history.
 type attemptKey struct {
 	generation timer.Generation
 	attempt    timer.Attempt
 }
 
-// historyRow is one attempt, and the timer as it stood.
+// historyRow is one attempt, and the timer at that time.
 type historyRow struct {
 	entry             store.HistoryEntry
 	timer             timer.Timer
 	updatedAt         timer.Millis
 	expiresAt, markAt timer.Millis
-	// deadUntil is when a dead timer expires; expiresAt is Never then.
+	// deadUntil is when a dead timer expires. Its expiresAt is Never.
 	deadUntil timer.Millis
-	// recent: the end of the life before may lie behind this one.
+	// recent is set if finishedAt may be before that of the previous final outcome.
 	recent  bool
 	payload []byte
 }
 
-// record notes an attempt. Of two in one batch, the first final one stays.
+// record adds an attempt. If the batch has several for the same attempt, the first final one is kept.
 func (s *slot) record(h *historyRow) {
 	key := attemptKey{h.entry.Generation, h.entry.Attempt}
 	if old := s.history[key]; old != nil && old.entry.Outcome.Final() {

@@ -12,17 +12,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// way are the statements of a walk (relational.Walk). The indexes of the partitions are merged; nothing is sorted.
+// way has the statements of a walk (relational.Walk). The server merges the indexes of the partitions and sorts
+// nothing.
 type way struct{ bound, rows named }
 
-// What lists read of a row. A payload that is not wanted is not read from where it lies apart from its row (TOAST).
+// The columns that lists read. If payloads are not wanted, those that are stored separately from the row (TOAST) are
+// not read.
 var (
 	listedColumns    = strings.Replace(timerColumns, "t.payload", "CASE WHEN @payloads::bigint = 1 THEN t.payload END", 1)
 	listedEndColumns = strings.Replace(endColumns, "h.payload", "CASE WHEN @payloads::bigint = 1 THEN h.payload END", 1)
 )
 
-// The parts that the statements are put together from. Live rows have no generation in their key; the
-// places of their walk carry one that compares as nothing would.
+// The parts of the statements. The keys of live rows have no generation and no attempt, and the statements for live
+// rows do not use those values of a position.
 const (
 	liveKey    = "t.shard_id, t.timer_uuid"
 	liveFrom   = "t.shard_id < @end::bigint AND (t.shard_id, t.timer_uuid) > (@from_shard::bigint, @from_uuid::uuid)"
@@ -48,13 +50,13 @@ const (
 	nth      = " LIMIT 1 OFFSET @offset::bigint"
 	some     = " LIMIT @limit::bigint"
 
-	// eachShard lists the shards of a block, in their order, to be crossed with a table.
+	// eachShard lists the shards of a block, in their order, for a CROSS JOIN with a table.
 	eachShard = " FROM generate_series(@base::bigint, @end::bigint - 1) AS b(shard_id)"
-	// ranges are the timers of one shard in the range of due times. OFFSET 0 keeps the planner from turning a lateral
-	// join round, which would be slow and in another order.
+	// ranges selects the timers of one shard in the range of due times. OFFSET 0 prevents the planner from reordering a
+	// lateral join, which would be slow and return rows in another order.
 	ranges = "SELECT " + liveKey + liveRows + "t.shard_id = b.shard_id AND t.status <> 'parked' AND " + inRange
 	park   = "SELECT " + liveKey + liveRows + ofParked + "t.shard_id = b.shard_id AND " + inRange
-	// sorted are all of them, parked ones too.
+	// sorted selects the timers of all shards in the range, including parked ones.
 	sorted = "SELECT " + liveKey + eachShard + " CROSS JOIN LATERAL (" + ranges + " UNION ALL " + park + " OFFSET 0) t WHERE " + liveFrom
 )
 
@@ -113,7 +115,7 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	return l.Page(ctx, from)
 }
 
-// listTable implements relational.Table for one query. Each statement takes one of the connections for long reads.
+// listTable implements relational.Table for one query. Each statement uses one of the connections for long reads.
 type listTable struct {
 	store    *Store
 	op       string
@@ -146,7 +148,7 @@ func (s *Store) listTable(op string, now timer.Millis, q *store.ListQuery) *list
 	}}
 }
 
-// span sets the values that say what part of the walk is read.
+// span sets the values for the part of the walk that is read.
 func (t *listTable) span(s *relational.Span) {
 	t.values["base"], t.values["end"] = int8Value(int64(s.From.Shard)), int8Value(s.End)
 	for name, at := range map[string]*place{"from": &s.From, "upto": &s.Upto} {
@@ -215,7 +217,7 @@ func (t *listTable) ParkedReach(ctx context.Context, s relational.Span, n int) (
 	return t.shardOf(ctx, parkedReach, n)
 }
 
-// shardOf reads the shard of a statement's n-th row.
+// shardOf returns the shard of a statement's n-th row.
 func (t *listTable) shardOf(ctx context.Context, statement named, n int) (id shard.ID, found bool, err error) {
 	t.values["offset"] = int8Value(int64(n) - 1)
 	err = t.read(ctx, statement, func(r *record) { id, found = shard.ID(r.int8()), true })

@@ -12,9 +12,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestATimerThatLivedMeanwhileHasNoSecondLife: a whole life fits between the snapshot of a transaction and
-// its insert. The test holds history, so that the transaction, which has its snapshot, waits there, and
-// writes how that life ended.
+// TestATimerThatLivedMeanwhileHasNoSecondLife: another transaction creates and finishes the timer between the snapshot
+// of a transaction and its insert. The test locks history, so that the transaction waits after it has its snapshot, and
+// writes the final outcome of the other timer.
 func TestATimerThatLivedMeanwhileHasNoSecondLife(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -82,7 +82,8 @@ func one(written []store.Written, err error) (store.Written, error) {
 	return written[0], nil
 }
 
-// liveMeanwhile runs a write and lets the timer have ended like another one before it goes on.
+// liveMeanwhile runs a write, and before it continues writes a final outcome of the timer that is a copy of another
+// timer's.
 func liveMeanwhile(t *testing.T, inside string, ref, like store.Ref, write func() (store.Written, error)) (store.Written, error) {
 	t.Helper()
 	other, err := pgx.Connect(t.Context(), inside)
@@ -110,7 +111,7 @@ func liveMeanwhile(t *testing.T, inside string, ref, like store.Ref, write func(
 	waitForLock(t, other)
 	//nolint:unqueryvet // all columns, whatever they are
 	run(fmt.Sprintf("CREATE TEMPORARY TABLE life AS SELECT * FROM timer_history WHERE timer_uuid = '%s'", like.UUID))
-	// A generation that was not there before, and a little later than any other end.
+	// A new generation, a little later than any other final outcome.
 	run(fmt.Sprintf(`UPDATE life SET shard_id = %d, timer_uuid = '%s', generation = generation + 1,
 		finished_at = finished_at + interval '1 second'`, ref.Shard, ref.UUID))
 	run(strings.Join([]string{"INSERT INTO timer_history SELECT * FROM life", "DROP TABLE life", "COMMIT"}, "; "))

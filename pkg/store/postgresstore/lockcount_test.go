@@ -18,7 +18,8 @@ import (
 const countLocks = `SELECT count(DISTINCT relation) FROM pg_locks WHERE locktype = 'relation' AND pid = pg_backend_pid()
 	AND relation IN (SELECT oid FROM pg_class WHERE relname ~ '^(timers|timer_history)')`
 
-// noteLocks notes after every write how many tables and indexes of timers and history its transaction has locked.
+// noteLocks are statements that create triggers. After every write, these record how many tables and indexes of timers
+// and history its transaction has locked.
 var noteLocks = []string{
 	"CREATE TABLE noted (locks bigint)",
 	`CREATE FUNCTION note_locks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -29,8 +30,9 @@ END $$`,
 	"CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE ON timer_history FOR EACH STATEMENT EXECUTE FUNCTION note_locks()",
 }
 
-// TestLocksOfATransaction holds docs/operations.md to how many locks a transaction takes: when a connection first plans its
-// statements, and later. A server's shared table of locks must have room for them. Older servers need a few less.
+// TestLocksOfATransaction compares docs/operations.md with the number of locks of a transaction: when a connection
+// first plans its statements, and later. A server's shared lock table must have room for them. Older servers need a few
+// less.
 func TestLocksOfATransaction(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/operations.md")
 	if err != nil {
@@ -74,7 +76,7 @@ func TestLocksOfATransaction(t *testing.T) {
 	})
 }
 
-// touchEverything makes and ends timers in all partitions, in every way.
+// touchEverything creates and finishes timers in all partitions, with every kind of outcome.
 func touchEverything(t *testing.T, s *Store, pass int) {
 	t.Helper()
 	block := shard.Block{Count: 1024}
@@ -89,7 +91,7 @@ func touchEverything(t *testing.T, s *Store, pass int) {
 		}
 		ops, items = append(ops, p), append(items, finishOf(p, kinds[i%len(kinds)]))
 	}
-	for range 2 { // the second time, all are replaced, or kept
+	for range 2 { // the second time, all are replaced or kept
 		if _, err := s.Write(t.Context(), now, ops); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func touchEverything(t *testing.T, s *Store, pass int) {
 	}
 }
 
-// locksOfPlans is how many tables and indexes the statement locks that locks the most when it is planned.
+// locksOfPlans returns the largest number of tables and indexes that a statement locks when it is planned.
 func locksOfPlans(t *testing.T, inside string) (most int) {
 	t.Helper()
 	s := openStore(t, inside)

@@ -9,14 +9,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// What cannot be said in one statement is done in three steps of one transaction: the rows of the batch
-// are read and locked, in order; the batch is applied to them in memory, item by item; what came of it is
-// written. Between the first step and the last nobody else changes the rows.
+// Operations that cannot be a single statement are three steps of one transaction: read and lock the rows of the batch,
+// in order; apply the batch to them in memory, item by item; write the results. Between the first and the last step, no
+// other transaction changes the rows.
 //
-// A row that is not there cannot be locked. If somebody makes it meanwhile, the insert finds out and the
-// transaction runs again. If somebody makes it and ends it meanwhile, nothing is in the insert's way and the
-// snapshot shows nothing of it; so whoever inserts because of how a timer ended, or that it has not, looks
-// again from outside of the snapshot (lookAgain).
+// A row that does not exist cannot be locked. If another transaction creates it concurrently, the insert detects it and
+// the transaction runs again. If another transaction creates it and finishes it, the insert succeeds and the snapshot
+// does not show it. So an insert that depends on the final outcome of the timer, or on its absence, reads that outcome
+// again outside the snapshot (lookAgain).
 
 var (
 	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at, t.leased
@@ -34,7 +34,7 @@ SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::tim
 	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[], $29::bigint[]) AS a
 ON CONFLICT DO NOTHING`}
 
-	// replaceTimers writes everything but what identifies a row. A payload that stays does not travel.
+	// replaceTimers writes all columns except the key and the ids. An unchanged payload is not sent.
 	replaceTimers = statement{"replace_timers", `UPDATE timers t SET execute_at = a.execute_at, deliver = a.deliver,
 	callback_url = a.callback_url, callback_timeout_ms = a.callback_timeout_ms, retry_policy = a.retry_policy,
 	payload = CASE WHEN a.same_payload THEN t.payload ELSE a.payload END, correlation_id = a.correlation_id,
@@ -57,26 +57,26 @@ WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
 )
 
-// slot is a row of the batch: as it was found, and as it shall be. Either is nil if there is none.
+// slot is a row of the batch: as found (was) and after the operations (is). Each is nil if there is no row.
 type slot struct {
 	ref     store.Ref
-	times   int // how often the batch names it
+	times   int // how often it occurs in the batch
 	was, is *row
-	// samePayload: the row still has the payload it was found with.
+	// samePayload is set if the row still has the payload with which it was found.
 	samePayload bool
-	// ended is how the timer last ended, where readEnds asked for it.
+	// ended is the timer's last final outcome, if readEnds has read it (asked).
 	ended   *timer.Timer
 	asked   bool
 	history map[attemptKey]*historyRow
 }
 
-// locked are the rows of a batch, under lock.
+// locked has the locked rows of a batch.
 type locked struct {
 	now   timer.Millis
 	slots map[store.Ref]*slot
 }
 
-// lock reads and locks the rows that are there.
+// lock reads and locks the existing rows.
 func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.Ref) (*locked, error) {
 	l := &locked{now: now, slots: make(map[store.Ref]*slot, len(refs))}
 	for _, ref := range refs {
@@ -108,7 +108,8 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 	return l, err
 }
 
-// readEnds finds how those timers ended that are not there, or may not be there any more within the batch.
+// readEnds reads the last final outcomes of those timers that have no row, or whose row may be deleted within the
+// batch.
 func (t *transaction) readEnds(ctx context.Context, l *locked, refs []store.Ref) error {
 	var asked []store.Ref
 	for _, ref := range refs {
@@ -125,9 +126,9 @@ func (t *transaction) readEnds(ctx context.Context, l *locked, refs []store.Ref)
 	return t.exchange(ctx, endsCall(l.now, asked, found))
 }
 
-// lookAgain is for rows that were just inserted, so that from now on nobody else makes or ends those timers.
-// Whoever did so before has committed, which another connection sees. If that is not what readEnds saw, the
-// transaction must run again.
+// lookAgain checks rows that were just inserted, so that from now on no other transaction creates or finishes these
+// timers. A transaction that did so before has committed, so another connection sees it. If the result differs from
+// that of readEnds, the transaction must run again.
 func (t *transaction) lookAgain(ctx context.Context, now timer.Millis, made []*slot) error {
 	var refs []store.Ref
 	before := map[store.Ref]*timer.Timer{}
@@ -160,23 +161,23 @@ func sameEnd(a, b *timer.Timer) bool {
 	return a.Generation == b.Generation && a.Revision == b.Revision && a.Attempts == b.Attempts && a.Status == b.Status
 }
 
-// set makes the row what it shall be.
+// set sets the row's new state.
 func (s *slot) set(r row, samePayload bool) {
 	s.is = &r
 	s.samePayload = s.samePayload && samePayload
 }
 
-// remove takes the row away.
+// remove marks the row as deleted.
 func (s *slot) remove() { s.is, s.samePayload = nil, false }
 
-// flush writes what became of the rows, and ends the transaction.
+// flush writes the changes of the rows and commits.
 func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error {
 	var gone, made, changed []*slot
 	var history []*historyRow
 	for _, ref := range slices.SortedFunc(maps.Keys(l.slots), byRef) {
 		s := l.slots[ref]
 		switch {
-		case s.was == s.is: // untouched, or never there
+		case s.was == s.is: // unchanged, or never existed
 		case s.is == nil:
 			gone = append(gone, s)
 		case s.was == nil:
@@ -213,13 +214,13 @@ func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error 
 	return t.commit(ctx, append(calls, more...)...)
 }
 
-// refArgs are the shards and the uuids.
+// refArgs returns the shards and the uuids as parameters.
 func refArgs(refs []store.Ref) [][]byte {
 	ref := func(i int) store.Ref { return refs[i] }
 	return [][]byte{refShards(len(refs), ref), refUUIDs(len(refs), ref)}
 }
 
-// slotArgs are all columns of rows, and whether the payload is the one that is there.
+// slotArgs returns all columns of rows as parameters, and whether the payload is unchanged.
 func slotArgs(slots []*slot) [][]byte {
 	n := len(slots)
 	at := func(i int) *row { return slots[i].is }

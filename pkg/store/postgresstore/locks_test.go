@@ -10,7 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// TestLocksAreNotWaitedForForever: what others hold for long is unavailable, and done when they let go.
+// TestLocksAreNotWaitedForForever: if another transaction locks rows for long, calls fail with ErrUnavailable, and
+// succeed after it has ended.
 func TestLocksAreNotWaitedForForever(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -46,7 +47,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 	})
 }
 
-// TestMigrateLetsOthersPass: it gives up its place in the queue for a lock, and comes back.
+// TestMigrateLetsOthersPass: a migration that waits for a lock fails after lock_timeout and tries again.
 func TestMigrateLetsOthersPass(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := newDatabase(t, address)
@@ -55,7 +56,7 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer other.Close(t.Context())
-		// The migration makes a table of this name, too.
+		// The migration creates a table with the same name.
 		if _, err := other.Exec(t.Context(), "BEGIN; CREATE TABLE cluster (one integer)"); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 	})
 }
 
-// waitForLock waits until somebody waits for a lock, waitForNoLock until nobody does.
+// waitForLock waits until a session waits for a lock, waitForNoLock until no session does.
 func waitForLock(t *testing.T, c *pgx.Conn)   { waitForWaiting(t, c, true) }
 func waitForNoLock(t *testing.T, c *pgx.Conn) { waitForWaiting(t, c, false) }
 

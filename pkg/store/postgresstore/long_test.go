@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestTheServerStopsWorkingOnALongRead when the read's context ends: pgx sends a cancel request. A server notices a closed
-// connection only when it writes to the client.
+// TestTheServerStopsWorkingOnALongRead: when the read's context ends, pgx sends a cancel request. Without it, the
+// server notices a closed connection only when it writes to the client.
 func TestTheServerStopsWorkingOnALongRead(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -40,7 +40,7 @@ func TestTheServerStopsWorkingOnALongRead(t *testing.T) {
 	})
 }
 
-// waitForSleepers waits until so many sessions of the database run pg_sleep.
+// waitForSleepers waits until want sessions of the database run pg_sleep.
 func waitForSleepers(t *testing.T, c *pgx.Conn, want int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

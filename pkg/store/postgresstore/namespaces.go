@@ -16,9 +16,10 @@ const namespaceColumns = `name, shard_base, shard_count, retry_policy, callback_
 	host_concurrency, version, created_at, updated_at`
 
 var (
-	// lockNamespaces lets one namespace be made at a time, so that blocks never overlap; readers go on.
+	// lockNamespaces ensures that only one namespace is created at a time, so that blocks never overlap. It does not
+	// block readers.
 	lockNamespaces = statement{"lock_namespaces", "LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE"}
-	// nextBase is the end of the last block.
+	// nextBase returns the end of the last block.
 	nextBase         = statement{"next_base", "SELECT coalesce(max(shard_base + shard_count), 0)::bigint FROM namespaces"}
 	selectNamespace  = statement{"select_namespace", "SELECT " + namespaceColumns + " FROM namespaces WHERE name = $1"}
 	selectNamespaces = statement{"select_namespaces", "SELECT " + namespaceColumns + ` FROM namespaces
@@ -95,7 +96,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 	var bytes store.PageBytes
 	full := false
 	err := s.read(ctx, "list namespaces", func(c *conn) error {
-		page, bytes, full = store.NamespacePage{}, 0, false // this may be another try
+		page, bytes, full = store.NamespacePage{}, 0, false // this may be a retry
 		return c.exchange(ctx, namespaceRows(selectNamespaces, func(ns store.Namespace) {
 			full = full || !page.Add(ns, limit, &bytes)
 		}, textValue(after), int8Value(int64(limit)+1)))
@@ -129,7 +130,8 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	}
 }
 
-// settingsValues are the columns of the settings, in the order of the statements. What is not set is NULL.
+// settingsValues returns the columns of the settings, in the order of the statements. Settings that are not set are
+// NULL.
 func settingsValues(s *store.Settings) [][]byte {
 	var policies policyMemo
 	return [][]byte{

@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Marked rows are few, and each table has an index of them alone.
+// Few rows have outbox entries, and each table has a partial index of them.
 var (
 	parkedMarks = statement{"parked_marks", "SELECT t.marked_at, " + timerColumns + ` FROM timers t
 WHERE t.marked_at IS NOT NULL AND t.marked_at < $2 AND t.shard_id = ANY($1::bigint[]) ORDER BY t.marked_at LIMIT $3`}

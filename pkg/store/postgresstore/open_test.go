@@ -18,8 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestOpenRefuses: each bad day at the start has a line that names the place and the trouble, and keeps the
-// password to itself.
+// TestOpenRefuses: each error is one line that names the server and the problem, and does not contain the password.
 func TestOpenRefuses(t *testing.T) {
 	newest := newestSchema(t)
 	eachServer(t, func(t *testing.T, address string) {
@@ -143,7 +142,7 @@ func nobodyListens(t *testing.T) string {
 	return "postgres://u:secret@" + l.Addr().String() + "/db"
 }
 
-// TestRefusedTranslatesCodes covers what a server that trusts everybody does not say.
+// TestRefusedTranslatesCodes covers errors that a server with trust authentication does not return.
 func TestRefusedTranslatesCodes(t *testing.T) {
 	for code, want := range map[string]string{
 		wrongPassword: "password is wrong", notAuthorized: "let this user in", insufficientRights: "lacks rights",
@@ -157,7 +156,7 @@ func TestRefusedTranslatesCodes(t *testing.T) {
 	}
 }
 
-// TestRefusedKnowsPoolers by what pgbouncer says.
+// TestRefusedKnowsPoolers: it recognizes pgbouncer's error.
 func TestRefusedKnowsPoolers(t *testing.T) {
 	for message, want := range map[string]bool{"unsupported startup parameter: lock_timeout": true, "invalid message format": false} {
 		err := refused("postgres://u@h:1/d", &pgconn.PgError{Severity: "FATAL", Code: protocolViolation, Message: message})
@@ -224,7 +223,8 @@ func TestOpenWarns(t *testing.T) {
 	})
 }
 
-// TestOpenWarnsOfReplicas that no commit waits for. Whoever connects like a replica is listed as one.
+// TestOpenWarnsOfReplicas: Open logs a warning if no commit waits for the replicas. A client that connects with the
+// replication protocol is listed as a replica.
 func TestOpenWarnsOfReplicas(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -250,7 +250,7 @@ func TestOpenWarnsOfReplicas(t *testing.T) {
 	})
 }
 
-// TestMigrate: from nothing, many processes at once; again, which changes nothing.
+// TestMigrate migrates an empty database from many processes at the same time, and then again, which changes nothing.
 func TestMigrate(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		newest := newestSchema(t)
@@ -272,7 +272,7 @@ func TestMigrate(t *testing.T) {
 		if err != nil || before != after || after.Usable() != nil || after.OldestProgram == "" {
 			t.Errorf("migrate again: %+v, %+v, %v", before, after, err)
 		}
-		// One that another program made newer is left alone, and can be used if that says so.
+		// A newer schema is not changed. It can be used if its oldest compatible schema allows it.
 		execute(t, inside, fmt.Sprintf("INSERT INTO %s (version_id, is_applied) VALUES (%d, true)", migrationsTable, newest+1),
 			fmt.Sprintf("INSERT INTO schema_support VALUES (%d, %d, '0.2')", newest+1, newest))
 		if _, after, err = Migrate(t.Context(), Options{URL: inside}); err != nil || after.Version != newest+1 {
@@ -282,7 +282,7 @@ func TestMigrate(t *testing.T) {
 	})
 }
 
-// TestMigrateSaysWhatIsInTheWay, and not that it should be run.
+// TestMigrateSaysWhatIsInTheWay: the error names the obstacle, and does not advise to run the migration.
 func TestMigrateSaysWhatIsInTheWay(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		taken := newDatabase(t, address)
@@ -297,7 +297,7 @@ func TestMigrateSaysWhatIsInTheWay(t *testing.T) {
 	})
 }
 
-// TestMigrateTakesItsTime, however little the user's statements may take.
+// TestMigrateTakesItsTime: the statement_timeout of the user does not apply to migrations.
 func TestMigrateTakesItsTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := newDatabase(t, address)
@@ -328,7 +328,7 @@ func TestPoolSizes(t *testing.T) {
 	}
 }
 
-// TestTheURLAllowsAnUnsafeServer, and the server hears nothing of it.
+// TestTheURLAllowsAnUnsafeServer: the URL's parameter sets the option and is not sent to the server.
 func TestTheURLAllowsAnUnsafeServer(t *testing.T) {
 	for parameter, want := range map[string]bool{"?sslmode=disable": false, "?allow_unsafe=true": true, "?allow_unsafe=false": false} {
 		o := Options{URL: "postgres://h/d" + parameter}
@@ -363,7 +363,8 @@ func TestConnectTimeout(t *testing.T) {
 	}
 }
 
-// TestAUserWhoOwnsNothing may read and write, and is told what that costs.
+// TestAUserWhoOwnsNothing: a user who does not own the tables may read and write, and Open logs a warning about
+// history.
 func TestAUserWhoOwnsNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)

@@ -8,33 +8,33 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Options say where the database is and how much of it is used. Only URL has no default.
+// Options configure the store. Only URL has no default.
 type Options struct {
-	// URL is postgres://user:password@host:port/database?sslmode=…, or a DSN of libpq; PGHOST and the
-	// like are used for what it does not say. pool_max_conns and the like in it are pgxpool's, and count
-	// where no option here is set, as does connect_timeout. Connect to the server itself: connections keep
-	// prepared statements, and are set up by startup parameters, which poolers refuse or drop.
+	// URL is postgres://user:password@host:port/database?sslmode=…, or a DSN of libpq. PGHOST and the other variables
+	// of libpq are used for values that it does not have. Parameters of pgxpool, such as pool_max_conns, and
+	// connect_timeout are used if the corresponding option here is not set. Connect to the server itself, not to a
+	// pooler: connections use prepared statements and startup parameters, which poolers refuse or drop.
 	URL string
-	// MaxConns bounds the connections of this process. Default 16. It opens up to a quarter as many more for a second look
-	// when timers are created that must not have been there, or re-armed, two for lists and counts, and one for reading the
-	// server's clock. A process of one role keeps a few busy; beyond two for each of the server's processors, more do not
-	// write faster.
+	// MaxConns bounds the connections of this process. Default 16. In addition, the process opens up to a quarter as
+	// many for second reads (when timers are re-armed, or created with onConflict keep or fail), two for lists and
+	// counts, and one for reading the server's clock. A process with one role keeps a few connections busy. More than
+	// two for each of the server's processors do not make writes faster.
 	MaxConns int
-	// MinConns are kept open while nothing happens. Default 2.
+	// MinConns is the number of idle connections that are kept open. Default 2.
 	MinConns int
-	// ConnectTimeout bounds how long one attempt to connect takes. Default 5 s.
+	// ConnectTimeout bounds one attempt to connect. Default 5 s.
 	ConnectTimeout time.Duration
-	// AllowUnsafe starts on a server that may lose acknowledged timers in a power failure (fsync or
-	// full_page_writes off), for tests that do not mind. ?allow_unsafe=true in the URL says the same.
+	// AllowUnsafe allows a server that may lose acknowledged timers in a power failure (fsync or full_page_writes off),
+	// for tests. ?allow_unsafe=true in the URL has the same effect.
 	AllowUnsafe bool
-	// Logger gets what no caller is told. Default: none.
+	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }
 
-// unsafeParameter is the only parameter of the URL that is this engine's.
+// unsafeParameter is the only URL parameter that this engine defines.
 const unsafeParameter = "allow_unsafe"
 
-// withDefaults is a copy in which everything is set.
+// withDefaults returns a copy in which all fields are set.
 func (o *Options) withDefaults() (Options, error) {
 	all := *o
 	if all.URL == "" {

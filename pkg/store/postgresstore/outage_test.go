@@ -19,13 +19,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// wire is a proxy between the store and the server that can lose what passes.
+// wire is a proxy between the store and the server that can drop data.
 type wire struct {
-	address string // of the database, through the proxy
+	address string // the database's URL, through the proxy
 	listen  net.Listener
 	server  string
 	mode    atomic.Int32
-	// rewrite, a func([]byte) []byte, changes what passes, either way, if there is one.
+	// rewrite, a func([]byte) []byte, changes the data in both directions, if it is set.
 	rewrite atomic.Value
 	group   sync.WaitGroup
 
@@ -34,13 +34,13 @@ type wire struct {
 	down  bool
 }
 
-// What a wire does with the next bytes.
+// How a wire handles the next data.
 const (
 	pass        int32 = iota
-	loseRequest       // the server never gets it
-	loseAnswer        // the server gets it and answers
-	keepAnswer        // the answer does not come for the time being
-	loseCommit        // what comes before the commit of a transaction is answered, the commit is not
+	loseRequest       // the server does not receive the request
+	loseAnswer        // the server receives the request, and the client does not receive the answer
+	keepAnswer        // the answer is delayed
+	loseCommit        // the client receives the answers before the commit of a transaction, but not that of the commit
 )
 
 func newWire(t *testing.T, inside string) *wire {
@@ -81,7 +81,7 @@ func (w *wire) accept() {
 	}
 }
 
-// keep notes the ends of a connection; it is false while the wire is down.
+// keep records the ends of a connection. It returns false while the wire is down.
 func (w *wire) keep(ends ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *wire) keep(ends ...net.Conn) bool {
 	return !w.down
 }
 
-// copy passes bytes on until it is to lose them, which ends the connection.
+// copy forwards data until the mode is to drop it, and then closes the connection.
 func (w *wire) copy(to, from net.Conn, losing int32) {
 	defer to.Close()
 	defer from.Close()
@@ -103,7 +103,7 @@ func (w *wire) copy(to, from net.Conn, losing int32) {
 	for {
 		n, err := from.Read(buffer)
 		for losing == loseAnswer && w.mode.Load() == keepAnswer {
-			time.Sleep(time.Millisecond) // until the test has seen what it wants
+			time.Sleep(time.Millisecond) // until the test changes the mode
 		}
 		if err != nil || w.mode.Load() == losing {
 			return
@@ -121,7 +121,7 @@ func (w *wire) copy(to, from net.Conn, losing int32) {
 	}
 }
 
-// cut ends all connections and lets none in.
+// cut closes all connections and refuses new ones.
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *wire) mend() {
 	w.down = false
 }
 
-// outage is a store behind a wire, and one beside it that sees the truth.
+// outage is a store behind a wire, and a second one with a direct connection that checks the database.
 type outage struct {
 	*wire
 
@@ -150,7 +150,7 @@ func newOutage(t *testing.T, address string) *outage {
 	inside := migrated(t, address)
 	w := newWire(t, inside)
 	o := &outage{wire: w, beside: openStore(t, inside), behind: openStore(t, w.address)}
-	// One connection at a time, so that it is the one which warm has prepared.
+	// Only one connection at a time, so that it is the one in which warm has prepared the statements.
 	config, err := (&Options{URL: w.address}).pool()
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func newOutage(t *testing.T, address string) *outage {
 	return o
 }
 
-// warm prepares all statements of these tests, so that what is lost next is what the test means.
+// warm prepares all statements of these tests, so that the wire next drops the data that the test intends to drop.
 func (o *outage) warm(t *testing.T) {
 	t.Helper()
 	p := putOf("warm", now+1000)
@@ -194,7 +194,7 @@ func (o *outage) get(t *testing.T, p store.Put) error {
 	return err
 }
 
-// truth is the row's revision; 0 if it is not there.
+// truth returns the row's revision; 0 if there is no row.
 func (o *outage) truth(t *testing.T, p store.Put) timer.Revision {
 	t.Helper()
 	row, err := o.beside.Get(t.Context(), now, p.Ref)
@@ -219,7 +219,7 @@ func TestWhatIsLostIsToldTruthfully(t *testing.T) {
 			want    error
 			applied timer.Revision
 		}{
-			// A create is its own commit: once it is on its way, nobody knows.
+			// A create is its own commit, so after it was sent its outcome is unknown.
 			{"the answer to a create", loseAnswer, func(p store.Put) error { return o.put(t, p) }, putOf("a", now), store.ErrOutcomeUnknown, putOf("a", now).Revision},
 			{"a create", loseRequest, func(p store.Put) error { return o.put(t, p) }, putOf("b", now), store.ErrOutcomeUnknown, 0},
 			// An update first locks its row. The commit was never sent.
@@ -250,7 +250,7 @@ func TestAServerThatIsGoneIsUnavailableUntilItIsBack(t *testing.T) {
 		o := newOutage(t, address)
 		o.cut()
 		p := putOf("a", now)
-		// The first call may meet a connection that is not known to be dead.
+		// The first call may use a connection that is dead but not yet known to be dead.
 		if err := o.put(t, p); !store.IsTransient(err) {
 			t.Errorf("put: %v", err)
 		}
@@ -304,7 +304,7 @@ func TestAContextThatEndsMeanwhile(t *testing.T) {
 	})
 }
 
-// TestBatchesThatMeetAreAllAnswered: writers update the same timers all the time.
+// TestBatchesThatMeetAreAllAnswered: several writers update the same timers all the time.
 func TestBatchesThatMeetAreAllAnswered(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
@@ -344,8 +344,7 @@ func TestBatchesThatMeetAreAllAnswered(t *testing.T) {
 	})
 }
 
-// TestADeadlockRunsAgain makes a circle of waiting with a transaction of somebody else, in which the store
-// is the one that gives way.
+// TestADeadlockRunsAgain makes a deadlock with another transaction, in which the server aborts the store's transaction.
 func TestADeadlockRunsAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)

@@ -7,8 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// overdueTimers: $6 and $7 the last keys, $8 the instant before which rows are due, $9 rows in all and one
-// more.
+// overdueTimers: $6 and $7 are the last keys, $8 the time before which rows are due, $9 the rows in all plus one.
 var overdueTimers = statement{"overdue_timers", firsts(", $6::timestamptz[], $7::uuid[]", ", upto_due, upto_uuid") + `(
 SELECT f.place, r.* FROM firsts f CROSS JOIN LATERAL (
 	SELECT ` + rowColumns + " FROM timers t WHERE " + behind + `
@@ -50,7 +49,7 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 		if taken > 0 {
 			out[i].Rows = l.rows[:taken:taken]
 		}
-		// Rows that the limit left out of the answer altogether are told by the first one.
+		// If the limit left out all rows of the shard, its first key shows that there are some.
 		more := l.first.DueAt < q.Before && l.first.DueAt != timer.Never && !l.first.After(asked.Upto)
 		out[i].More = taken < len(l.rows) || len(l.rows) == 0 && more
 	}

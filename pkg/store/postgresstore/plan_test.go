@@ -15,14 +15,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// plan is a statement and how PostgreSQL must run it.
+// plan is a statement and requirements on its query plan.
 type plan struct {
 	what string
 	statement
-	// through are index searches that must be in the plan.
+	// through are index searches that the plan must contain.
 	through []string
-	// mayScan, maySort and mayFilter say why a scan of a table, a sort, or a join that an index does not serve whole, is
-	// right here.
+	// mayScan, maySort and mayFilter are the reasons why a scan of a table, a sort, or a join with a condition that no
+	// index serves is allowed.
 	mayScan, maySort, mayFilter string
 }
 
@@ -114,10 +114,12 @@ func plans() []plan {
 
 var (
 	scans = regexp.MustCompile(`Seq Scan on|Bitmap Heap Scan on`)
-	// What the settings of the store's connections forbid and a plan does all the same, there being no other way.
+	// A step that the settings of the store's connections forbid, but which the plan contains because there is no other
+	// way.
 	disabled = regexp.MustCompile(`Scan .*\n(.*Cond:.*\n|.*Filter:.*\n)*\s+Disabled: true|Scan .*cost=1\d{10}`)
 	sorts    = regexp.MustCompile(`Sort {2}\(cost`)
-	// A condition that a join's inner side does not use: all of that side is read for each row of the outer one.
+	// A join condition that the inner side does not use as an index condition: all rows of the inner side are read for
+	// each row of the outer one.
 	turned = regexp.MustCompile(`Join Filter:`)
 )
 
@@ -166,7 +168,7 @@ func claimShardsOf(t *testing.T, s *Store, block shard.Block) []store.Claimed {
 	return claimed
 }
 
-// TestPlansAreRead shows that check can fail.
+// TestPlansAreRead checks that the regular expressions find scans and sorts.
 func TestPlansAreRead(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
@@ -177,7 +179,7 @@ func TestPlansAreRead(t *testing.T) {
 	})
 }
 
-// explain asks for the generic plan, as all connections of the store use it.
+// explain returns the generic plan, which all connections of the store use.
 func explain(t *testing.T, s *Store, sql string) (steps string) {
 	t.Helper()
 	err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
@@ -191,7 +193,7 @@ func explain(t *testing.T, s *Store, sql string) (steps string) {
 	return steps
 }
 
-// explainOn leaves the statement prepared.
+// explainOn does not deallocate the statement.
 func explainOn(t *testing.T, c *pgx.Conn, sql string) string {
 	t.Helper()
 	if _, err := c.Exec(t.Context(), "PREPARE explained AS "+sql); err != nil {
@@ -225,7 +227,7 @@ func explainOn(t *testing.T, c *pgx.Conn, sql string) string {
 	return strings.Join(lines, "\n")
 }
 
-// literal is some value of a type; a plan that leaves partitions out needs one.
+// literal returns a value of a type. The plan of a statement that prunes partitions needs one.
 func literal(typ string) string {
 	if element, isArray := strings.CutSuffix(typ, "[]"); isArray {
 		return "ARRAY[" + literal(element) + "]::" + typ

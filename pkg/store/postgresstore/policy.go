@@ -5,10 +5,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// policyMemo remembers the last policy of a batch.
+// policyMemo caches the last policy of a batch.
 type policyMemo struct{ relational.Policies }
 
-// read reads the column; one that is the last one's costs no copy.
+// read parses the column. If the text equals the last one, it makes no copy.
 func (m *policyMemo) read(r *record) timer.RetryPolicy {
 	if text, policy := m.Last(); text != "" && r.isText(text) {
 		r.at++

@@ -12,8 +12,8 @@ import (
 var (
 	selectPosition = statement{"select_position", `SELECT incarnation, "offset" FROM positions WHERE topic = $1 AND partition = $2`}
 
-	// movePosition is the compare-and-set. A position that nobody stored yet is zero. It comes first in its
-	// transaction, so that two that apply the same commands do not meet anywhere else.
+	// movePosition is the compare-and-set. A position that was never stored is zero. It is the first statement of its
+	// transaction, so that two transactions that apply the same commands conflict here and nowhere else.
 	movePosition = statement{"move_position", `INSERT INTO positions AS p (topic, partition, incarnation, "offset", updated_at)
 SELECT $1::text, $2::integer, $5::bigint, $6::bigint, $7::timestamptz
 WHERE ($3::bigint, $4::bigint) = (0, 0) OR EXISTS (SELECT FROM positions WHERE topic = $1 AND partition = $2)

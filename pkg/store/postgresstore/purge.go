@@ -9,24 +9,24 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// deleteExpired removes row by row what no day holds.
+// deleteExpired deletes expired rows of the default partition.
 var deleteExpired = statement{"delete_expired", `DELETE FROM timer_history_default d USING (
 	SELECT expires_at, ctid AS row FROM timer_history_default
 	WHERE expires_at <= $1::timestamptz AND marked_at IS NULL ORDER BY expires_at LIMIT $2::bigint
 	FOR UPDATE SKIP LOCKED) AS old
 WHERE d.ctid = old.row AND d.marked_at IS NULL`}
 
-// deleteExpiredDead does so with dead timers.
+// deleteExpiredDead deletes expired dead timers.
 var deleteExpiredDead = statement{"delete_expired_dead", `DELETE FROM timer_history_dead d USING (
 	SELECT dead_until, ctid AS row FROM timer_history_dead
 	WHERE dead_until <= $1::timestamptz AND marked_at IS NULL ORDER BY dead_until LIMIT $2::bigint
 	FOR UPDATE SKIP LOCKED) AS old
 WHERE d.ctid = old.row AND d.marked_at IS NULL`}
 
-// Purge implements store.Outcomes. What lies beside the days goes row by row. Then, now and then, it looks
-// after the days: those that are over are dropped, which costs the same for any number of rows and is not
-// held to the limit, and those to come are made. Trouble with the days is logged: it is nobody's but the
-// administrator's, and must not keep rows from being removed.
+// Purge implements store.Outcomes. It deletes expired rows that are not in a day's partition. Then, if daysEvery is
+// over, it drops partitions whose days are over, which costs the same for any number of rows and is not bounded by the
+// limit, and creates those of coming days. It logs errors of partitions instead of returning them, because only an
+// administrator can fix them, and they must not prevent the deletion of rows.
 func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
 	var deleted, dead int64
 	err := s.write(ctx, "purge history", latest, func(t *transaction) error {
@@ -54,7 +54,8 @@ func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, er
 	return dropped + int(deleted), nil
 }
 
-// logDays tells of trouble with days once, until it is another. That another process is at it is none.
+// logDays logs an error of partitions once, until the error changes. It does not log that another process is changing
+// them.
 func (s *Store) logDays(ctx context.Context, trouble error) {
 	if errors.Is(trouble, errOthers) {
 		return
@@ -64,7 +65,7 @@ func (s *Store) logDays(ctx context.Context, trouble error) {
 	}
 }
 
-// housekeeping tells when this process looks after the days again, by the clock of those who ask.
+// housekeeping decides when this process creates and drops partitions again, by the clock of Purge's callers.
 type housekeeping struct {
 	mu      sync.Mutex
 	running bool
@@ -73,8 +74,7 @@ type housekeeping struct {
 	trouble string
 }
 
-// begin reports whether it is time. If so, end has to be called. A clock that was set back waits no longer
-// than one that was not.
+// begin reports whether it is time. If so, the caller must call end. If the clock was set back, it is time immediately.
 func (h *housekeeping) begin(now timer.Millis) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,7 +94,7 @@ func (h *housekeeping) end(now timer.Millis, trouble error) {
 	}
 }
 
-// isNew reports whether trouble is there and another than the last.
+// isNew reports whether there is an error that differs from the last one.
 func (h *housekeeping) isNew(trouble error) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// record reads the columns of one row, in their order. It is only good until the next row; what it
-// returns is a copy. A column of another width than expected is an error of the whole row.
+// record reads the columns of one row, in their order. It is valid until the next row. The values that it returns are
+// copies. A column with an unexpected width is an error of the whole row.
 type record struct {
 	values [][]byte
 	at     int
@@ -93,7 +93,7 @@ func (r *record) instant() (m timer.Millis, found bool) {
 	return instantOf(b), true
 }
 
-// due reads a timestamptz that is Never where it is NULL.
+// due reads a timestamptz; NULL is Never.
 func (r *record) due() timer.Millis {
 	m, found := r.instant()
 	if !found {
@@ -102,7 +102,7 @@ func (r *record) due() timer.Millis {
 	return m
 }
 
-// isText reports whether the column to come holds this very text, without copying it.
+// isText reports whether the next column equals the text, without copying the column.
 func (r *record) isText(text string) bool {
 	return r.at < len(r.values) && bytes.Equal(r.values[r.at], []byte(text))
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// hotStandby is what a server reports of itself when it lets somebody in.
+// hotStandby returns the message in which a server reports at connect time whether it is a replica.
 func hotStandby(value string) []byte {
 	const name = "in_hot_standby"
 	message := binary.BigEndian.AppendUint32([]byte{'S'}, uint32(4+len(name)+1+len(value)+1))
 	return append(message, name+"\x00"+value+"\x00"...)
 }
 
-// asReplica makes the servers behind a wire say that they are replicas.
+// asReplica makes servers behind a wire report that they are replicas.
 func asReplica(answer []byte) []byte {
 	return bytes.ReplaceAll(answer, hotStandby("off"), hotStandby("on"))
 }
 
-// TestNoReplicaIsRead: the address of the store leads to a replica after a while, as it may in a failover. What it
-// says is old, so it is not asked.
+// TestNoReplicaIsRead: the address of the store leads to a replica after a while, as it may after a failover. The store
+// does not read from it, because its data is old.
 func TestNoReplicaIsRead(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
@@ -37,7 +37,7 @@ func TestNoReplicaIsRead(t *testing.T) {
 		w.rewrite.Store(asReplica)
 		w.cut()
 		w.mend()
-		for range 10 { // the connections there are have to be found dead first
+		for range 10 { // the existing connections must first be detected as dead
 			_, _ = s.Get(t.Context(), now, p.Ref)
 		}
 		if _, err := s.Get(t.Context(), now, p.Ref); !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, errReplica) {
@@ -50,7 +50,7 @@ func TestNoReplicaIsRead(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "connect to the primary") || strings.Contains(err.Error(), "does not answer") {
 			t.Errorf("open a replica: %v", err)
 		}
-		// Of several hosts, one is the primary.
+		// One of several hosts is the primary.
 		at, err := url.Parse(inside)
 		if err != nil {
 			t.Fatal(err)

@@ -9,28 +9,28 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// timerColumns are what scanner.timer reads, in its order, of a live row t. A parked row's mark is not the
-// timer's.
+// timerColumns are the columns of a live row t that scanner.timer reads, in its order. The outbox entry of a parked row
+// is not part of the timer.
 const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url,
 	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
 	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
 	t.headers, t.topic, t.event_key, coalesce(t.planned_at, t.due_at) AS planned_at`
 
-// atKey finds a row t that is not parked by its place in the order of its shard; parked ones have none there.
-// Written as equality, either index would do, and the planner may choose the one by uuid, which spreads the
-// rows that are due together over all of its pages.
+// atKey finds a row t that is not parked by its key in timers_due, which does not contain parked rows. With equality
+// conditions either index would serve, and the planner could choose the one by uuid, in which rows that are due
+// together are spread over all pages.
 const atKey = `t.shard_id = a.shard_id
 	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)
 	AND t.status <> 'parked'`
 
-// endColumns are the same of a history row h: the timer as the attempt left it. They tell the truth about
-// done and dead ones only.
+// endColumns are the same columns of a history row h: the timer after the attempt. They are valid for done and dead
+// timers only.
 const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,
 	h.callback_timeout_ms, h.retry_policy, h.payload, h.correlation_id, h.outcome, h.due_at, h.revision,
 	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error,
 	h.headers, h.topic, h.event_key, h.due_at AS planned_at`
 
-// scanner reads timers of one answer.
+// scanner reads the timers of one answer.
 type scanner struct{ policies policyMemo }
 
 func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
@@ -64,7 +64,7 @@ func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	return t, id
 }
 
-// statusOf reads a status without making a new text of it.
+// statusOf reads a status without allocating a string.
 func statusOf(r *record) timer.Status {
 	for _, s := range [...]timer.Status{
 		timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked, timer.StatusDone, timer.StatusDead,
@@ -77,15 +77,15 @@ func statusOf(r *record) timer.Status {
 	return timer.Status(r.text())
 }
 
-// row is a live row: the timer, and what only this engine knows of it.
+// row is a live row: the timer, and columns that only this engine uses.
 type row struct {
 	timer    timer.Timer
 	markedAt timer.Millis
-	// leased: the last write was a lease.
+	// leased is set if the last write was a lease.
 	leased bool
 }
 
-// plannedAt is the column's value: 0, for NULL, unless due_at was moved.
+// plannedAt returns the column's value: 0, for NULL, unless due_at was moved.
 func (r *row) plannedAt() timer.Millis {
 	if r.timer.PlannedAt == r.timer.DueAt {
 		return 0
@@ -93,21 +93,20 @@ func (r *row) plannedAt() timer.Millis {
 	return r.timer.PlannedAt
 }
 
-// dueAt keeps rule I6: no due_at lies before the write, nor before what the user asked for.
+// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
 func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
 	return max(now, executeAt, wanted)
 }
 
-// storable is a text that PostgreSQL takes: receivers send errors of any bytes.
+// storable replaces bytes that PostgreSQL does not store in a text. Receivers may send any bytes in errors.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
 }
 
-// errorText is an error as it is stored. Replacing bytes may have made it longer.
+// errorText returns an error text as it is stored. It is truncated twice, because replacing bytes may make it longer.
 func errorText(text string) string { return store.CutError(storable(store.CutError(text))) }
 
-// byRef is the order in which rows are locked, so that batches that meet do not wait for each other in a
-// circle.
+// byRef is the order in which rows are locked, so that concurrent batches do not deadlock.
 func byRef(a, b store.Ref) int {
 	if a.Shard != b.Shard {
 		if a.Shard < b.Shard {
@@ -126,5 +125,5 @@ func refUUIDs(n int, ref func(i int) store.Ref) []byte {
 	return uuids(n, func(i int) timer.UUID { return ref(i).UUID })
 }
 
-// millis32 is a callback timeout as it is stored; five minutes are the most.
+// millis32 returns a callback timeout as it is stored, in milliseconds. The largest is five minutes.
 func millis32(d time.Duration) int32 { return int32(d.Milliseconds()) }

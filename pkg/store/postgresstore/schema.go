@@ -18,33 +18,34 @@ import (
 var embedded embed.FS
 
 const (
-	// migrationsTable is where goose notes what has run.
+	// migrationsTable is the table in which goose records migrations.
 	migrationsTable = "timerbus_migrations"
-	// migrationsLock is the advisory lock that lets one process migrate at a time: "TMBS".
+	// migrationsLock is the advisory lock that ensures that only one process migrates at a time: "TMBS".
 	migrationsLock = 0x544D4253
 
-	// A migration that does not get its locks within lock_timeout lets the others pass, and tries again.
+	// A migration that does not get its locks within lock_timeout fails, so that waiting transactions continue, and
+	// runs again after migratePause, migrateTries times.
 	migrateTries = 20
 	migratePause = time.Second
-	// migrateWait is for how many seconds another process that migrates is waited for; each second it is asked.
+	// migrateWait is how many seconds a migration waits for one of another process. It checks every second.
 	migrateWait = 300
 
 	migrateCommand = "timerbus migrate up --store …"
 )
 
-// Schema tells how a database's schema stands to this program.
+// Schema is the state of a database's schema for this program.
 type Schema struct {
-	// Version is the database's; 0 if it has none.
+	// Version is the database's schema version; 0 if it has none.
 	Version int64
-	// Known is the newest one that this program knows.
+	// Known is the newest version that this program supports.
 	Known int64
-	// Oldest is the schema that the oldest program knew which can work with Version, and OldestProgram
-	// that program's version. Zero if there is no schema.
+	// Oldest is the newest schema version that the oldest compatible program supports, and OldestProgram is that
+	// program's version. Both are zero if there is no schema.
 	Oldest        int64
 	OldestProgram string
 }
 
-// Usable says why this program cannot work with the schema, and what to do about it; nil if it can.
+// Usable returns nil if this program can work with the schema. Otherwise the error says why not and what to do.
 func (s Schema) Usable() error {
 	switch {
 	case s.Version == 0:
@@ -60,7 +61,7 @@ func (s Schema) Usable() error {
 	}
 }
 
-// Status reads how the schema stands. It changes nothing.
+// Status reads the state of the schema. It changes nothing.
 func Status(ctx context.Context, o Options) (Schema, error) {
 	config, err := o.pool()
 	if err != nil {
@@ -80,8 +81,8 @@ func Status(ctx context.Context, o Options) (Schema, error) {
 	return schema, nil
 }
 
-// Migrate brings the schema up to the newest version that this program knows, under an advisory lock, and
-// returns how it stood before and stands now. It only goes forward, and leaves a newer schema alone.
+// Migrate upgrades the schema to the newest version that this program supports, under an advisory lock, and returns its
+// state before and after. It never downgrades, and does not change a newer schema.
 func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	before, err = Status(ctx, o)
 	if err != nil {
@@ -95,8 +96,8 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		return before, before, err
 	}
 	onlyPrimary(config)
-	// What the engine asks of the planner is not meant for schema changes. They take the time they need, whatever is
-	// set for the user's other statements.
+	// The engine's planner settings are not for migrations. Migrations run without a statement timeout, unless the URL
+	// sets one, even if the user's default is set.
 	params := config.ConnConfig.RuntimeParams
 	if _, given := params["statement_timeout"]; !given {
 		params["statement_timeout"] = "0"
@@ -121,7 +122,8 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	if err != nil {
 		return before, before, err
 	}
-	// A change that waits for a lock makes everybody wait behind it: better several short waits than a long one.
+	// While a migration waits for a lock, other transactions wait behind it, so several short waits are better than a
+	// long one.
 	_, err = migrations.Up(ctx)
 	for try := 0; code(err) == lockNotAvailable && try < migrateTries && pauseFor(ctx, migratePause); try++ {
 		_, err = migrations.Up(ctx)
@@ -137,7 +139,7 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	return before, after, err
 }
 
-// known is the newest version among the embedded migrations.
+// known returns the newest version of the embedded migrations.
 func known() (int64, error) {
 	files, err := fs.Glob(embedded, "migrations/*.sql")
 	if err != nil {
@@ -154,7 +156,7 @@ func known() (int64, error) {
 	return newest, nil
 }
 
-// The tables are looked up along the search path, as all statements find them.
+// The tables are found by the search path, as in all other statements.
 var (
 	findSchema = statement{
 		"find_schema",

@@ -15,11 +15,11 @@ import (
 
 //testenv:need postgres postgres15
 
-// server is a PostgreSQL that tests may make databases on.
+// server is a PostgreSQL server on which tests create databases.
 type server struct{ name, url string }
 
-// servers are those that the environment names; tools/testenv starts them and sets the variables, and `make
-// test` runs it. A server that TIMERBUS_REQUIRE lists and that is not there fails the test.
+// servers returns the servers of the environment variables. tools/testenv starts servers and sets the variables, and
+// `make test` runs it. If TIMERBUS_REQUIRE lists a server that is not available, the test fails.
 func servers(tb testing.TB) []server {
 	tb.Helper()
 	var out []server
@@ -41,7 +41,7 @@ func servers(tb testing.TB) []server {
 	return out
 }
 
-// database is one on a server, removed at the end of the test.
+// database is a database on a server. It is dropped at the end of the test.
 type database struct{ url string }
 
 func (s server) database(tb testing.TB) *database {
@@ -49,13 +49,13 @@ func (s server) database(tb testing.TB) *database {
 	return &database{postgresstore.MigratedDatabase(tb, s.url)}
 }
 
-// emptyDatabase has no schema.
+// emptyDatabase creates a database without a schema.
 func (s server) emptyDatabase(tb testing.TB) *database {
 	tb.Helper()
 	return &database{postgresstore.NewDatabase(tb, s.url)}
 }
 
-// execute runs statements on a new connection, none for longer than most tests take.
+// execute runs statements on a new connection, for at most 30 s.
 func (db *database) execute(tb testing.TB, statements ...string) {
 	tb.Helper()
 	db.executeWithin(tb, 30*time.Second, statements...)
@@ -63,7 +63,7 @@ func (db *database) execute(tb testing.TB, statements ...string) {
 
 func (db *database) executeWithin(tb testing.TB, most time.Duration, statements ...string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), most) // cleanups run it, too
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), most) // cleanups call it, too
 	defer cancel()
 	c, err := pgx.Connect(ctx, db.url)
 	if err != nil {
@@ -77,7 +77,7 @@ func (db *database) executeWithin(tb testing.TB, most time.Duration, statements 
 	}
 }
 
-// fill lets no table grow that a timer, or what looks for room, goes into.
+// fill makes inserts of timers, and those of findRoom, fail as on a full disk, or ends that.
 func (db *database) fill(tb testing.TB, full bool) {
 	tb.Helper()
 	statements := []string{`CREATE OR REPLACE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -92,7 +92,7 @@ func (db *database) fill(tb testing.TB, full bool) {
 	db.execute(tb, statements...)
 }
 
-// empty takes all rows away. It is faster than a new database for each subtest.
+// empty deletes all rows. It is faster than a new database for each subtest.
 func (db *database) empty(tb testing.TB) {
 	tb.Helper()
 	db.execute(tb, "SET synchronous_commit = off",

@@ -11,13 +11,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Claims and watermarks are in separate tables: polls read claims, which change rarely (docs/decisions/0034). Claim, Release
-// and Advance each are one transaction that first locks the rows of claims, in the order of shards. A statement that has
-// waited for such a row compares it again, so a stale claim never passes; and one that runs after the lock sees the watermark
-// that the transaction before it committed.
+// Claims and watermarks are in separate tables: polls read claims, which change rarely (docs/decisions/0034). Claim,
+// Release and Advance are each one transaction that first locks the rows of claims, in the order of shards. A statement
+// that has waited for such a row evaluates its condition again, so a stale claim never passes. A statement that runs
+// after the lock sees the watermark that the previous transaction committed.
 var (
-	// claimShards makes a watermark together with the first claim of a shard. Series start at different writes, so that the
-	// rows of a batch do not all change their keys in the same Advance.
+	// claimShards creates the watermark with the first claim of a shard. The writes of watermarks start at different
+	// numbers, so that the rows of a batch do not all change their keys (series) in the same Advance.
 	claimShards = statement{"claim_shards", `WITH claimed AS (
 	INSERT INTO claims AS c (shard_id, version, owner, published_due, published_uuid, claimed_at, node)
 	SELECT a.shard_id, 1, $2::uuid, '-infinity', $5::uuid, $4::timestamptz, $3::text FROM unnest($1::bigint[]) AS a(shard_id)
@@ -61,7 +61,7 @@ const (
 	keysUnderClaims = `unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::uuid[])
 	WITH ORDINALITY AS a(shard_id, version, owner, due, uuid, place)`
 
-	// newestWatermark is one index probe: migration 8 says why it does not look for a key.
+	// newestWatermark is one index probe. Migration 8 documents why it reads the greatest series.
 	newestWatermark = "SELECT m.ctid, m.due_at, m.uuid FROM watermarks m WHERE m.shard_id = a.shard_id ORDER BY m.series DESC LIMIT 1"
 )
 
@@ -126,8 +126,8 @@ func (s *Store) Advance(ctx context.Context, _ timer.Millis, items []store.Advan
 		func(i int) (store.Claim, store.Key) { return items[i].Claim, items[i].Watermark })
 }
 
-// underClaim writes a key to each of n shards whose claim holds. The last of the statements writes and returns the places of
-// those shards; the ones before it get the claims only.
+// underClaim writes a key to each of n shards whose claim is the newest. The last statement writes and returns the
+// places of those shards. The statements before it get the claims only.
 func (s *Store) underClaim(
 	ctx context.Context, verb string, n int, statements []statement, item func(i int) (store.Claim, store.Key),
 ) ([]error, error) {
@@ -160,7 +160,7 @@ func (s *Store) underClaim(
 	return out, nil
 }
 
-// claimArgs are shards, versions and owners.
+// claimArgs returns the shards, versions and owners as parameters.
 func claimArgs(n int, claim func(i int) store.Claim) [][]byte {
 	return [][]byte{
 		int8s(n, func(i int) int64 { return int64(claim(i).Shard) }),
@@ -180,7 +180,7 @@ func fenced(verb string, c store.Claim) error {
 	return fmt.Errorf("%s shard %s under claim %d: %w", verb, c.Shard, c.Version, store.ErrFenced)
 }
 
-// placesOf are 0 to the slice's last index.
+// placesOf returns 0 to the slice's last index.
 func placesOf[T any](items []T) []int {
 	out := make([]int, len(items))
 	for i := range out {

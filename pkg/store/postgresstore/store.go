@@ -20,24 +20,24 @@ import (
 // Store is the engine: one handle on a database. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	// beside is for looks from outside of a transaction's snapshot; see transaction.outside.
+	// beside is for reads outside a transaction's snapshot; see transaction.outside.
 	beside *pgxpool.Pool
-	// long is for lists and counts, which read many rows: they wait for each other, and never keep a connection from
-	// what timers wait for.
+	// long is for lists and counts, which read many rows. They wait for each other and never use a connection of the
+	// calls on which timers wait.
 	long *pgxpool.Pool
-	// clock is one connection for reading the server's clock, so that this waits for no other call.
+	// clock is one connection for reading the server's clock, so that Time does not wait for other calls.
 	clock *pgxpool.Pool
 	log   *slog.Logger
-	// listLimits and maxCounted are the defaults, except in tests.
+	// listLimits and maxCounted are the defaults. Tests change them.
 	listLimits relational.ListLimits
 	maxCounted int
 
 	housekeeping housekeeping
 
-	// full: a write has failed for lack of room, and findRoom has found none since.
+	// full is set if a write has failed because the disk is full, and findRoom has not succeeded since.
 	full atomic.Bool
 
-	// calls is held for reading by every running call, and taken for writing by Close.
+	// calls is read-locked by every running call, and write-locked by Close.
 	calls  sync.RWMutex
 	closed bool
 }
@@ -48,8 +48,8 @@ var (
 	_ store.Census    = (*Store)(nil)
 )
 
-// Open connects to a database whose schema this program knows, and checks that timers are safe there. Its
-// errors are one line for people: they name the server and what is wrong. Migrate makes the schema.
+// Open connects to a database whose schema this program supports, and checks that timers are safe there. Its errors are
+// one line for operators: they name the server and the problem. Migrate creates the schema.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	config, err := o.pool()
 	if err != nil {
@@ -80,10 +80,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// maxLong is how many lists and counts of this process the server works on together.
+// maxLong bounds the concurrent lists and counts of this process.
 const maxLong = 2
 
-// laterOf makes the configuration of a pool whose connections are made when they are first needed.
+// laterOf returns the configuration of a pool that opens its connections when they are first needed.
 func laterOf(config *pgxpool.Config, most int32) *pgxpool.Config {
 	later := config.Copy()
 	later.MinConns, later.MinIdleConns, later.MaxConns = 0, 0, most
@@ -98,7 +98,7 @@ func (s *Store) closePools() {
 	}
 }
 
-// pool makes the pool's configuration, and notes what the URL says to this engine.
+// pool returns the pool's configuration. It also sets the options that the URL has for this engine.
 func (o *Options) pool() (*pgxpool.Config, error) {
 	given := *o
 	all, err := o.withDefaults()
@@ -117,7 +117,7 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 		}
 		o.AllowUnsafe = o.AllowUnsafe || allowed
 	}
-	// ParseConfig has taken what the URL says of the pool; options that were given go before it.
+	// ParseConfig has applied the URL's settings of the pool. Options override them.
 	if given.MaxConns != 0 || !strings.Contains(o.URL, "pool_max_conns") {
 		config.MaxConns = int32(all.MaxConns)
 	}
@@ -128,12 +128,12 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = all.ConnectTimeout
 	}
 	for name, value := range settings() {
-		// What the URL sets, somebody meant.
+		// Settings from the URL override those of the engine.
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	// Connections that were lost are made anew within this time, up to MinConns.
+	// The pool replaces lost connections at this interval, up to MinConns.
 	config.HealthCheckPeriod = 10 * time.Second
 	return config, nil
 }
@@ -196,13 +196,14 @@ func (s *Store) Time(ctx context.Context) (store.Instant, error) {
 }
 
 var (
-	// fillRoom writes about as much as a large timer.
+	// fillRoom writes about as many bytes as a large timer.
 	fillRoom  = statement{"fill_room", "INSERT INTO room SELECT string_agg(md5(i::text), '') FROM generate_series(1, 4096) i"}
 	emptyRoom = statement{"empty_room", "DELETE FROM room"}
 )
 
-// findRoom reports, after a write has failed for lack of room, whether the server has room again: it tries. The
-// commit of a small write proves nothing, because it may fit where a timer does not.
+// findRoom checks whether the server has disk space again after a write has failed because the disk was full. It writes
+// a large row and deletes it again. The commit of a small write does not show that there is space, because it may fit
+// where a timer does not.
 func (s *Store) findRoom(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil

@@ -16,8 +16,8 @@ func TestStore(t *testing.T) {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
 			db := server.database(t)
-			// The servers differ in syntax and plans, so shorter walks are enough on the older one. TIMERBUS_LOCKSTEP_STEPS
-			// sets another length.
+			// The servers differ only in syntax and plans, so a shorter random test is enough on the older one.
+			// TIMERBUS_LOCKSTEP_STEPS sets another length.
 			steps := 0 // the default
 			if server.name == "postgres15" {
 				steps = 120
@@ -57,7 +57,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestListsUnderTightLimits runs the suite's lists with limits that every page meets.
+// TestListsUnderTightLimits runs the suite's list tests with limits that every page reaches.
 func TestListsUnderTightLimits(t *testing.T) {
 	t.Parallel()
 	server := servers(t)[0]

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// maxTries bounds how often a transaction runs that others get in the way of. Each time, one of those has
-// got on.
+// maxTries bounds how often a transaction runs if it conflicts with others. In each conflict, one of the others makes
+// progress.
 const (
 	maxTries = 100
 	maxPause = 20 * time.Millisecond
@@ -26,28 +26,28 @@ var (
 	rollback      = statement{"rollback", "ROLLBACK"}
 )
 
-// isolation is what a transaction sees of others.
+// isolation selects which changes of other transactions a transaction sees.
 type isolation bool
 
 const (
-	// latest: a statement that has waited for a row judges the row as it is now. Shards and other single
-	// rows are fenced like this.
+	// latest: a statement that has waited for a row evaluates the row's newest state. Shards and other single rows are
+	// written like this.
 	latest isolation = false
-	// snapshot: the whole transaction sees one state of the database, and fails if it is to write a row
-	// that somebody has changed since; then it runs again. Timers are written like this: judged by
-	// themselves, changed rows would stand beside a state of history that is older. (That part of the
-	// server is also where PostgreSQL 18.0 crashes, in plans that choose partitions while they run.)
+	// snapshot: the whole transaction sees one state of the database. If it writes a row that has changed since, it
+	// fails and runs again. Timers are written like this: otherwise the newest state of a row would be combined with an
+	// older state of history. (Without it, statements that recheck changed rows can crash PostgreSQL 18.0, in plans
+	// that select partitions while they run.)
 	snapshot isolation = true
 )
 
-// transaction is a write under way. What its function sends before commit is sent in a transaction;
-// without anything sent before, commit is one by itself, and one exchange.
+// transaction is a running write. The calls of exchange run in a transaction that begins with the first of them. If
+// there were none, commit is a transaction of only its calls, and one exchange.
 type transaction struct {
 	store     *Store
 	conn      *conn
 	isolation isolation
 	begun     bool
-	// committing: the exchange with the commit has begun, so that its fate decides.
+	// committing is set when the exchange with the commit has begun. If it fails, the outcome may be unknown.
 	committing bool
 	done       bool
 }
@@ -68,7 +68,7 @@ func (t *transaction) begin(calls []call) []call {
 	return append([]call{{statement: first}}, calls...)
 }
 
-// commit sends the last calls and ends the transaction.
+// commit sends the last calls and commits.
 func (t *transaction) commit(ctx context.Context, calls ...call) error {
 	t.done = true
 	if len(calls) == 0 && !t.begun {
@@ -84,14 +84,14 @@ func (t *transaction) commit(ctx context.Context, calls ...call) error {
 	return t.conn.exchange(ctx, calls...)
 }
 
-// abandon ends a transaction that wrote nothing.
+// abandon rolls back a transaction that wrote nothing.
 func (t *transaction) abandon(ctx context.Context) error {
 	t.done = true
 	return t.conn.exchange(ctx, call{statement: rollback})
 }
 
-// outside reads what others have committed by now, beside the transaction and its snapshot. Connections for
-// that are a pool of their own: transactions that each hold one and wait for another would wait for ever.
+// outside reads what other transactions have committed, outside this transaction and its snapshot. It uses a separate
+// pool: transactions that each have a connection of the same pool and wait for another would deadlock.
 func (t *transaction) outside(ctx context.Context, calls ...call) error {
 	pooled, err := t.store.beside.Acquire(ctx)
 	if err != nil {
@@ -101,11 +101,11 @@ func (t *transaction) outside(ctx context.Context, calls ...call) error {
 	return (&conn{pooled}).exchange(ctx, calls...)
 }
 
-// errStale says that the rows changed since they were looked at, so that the transaction must run again.
+// errStale: the rows have changed since they were read, so the transaction must run again.
 var errStale = fmt.Errorf("%w: others write the same timers all the time", store.ErrUnavailable)
 
-// write runs a transaction, again if others got in its way. run may run several times and must set its
-// answers anew each time; it ends with commit, or without having sent anything.
+// write runs a transaction, again if it conflicts with others. run may be called several times and must reset its
+// answers each time. It ends with commit or abandon, or without having sent anything.
 func (s *Store) write(ctx context.Context, op string, see isolation, run func(t *transaction) error) error {
 	if err := s.enter(ctx, op); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Store) write(ctx context.Context, op string, see isolation, run func(t 
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// pause lets others get on, for longer the more often they were in the way; it is false if ctx ended.
+// pause waits so that other transactions make progress, longer after more conflicts. It returns false if ctx ended.
 func pause(ctx context.Context, try int) bool {
 	if try < 2 {
 		return ctx.Err() == nil
@@ -158,7 +158,7 @@ func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction
 		return nil
 	}
 	if t.begun && !pooled.Conn().IsClosed() && ctx.Err() == nil {
-		// A connection that does not even roll back is thrown away by the pool.
+		// If the rollback fails too, the pool closes the connection.
 		_ = t.conn.exchange(ctx, call{statement: rollback})
 	}
 	if errors.Is(err, errStale) {
@@ -171,16 +171,16 @@ func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction
 	return err
 }
 
-// maxReads is how often a read is tried: once more if the connection, which may have been dead for long,
-// did not answer.
+// maxReads is how often a read is tried: a second time if the connection, which may have been dead for a while, did not
+// answer.
 const maxReads = 2
 
-// read runs statements that change nothing and take milliseconds.
+// read runs read-only statements that take milliseconds.
 func (s *Store) read(ctx context.Context, op string, run func(c *conn) error) error {
 	return s.readFrom(ctx, s.pool, op, run)
 }
 
-// readLong runs statements that change nothing and may take longer.
+// readLong runs read-only statements that may take longer.
 func (s *Store) readLong(ctx context.Context, op string, run func(c *conn) error) error {
 	return s.readFrom(ctx, s.long, op, run)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestClaimsOfSchema7AreKept migrates a database with a claimed shard, a released one and one without a watermark, and a
+// TestClaimsOfSchema7AreKept migrates a database with a claimed shard, a released one, one without a watermark, and a
 // timer.
 func TestClaimsOfSchema7AreKept(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
@@ -63,7 +63,7 @@ func TestClaimsOfSchema7AreKept(t *testing.T) {
 				t.Errorf("shard %d is %+v, %v; want %+v", i+1, states[i], err, want[i])
 			}
 		}
-		// The claim of a process that was stopped without a release still holds, and an older one does not.
+		// The claim of a process that was stopped without a release is still valid, and an older one is not.
 		claim := store.Claim{Shard: 1, Version: 7, Owner: owner}
 		older := store.Claim{Shard: 3, Version: 0, Owner: owner}
 		moved := store.Key{DueAt: w1.DueAt + 1}
@@ -90,7 +90,7 @@ func TestClaimsOfSchema7AreKept(t *testing.T) {
 	})
 }
 
-// migrateTo makes the schema of an older release.
+// migrateTo creates the schema of an older release.
 func migrateTo(t *testing.T, inside string, version int64) {
 	t.Helper()
 	config, err := pgx.ParseConfig(inside)

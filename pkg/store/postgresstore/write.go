@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// createTimers is the whole of a batch of creates, which are nearly always of new ids. Rows that are in
-// the way stay as they are, and are missing in the answer.
+// createTimers is the only statement of a batch of creates whose ids are new, which are nearly all. Existing rows are
+// not changed and are not in the answer.
 var createTimers = statement{"create_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
 	attempts, starts, created_at, updated_at, last_status, last_error, headers, topic, event_key, target)
@@ -24,9 +24,9 @@ FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[],
 		retry_policy, payload, correlation_id, revision, headers, topic, event_key, target)
 ON CONFLICT DO NOTHING RETURNING shard_id, timer_uuid`}
 
-// Write implements store.Timers. Creates of ids that the batch names once go ahead in one statement; what
-// is left (other operations, and creates that found a row) is done under the locks of its rows. No timer is
-// in both, so that each timer's operations stay in their order.
+// Write implements store.Timers. Creates whose ids occur once in the batch run first, in one statement. The remaining
+// operations (other kinds, and creates that found a row) are applied with their rows locked. No timer is in both parts,
+// so the operations on each timer keep their order.
 func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
 	if len(ops) == 0 {
 		return nil, nil
@@ -62,14 +62,14 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	return out, nil
 }
 
-// created is one create and its place in the batch.
+// created is a create and its place in the batch.
 type created struct {
 	*store.Put
 
 	place int
 }
 
-// split finds the creates that can go ahead, sorted by row, and the places of all other operations.
+// split returns the creates that can run in one statement, sorted by row, and the places of all other operations.
 func split(ops []store.Op) (creates []created, rest []int) {
 	times := make(map[store.Ref]int, len(ops))
 	for _, op := range ops {
@@ -109,7 +109,7 @@ type createBatch struct {
 	out []store.Written
 
 	made []bool
-	at   int // where the answer stands: it comes in the order of ops
+	at   int // the index of the next expected row: the answer has the order of ops
 }
 
 func (b *createBatch) call() call {
@@ -142,7 +142,7 @@ func (b *createBatch) call() call {
 	}
 }
 
-// read takes one row of the answer: the next create that made a timer.
+// read processes one row of the answer: the next create that created a timer.
 func (b *createBatch) read(r *record) {
 	ref := readRef(r)
 	for ; b.at < len(b.ops); b.at++ {
@@ -155,7 +155,7 @@ func (b *createBatch) read(r *record) {
 	r.failf("the server made timer %s out of order", ref.UUID)
 }
 
-// left answers the creates that made a timer and returns the places of the others.
+// left answers the creates that created a timer and returns the places of the others.
 func (b *createBatch) left() (places []int) {
 	for i, op := range b.ops {
 		if b.made[i] {
@@ -167,7 +167,7 @@ func (b *createBatch) left() (places []int) {
 	return places
 }
 
-// newTimer is what a Put makes.
+// newTimer returns the timer that a Put creates.
 func newTimer(now timer.Millis, op *store.Put) timer.Timer {
 	t := timer.Timer{
 		Namespace:  op.Namespace,

@@ -2,12 +2,12 @@
 --   oldest program that can work with it: Timerbus 0.2 (schema 1)
 --   up from: nothing
 --
--- Times are timestamptz(3); a key that lies before or behind every instant has -infinity or infinity. The
--- uuid orders as unsigned bytes. Columns of fixed width come first, so that rows have no holes.
+-- Times are timestamptz(3). -infinity and infinity are before and after all times. The uuid is ordered as unsigned
+-- bytes. Columns of fixed width come first, so that rows need no padding.
 
 -- +goose Up
--- For each version, the oldest program that can work with it, told by the newest schema that program
--- knows. A program older than that refuses to start.
+-- For each schema version: the oldest compatible program, identified by the newest schema that it supports. An older
+-- program refuses to start.
 CREATE TABLE schema_support (
     version        bigint PRIMARY KEY,
     oldest_schema  bigint NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE cluster (
     created_at timestamptz(3) NOT NULL
 );
 
--- Namespaces are never removed, so that the end of the last block is where the next one begins.
+-- Namespaces are never removed, so the next block begins at the end of the last one.
 CREATE TABLE namespaces (
     name                 text           PRIMARY KEY,
     shard_base           bigint         NOT NULL UNIQUE,
@@ -34,22 +34,22 @@ CREATE TABLE namespaces (
     updated_at           timestamptz(3) NOT NULL
 );
 
--- The fence of each shard. owner is NULL once the claim was released; the version stays. Watermarks move
--- all the time and no index holds them: with half a page free, that never touches an index.
+-- The claim record of each shard. owner is NULL after the claim was released; the version is kept. Watermarks change
+-- all the time and are in no index: with half of each page free, their updates never change an index.
 CREATE TABLE shards (
     shard_id       bigint         PRIMARY KEY,
     version        bigint         NOT NULL,
     owner          uuid,
     watermark_due  timestamptz(3) NOT NULL, -- W, a key of two parts
     watermark_uuid uuid           NOT NULL,
-    published_due  timestamptz(3) NOT NULL, -- P, likewise
+    published_due  timestamptz(3) NOT NULL, -- P, a key of two parts
     published_uuid uuid           NOT NULL,
     claimed_at     timestamptz(3) NOT NULL,
     updated_at     timestamptz(3) NOT NULL,
     node           text           NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- How far each partition of a command topic has been applied.
+-- The last applied position of each partition of a command topic.
 CREATE TABLE positions (
     topic       text           NOT NULL,
     partition   integer        NOT NULL,
@@ -59,8 +59,7 @@ CREATE TABLE positions (
     PRIMARY KEY (topic, partition)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- Live timers. The primary key is the order in which a shard is read; who knows a timer's uuid only goes
--- through the other key.
+-- Live timers. The primary key is the order in which a shard is read. Lookups by uuid only use the unique key.
 CREATE TABLE timers (
     shard_id            bigint         NOT NULL,
     due_at              timestamptz(3) NOT NULL,
@@ -70,8 +69,8 @@ CREATE TABLE timers (
     execute_at          timestamptz(3) NOT NULL,
     created_at          timestamptz(3) NOT NULL,
     updated_at          timestamptz(3) NOT NULL,
-    executed_at         timestamptz(3), -- NULL until an attempt gave a result
-    marked_at           timestamptz(3), -- parked and not announced yet
+    executed_at         timestamptz(3), -- NULL until an attempt has a result
+    marked_at           timestamptz(3), -- outbox entry of a parked timer
     callback_timeout_ms integer        NOT NULL,
     attempts            integer        NOT NULL,
     starts              integer        NOT NULL,
@@ -83,7 +82,7 @@ CREATE TABLE timers (
     callback_url        text           NOT NULL,
     -- maxAttempts maxAttemptsDuration initialInterval backoffMultiplier maxInterval: '4 0s 30s 2 1h0m0s'
     retry_policy        text           NOT NULL,
-    correlation_id      text, -- NULL when the user gave none
+    correlation_id      text, -- NULL if the user did not set one
     last_error          text           NOT NULL,
     payload             bytea,
     PRIMARY KEY (shard_id, due_at, timer_uuid),
@@ -94,8 +93,8 @@ CREATE INDEX timers_correlation ON timers (correlation_id, shard_id, timer_uuid)
 CREATE INDEX timers_parked ON timers (shard_id) WHERE status = 'parked';
 CREATE INDEX timers_marked ON timers (marked_at) WHERE marked_at IS NOT NULL;
 
--- Rows live for minutes: what they leave behind is vacuumed soon and without pauses, because a poll that
--- starts at a cursor still passes over dead index entries behind it.
+-- Rows live for minutes. Vacuum removes dead rows soon and without pauses, because a poll that starts at a cursor reads
+-- the dead index entries after it.
 -- +goose StatementBegin
 DO $$
 BEGIN
@@ -110,14 +109,14 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Attempts, each with the timer as it stood then. For done and dead that is how the timer ended. The
--- payload is kept for dead ones only, which can be re-armed.
+-- Attempts, each with the timer at that time. For done and dead this is the finished timer. Only dead timers keep the
+-- payload, because they can be re-armed.
 --
--- Partitions are days of expires_at, made ahead by Purge and dropped when their day is over. What no day
--- is there for goes to the default partition and is removed row by row.
+-- Partitions are days of expires_at. Purge creates them in advance and drops them when their day is over. Rows without
+-- a day's partition are in the default partition and are deleted row by row.
 --
--- (shard_id, timer_uuid, generation, attempt) is unique, though no index can say so across partitions:
--- history of a timer is written only by transactions that change its row (history.go).
+-- (shard_id, timer_uuid, generation, attempt) is unique, though no index can ensure that across partitions: history of
+-- a timer is written only by transactions that change its row (history.go).
 CREATE TABLE timer_history (
     shard_id            bigint         NOT NULL,
     timer_uuid          uuid           NOT NULL,
@@ -131,7 +130,7 @@ CREATE TABLE timer_history (
     created_at          timestamptz(3) NOT NULL,
     updated_at          timestamptz(3) NOT NULL,
     next_at             timestamptz(3), -- NULL for done and dead
-    marked_at           timestamptz(3), -- dead and not announced yet
+    marked_at           timestamptz(3), -- outbox entry of a dead timer
     attempt             integer        NOT NULL,
     status_code         integer        NOT NULL,
     callback_timeout_ms integer        NOT NULL,
@@ -152,5 +151,5 @@ CREATE INDEX timer_history_correlation ON timer_history (correlation_id, shard_i
     WHERE correlation_id IS NOT NULL;
 
 CREATE TABLE timer_history_default PARTITION OF timer_history DEFAULT;
--- Purge passes over what is still marked.
+-- Purge does not remove rows with an outbox entry.
 CREATE INDEX timer_history_default_expiry ON timer_history_default (expires_at) WHERE marked_at IS NULL;

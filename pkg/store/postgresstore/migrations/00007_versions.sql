@@ -1,6 +1,6 @@
 -- Schema 7: a namespace has a version, for updates by compare-and-set.
---   oldest program that can work with it: Timerbus 0.2 (schema 6); an older one changes settings without another version
---   up from: 6; no row is written anew
+--   oldest program that can work with it: Timerbus 0.2 (schema 6); an older one changes settings without changing the version
+--   up from: 6; no row is rewritten
 
 -- +goose Up
 INSERT INTO schema_support VALUES (7, 6, '0.2');

@@ -1,10 +1,10 @@
 -- Schema 8: claims and watermarks in separate tables.
---   oldest program that can work with it: Timerbus 0.2 (schema 8); older ones use the table shards, which is gone
+--   oldest program that can work with it: Timerbus 0.2 (schema 8); older ones use the table shards, which is dropped
 --   up from: 7; the rows of shards are copied
 --
--- A watermark is written every second. While a transaction holds an old snapshot, its dead versions cannot be removed, and
--- each lookup of the row reads all of them. So polls, which need the claim only, read a table that changes only when a
--- shard is claimed or released.
+-- A watermark is written every second. While a transaction has an old snapshot, its dead versions cannot be removed,
+-- and each lookup of the row reads all of them. So polls, which need the claim only, read a table that changes only
+-- when a shard is claimed or released.
 
 -- +goose Up
 INSERT INTO schema_support VALUES (8, 8, '0.2');
@@ -12,7 +12,7 @@ INSERT INTO schema_support VALUES (8, 8, '0.2');
 -- A program that still runs must not claim or advance shards between the copy and the drop.
 LOCK TABLE shards IN ACCESS EXCLUSIVE MODE;
 
--- The fence of each shard. owner is NULL once the claim was released; the version stays.
+-- The claim record of each shard. owner is NULL after the claim was released; the version is kept.
 CREATE TABLE claims (
     shard_id       bigint         PRIMARY KEY,
     version        bigint         NOT NULL,
@@ -25,9 +25,9 @@ CREATE TABLE claims (
 
 -- One row for each row of claims. Only a transaction that has locked the row of claims writes it.
 --
--- The key changes with every 16th write. The greatest key of a shard is its only live row, so it is found behind at most 16
--- dead versions, whatever a held snapshot keeps of the older series. The other 15 writes touch no index, and with half a page
--- free their versions are removed without a vacuum when no snapshot is held.
+-- The key changes with every 16th write. The greatest key of a shard is its only live row, so at most 16 dead versions
+-- are read before it, however many versions of older series an old snapshot keeps. The other 15 writes change no index.
+-- With half of each page free, their versions are removed without a vacuum if there is no old snapshot.
 CREATE TABLE watermarks (
     shard_id bigint         NOT NULL,
     writes   bigint         NOT NULL,
