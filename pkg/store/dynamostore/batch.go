@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// each runs do for 0 … n−1, several at a time, and returns when all have ended. After the first error it
-// begins no others, and does not interrupt those under way, which would leave their outcome unknown.
+// each runs do for 0 … n−1, several at a time, and returns when all have returned. After the first error it starts no
+// others. It does not interrupt the running ones, because their outcome would be unknown.
 func (s *Store) each(n int, do func(i int) error) error {
 	if n == 1 {
 		return do(0)
@@ -45,10 +45,10 @@ func (s *Store) each(n int, do func(i int) error) error {
 	return worst(errs)
 }
 
-// singly runs do for each item of each group: groups several at a time, the items of a group one after another. An item
-// that fails is passed to failed, with its error, and so are those of its group behind it. The other groups continue if
-// the service refused only what the item is about (localError), such as a shard that is hot. After any other failure no
-// further item is tried; if none was done, the worst error is returned, as that of the whole batch.
+// singly runs do for each item of each group: several groups at a time, the items of a group one after another. If an
+// item fails, singly calls failed for it and for the later items of its group. It continues with the other groups if
+// the service refused only this item or its shard (localError), for example a hot shard. After any other error it tries
+// no further item. If no item succeeded then, it returns the worst error, as the error of the whole batch.
 func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, err error)) error {
 	var mu sync.Mutex
 	var errs []error
@@ -90,7 +90,7 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 	return worst(errs)
 }
 
-// alone makes a group of each of n items.
+// alone returns n groups of one item each.
 func alone(n int) [][]int {
 	groups := make([][]int, n)
 	for i := range groups {
@@ -99,7 +99,7 @@ func alone(n int) [][]int {
 	return groups
 }
 
-// worst is the error that says least about what was done.
+// worst returns the error of the batch: one with an unknown outcome, if there is one, otherwise the first.
 func worst(errs []error) error {
 	for _, err := range errs {
 		if errors.Is(err, store.ErrOutcomeUnknown) {
@@ -112,10 +112,11 @@ func worst(errs []error) error {
 	return errs[0]
 }
 
-// hideKind keeps an error's text and not what it is.
+// hideKind returns an error with the same text that wraps nothing.
 func hideKind(err error) error { return errors.New(err.Error()) }
 
-// turns groups the places 0 … n−1 by what they are about, each group in order, groups by their first.
+// turns groups the places 0 … n−1 by key. The places of a group are in order, and the groups are in the order of their
+// first places.
 func turns[K comparable](n int, of func(i int) K) [][]int {
 	at := make(map[K]int, n)
 	groups := make([][]int, 0, n)
@@ -132,12 +133,12 @@ func turns[K comparable](n int, of func(i int) K) [][]int {
 	return groups
 }
 
-// maxBatchGet is the service's.
+// maxBatchGet is the service's limit of keys per request.
 const maxBatchGet = 100
 
-// getAll reads items of one table, strongly consistent, as few requests as there can be. Those that are
-// there are in the answer by their sort and partition key (describeKey). The keys must differ. missed has the error of
-// each key that was refused (localError).
+// getAll reads items of one table, strongly consistent, with as few requests as possible. found has the existing items
+// by their partition and sort key (describeKey). The keys must differ. missed has the error of each key that was
+// refused (localError).
 func (s *Store) getAll(
 	ctx context.Context, table string, keys []item, projection string,
 ) (found map[string]item, missed map[string]error, err error) {
@@ -164,12 +165,13 @@ func (s *Store) getAll(
 	return found, missed, err
 }
 
-// barrenBeside is how many empty answers the rest of a request may get after a part of it was answered: the rest is then
-// in a hot shard, and the callers of the answered part wait.
+// barrenBeside is how many empty answers are allowed after a part of a request was answered. The remaining keys are
+// then in a hot shard, and the callers of the answered part wait.
 const barrenBeside = 2
 
-// getChunk asks until it has all of them: an answer is cut at 16 MB, and where capacity is short. The
-// latter is no error to the SDK, so its backoff is borrowed. unread are the keys that it gave up, with an error.
+// getChunk repeats the request until it has all items: an answer ends at 16 MB, or earlier if capacity is short. The
+// SDK does not count the latter as an error, so getChunk waits with the SDK's backoff itself. With an error, unread are
+// the keys that were not read.
 func (s *Store) getChunk(ctx context.Context, table string, keys []item, projection string) (items, unread []item, err error) {
 	ask := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, k := range keys {

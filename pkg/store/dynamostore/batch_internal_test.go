@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// TestABatchIsNotUnavailableWhileAnItemIsUnknown: the service is away, and what became of a write to a shard that was hot
-// before is not known. ErrUnavailable for the whole batch would say that nothing of it was applied.
+// TestABatchIsNotUnavailableWhileAnItemIsUnknown: the service is unreachable, and a write to a shard that was hot
+// before has an unknown outcome. ErrUnavailable for the whole batch would mean that none of it was applied.
 func TestABatchIsNotUnavailableWhileAnItemIsUnknown(t *testing.T) {
 	s := &Store{options: Options{MaxRequests: 1}}
 	answers := []error{

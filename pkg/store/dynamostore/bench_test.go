@@ -11,14 +11,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// These benchmarks measure money, not time: requests and capacity units for each timer, as the service
-// itself counts them, beside the least that any design could take that keeps an ordered index and a history.
-// docs/dynamodb.md has the figures and what they cost. b.N counts timers. DynamoDB Local counts units as AWS
-// does, except that it counts nothing for a Query that finds nothing, which AWS bills as one unit; it is no
-// measure of speed. What the running service takes, while things happen and while nothing does, is measured by
-// benchmark/cost; `make bench-dynamodb` runs both.
+// These benchmarks measure cost, not time: requests and capacity units per timer, as the service counts them, together
+// with the lower bound for any design that has an ordered index and a history. docs/dynamodb.md has the results and the
+// cost. b.N counts timers. DynamoDB Local counts units as AWS does, except that it counts no unit for a Query that
+// finds nothing, for which AWS charges one. Its speed is not representative. benchmark/cost measures the running
+// service, under load and idle; `make bench-dynamodb` runs both.
 
-// The list price on demand in us-east-1, in dollars for a million units.
+// The list price on demand in us-east-1, in dollars per million units.
 const (
 	dollarsPerMillionWrites = 0.625
 	dollarsPerMillionReads  = 0.125
@@ -29,10 +28,10 @@ const (
 	benchBatch  = 100
 )
 
-// bill is what something may take for each timer.
+// bill is the cost per timer.
 type bill struct{ requests, reads, writes float64 }
 
-// writeOperations are those whose units are write units.
+// writeOperations are the operations whose units are write units.
 var writeOperations = map[string]bool{"PutItem": true, "UpdateItem": true, "DeleteItem": true, "TransactWriteItems": true}
 
 func (w *watcher) bill() bill {
@@ -50,7 +49,7 @@ func (w *watcher) bill() bill {
 	return sum
 }
 
-// measure reports what run took, divided by n, and the least beside it.
+// measure reports the cost of run, divided by n, and the lower bound.
 func measure(b *testing.B, w *watcher, n float64, each string, least bill, run func()) {
 	b.Helper()
 	before := w.bill()
@@ -81,7 +80,7 @@ func benched(b *testing.B) (*dynamostore.Store, *watcher) {
 	return open(b, o), w
 }
 
-// timersOf makes n creates over the shards, due at the present.
+// timersOf returns n creates over the shards, due at the present time.
 func timersOf(n int) []store.Op {
 	ops := make([]store.Op, n)
 	for i := range ops {
@@ -105,7 +104,7 @@ func BenchmarkCreate(b *testing.B) {
 	})
 }
 
-// BenchmarkCreateKept is a create that looks whether the timer is there, or was.
+// BenchmarkCreateKept creates timers with onConflict keep, which also reads whether the timer exists or existed.
 func BenchmarkCreateKept(b *testing.B) {
 	s, w := benched(b)
 	ops := timersOf(b.N)
@@ -115,13 +114,13 @@ func BenchmarkCreateKept(b *testing.B) {
 			ops[i] = put
 		}
 	}
-	// Beside the create, one look at the history.
+	// In addition to the create, one read of history.
 	measure(b, w, float64(b.N), "timer", bill{requests: 2, reads: 1, writes: 2}, func() {
 		inBatches(b.N, func(from, upto int) { made(b, s, ops[from:upto]...) })
 	})
 }
 
-// BenchmarkReschedule is an update of when a pending timer fires.
+// BenchmarkReschedule updates executeAt of pending timers.
 func BenchmarkReschedule(b *testing.B) {
 	s, w := benched(b)
 	var updates []store.Op
@@ -133,13 +132,13 @@ func BenchmarkReschedule(b *testing.B) {
 			})
 		}
 	})
-	// The row is written, and its entry moves; the patch needs the row.
+	// The row is written, its index entry moves, and the patch needs to read the row.
 	measure(b, w, float64(b.N), "timer", bill{requests: 2, reads: 1, writes: 3}, func() {
 		inBatches(b.N, func(from, upto int) { made(b, s, updates[from:upto]...) })
 	})
 }
 
-// BenchmarkFire is a poll and the row check.
+// BenchmarkFire polls and checks rows.
 func BenchmarkFire(b *testing.B) {
 	s, w := benched(b)
 	inBatches(b.N, func(from, upto int) { made(b, s, timersOf(upto-from)...) })
@@ -173,18 +172,18 @@ func BenchmarkFire(b *testing.B) {
 	})
 }
 
-// BenchmarkFinish is what a success costs, and what a retry.
+// BenchmarkFinish measures a success, a retry and a lease.
 func BenchmarkFinish(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		kind  store.FinishKind
 		least bill
 	}{
-		// The row and its entry go, an entry of history comes. That they do so in one transaction doubles it.
+		// The row and its index entry are deleted, and an item of history is written. The transaction doubles the cost.
 		{"done", store.FinishDone, bill{requests: 1, writes: 3}},
-		// The row is written, its entry moves (one goes, one comes), an entry of history comes.
+		// The row is written, its index entry moves (one delete, one insert), and an item of history is written.
 		{"retry", store.FinishRetry, bill{requests: 1, writes: 4}},
-		// The row is written and its entry moves.
+		// The row is written and its index entry moves.
 		{"leased", store.FinishLeased, bill{requests: 1, writes: 3}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -13,11 +13,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// describe looks at a table; nil if there is none.
+// describe returns the description of a table, or nil if there is none.
 func (s *Store) describe(ctx context.Context, name string) (*types.TableDescription, error) {
 	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if _, missing := errors.AsType[*types.ResourceNotFoundException](err); missing {
-		return nil, nil //nolint:nilnil // nothing there is an answer here
+		return nil, nil //nolint:nilnil // a missing table is a valid answer
 	}
 	if err != nil {
 		return nil, s.explain(err)
@@ -25,7 +25,7 @@ func (s *Store) describe(ctx context.Context, name string) (*types.TableDescript
 	return out.Table, nil
 }
 
-// explain says what people can do about an error at the start.
+// explain adds to an error at the start what an operator can do about it.
 func (s *Store) explain(err error) error {
 	api, told := errors.AsType[smithy.APIError](err)
 	if unsent(err) {
@@ -48,7 +48,7 @@ func (s *Store) explain(err error) error {
 	}
 }
 
-// cause is what is innermost in an error.
+// cause returns the innermost error.
 func cause(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -59,7 +59,7 @@ func cause(err error) error {
 	}
 }
 
-// compare says what is wrong with a table that has the right name.
+// compare returns an error if a table's schema is not the wanted one.
 func compare(is *types.TableDescription, want *dynamodb.CreateTableInput) error {
 	name := aws.ToString(is.TableName)
 	if is.TableStatus == types.TableStatusCreating || is.TableStatus == types.TableStatusDeleting {
@@ -84,7 +84,7 @@ func compare(is *types.TableDescription, want *dynamodb.CreateTableInput) error 
 			continue
 		}
 		for _, attribute := range index.Projection.NonKeyAttributes {
-			// The index of a table cannot change. One without targets answers 0.
+			// The index of an existing table cannot be changed. An index without targets returns 0 for them.
 			if attribute != attrTarget && !slices.Contains(there.Projection.NonKeyAttributes, attribute) {
 				return fmt.Errorf("index %s of table %s does not hold %s: use another table", *index.IndexName, name, attribute)
 			}
@@ -93,7 +93,7 @@ func compare(is *types.TableDescription, want *dynamodb.CreateTableInput) error 
 	return nil
 }
 
-// keysOf describes keys for comparison and for people: "shard_id N, sk S".
+// keysOf describes keys for comparison and for messages: "shard_id N, sk S".
 func keysOf(keys []types.KeySchemaElement, definitions []types.AttributeDefinition) string {
 	parts := make([]string, 0, len(keys))
 	for _, k := range keys {

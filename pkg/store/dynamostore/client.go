@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// connect makes the client. It finds region and credentials, and sends nothing to DynamoDB yet.
+// connect returns the client. It loads region and credentials, and sends no request to DynamoDB.
 func connect(ctx context.Context, o *Options) (*dynamodb.Client, error) {
 	load := []func(*config.LoadOptions) error{config.WithHTTPClient(httpClient(o))}
 	if o.Region != "" {
@@ -49,7 +49,7 @@ func connect(ctx context.Context, o *Options) (*dynamodb.Client, error) {
 		}
 		if o.Endpoint != "" {
 			d.BaseEndpoint = &o.Endpoint
-			// DynamoDB Local sends none, which the SDK takes for a wrong one.
+			// DynamoDB Local sends no checksum, which the SDK would treat as a wrong one.
 			d.DisableValidateResponseChecksum = true
 		}
 		d.Retryer = readRetries(o)
@@ -68,12 +68,11 @@ func noCredentials(err error) error {
 	return fmt.Errorf("%s: %w", what, firstLine(err))
 }
 
-// idleConnection is below the half minute after which DynamoDB Local closes a connection that nobody uses, and below
-// what the service allows. A write that goes out just when the other side closes has an unknown outcome, and nobody
-// needed that.
+// idleConnection is below the 30 s after which DynamoDB Local closes an unused connection, and below the service's
+// timeout. A write on a connection that the server is closing would have an unknown outcome.
 const idleConnection = 20 * time.Second
 
-// httpClient keeps a connection for every request that may be under way: the SDK's default is 10.
+// httpClient returns a client that keeps a connection for every concurrent request. The SDK's default is 10.
 func httpClient(o *Options) aws.HTTPClient {
 	return awshttp.NewBuildableClient().WithTimeout(o.RequestTimeout).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = o.MaxRequests
@@ -82,7 +81,7 @@ func httpClient(o *Options) aws.HTTPClient {
 	})
 }
 
-// pause waits as the SDK waits before its retries.
+// pause waits with the SDK's backoff.
 func (s *Store) pause(ctx context.Context, attempt int) error {
 	delay, err := retry.NewExponentialJitterBackoff(maxBackoff).BackoffDelay(attempt, nil)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// TestConnectionsAreLetGoBeforeTheServerDoes: DynamoDB Local closes them after 30 s. A write on one that is just being
-// closed ends with EOF, and nobody knows whether it was done.
+// TestConnectionsAreLetGoBeforeTheServerDoes: DynamoDB Local closes unused connections after 30 s. A write on a
+// connection that is being closed ends with EOF, and its outcome is unknown.
 func TestConnectionsAreLetGoBeforeTheServerDoes(t *testing.T) {
 	o, err := withDefaults(Options{Table: "timers"})
 	if err != nil {

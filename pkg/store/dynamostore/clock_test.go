@@ -8,7 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestI8_TheClockIsKnownThoughOnlySecondsAreShown: the server is on this machine, whose wall clock the test takes for wrong.
+// TestI8_TheClockIsKnownThoughOnlySecondsAreShown: the server runs on this machine, and the test shifts the wall clock
+// of the client.
 func TestI8_TheClockIsKnownThoughOnlySecondsAreShown(t *testing.T) {
 	const bound = 250 * time.Millisecond
 	s := open(t, theServer(t).database(t))

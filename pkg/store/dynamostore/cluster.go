@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The attributes of the cluster's record; its id is in attrID.
+// The attributes of the cluster record. Its id is in attrID.
 const attrPartitions = "partitions"
 
 // Init implements store.Cluster.
@@ -64,8 +64,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Time implements store.Cluster. DynamoDB shows its clock in the Date of each answer, in whole seconds. The request takes no
-// slot and is made once.
+// Time implements store.Cluster. DynamoDB reports its clock in the Date header of each answer, in whole seconds. The
+// request takes no slot and is not retried.
 func (s *Store) Time(ctx context.Context) (store.Instant, error) {
 	if err := s.enter(ctx, "time"); err != nil {
 		return store.Instant{}, err
@@ -82,7 +82,7 @@ func (s *Store) Time(ctx context.Context) (store.Instant, error) {
 	return now, nil
 }
 
-// clusterRecord reads the record of the cluster, which is small.
+// clusterRecord reads the cluster record, which is small.
 func (s *Store) clusterRecord(ctx context.Context, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.options.Table, Key: key(clusterPartition, clusterRecord), ConsistentRead: aws.Bool(true),

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// Current implements store.Outcomes. What is only looked at goes in requests of a hundred; a counted start
-// is one conditional write, which answers with the row as it was before.
+// Current implements store.Outcomes. Checks without a count are read in requests of a hundred. A count is one
+// conditional write, which returns the row before it.
 func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
 	if len(checks) == 0 {
 		return nil, nil
@@ -75,7 +75,7 @@ func counts(checks []store.Check, group []int) bool {
 	return false
 }
 
-// checkOne looks at one row, and counts a start where asked and where it is in the state asked for.
+// checkOne reads one row, and counts a start if CountStart is set and the row has the check's revision.
 func (s *Store) checkOne(ctx context.Context, check *store.Check) (store.Checked, error) {
 	var it item
 	var held bool
@@ -84,8 +84,8 @@ func (s *Store) checkOne(ctx context.Context, check *store.Check) (store.Checked
 		it, held, err = s.update(ctx, timerKey(check.Ref), "ADD #starts :one",
 			condition{sameState, item{":was": number(check.Revision), ":one": number(1)}}, types.ReturnValueAllOld)
 	}
-	// A full collection takes no count, which makes the row longer. It is delivered without: only what is delivered
-	// ends, and makes room. A poison timer gets more starts there.
+	// A full collection refuses the count, because it makes the row longer. The row is returned without a count: only
+	// delivered timers end and free space. So a poison timer in a full collection gets more starts than elsewhere.
 	if !check.CountStart || errors.Is(err, ErrCollectionFull) {
 		it, err = s.get(ctx, s.options.Table, timerKey(check.Ref))
 	}

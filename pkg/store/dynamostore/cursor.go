@@ -8,18 +8,18 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// cursor is the last place looked at in a list. Of a live timer's only the uuid is used.
+// cursor is the position of the last item read. For a live timer only the uuid is used.
 type cursor struct {
 	finished bool
 	shard    shard.ID
-	// started: something in the shard was looked at.
+	// started is set if an item of the shard was read.
 	started    bool
 	uuid       timer.UUID
 	generation timer.Generation
 	attempt    timer.Attempt
 }
 
-// Cursors begin with one of these, so that another engine's hardly pass for ours.
+// Cursors begin with one of these prefixes, so that cursors of another engine are refused.
 const (
 	liveCursor     = "dyn1l"
 	finishedCursor = "dyn1f"
@@ -44,7 +44,7 @@ func (c *cursor) encode() store.Cursor {
 	return binary.BigEndian.AppendUint32(b, uint32(c.attempt))
 }
 
-// startOf returns where a query goes on.
+// startOf returns the position after which the query's page begins.
 func startOf(q *store.ListQuery) (cursor, error) {
 	c := cursor{finished: q.Status.Finished(), shard: q.Namespace.Shards.Base}
 	if len(q.After) == 0 {
@@ -64,14 +64,14 @@ func startOf(q *store.ListQuery) (cursor, error) {
 	copy(c.uuid[:], b[5:])
 	c.generation = timer.Generation(binary.BigEndian.Uint64(b[21:]))
 	c.attempt = timer.Attempt(binary.BigEndian.Uint32(b[29:]))
-	// A cursor of another namespace would walk that namespace's shards.
+	// A cursor of another namespace would list that namespace's shards.
 	if b[4] > 1 || !q.Namespace.Shards.Contains(c.shard) {
 		return cursor{}, bad
 	}
 	return c, nil
 }
 
-// sort is the sort key of the place.
+// sort returns the sort key of the position.
 func (c *cursor) sort() string {
 	if c.finished {
 		return historySort(c.uuid, c.generation, c.attempt)
@@ -79,7 +79,7 @@ func (c *cursor) sort() string {
 	return timerPrefix + c.uuid.String()
 }
 
-// moveTo puts the cursor on an item of its shard.
+// moveTo sets the position to that of an item of its shard.
 func (c *cursor) moveTo(it item) error {
 	read := reader{item: it}
 	c.started = true

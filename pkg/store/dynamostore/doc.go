@@ -1,19 +1,19 @@
-// Package dynamostore is the store in Amazon DynamoDB: no server to run, and a bill that follows the work.
+// Package dynamostore is the store in Amazon DynamoDB: there is no server to run, and the cost depends on the work.
 //
-// It owns the two tables, how timers lie in them, and every request. It may import pkg/store, pkg/timer,
-// pkg/shard, the AWS SDK and Prometheus's client. It never reads a clock (Ping tells what the service's answer
-// tells), never makes a revision, never fences by a read before a write, never removes by a range, and never lets
-// an error of the SDK out untranslated.
+// It owns the two tables, their items, and every request. It may import pkg/store, pkg/timer, pkg/shard, the AWS SDK
+// and Prometheus's client. It reads no clock (Time returns the time in an answer of the service), never generates a
+// revision, never checks a claim with a read before a write, never deletes by a range, and translates every error of
+// the SDK.
 //
-// A shard is one item collection of the table: its record at `s#`, its timers at `t#<uuid>`. The local
-// index `due` orders the timers by (due_at, uuid) and holds nothing else, because the attribute it sorts by
-// is absent on the record and on parked timers (decision 0013). History lies in a table of its own, out of
-// the reach of the collection's limit of 10 GB. Each item is written by one conditional request; where a
-// timer and its history move together they are one transaction.
+// A shard is one item collection of the table: its record at `s#`, its timers at `t#<uuid>`. The local index `due`
+// orders the timers by (due_at, uuid). It contains only timers that are not parked, because the record and parked
+// timers do not have the attribute by which it sorts (decision 0013). History is in a separate table, so that it does
+// not count for the collection's limit of 10 GB. Each item is written by one conditional request. If a timer and its
+// history change together, they are written in one transaction.
 //
-// Read keys.go first (where things lie), then item.go and rows.go (how they are written), request.go,
-// batch.go and errors.go (asking, and what a failure means for the caller), store.go, options.go, client.go, schema.go,
-// check.go. Then the contract, part by part: write.go and occupy.go, get.go, list.go and cursor.go;
-// shards.go, due.go with read.go, overdue.go, inspect.go, notices.go; current.go, finish.go with move.go
-// and history.go, rearm.go; namespaces.go, cluster.go. observe.go and metrics.go are what operators see.
+// Read keys.go first (the keys of the items), then item.go and rows.go (the attributes), request.go, batch.go and
+// errors.go (requests, retries and the translation of errors), store.go, options.go, client.go, schema.go, check.go.
+// Then the contract, part by part: write.go and occupy.go, get.go, list.go and cursor.go; shards.go, due.go with
+// read.go, overdue.go, inspect.go, notices.go; current.go, finish.go with move.go and history.go, rearm.go;
+// namespaces.go, cluster.go. observe.go and metrics.go have the metrics for operators.
 package dynamostore

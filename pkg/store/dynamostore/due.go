@@ -28,15 +28,15 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	return out, nil
 }
 
-// answer reads spans and tells each what was found, or that its claim is fenced.
+// answer reads spans and calls tell for each with the rows, or with ErrFenced if its claim is fenced.
 //
-// The rows are read first and the claims after them. A claim that is the newest when it is read was the
-// newest while the rows were: versions only grow, and what was released stays so. Read the other way
-// round, a shard could be taken over between the two, and its old owner would learn rows of its
-// successor's time.
+// It reads the rows first and the claims after them. A claim that is the newest when it is read was also the newest
+// while the rows were read, because versions only grow and a released claim stays released. In the other order, another
+// process could claim the shard between the two reads, and the old owner would get rows that were written after that
+// claim.
 //
-// A fenced shard takes no room, which shows only after the rows were divided up; if that left somebody
-// short, the others are read again without it.
+// answer detects a fenced shard only after total was divided among the shards. If the rows of a fenced shard left too
+// little for others, it reads the others again without it.
 func (s *Store) answer(
 	ctx context.Context, op string, spans []span, perShard, total int, peek bool, tell func(i int, f found, err error),
 ) error {
@@ -99,8 +99,8 @@ func taken(all []found) int {
 	return n
 }
 
-// fenced returns, for each of the spans, ErrFenced if its claim is not the newest or was released, or why that is not
-// known; else nil. It reads strongly consistent, in one request for up to a hundred shards.
+// fenced returns for each span nil, or ErrFenced if its claim is not the newest or was released, or the error of the
+// read. It reads strongly consistent, in one request for up to a hundred shards.
 func (s *Store) fenced(ctx context.Context, spans []span) ([]error, error) {
 	keys := make([]item, 0, len(spans))
 	asked := make(map[string]bool, len(spans))

@@ -21,12 +21,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// ErrCollectionFull is wrapped beside store.ErrUnavailable when a shard has reached DynamoDB's limit of
-// 10 GB for an item collection. What is there still fires and can be deleted; nothing can grow.
+// ErrCollectionFull is wrapped together with store.ErrUnavailable when a shard has reached DynamoDB's limit of 10 GB
+// for an item collection. Existing timers still fire and can be deleted, but no item can grow.
 var ErrCollectionFull = errors.New("the shard's item collection has reached DynamoDB's limit of 10 GB")
 
-// The codes of DynamoDB that mean something here. Most come as errors of their own and again as reasons in
-// a cancelled transaction, some under another name.
+// The error codes of DynamoDB that this package uses. Most are error types and also reasons in a cancelled transaction,
+// some with another name.
 const (
 	conditionFailed     = "ConditionalCheckFailed"
 	transactionConflict = "TransactionConflict"
@@ -34,16 +34,17 @@ const (
 	validation          = "ValidationError"
 )
 
-// sent follows one call of the SDK, all its attempts: whether one of them may have been done without saying so. The
-// last one's answer does not tell: a transaction whose answer was lost is tried again, and may be refused then.
+// sent follows all attempts of one call of the SDK, and records whether one of them may have been applied without a
+// clear answer. The last attempt's answer is not sufficient: a transaction whose answer was lost is retried, and the
+// retry may be refused.
 type sent struct {
-	// written: bytes of the attempt under way may have reached the service.
+	// written is set if bytes of the present attempt may have reached the service.
 	written atomic.Bool
-	// unclear: an attempt ended so.
+	// unclear is set if such an attempt ended without a clear answer.
 	unclear atomic.Bool
 }
 
-// follow makes net/http report to it.
+// follow makes net/http report to s.
 func (s *sent) follow(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { s.written.Store(false) },
@@ -51,13 +52,13 @@ func (s *sent) follow(ctx context.Context) context.Context {
 	})
 }
 
-// judge makes the SDK report how each attempt ended.
+// judge makes the SDK report the end of each attempt.
 func (s *sent) judge(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("JudgeAttempt",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
 			middleware.FinalizeOutput, middleware.Metadata, error,
 		) {
-			s.written.Store(false) // an attempt that finds no connection, or no credentials, sends nothing
+			s.written.Store(false) // an attempt without a connection or credentials sends nothing
 			out, meta, err := next.HandleFinalize(ctx, in)
 			if err != nil && s.written.Load() && !refused(err) {
 				s.unclear.Store(true)
@@ -66,7 +67,8 @@ func (s *sent) judge(stack *middleware.Stack) error {
 		}), "Retry", middleware.After)
 }
 
-// refused reports whether the service has said that it did not do it. Of an internal error it does not say.
+// refused reports whether the service has answered that it did not apply the request. An internal error (5xx) does not
+// say this.
 func refused(err error) bool {
 	if _, ok := errors.AsType[smithy.APIError](err); !ok {
 		return false
@@ -75,7 +77,7 @@ func refused(err error) bool {
 	return !ok || response.HTTPStatusCode() < http.StatusInternalServerError
 }
 
-// failed translates an error of the SDK. maybe says that the request was a write, and may have been done.
+// failed translates an error of the SDK. maybe is set if the request was a write and may have been applied.
 func failed(ctx context.Context, err error, maybe bool) error {
 	sentinel, local := store.ErrUnavailable, passing(err) || isFull(err)
 	switch {
@@ -102,7 +104,7 @@ func failed(ctx context.Context, err error, maybe bool) error {
 	return err
 }
 
-// localError is a refusal that is about one item or shard: requests for others may succeed.
+// localError is a refusal that concerns one item or shard. Requests for others may succeed.
 type localError struct{ cause error }
 
 func (e *localError) Error() string { return e.cause.Error() }
@@ -113,7 +115,7 @@ func isLocal(err error) bool {
 	return local
 }
 
-// plain is the service's own error where there is one: what the SDK puts around it is for its developers.
+// plain returns the service's error without the text that the SDK adds, if there is one.
 func plain(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return errors.New(api.ErrorCode() + ": " + api.ErrorMessage())
@@ -121,7 +123,7 @@ func plain(err error) error {
 	return err
 }
 
-// firstLine keeps a message for people on one line.
+// firstLine returns the first line of an error's text.
 func firstLine(err error) error {
 	first, rest, _ := strings.Cut(err.Error(), "\n")
 	if rest == "" {
@@ -130,11 +132,11 @@ func firstLine(err error) error {
 	return errors.New(first)
 }
 
-// reason is one thing that the service had to say against a request, or against an item of a transaction.
+// reason is one reason of the service for refusing a request, or an item of a transaction.
 type reason struct{ code, message string }
 
-// reasons are the error's own, or those of a cancelled transaction. The codes are those of the latter, which
-// go without the word Exception, and call an invalid item a ValidationError.
+// reasons returns the reason of an error, or those of a cancelled transaction. The codes are those of transactions:
+// without the suffix Exception, and ValidationError for an invalid item.
 func reasons(err error) []reason {
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		var all []reason
@@ -162,21 +164,21 @@ func has(err error, code string) bool {
 
 func isFull(err error) bool { return has(err, collectionLimit) }
 
-// isTooLarge tells by the message: the code is that of every invalid request.
+// isTooLarge compares the message, because the code is that of every invalid request.
 func isTooLarge(err error) bool {
 	return slices.ContainsFunc(reasons(err), func(r reason) bool {
 		return r.code == validation && strings.Contains(r.message, "exceeded the maximum allowed size")
 	})
 }
 
-// capacity are the codes of a lack of it.
+// capacity are the codes for a lack of capacity.
 var capacity = []string{"ProvisionedThroughputExceeded", "Throttling", "ThrottlingError", "RequestLimitExceeded", "LimitExceeded"}
 
-// throttled reports whether capacity was all that was missing.
+// throttled reports whether a lack of capacity was the only reason.
 func throttled(err error) bool { return only(err, capacity) }
 
-// passing reports whether all that was in the way were others: trying the same again can succeed, and
-// nothing has been done.
+// passing reports whether concurrent requests or a lack of capacity were the only reasons: nothing was applied, and a
+// retry can succeed.
 func passing(err error) bool {
 	return only(err, append([]string{transactionConflict, "TransactionInProgress"}, capacity...))
 }
@@ -190,17 +192,16 @@ func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
 
 func isInvalid(err error) bool { return errors.Is(err, store.ErrInvalid) }
 
-// unsent reports whether there was no connection to send anything on.
+// unsent reports whether no connection could be made.
 func unsent(err error) bool {
 	dial, ok := errors.AsType[*net.OpError](err)
 	return ok && dial.Op == "dial"
 }
 
-// readRetries, transactRetries and writeRetries are the SDK's own retryer with its backoff, its jitter and
-// its budget of retries. Reads are tried again after everything that may pass, and so are transactions,
-// which carry a token. Of single writes only what certainly was not done: a conditional write that was
-// done, and whose answer was lost, would meet itself the second time and be told that its condition does
-// not hold.
+// readRetries, transactRetries and writeRetries are the SDK's retryer with its backoff, jitter and retry budget. Reads
+// are retried after every transient error, and so are transactions, which carry a token. A single write is retried only
+// if it was certainly not applied: if a conditional write was applied and its answer was lost, its retry would fail on
+// its own condition.
 func readRetries(o *Options) aws.Retryer { return transactRetries(o) }
 
 func transactRetries(o *Options) aws.Retryer {

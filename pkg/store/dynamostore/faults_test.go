@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// faulty is a store whose wire makes faults.
+// faulty returns a store whose wire injects faults.
 func faulty(t *testing.T) (*dynamostore.Store, *wire, *watcher) {
 	t.Helper()
 	o := theServer(t).database(t)
@@ -35,15 +35,16 @@ func row(t *testing.T, s *dynamostore.Store, ref store.Ref) (timer.Timer, bool) 
 	return out[0].Timer, out[0].Found
 }
 
-// answerOf is the error of a call, or of the only item of its batch.
+// answerOf returns the error of the only item of a batch. An error of the whole call loses its kind, because the call
+// must not fail.
 func answerOf[T any](out []T, err error, of func(T) error) error {
 	if err != nil {
-		return fmt.Errorf("the whole call: %w", errors.New(err.Error())) // which it must not be
+		return fmt.Errorf("the whole call: %w", errors.New(err.Error())) // the call must not fail
 	}
 	return of(out[0])
 }
 
-// wantOnly fails unless the error is the one sentinel and not the other, and one line.
+// wantOnly fails unless the error wraps want, does not wrap not, and is one line.
 func wantOnly(t *testing.T, what string, err, want, not error) {
 	t.Helper()
 	if !errors.Is(err, want) || errors.Is(err, not) || strings.Contains(err.Error(), "\n") {
@@ -78,7 +79,7 @@ func TestThrottledForGoodIsUnavailable(t *testing.T) {
 	w.on(func(string, string) fault { return throttle })
 	ctx := t.Context()
 	op := putIn(0, "new", present)
-	var group sync.WaitGroup // they all wait before they try again
+	var group sync.WaitGroup // all of them wait before their retries
 	for what, call := range map[string]func() error{
 		"write": func() error {
 			out, err := s.Write(ctx, present, []store.Op{op})
@@ -140,8 +141,8 @@ func TestPartOfABatch(t *testing.T) {
 	wantOnly(t, "the put that was refused", out[39].Err, store.ErrUnavailable, store.ErrOutcomeUnknown)
 }
 
-// TestPartOfABatchWithoutTheService: a failure that is not about a shard ends the batch. Items that were not tried are
-// unavailable, and no item that was done is.
+// TestPartOfABatchWithoutTheService: a failure that does not concern a shard ends the batch. Items that were not tried
+// are unavailable, and items that were applied are not.
 func TestPartOfABatchWithoutTheService(t *testing.T) {
 	s, w, _ := faulty(t)
 	ops := make([]store.Op, 400)
@@ -180,8 +181,8 @@ func TestPartOfABatchWithoutTheService(t *testing.T) {
 	}
 }
 
-// TestALostAnswerIsUnknown: what the service did and could not say is never called refused, and the engine
-// does not run into its own write.
+// TestALostAnswerIsUnknown: a write that was applied and whose answer was lost is never reported as refused, and a
+// retry does not fail on its own condition.
 func TestALostAnswerIsUnknown(t *testing.T) {
 	s, w, _ := faulty(t)
 	ctx := t.Context()
@@ -226,7 +227,7 @@ func TestALostAnswerIsUnknown(t *testing.T) {
 	}
 }
 
-// TestATransactionIsKnownByItsToken: an attempt whose answer was lost is tried again and not done twice.
+// TestATransactionIsKnownByItsToken: an attempt whose answer was lost is retried and not applied twice.
 func TestATransactionIsKnownByItsToken(t *testing.T) {
 	s, w, _ := faulty(t)
 	for _, kind := range []store.FinishKind{store.FinishDone, store.FinishRetry, store.FinishDead, store.FinishParked} {
@@ -244,8 +245,8 @@ func TestATransactionIsKnownByItsToken(t *testing.T) {
 	}
 }
 
-// TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable: it was done, and the attempts after it meet a service
-// that refuses everything. What the last of them hears says nothing about the first.
+// TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable: the first attempt was applied, and the service refuses
+// the later attempts. The answers to those do not say whether the first attempt was applied.
 func TestATransactionWhoseAnswerWasLostIsNeverCalledUnavailable(t *testing.T) {
 	s, w, _ := faulty(t)
 	t0 := made(t, s, putIn(0, "a", present))[0]
@@ -279,13 +280,13 @@ func TestAServiceThatBreaksDownMayHaveDoneIt(t *testing.T) {
 	})
 	_, err := s.Write(t.Context(), present, []store.Op{putIn(0, "a", present)})
 	wantOnly(t, "write", err, store.ErrOutcomeUnknown, store.ErrUnavailable)
-	w.first("GetItem", breakDown) // a read is asked again
+	w.first("GetItem", breakDown) // reads are retried
 	if _, err := s.Get(t.Context(), present, store.Ref{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("get: %v", err)
 	}
 }
 
-// TestMarksOfARefusedBucketHideNoOthers: marks lie in buckets, each of which is a partition that can be hot.
+// TestMarksOfARefusedBucketHideNoOthers: outbox items are in buckets. Each bucket is a partition, which can be hot.
 func TestMarksOfARefusedBucketHideNoOthers(t *testing.T) {
 	s, w, _ := faulty(t)
 	for id := range shard.ID(2) {
@@ -340,15 +341,15 @@ func TestAFullCollection(t *testing.T) {
 	if watch.fulls != 1 || watch.full != 7 {
 		t.Errorf("the observer was told %d times, of shard %s", watch.fulls, watch.full)
 	}
-	// What is there goes on.
+	// Existing timers can still be finished.
 	errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(7, &there, store.FinishDone)})
 	if err != nil || errs[0] != nil {
 		t.Errorf("finish: %v, %v", errs, err)
 	}
 }
 
-// TestI13_AFullCollectionCountsNoStarts: a count makes its row longer, and dispatchers ask for it until they are
-// answered. Were it refused, nothing would be delivered any more, and so nothing would end and make room.
+// TestI13_AFullCollectionCountsNoStarts: a count makes its row longer, and dispatchers repeat the check until it is
+// answered. If it were refused, no timer would be delivered any more, and so none would end and free space.
 func TestI13_AFullCollectionCountsNoStarts(t *testing.T) {
 	s, w, watch := faulty(t)
 	full, other := made(t, s, putIn(7, "full", present))[0], made(t, s, putIn(8, "other", present))[0]
@@ -377,11 +378,11 @@ func TestACollectionThatGrows(t *testing.T) {
 	s, w, watch := faulty(t)
 	w.on(func(operation, body string) fault {
 		if operation == "UpdateItem" && strings.Contains(body, `"ReturnItemCollectionMetrics":"SIZE"`) {
-			return estimate // DynamoDB Local makes none
+			return estimate // DynamoDB Local reports none
 		}
 		return pass
 	})
-	for i := range 300 { // some of them ask
+	for i := range 300 { // some of them request the size
 		made(t, s, putIn(7, fmt.Sprint(i%3), present))
 	}
 	if watch.measured != 2 || watch.gigabytes != 9 {
@@ -394,7 +395,7 @@ func TestAnEmptyPageIsNotTheEnd(t *testing.T) {
 	s, w, _ := faulty(t)
 	made(t, s, putIn(0, "due", present), putIn(0, "later", present+3_600_000))
 	claims := claimed(t, s, 0)
-	// Every second Query is answered with nothing, the first of them first.
+	// Every second Query is answered with an empty page, beginning with the first.
 	n := 0
 	w.on(func(operation, _ string) fault {
 		if operation != "Query" {
@@ -444,8 +445,8 @@ func TestAnItemThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// TestAKeptCreateMeetsAWholeLife: between a create's look at history and its write, another create of the
-// same timer comes, fires and is done. The late one must not make it fire again.
+// TestAKeptCreateMeetsAWholeLife: between a create's read of history and its write, another create of the same timer is
+// applied, and that timer fires and is done. The late create must not make it fire again.
 func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 	for _, with := range []store.OnConflict{store.Keep, store.Fail} {
 		o := theServer(t).database(t)
@@ -456,7 +457,7 @@ func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 		op.OnConflict = with
 		lived := false
 		w.on(func(operation, _ string) fault {
-			// The last request of the late create: the history was looked at and is empty.
+			// The last request of the late create: it has read the history, which is empty.
 			if operation != "PutItem" || lived {
 				return pass
 			}
@@ -485,7 +486,8 @@ func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 	}
 }
 
-// TestATakeOverDuringAPoll: the rows were read, then the shard is taken over, then the claim is looked at.
+// TestATakeOverDuringAPoll: another process claims the shard between a poll's read of the rows and its read of the
+// claim.
 func TestATakeOverDuringAPoll(t *testing.T) {
 	o := theServer(t).database(t)
 	polled, other := o, o

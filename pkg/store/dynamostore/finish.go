@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Finish implements store.Outcomes. What goes into history is made of the row, so the rows of those kinds
-// are read, all in requests of a hundred; then each moves together with its history or not at all.
+// Finish implements store.Outcomes. History is computed from the row, so the rows of the kinds that write history are
+// read first, in requests of a hundred. Then each row and its history are written in one transaction.
 func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -61,7 +61,7 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	return out, nil
 }
 
-// recorded reports whether a kind leaves something in history.
+// recorded reports whether a kind writes history.
 func recorded(k store.FinishKind) bool {
 	switch k {
 	case store.FinishDone, store.FinishDead, store.FinishRescheduled, store.FinishRetry:
@@ -71,7 +71,7 @@ func recorded(k store.FinishKind) bool {
 	}
 }
 
-// finishOne writes one outcome. seen is the row as it was read, where fresh says that it was.
+// finishOne writes one outcome. If fresh is set, seen is the row as read by Finish.
 func (s *Store) finishOne(ctx context.Context, now timer.Millis, f *store.Finish, seen item, fresh bool) (answer, err error) {
 	switch f.Kind {
 	case store.FinishLeased, store.FinishPostponed:
@@ -83,7 +83,7 @@ func (s *Store) finishOne(ctx context.Context, now timer.Millis, f *store.Finish
 	}
 }
 
-// record writes an outcome that goes into history.
+// record writes an outcome and its history.
 func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, seen item, fresh bool) (answer, err error) {
 	for keep := true; ; {
 		if !fresh {
@@ -102,8 +102,8 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 		if err != nil || obstacles == nil {
 			return nil, err
 		}
-		// The row has moved: it is judged again. Or history has a final outcome of this attempt, which gives
-		// way to nothing: the row moves without.
+		// If the row has changed, check it again. If history has a final outcome of this attempt, which must not be
+		// replaced, write the row without history.
 		seen, fresh = obstacles[0].there, obstacles[0].missed
 		if len(obstacles) > 1 && obstacles[1].missed {
 			keep = false
@@ -111,7 +111,7 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 	}
 }
 
-// stands is the answer of a Finish whose guard does not hold.
+// stands returns the answer of a Finish whose guard does not match the row, or nil if it matches.
 func stands(r *row, found bool, guard store.Guard) error {
 	if !found {
 		return store.ErrNotFound
@@ -122,7 +122,7 @@ func stands(r *row, found bool, guard store.Guard) error {
 	return nil
 }
 
-// conclude writes the row as the attempt leaves it and, if it is to be kept, what history tells of it.
+// conclude writes the row after the attempt and, if keep is set, its history.
 func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish, was *timer.Timer, keep bool) ([]obstacle, error) {
 	t := *was
 	t.UpdatedAt = now
@@ -140,7 +140,7 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
 		t.PlannedAt = t.DueAt
-	default: // the row goes
+	default: // the row is deleted
 	}
 	only := still(was)
 	moved := types.TransactWriteItem{}

@@ -16,7 +16,7 @@ const present = timer.Millis(1_800_000_000_000)
 
 var revisions = timer.NewRevisions(timer.SystemClock, rand.Uint64)
 
-// putIn is a create of a timer with a payload of 200 bytes, in the shard given.
+// putIn returns a create of a timer with a payload of 200 bytes, in the given shard.
 func putIn(id shard.ID, name string, at timer.Millis) store.Put {
 	return store.Put{
 		Ref: store.Ref{Shard: id, UUID: timer.UUIDOf("default", name)}, Namespace: "default", ID: name, Revision: revisions.Next(),
@@ -27,7 +27,7 @@ func putIn(id shard.ID, name string, at timer.Millis) store.Put {
 	}
 }
 
-// made writes operations and returns what the timers are then.
+// made writes operations and returns the timers after them.
 func made(tb testing.TB, s *dynamostore.Store, ops ...store.Op) []timer.Timer {
 	tb.Helper()
 	out, err := s.Write(tb.Context(), present, ops)
@@ -57,7 +57,7 @@ func claimed(tb testing.TB, s *dynamostore.Store, ids ...shard.ID) []store.Claim
 	return claims
 }
 
-// finishOf is an outcome for a timer in the state given.
+// finishOf returns an outcome for a timer in the given state.
 func finishOf(id shard.ID, t *timer.Timer, kind store.FinishKind) store.Finish {
 	return store.Finish{
 		Ref: store.Ref{Shard: id, UUID: t.UUID}, DueAt: t.DueAt, Kind: kind, If: store.Guard{Revision: t.Revision},
@@ -68,7 +68,7 @@ func finishOf(id shard.ID, t *timer.Timer, kind store.FinishKind) store.Finish {
 	}
 }
 
-// count makes consecutive shards.
+// count returns consecutive shards.
 func count(n int) []shard.ID {
 	ids := make([]shard.ID, n)
 	for i := range ids {

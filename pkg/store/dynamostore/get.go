@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Get implements store.Timers. The row is read before the history: a Finish moves it from one to the other
-// in one step, so it cannot be missed in both.
+// Get implements store.Timers. It reads the row before the history: a Finish moves the timer from one to the other in
+// one transaction, so one of the reads finds it.
 func (s *Store) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
 	if err := s.enter(ctx, "get timer"); err != nil {
 		return timer.Timer{}, err

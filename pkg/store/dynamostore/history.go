@@ -15,21 +15,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// An item of history is what one attempt left: the outcome beside the attributes of rows.go. For the end
-// of a timer these are the whole timer as it ended; else only what the entry needs, with the attempt's
-// number in attempts, its start in executed_at, its result in last_status and last_error.
+// An item of history is one attempt: its outcome and attributes of rows.go. For a final outcome these are the whole
+// finished timer. Otherwise they are only those of the history entry: the attempt's number in attempts, its start in
+// executed_at, its result in last_status and last_error.
 const (
 	attrOutcome    = "outcome"
 	attrNextAt     = "next_at"
 	attrFinishedAt = "finished_at"
-	// attrExpires is in milliseconds: from then on nobody sees the item.
+	// attrExpires is in milliseconds. From this time on, reads ignore the item.
 	attrExpires = "expires"
-	// attrTTL is in seconds, for the service, which removes the item some time after. A dead timer has none
-	// until it is announced.
+	// attrTTL is in seconds. The service deletes the item some time after it. A dead timer has no TTL until its outbox
+	// entry is published.
 	attrTTL = "ttl"
 )
 
-// entry is what every item of history tells.
+// entry has the attributes of every item of history.
 type entry struct {
 	of       store.HistoryEntry
 	expires  timer.Millis
@@ -59,19 +59,19 @@ func readEntry(it item) (entry, error) {
 	return e, read.err
 }
 
-// isEnd reports whether the item is the end of a timer, and so holds all of it.
+// isEnd reports whether the item is a final outcome, and so has the whole timer.
 func (e *entry) isEnd() bool {
 	return e.of.Outcome == store.OutcomeDone || e.of.Outcome == store.OutcomeDead
 }
 
-// readEnd reads the timer of an item that is its end.
+// readEnd reads the timer of a final outcome.
 func readEnd(it item) (timer.Timer, error) {
 	read := reader{item: it}
 	t := read.timer(historyPrefix)
 	return t, read.err
 }
 
-// newestFirst is History's order.
+// newestFirst is the order of History.
 func newestFirst(a, b store.HistoryEntry) int {
 	return -cmp.Or(
 		cmp.Compare(a.FinishedAt, b.FinishedAt),
@@ -80,7 +80,7 @@ func newestFirst(a, b store.HistoryEntry) int {
 	)
 }
 
-// historyOf visits a timer's items of history. They come in an order that means nothing.
+// historyOf calls visit for a timer's items of history, in no particular order.
 func (s *Store) historyOf(
 	ctx context.Context, ref store.Ref, in dynamodb.QueryInput, values item, visit func(entry, item) error,
 ) error {
@@ -113,7 +113,7 @@ func (s *Store) historyOf(
 	}
 }
 
-// lastEnd returns how a timer last ended, if history still tells.
+// lastEnd returns the timer's newest final outcome that has not expired.
 func (s *Store) lastEnd(ctx context.Context, now timer.Millis, ref store.Ref) (last timer.Timer, found bool, err error) {
 	var newest store.HistoryEntry
 	err = s.historyOf(ctx, ref,
@@ -129,12 +129,12 @@ func (s *Store) lastEnd(ctx context.Context, now timer.Millis, ref store.Ref) (l
 	return last, found, err
 }
 
-// entryAttributes are those that an entry is read from.
+// entryAttributes are the attributes of a history entry.
 const entryAttributes = "#shard_id, #sk, #gen, #attempts, #outcome, #execute_at, #next_at, #executed_at, #finished_at, " +
 	"#last_status, #last_error, #correlation"
 
-// History implements store.Timers. All that a timer has is read and put in order here: an index by age
-// would cost a write for each attempt, and bring the limit of 10 GB to this table.
+// History implements store.Timers. It reads and sorts all history of the timer: an index by age would cost a write for
+// each attempt, and apply the limit of 10 GB to this table.
 func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
 	if err := s.enter(ctx, "history"); err != nil {
 		return nil, err
@@ -154,11 +154,12 @@ func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, li
 	return out[:min(limit, len(out))], nil
 }
 
-// endsSeen bounds the history items of a timer that are searched for the end of the previous life.
+// endsSeen bounds how many history items of a timer are searched for its previous final outcome.
 const endsSeen = 100
 
-// finishedAt returns the finishedAt of an attempt in history. The end of a life follows the end of the previous life,
-// also if the clock of that one's writer was ahead. Only an end soon after a write of the row needs a query.
+// finishedAt returns the finishedAt of an attempt in history. A final outcome is ordered after the previous one, even
+// if the clock of that one's writer was ahead. The query is needed only if the row was written shortly before the
+// outcome.
 func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Timer, f *store.Finish) (timer.Millis, error) {
 	at := f.Record.FinishedAt
 	if f.Kind != store.FinishDone && f.Kind != store.FinishDead || was.UpdatedAt <= at.Add(-store.EndMargin) {
@@ -195,13 +196,13 @@ func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Tim
 	}
 }
 
-// left is what a Finish leaves in history.
+// left is the history that a Finish writes.
 type left struct {
 	item item
-	mark *types.TransactWriteItem // for a dead timer
+	mark *types.TransactWriteItem // the outbox item of a dead timer
 }
 
-// leaves makes it, of the row as it was.
+// leaves returns the history of an outcome. t is the row before it.
 func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finishedAt timer.Millis) left {
 	var it item
 	outcome := store.OutcomeFailed
@@ -214,7 +215,7 @@ func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finish
 		if f.Kind == store.FinishDead {
 			end.Status, outcome = timer.StatusDead, store.OutcomeDead
 		} else {
-			end.Payload = nil // what the contract lets engines leave out
+			end.Payload = nil // the contract allows engines to omit it
 		}
 		it = timerItem(&end)
 	default:
@@ -246,13 +247,14 @@ func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finish
 	}, now)}
 }
 
-// ttl is the second in which an item has expired.
+// ttl returns the first second in which an item has expired.
 func ttl(expires timer.Millis) int64 {
 	const second = 1000
 	return int64(expires+second-1) / second
 }
 
-// tell notes a result in the timer: the attempt is used, and its starts were no poison.
+// tell writes the result of an attempt into the timer. It resets the starts, because the timer did not kill its
+// dispatcher.
 func tell(t *timer.Timer, r *store.Record) {
 	t.Attempts = r.Attempt
 	t.Starts = 0
@@ -261,7 +263,7 @@ func tell(t *timer.Timer, r *store.Record) {
 	t.LastError = store.CutError(r.Error)
 }
 
-// Purge implements store.Outcomes. The table's time to live does it.
+// Purge implements store.Outcomes. It does nothing, because the table's time to live deletes history.
 func (s *Store) Purge(ctx context.Context, _ timer.Millis, _ int) (int, error) {
 	if err := s.enter(ctx, "purge history"); err != nil {
 		return 0, err

@@ -23,7 +23,7 @@ func (s *Store) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardSt
 		keys[g] = recordKey(shards[groups[g][0]])
 	}
 	records, missed, err := s.getAll(ctx, s.options.Table, keys, "")
-	for _, unread := range missed { // this is for people, who ask again
+	for _, unread := range missed { // Inspect is for operators, who repeat the request
 		err = unread
 	}
 	out := make([]store.ShardState, len(shards))

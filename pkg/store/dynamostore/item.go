@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// item is an item of a table, or a part of one. What is zero is left out: every attribute's name is stored
-// and billed with every item.
+// item is an item of a table, or a part of one. Zero values are omitted, because every attribute's name is stored and
+// billed with every item.
 type item map[string]types.AttributeValue
 
 func (it item) text(name, value string) {
@@ -34,8 +34,8 @@ func (it item) bytes(name string, value []byte) {
 	}
 }
 
-// reader reads attributes of one item. Absent ones are zero; one of another type is an error of the whole
-// item, because somebody else has written it.
+// reader reads attributes of one item. Missing ones are zero. An attribute with an unexpected type is an error of the
+// whole item, because another program has written it.
 type reader struct {
 	item item
 	err  error
@@ -82,7 +82,7 @@ func (r *reader) bytes(name string) []byte {
 	case nil:
 		return nil
 	case *types.AttributeValueMemberB:
-		return v.Value // decoded for this answer alone
+		return v.Value // decoded for this answer only
 	default:
 		r.failf("%s is not binary", name)
 		return nil
@@ -106,7 +106,7 @@ func (r *reader) uuidAfter(prefix string) timer.UUID {
 
 func (r *reader) duration(name string) time.Duration { return time.Duration(r.int(name)) }
 
-// describeKey is for messages.
+// describeKey returns the key of an item as text.
 func describeKey(it item) string {
 	partition, sort := "?", "?"
 	if n, ok := it[partitionKey].(*types.AttributeValueMemberN); ok {

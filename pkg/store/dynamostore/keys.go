@@ -12,21 +12,22 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The key attributes of both tables, and the one that the index sorts by.
+// The key attributes of both tables, and the sort attribute of the index.
 const (
 	partitionKey = "shard_id" // N
 	sortKey      = "sk"       // S
-	dueKey       = "due"      // S; absent on what is not to be found by Due
+	dueKey       = "due"      // S; absent from items that Due must not return
 	dueIndex     = "due"
 )
 
-// Partitions that are no shard. Shards are numbered from 0.
+// Partitions that are not shards. Shards are numbered from 0.
 const (
-	// clusterPartition of the table holds the cluster's record, the schema's, and the namespaces.
+	// clusterPartition is the partition of the table with the cluster's record, the schema's record, and the
+	// namespaces.
 	clusterPartition = -1
-	// marks stand in buckets of the history table, so that asking whether anything is to be announced
-	// costs the same for one shard and for a thousand. markBuckets is the default number of partitions of
-	// the bus, so that the shards of one owner are mostly in one bucket; it is part of the schema.
+	// Outbox items are in buckets of the history table, so that a query for them costs the same for one shard and for a
+	// thousand. markBuckets is the default number of partitions of the bus, so that the shards of one owner are mostly
+	// in one bucket. It is part of the schema.
 	markBuckets    = 16
 	firstBucket    = -1
 	markPrefix     = "m#"
@@ -41,7 +42,7 @@ const (
 
 func bucketOf(id shard.ID) int64 { return firstBucket - int64(id%markBuckets) }
 
-// key makes the primary key of an item.
+// key returns the primary key of an item.
 func key(partition int64, sort string) item {
 	return item{partitionKey: number(partition), sortKey: text(sort)}
 }
@@ -54,31 +55,31 @@ func historyKey(ref store.Ref, generation timer.Generation, attempt timer.Attemp
 	return key(int64(ref.Shard), historySort(ref.UUID, generation, attempt))
 }
 
-// historySort is fixed by what is unique of an attempt, so that a condition on the item can hold it.
+// historySort is computed from the unique key of an attempt, so that a condition on the item can enforce it.
 func historySort(u timer.UUID, generation timer.Generation, attempt timer.Attempt) string {
 	return fmt.Sprintf("%s%s#%016x#%08x", historyPrefix, u, uint64(generation), uint32(attempt))
 }
 
-// instantWidth is that of timeText.
+// instantWidth is the length of timeText's results.
 const instantWidth = 16
 
-// timeText orders as a text as instants order, for every value of the type: the number with its sign bit
-// turned over, in hexadecimal digits.
+// timeText returns a text whose order is that of times, for every value of the type: the number with its sign bit
+// inverted, in hexadecimal digits.
 func timeText(at timer.Millis) string { return fmt.Sprintf("%016x", uint64(at)^1<<63) }
 
-// keyText orders as a text as keys order. All are of one width.
+// keyText returns a text whose order is that of keys. All have the same length.
 func keyText(k store.Key) string { return timeText(k.DueAt) + "#" + k.UUID.String() }
 
 const (
-	// justAfter makes the smallest text behind a key's: no key of the same width lies between.
+	// justAfter is a suffix that makes the smallest text after a key: no key of the same length is between the two.
 	justAfter = "!"
-	// pastAllKeys lies behind every key.
+	// pastAllKeys is after every key.
 	pastAllKeys = "g"
-	// pastAllNames sorts after every name of a namespace.
+	// pastAllNames is after every name of a namespace.
 	pastAllNames = "~"
 )
 
-// parseKey reads keyText's form.
+// parseKey parses the result of keyText.
 func parseKey(text string) (store.Key, error) {
 	const width = instantWidth + 1 + 36
 	bad := func() (store.Key, error) {
@@ -100,13 +101,13 @@ func parseKey(text string) (store.Key, error) {
 		flipped = flipped<<8 | uint64(b)
 	}
 	k := store.Key{DueAt: timer.Millis(flipped ^ 1<<63), UUID: u}
-	if keyText(k) != text { // upper case would order elsewhere
+	if keyText(k) != text { // upper case has another order
 		return bad()
 	}
 	return k, nil
 }
 
-// markSort orders marks by age; what follows only makes it unique. A parked row has one mark at a time.
+// markSort orders outbox items by age. The other fields make it unique. A parked row has one outbox entry at a time.
 func markSort(m *store.Mark, at timer.Millis) string {
 	s := markPrefix + timeText(at) + "#" + fmt.Sprintf("%08x", uint32(m.Ref.Shard)) + "#" + m.Ref.UUID.String()
 	if m.Status == timer.StatusParked {

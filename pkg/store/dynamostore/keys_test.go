@@ -52,7 +52,7 @@ func TestMarksOrderByAge(t *testing.T) {
 	if older >= newer {
 		t.Errorf("%q does not come before %q", older, newer)
 	}
-	// The bound of a question lies before the marks of its own instant and behind all earlier ones.
+	// The bound of a query is before the outbox items of its own time and after all earlier ones.
 	if bound := markPrefix + timeText(11); older >= bound || newer <= bound {
 		t.Errorf("%q is not between %q and %q", bound, older, newer)
 	}
@@ -73,7 +73,7 @@ func TestNamesFindsEveryAttributeOnce(t *testing.T) {
 	}
 }
 
-// FuzzParseKey: whatever reads as a key is the text of that key, so that it lies where it says.
+// FuzzParseKey: if a text can be parsed as a key, it is the text of that key, so that its order is right.
 func FuzzParseKey(f *testing.F) {
 	for _, k := range someKeys() {
 		f.Add(keyText(k))
@@ -87,7 +87,7 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-// FuzzCursor: whatever passes for a cursor is one that the engine makes, within the namespace.
+// FuzzCursor: every cursor that is accepted is one that the engine generates, within the namespace.
 func FuzzCursor(f *testing.F) {
 	ns := store.Namespace{Name: "a"}
 	ns.Shards.Base, ns.Shards.Count = 10, 5

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// A page looks at so many items and so many shards at most: a filter that hardly matches, and a namespace
-// that is hardly filled, give short pages with a Next.
+// A page reads at most this many items and shards. If few items match the filter, or the namespace has few timers,
+// pages are short and have a Next.
 const (
 	maxLooked = 1000
 	maxShards = 64
@@ -57,7 +57,7 @@ type pager struct {
 	looked int
 }
 
-// take reads on in one shard, behind from. When the page is full, its Next is where it stopped.
+// take adds the timers of one shard after from. If the page becomes full, its Next is the last position that it read.
 func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 	const within = "#shard_id = :shard AND #sk BETWEEN :from AND :upto"
 	table, first, last := p.store.options.Table, timerPrefix, timerPrefix+pastAllKeys
@@ -103,7 +103,7 @@ func (p *pager) take(ctx context.Context, from cursor) (full bool, err error) {
 
 func (p *pager) full() bool { return len(p.page.Timers) >= p.q.Limit || p.looked >= p.store.maxLooked }
 
-// wanted is how many items the next request looks at. Without a filter each of them is a timer of the page.
+// wanted returns how many items the next request reads. Without a filter, each of them is a timer of the page.
 func (p *pager) wanted() int {
 	left := max(1, p.store.maxLooked-p.looked)
 	if p.q.Status == "" && p.q.CorrelationID == "" && p.q.DueFrom == 0 && p.q.DueBefore == 0 {
@@ -112,7 +112,7 @@ func (p *pager) wanted() int {
 	return left
 }
 
-// look takes an item into the page if it is a timer that is selected. It returns false if the page has no room for it.
+// look adds the item's timer to the page if it matches the query. It returns false if the page has no room for it.
 func (p *pager) look(it item, finished bool) (fits bool, err error) {
 	if p.full() {
 		return false, nil
@@ -123,7 +123,7 @@ func (p *pager) look(it item, finished bool) (fits bool, err error) {
 		return true, err
 	}
 	if p.q.WithoutPayloads {
-		t.Payload = nil // a request reads 1 MB at most
+		t.Payload = nil // a request reads at most 1 MB
 	}
 	if !p.bytes.Fits(&t) {
 		return false, nil
@@ -132,7 +132,7 @@ func (p *pager) look(it item, finished bool) (fits bool, err error) {
 	return true, nil
 }
 
-// listed reads the timer of an item, if it is one that lists show.
+// listed returns the timer of an item, and whether lists contain it.
 func (p *pager) listed(it item, finished bool) (t timer.Timer, listed bool, err error) {
 	if !finished {
 		r, found, err := readRow(it)

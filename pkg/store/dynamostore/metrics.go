@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// meter is the observer behind the metrics.
+// meter is the Observer that updates the metrics.
 type meter struct {
 	log *slog.Logger
 
@@ -18,14 +18,14 @@ type meter struct {
 	largest         prometheus.Gauge
 
 	mu sync.Mutex
-	// sizes are the newest estimates of collections, in gigabytes.
+	// sizes are the newest size estimates of collections, in gigabytes.
 	sizes map[shard.ID]float64
 }
 
-// gigabyte is what DynamoDB estimates in.
+// gigabyte is the unit of DynamoDB's estimates, in bytes.
 const gigabyte = 1 << 30
 
-// nearlyFull is from how many gigabytes on a shard is named in the log; its end is at 10.
+// nearlyFull is the size, in gigabytes, from which a shard is logged. The limit is 10.
 const nearlyFull = 8
 
 func newMeter(log *slog.Logger) *meter {
@@ -56,7 +56,7 @@ func (m *meter) Consumed(operation string, total, _ float64) {
 	m.units.WithLabelValues(operation, unitOf(operation)).Add(total)
 }
 
-// unitOf says in what an operation is paid for.
+// unitOf returns the capacity unit of an operation.
 func unitOf(operation string) string {
 	switch operation {
 	case "GetItem", "BatchGetItem", "Query":
@@ -91,7 +91,7 @@ func (m *meter) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.requests, m.units, m.throttled, m.full, m.largest}
 }
 
-// Describe implements prometheus.Collector: a store is registered as it is.
+// Describe implements prometheus.Collector, so that a Store can be registered.
 func (s *Store) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range s.meter.collectors() {
 		c.Describe(to)

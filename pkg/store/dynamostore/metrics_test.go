@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 )
 
-// gathered adds a metric up over those of its labels that are not given.
+// gathered returns the sum of a metric over all labels that are not given.
 func gathered(t *testing.T, registry *prometheus.Registry, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -46,8 +46,7 @@ func gathered(t *testing.T, registry *prometheus.Registry, name string, labels .
 	return sum
 }
 
-// TestMetricsTellWhatOperatorsWatch: what money is spent on, what capacity lacks, and how near the end of a
-// collection is.
+// TestMetricsTellWhatOperatorsWatch: consumed units, throttling, and the size of the largest collection.
 func TestMetricsTellWhatOperatorsWatch(t *testing.T) {
 	o := theServer(t).database(t)
 	var log bytes.Buffer
@@ -68,9 +67,9 @@ func TestMetricsTellWhatOperatorsWatch(t *testing.T) {
 	there := made(t, s, putIn(7, "a", present))[0]
 	want(1, "timerbus_dynamodb_throttled_total")
 	want(1, "timerbus_dynamodb_requests_total", "operation", "UpdateItem")
-	want(2, "timerbus_dynamodb_capacity_units_total", "operation", "UpdateItem", "unit", "write") // row and entry
+	want(2, "timerbus_dynamodb_capacity_units_total", "operation", "UpdateItem", "unit", "write") // the row and its index entry
 
-	// A condition that does not hold is a request.
+	// A write whose condition fails counts as a request.
 	stale := there
 	stale.Revision++
 	errs, err := s.Finish(t.Context(), present, []store.Finish{finishOf(7, &stale, store.FinishLeased)})
@@ -86,7 +85,7 @@ func TestMetricsTellWhatOperatorsWatch(t *testing.T) {
 		}
 		return pass
 	})
-	for range 260 { // one of them asks
+	for range 260 { // one of them requests the size
 		made(t, s, putIn(7, "a", present))
 	}
 	want(9<<30, "timerbus_dynamodb_largest_collection_bytes")

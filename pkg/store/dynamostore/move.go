@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// guarded is the condition of a Finish that does not read the row first.
+// guarded returns the condition of a Finish that does not read the row first.
 func guarded(g store.Guard) condition {
 	if g.Revision != 0 {
 		return condition{sameState, item{":was": number(g.Revision)}}
@@ -17,9 +17,9 @@ func guarded(g store.Guard) condition {
 	return condition{present + " AND " + sameLife, item{":gen": number(g.Generation)}}
 }
 
-// move makes a row due at another time: a lease or a postponement. It asks for nothing first, because the
-// time wanted is hardly ever before executeAt, and the row hardly ever parked; the condition says so, and
-// whoever does not hold it is looked at and written accordingly.
+// move changes due_at: a lease or a postponement. It does not read the row first, because the new time is rarely before
+// executeAt, and the row is rarely parked. The condition checks this assumption. If the assumption is wrong, move gets
+// the row with the failure and writes again with the row's values.
 func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
 	guess := timer.Timer{Status: timer.StatusScheduled, Spec: timer.Spec{ExecuteAt: now}, Starts: 1}
 	for {
@@ -67,7 +67,8 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 	}
 }
 
-// park takes a row out of sight of every poll and marks it, in one transaction with the mark.
+// park makes a row parked, which removes it from the index of polls, and writes its outbox item in the same
+// transaction.
 func (s *Store) park(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
 	change := "SET #status = :parked, #rev = :rev, #updated_at = :now, #marked_at = :now"
 	only := guarded(f.If)

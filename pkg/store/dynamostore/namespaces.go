@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The attributes of a namespace. Its name is in the sort key; retry, timeout_ns and headers are named as a
+// The attributes of a namespace. Its name is in the sort key. retry, timeout_ns and headers have the same names as a
 // timer's.
 const (
 	attrBase        = "base"
@@ -30,7 +30,7 @@ const (
 	attrKey         = "tls_key"
 	attrEventTopics = "event_topics"
 	attrConcurrency = "host_concurrency"
-	// attrNext is the counter's: the first shard number that no namespace has.
+	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
 
@@ -66,13 +66,13 @@ func readNamespace(it item) (store.Namespace, error) {
 	read := reader{item: it}
 	ns := store.Namespace{
 		Shards:    shard.Block{Base: shard.ID(read.int(attrBase)), Count: int(read.int(attrCount))},
-		Version:   max(1, read.int(attrVersion)), // those of earlier releases have none
+		Version:   max(1, read.int(attrVersion)), // items of earlier releases have none
 		CreatedAt: read.time(attrCreatedAt),
 		UpdatedAt: read.time(attrUpdatedAt),
 		Settings: store.Settings{
 			CallbackTimeout:  read.duration(attrTimeout),
 			HistoryRetention: read.duration(attrRetention),
-			DeadRetention:    cmp.Or(read.duration(attrDead), store.DefaultDeadRetention), // it came later
+			DeadRetention:    cmp.Or(read.duration(attrDead), store.DefaultDeadRetention), // items of earlier releases have none
 			HostConcurrency:  cmp.Or(int(read.int(attrConcurrency)), store.DefaultHostConcurrency),
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
@@ -97,8 +97,8 @@ func readNamespace(it item) (store.Namespace, error) {
 	return ns, read.err
 }
 
-// CreateNamespace implements store.Namespaces. The block comes from a counter that moves with the new
-// namespace in one transaction; of several at once, those that come late begin again.
+// CreateNamespace implements store.Namespaces. The block comes from a counter that is incremented in the same
+// transaction that writes the namespace. Concurrent calls whose counter has changed try again.
 func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("create namespace %q", ns.Name)
 	if err := s.enter(ctx, op); err != nil {
@@ -161,7 +161,7 @@ func (s *Store) createNamespace(ctx context.Context, ns store.Namespace) (made s
 	return there, false, store.ErrExists
 }
 
-// refuseBlock is the answer to a block that there cannot be: a name that is taken comes first.
+// refuseBlock returns the answer if the block cannot be allocated: ErrExists if the name exists, otherwise ErrInvalid.
 func (s *Store) refuseBlock(ctx context.Context, ns store.Namespace) (store.Namespace, bool, error) {
 	it, err := s.get(ctx, s.options.Table, namespaceKey(ns.Name))
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 	}
 }
 
-// settingsAttributes are all that an update of a namespace sets, or removes.
+// settingsAttributes are the attributes that an update of a namespace sets or removes.
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrEventTopics, attrConcurrency,
@@ -268,7 +268,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	}
 	only := condition{"#version = :from", values}
 	if ns.Version == 1 {
-		// The items of earlier releases have no version.
+		// Items of earlier releases have no version.
 		only.holds = "attribute_exists(#sk) AND (#version = :from OR attribute_not_exists(#version))"
 	}
 	there, held, err := s.update(ctx, namespaceKey(ns.Name), change+remove, only, types.ReturnValueAllNew)

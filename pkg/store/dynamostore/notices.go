@@ -15,17 +15,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// A mark stands twice: as marked_at on the parked row or on the dead timer's item of history, where it is
-// true, and as an item of a bucket, where it is found. Both are set in one transaction. A row that is
-// written over takes its own with it; the other is then stale, and whoever finds it takes it away.
+// An outbox entry is stored twice: as marked_at of the parked row or of the dead timer's item of history, which decides
+// whether the entry exists, and as an item of a bucket, by which it is found (the outbox item). Both are written in one
+// transaction. Overwriting a row removes its marked_at. The outbox item is then stale, and the next reader deletes it.
 
-// The attributes of a mark in its bucket.
+// The attributes of an outbox item.
 const (
 	attrShard = "of_shard"
 	attrUUID  = "uuid"
 )
 
-// putMark is the part of a transaction that puts a mark where it is found.
+// putMark returns the part of a transaction that writes an outbox item.
 func (s *Store) putMark(m *store.Mark, at timer.Millis) *types.TransactWriteItem {
 	it := markKey(m, at)
 	it[attrShard] = number(int64(m.Ref.Shard))
@@ -41,7 +41,7 @@ func markKey(m *store.Mark, at timer.Millis) item {
 	return key(bucketOf(m.Ref.Shard), markSort(m, at))
 }
 
-// marked is a mark as it was found.
+// marked is an outbox item.
 type marked struct {
 	mark store.Mark
 	at   timer.Millis
@@ -65,8 +65,7 @@ func readMark(it item) (marked, error) {
 	return m, read.err
 }
 
-// Unannounced implements store.Shards. It asks each bucket that a shard falls into, once where there is
-// nothing.
+// Unannounced implements store.Shards. It queries the bucket of each shard. If a bucket is empty, that is one request.
 func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
 	if len(shards) == 0 {
 		return nil, nil
@@ -85,7 +84,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	err := s.each(len(groups), func(g int) (err error) {
 		found[g], err = s.bucket(ctx, bucketOf(shards[groups[g][0]]), asked, before, limit)
 		if isLocal(err) {
-			refused[g], err = err, nil // a later question finds its marks
+			refused[g], err = err, nil // a later query finds its entries
 		}
 		return err
 	})
@@ -100,7 +99,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	return out[:min(limit, len(out))], nil
 }
 
-// bucket reads the oldest marks of one bucket that are of the shards asked.
+// bucket reads the oldest outbox entries of one bucket that belong to the given shards.
 func (s *Store) bucket(
 	ctx context.Context, bucket int64, asked map[shard.ID]bool, before timer.Millis, limit int,
 ) ([]store.Notice, error) {
@@ -109,7 +108,7 @@ func (s *Store) bucket(
 		TableName: &s.options.History, Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression: aws.String(older), ExpressionAttributeNames: names(older),
 		ExpressionAttributeValues: item{
-			// No mark lies exactly there: marks go on behind the instant.
+			// No sort key of an entry equals this bound, because it is only the prefix of those of its time.
 			":bucket": number(bucket), ":first": text(markPrefix), ":before": text(markPrefix + timeText(before)),
 		},
 	}
@@ -140,7 +139,7 @@ func (s *Store) bucket(
 	}
 }
 
-// notices reads what marks stand on, and takes away those that stand on nothing any more.
+// notices reads the rows and history items of outbox items, and deletes stale outbox items.
 func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, error) {
 	var parked, dead []item
 	for i := range marks {
@@ -161,7 +160,7 @@ func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, er
 	var out []store.Notice
 	for i := range marks {
 		if missedRows[describeKey(timerKey(marks[i].mark.Ref))] != nil || missedEnds[describeKey(marks[i].deadKey())] != nil {
-			continue // a later question finds the mark again
+			continue // a later query finds the entry again
 		}
 		n, stands, err := marks[i].notice(rows, ends)
 		if err != nil {
@@ -180,7 +179,7 @@ func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, er
 
 func (m *marked) deadKey() item { return historyKey(m.mark.Ref, m.mark.Generation, m.mark.Attempt) }
 
-// notice is the timer that a mark stands on, if it does.
+// notice returns the outbox entry of an outbox item. stands is false if the outbox item is stale.
 func (m *marked) notice(rows, ends map[string]item) (n store.Notice, stands bool, err error) {
 	n = store.Notice{Mark: m.mark, MarkedAt: m.at}
 	if m.mark.Status == timer.StatusParked {
@@ -205,7 +204,7 @@ func (m *marked) notice(rows, ends map[string]item) (n store.Notice, stands bool
 	return n, true, err
 }
 
-// distinct leaves out repetitions, which a request must not have.
+// distinct removes duplicates, which a request must not have.
 func distinct(keys []item) []item {
 	seen := make(map[string]bool, len(keys))
 	return slices.DeleteFunc(keys, func(k item) bool {
@@ -244,8 +243,7 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	return nil
 }
 
-// unmark takes a mark off, in both its places. Of a dead timer the retention begins to count for the
-// service.
+// unmark removes an outbox entry, in both places. For a dead timer it sets the TTL.
 func (s *Store) unmark(ctx context.Context, m *store.Mark) error {
 	table, at := s.options.History, historyKey(m.Ref, m.Generation, m.Attempt)
 	if m.Status == timer.StatusParked {
@@ -268,7 +266,8 @@ func (s *Store) unmark(ctx context.Context, m *store.Mark) error {
 	if read.err != nil {
 		return read.err
 	}
-	// What is in the way has taken the mark off, or has written over the row: both is as well.
+	// If the condition fails, another process has removed the entry or overwritten the row. In both cases the entry is
+	// gone.
 	_, err = s.transact(ctx, []types.TransactWriteItem{
 		{Update: &types.Update{
 			TableName: &table, Key: at, UpdateExpression: &change, ConditionExpression: &only.holds,

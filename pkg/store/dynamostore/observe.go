@@ -7,24 +7,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Observer is told what operators of DynamoDB watch: units are money, throttling is a capacity that was
-// set too low, and a collection that grows has an end. Its methods are called by many goroutines and must
-// not wait.
+// Observer receives measurements for operators of DynamoDB: consumed units cost money, throttling means that the
+// capacity is too low, and an item collection has a size limit. Many goroutines call its methods, which must not block.
 type Observer interface {
-	// Consumed is called for every request that was answered. total are read or write units, as the
-	// operation is; index is what of them the index took. Of a write whose condition did not hold DynamoDB does not
-	// tell what it took, which is as much as if it had: both are 0 then.
+	// Consumed is called for every answered request. total are read or write units, depending on the operation, and
+	// index is the part of them that the index consumed. If the condition of a write failed, DynamoDB does not report
+	// the units, which are as many as for a successful write. Both are 0 then.
 	Consumed(operation string, total, index float64)
 	// Throttled is called for every attempt that was refused for lack of capacity.
 	Throttled()
-	// Collection tells how large a shard's item collection is at most, as estimated by the service; it is
-	// asked now and then.
+	// Collection reports the upper bound of the service's estimate of a shard's item collection size. Only some of the
+	// writes request it.
 	Collection(id shard.ID, gigabytes float64)
-	// CollectionFull is called for every write that the limit of 10 GB refused.
+	// CollectionFull is called for every write that was refused because of the limit of 10 GB.
 	CollectionFull(id shard.ID)
 }
 
-// observers are told one after another.
+// observers calls several Observers one after another.
 type observers []Observer
 
 func (all observers) Consumed(operation string, total, index float64) {
@@ -51,7 +50,7 @@ func (all observers) CollectionFull(id shard.ID) {
 	}
 }
 
-// askSizeEvery is how many writes go by between two that ask for the size of their collections.
+// askSizeEvery: one of this many writes requests the size of its item collections.
 const askSizeEvery = 256
 
 func (s *Store) consumed(operation string, all ...types.ConsumedCapacity) {
@@ -65,7 +64,7 @@ func (s *Store) consumed(operation string, all ...types.ConsumedCapacity) {
 	s.options.Observer.Consumed(operation, total, index)
 }
 
-// wantCapacity is what requests ask for.
+// wantCapacity makes answers report consumed units.
 const wantCapacity = types.ReturnConsumedCapacityIndexes
 
 func (s *Store) wantSize() types.ReturnItemCollectionMetrics {
@@ -75,7 +74,7 @@ func (s *Store) wantSize() types.ReturnItemCollectionMetrics {
 	return types.ReturnItemCollectionMetricsSize
 }
 
-// sizes passes on what a write was told about the collections it touched.
+// sizes reports the collection sizes of a write's answer to the Observer.
 func (s *Store) sizes(all ...types.ItemCollectionMetrics) {
 	for i := range all {
 		estimate := all[i].SizeEstimateRangeGB

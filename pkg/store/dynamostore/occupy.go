@@ -10,25 +10,25 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// occupied answers occupy.
+// occupied is the result of occupy.
 type occupied struct {
-	// made: the timer that was decided on is there now.
+	// made is set if the timer was created.
 	made bool
-	// timer is what was in the way: a live timer, or the ended one that decide refused.
+	// timer is the timer that prevented it: a live timer, or the finished one for which decide returned nil.
 	timer timer.Timer
 	live  bool
 }
 
-// occupy makes a timer in an empty place, if decide wants one there after seeing how the timer last ended.
+// occupy creates a timer if there is no live one, and if decide returns one for the timer's last final outcome.
 //
-// The place and the history are two items in two tables, and between a look at the history and the write
-// somebody else's timer could come, fire and end. So the place is first held: an item without a revision,
-// which nobody takes for a timer and everybody may write over. A timer that comes writes over it, so that
-// if the same hold is still there when decide's timer goes in, nothing has come and gone since before the
-// history was read. Whoever meets somebody else's hold goes on with that one, which says the same: the
-// first to write wins, and nobody waits for anybody, dead or alive. No hold is like an earlier one, not even of
-// the same write: who still has that one in hand would take the timers since for none. A hold that is left behind
-// is 100 bytes that the next write to this id takes away.
+// The row and the history are two items in two tables. Between reading the history and writing the row, another
+// caller's timer could be created, fire and end. So occupy first writes a placeholder: an item without a revision,
+// which does not count as a timer and which every write may overwrite. A timer that is created overwrites it. So if the
+// same placeholder is still there when the timer is written, no timer was created and ended since the history was read.
+// A call that finds the placeholder of another call uses that one: the first to write its timer wins, and no call waits
+// for another one, dead or alive. Every placeholder has a new random token, also within one call: otherwise a call that
+// still uses an earlier placeholder could overlook the timers since then. A placeholder that is left behind has 100
+// bytes, and the next write to this id overwrites it.
 func (s *Store) occupy(
 	ctx context.Context, now timer.Millis, ref store.Ref, decide func(ended *timer.Timer) *timer.Timer,
 ) (occupied, error) {
@@ -45,7 +45,7 @@ func (s *Store) occupy(
 				return occupied{timer: live.timer, live: found}, err
 			}
 			if hold = there[attrHeld]; hold == nil {
-				continue // it went between the condition and the answer
+				continue // it was deleted between the condition and the answer
 			}
 		}
 		only := condition{"#held = :held", item{":held": hold}}
@@ -69,8 +69,8 @@ func (s *Store) occupy(
 	}
 }
 
-// letGo takes a hold away. Somebody else's timer may stand there by now; and a hold more or less is nothing
-// that callers could see, so that a failure is not theirs.
+// letGo deletes a placeholder. It does nothing if another caller has overwritten it. Callers do not get an error,
+// because a remaining placeholder has no visible effect.
 func (s *Store) letGo(ctx context.Context, ref store.Ref, only condition) {
 	if _, _, err := s.remove(ctx, s.options.Table, timerKey(ref), only); err != nil {
 		s.log.DebugContext(ctx, "a hold is left behind", "shard", ref.Shard, "timer", ref.UUID, "error", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 )
 
-// wantLine fails unless the error is one line that says all of this.
+// wantLine fails unless the error is one line that contains all parts.
 func wantLine(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -32,7 +32,7 @@ func wantLine(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// bare takes everything away that the SDK could find on this machine.
+// bare removes all AWS configuration that the SDK could find on this machine.
 func bare(t *testing.T) {
 	t.Helper()
 	nowhere := t.TempDir()
@@ -98,7 +98,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	})
 	t.Run("no index", func(t *testing.T) {
 		o := on.database(t)
-		o.Table, o.History = o.Table+"-history", o.Table // the one has the keys and not the index
+		o.Table, o.History = o.Table+"-history", o.Table // this table has the keys but not the index
 		_, err := dynamostore.Open(ctx, o)
 		wantLine(t, err, "no local index due", "cannot be added later")
 	})
@@ -139,7 +139,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		wantLine(t, err, "version 9", "up to 3", "timerbus 9.1.0 or newer")
 		_, _, err = dynamostore.Migrate(ctx, o)
 		wantLine(t, err, "version 9")
-		on.note(t, o.Table, "9", "3") // newer, and still good for this program
+		on.note(t, o.Table, "9", "3") // newer, but compatible with this program
 		open(t, o)
 	})
 	t.Run("an older schema", func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestMigrateAgain(t *testing.T) {
 	tagged := 0
 	hook(&o).on(func(operation, body string) fault {
 		if operation == "CreateTable" && strings.Contains(body, `"Tags":[{"Key":"team","Value":"billing"}]`) {
-			tagged++ // DynamoDB Local takes tags and does not tell them
+			tagged++ // DynamoDB Local accepts tags but does not return them
 		}
 		return pass
 	})
@@ -238,7 +238,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// create makes a table of somebody else's.
+// create creates a table of another program.
 func (s server) create(tb testing.TB, name, hash string) {
 	tb.Helper()
 	_, err := s.client(tb).CreateTable(tb.Context(), &dynamodb.CreateTableInput{
@@ -251,7 +251,7 @@ func (s server) create(tb testing.TB, name, hash string) {
 	}
 }
 
-// note writes what another program would: its schema version, good for programs that know oldest.
+// note writes the schema record of another program: its schema version, and the oldest compatible one.
 func (s server) note(tb testing.TB, table, version, oldest string) {
 	tb.Helper()
 	_, err := s.client(tb).PutItem(tb.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{

@@ -13,55 +13,55 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Options say where the tables are and how much of them is used. Only Table has no default.
+// Options configure the store. Only Table has no default.
 type Options struct {
-	// Table holds shards and timers, and the cluster's own records. 3 to 247 of a-z A-Z 0-9 _ . and -.
+	// Table is the table of shards, timers and the cluster's records. 3 to 247 of a-z A-Z 0-9 _ . and -.
 	Table string
-	// History is the table of history. Default: Table with "-history" behind it.
+	// History is the table of history. Default: Table with the suffix "-history".
 	History string
-	// Region is where they are. Default: what the SDK finds (AWS_REGION, the profile).
+	// Region is the AWS region. Default: the SDK's (AWS_REGION, the profile).
 	Region string
-	// Endpoint is a URL for what is not AWS itself, such as DynamoDB Local. Default: the region's.
+	// Endpoint is the URL of a service other than AWS, such as DynamoDB Local. Default: the region's.
 	Endpoint string
-	// Profile names one of the shared configuration. Default: what the SDK finds (AWS_PROFILE, "default").
+	// Profile is a profile of the shared configuration. Default: the SDK's (AWS_PROFILE, "default").
 	Profile string
-	// MaxRequests bounds how many requests of this process are under way. Default 64.
+	// MaxRequests bounds the concurrent requests of this process. Default 64.
 	MaxRequests int
-	// MaxAttempts bounds how often one request is tried, the first time included. Default 6, which with the
-	// SDK's backoff takes up to about ten seconds of throttling.
+	// MaxAttempts bounds how often one request is tried, including the first attempt. Default 6, which with the SDK's
+	// backoff is sufficient for about ten seconds of throttling.
 	MaxAttempts int
 	// RequestTimeout bounds one attempt. Default 5 s.
 	RequestTimeout time.Duration
 
-	// Read and Write are the tables' provisioned capacity, in units a second, when Migrate makes them; both
-	// 0: on demand.
+	// Read and Write are the provisioned capacity of the tables that Migrate creates, in units per second. If both are
+	// 0, the tables are on demand.
 	Read, Write int64
-	// Tags are put on the tables when Migrate makes them.
+	// Tags are the tags of the tables that Migrate creates.
 	Tags map[string]string
 
-	// Credentials are for who has them already. Default: what the SDK finds.
+	// Credentials are explicit credentials. Default: the SDK's.
 	Credentials aws.CredentialsProvider
-	// HTTPClient sends the requests. Default: one with a connection for each of MaxRequests.
+	// HTTPClient sends the requests. Default: a client with a connection for each of MaxRequests.
 	HTTPClient aws.HTTPClient
-	// Observer is told what operators watch, beside the metrics that a Store collects. Default: nobody.
+	// Observer receives measurements, in addition to the metrics that a Store collects. Default: none.
 	Observer Observer
-	// Logger gets what no caller is told. Default: none.
+	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }
 
 const (
 	scheme = "dynamodb"
-	// maxBackoff keeps a retry within the patience of callers.
+	// maxBackoff bounds the wait before a retry, because callers wait too.
 	maxBackoff = 2 * time.Second
-	// wantURL is in messages.
+	// wantURL is the expected form in error messages.
 	wantURL = "dynamodb://table?region=eu-central-1, with endpoint, profile, history, maxRequests, read, write, tag.NAME as may be"
 )
 
-// tableName leaves room for "-history" in the service's 255.
+// tableName leaves room for "-history" within the service's limit of 255 characters.
 var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,247}$`)
 
-// ParseURL reads dynamodb://table?region=…&endpoint=…. Other parameters are history, profile, maxRequests,
-// read and write (provisioned capacity, for Migrate) and tag.NAME (for Migrate).
+// ParseURL parses dynamodb://table?region=…&endpoint=…. Other parameters are history, profile, maxRequests, read and
+// write (provisioned capacity, for Migrate) and tag.NAME (for Migrate).
 func ParseURL(raw string) (Options, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != scheme || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" {
@@ -188,7 +188,7 @@ func withDefaults(o Options) (Options, error) {
 	return o, nil
 }
 
-// where names the database in messages.
+// where returns the database's address for error messages.
 func (o *Options) where() string {
 	q := url.Values{}
 	if o.Region != "" {

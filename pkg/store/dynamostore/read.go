@@ -12,32 +12,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// span is what is asked of one shard's index: the rows with after < key ≤ upto.
+// span is a range of one shard's index: the rows with after < key ≤ upto.
 type span struct {
 	claim       store.Claim
 	after, upto store.Key
 }
 
-// found is what was read of a span.
+// found is the result of reading a span.
 type found struct {
 	rows []store.DueRow
-	// next is the due_at of the first row behind rows; Never if there is none, or while open.
+	// next is the due_at of the first row after rows. It is Never if there is none, or while open is set.
 	next timer.Millis
-	// open: behind rows nothing has been looked at.
+	// open is set if nothing after rows was read yet.
 	open bool
-	// err: the service refused this shard, and not others.
+	// err is set if the service refused this shard only.
 	err error
 }
 
-// firstPage is how many entries of the index the first look at a shard reads. They are about 250 bytes
-// each and a read unit pays for 4 KB, so this many cost what one costs.
+// firstPage is how many entries of the index the first request to a shard reads. They have about 250 bytes each and a
+// read unit covers 4 KB, so this many cost as much as one.
 const firstPage = 16
 
-// readSpans reads at most perShard rows of a shard and total in all, spans filled in their order. peek
-// also looks behind a span for where the next row is.
+// readSpans reads at most perShard rows of a shard and total in all. Spans are filled in their order. If peek is set,
+// it also reads when the next row after a span is due.
 //
-// Every shard is looked at once, at the price of one read unit; only what then has more is read on, in
-// order and only as far as there is room, because what is read is paid for and thrown away otherwise.
+// It reads the first page of every shard, at the cost of one read unit each. It reads further pages only of shards that
+// have more rows, in order and only as far as total allows, because rows that are read and dropped cost money.
 func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int, peek bool) ([]found, error) {
 	out := make([]found, len(spans))
 	err := s.singly(alone(len(spans)), func(i int) (err error) {
@@ -48,7 +48,7 @@ func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int
 		return nil, err
 	}
 	for room, i := total, 0; i < len(spans); {
-		// As many of the next as certainly fit; or else one, with the room that there is.
+		// Read as many of the next spans as certainly fit, or one span with the remaining limit.
 		end, budget := i, room
 		for end < len(spans) {
 			most := out[end].most(perShard)
@@ -80,7 +80,7 @@ func (s *Store) readSpans(ctx context.Context, spans []span, perShard, total int
 	return out, nil
 }
 
-// most is how many rows the answer may have in the end.
+// most returns how many rows the answer may have at most.
 func (f *found) most(perShard int) int {
 	if f.open {
 		return perShard
@@ -88,7 +88,7 @@ func (f *found) most(perShard int) int {
 	return min(len(f.rows), perShard)
 }
 
-// cut takes away what is beyond the limit.
+// cut removes the rows beyond the limit.
 func (f *found) cut(limit int) {
 	if len(f.rows) > limit {
 		f.next, f.open = f.rows[limit].DueAt, false
@@ -96,7 +96,7 @@ func (f *found) cut(limit int) {
 	}
 }
 
-// look reads a first page.
+// look reads the first page.
 func (s *Store) look(ctx context.Context, asked *span, limit int, peek bool) (found, error) {
 	f := found{next: timer.Never}
 	upto := keyText(asked.upto)
@@ -112,7 +112,7 @@ func (s *Store) look(ctx context.Context, asked *span, limit int, peek bool) (fo
 	return f, nil
 }
 
-// take adds rows as long as they are wanted; the first that is not is the next.
+// take adds rows up to the limit and the end of the span. The first row after them is the next one.
 func (f *found) take(rows []store.DueRow, asked *span, limit int) {
 	for i := range rows {
 		if len(f.rows) == limit || rows[i].Key().After(asked.upto) {
@@ -123,7 +123,7 @@ func (f *found) take(rows []store.DueRow, asked *span, limit int) {
 	}
 }
 
-// readOn reads behind the first page, up to the limit and one more.
+// readOn reads the pages after the first one, up to one row more than the limit.
 func (s *Store) readOn(ctx context.Context, asked *span, f *found, limit int, peek bool) error {
 	id, upto := asked.claim.Shard, keyText(asked.upto)
 	for f.open && len(f.rows) <= limit {
@@ -152,7 +152,7 @@ func (s *Store) readOn(ctx context.Context, asked *span, f *found, limit int, pe
 	return nil
 }
 
-// indexPage is one page of the index. One without rows is the last.
+// indexPage is one page of the index. A page without rows is the last one.
 type indexPage struct {
 	rows []store.DueRow
 	more bool
@@ -161,7 +161,7 @@ type indexPage struct {
 // page reads at most limit entries of a shard's index with from ≤ key ≤ upto, strongly consistent. DynamoDB may answer
 // with no items and a key from which to continue; page then continues.
 func (s *Store) page(ctx context.Context, id shard.ID, from, upto string, limit int) (indexPage, error) {
-	if from > upto { // which the service refuses
+	if from > upto { // the service refuses such a range
 		return indexPage{}, nil
 	}
 	const between = "#shard_id = :shard AND #due BETWEEN :from AND :upto"

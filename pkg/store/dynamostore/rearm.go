@@ -85,7 +85,7 @@ func rearmed(t timer.Timer, now timer.Millis, op *store.Rearm) timer.Timer {
 	return t
 }
 
-// rearmDead makes a dead timer live in its empty place. again says that the place was not empty after all.
+// rearmDead creates a timer from a dead one, if there is no live one. again is set if there is a live one after all.
 func (s *Store) rearmDead(ctx context.Context, now timer.Millis, op *store.Rearm) (w store.Written, again bool, err error) {
 	there, err := s.occupy(ctx, now, op.Ref, func(ended *timer.Timer) *timer.Timer {
 		if ended == nil || ended.Status != timer.StatusDead {

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// slot waits until one more request may be under way.
+// slot waits until another request is allowed.
 func (s *Store) slot(ctx context.Context) error {
 	select {
 	case s.slots <- struct{}{}:
@@ -25,7 +25,7 @@ func (s *Store) slot(ctx context.Context) error {
 
 func (s *Store) free() { <-s.slots }
 
-// read makes one request that changes nothing.
+// read sends one request that changes nothing.
 func (s *Store) read(ctx context.Context, ask func() error) error {
 	if err := s.slot(ctx); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Store) read(ctx context.Context, ask func() error) error {
 	return nil
 }
 
-// write makes one request that may change something. ask must use the context and the option it is given.
+// write sends one request that may change items. ask must use the given context and option.
 func (s *Store) write(
 	ctx context.Context, by aws.Retryer, ask func(ctx context.Context, retries func(*dynamodb.Options)) error,
 ) error {
@@ -56,7 +56,7 @@ func (s *Store) write(
 	return failed(ctx, err, out.unclear.Load())
 }
 
-// get reads one item, strongly consistent; nil if there is none.
+// get reads one item, strongly consistent, or nil if there is none.
 func (s *Store) get(ctx context.Context, table string, key item) (it item, err error) {
 	err = s.read(ctx, func() error {
 		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
@@ -71,7 +71,7 @@ func (s *Store) get(ctx context.Context, table string, key item) (it item, err e
 	return it, err
 }
 
-// query asks for one page of a partition, strongly consistent.
+// query reads one page of a partition, strongly consistent.
 func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (page *dynamodb.QueryOutput, err error) {
 	in.ConsistentRead = aws.Bool(true)
 	in.ReturnConsumedCapacity = wantCapacity
@@ -85,14 +85,14 @@ func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (page *dynam
 	return page, err
 }
 
-// condition is what must hold for a write, with the values it names.
+// condition is the condition of a write, with its values.
 type condition struct {
 	holds  string
 	values item
 }
 
-// names are the placeholders for every attribute that expressions speak of: some of them are reserved
-// words. Requests must name those that they use and no others.
+// names returns the placeholders for every attribute in the expressions, because some attribute names are reserved
+// words. Requests must contain the placeholders that they use and no others.
 func names(expressions ...string) map[string]string {
 	used := map[string]string{}
 	for _, e := range expressions {
@@ -111,8 +111,7 @@ func names(expressions ...string) map[string]string {
 	return used
 }
 
-// put writes a whole item. held is false, and there the item that was in the way, if the condition did not
-// hold.
+// put writes a whole item. If the condition fails, held is false and there is the existing item.
 func (s *Store) put(ctx context.Context, table string, it item, only condition) (there item, held bool, err error) {
 	err = s.write(ctx, s.writeRetries, func(ctx context.Context, retries func(*dynamodb.Options)) error {
 		out, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -132,8 +131,8 @@ func (s *Store) put(ctx context.Context, table string, it item, only condition) 
 	return there, held, s.noteFull(err, it)
 }
 
-// update changes some attributes. answer is the item before or after, as returns says; if the condition
-// did not hold, the item that was in the way.
+// update changes some attributes. answer is the item before or after, depending on returns. If the condition fails,
+// held is false and answer is the existing item.
 func (s *Store) update(
 	ctx context.Context, key item, change string, only condition, returns types.ReturnValue,
 ) (answer item, held bool, err error) {
@@ -160,7 +159,7 @@ func (s *Store) update(
 	return answer, held, s.noteFull(err, key)
 }
 
-// remove deletes an item. there is the item before, or the one that was in the way.
+// remove deletes an item. there is the item before, or the existing item if the condition fails.
 func (s *Store) remove(ctx context.Context, table string, key item, only condition) (there item, held bool, err error) {
 	err = s.write(ctx, s.writeRetries, func(ctx context.Context, retries func(*dynamodb.Options)) error {
 		in := &dynamodb.DeleteItemInput{
@@ -183,16 +182,16 @@ func (s *Store) remove(ctx context.Context, table string, key item, only conditi
 	return there, held, err
 }
 
-// obstacle is what was in the way of one item of a transaction.
+// obstacle is the reason why one item of a transaction was not written.
 type obstacle struct {
-	// missed: its condition did not hold; there is the item as it stands, empty if there is none.
+	// missed is set if its condition failed; there is then the existing item, nil if there is none.
 	missed bool
 	there  item
 }
 
-// transact writes several items or none. It returns nil when it has written them, else what was in the way
-// of each. The SDK gives each call a token, by which the service knows an attempt whose answer was lost and
-// does not do it twice.
+// transact writes several items or none. It returns nil if it has written them, otherwise an obstacle for each item.
+// The SDK gives each call a token, by which the service recognizes a retry of an attempt whose answer was lost and does
+// not apply it twice.
 func (s *Store) transact(ctx context.Context, items []types.TransactWriteItem) (obstacles []obstacle, err error) {
 	err = s.write(ctx, s.transactRetries, func(ctx context.Context, retries func(*dynamodb.Options)) error {
 		out, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
@@ -235,7 +234,7 @@ func firstKey(it *types.TransactWriteItem) item {
 	}
 }
 
-// inTheWay turns a condition that did not hold into the item that was there.
+// inTheWay returns the existing item if the error is a failed condition.
 func (s *Store) inTheWay(operation string, err error) (item, error) {
 	if missed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		s.consumed(operation)
@@ -244,7 +243,7 @@ func (s *Store) inTheWay(operation string, err error) (item, error) {
 	return nil, err
 }
 
-// noteFull says which shard is full.
+// noteFull adds the shard to an ErrCollectionFull, and reports it to the Observer.
 func (s *Store) noteFull(err error, key item) error {
 	if !errors.Is(err, ErrCollectionFull) {
 		return err
@@ -255,7 +254,7 @@ func (s *Store) noteFull(err error, key item) error {
 	return fmt.Errorf("shard %s: %w", id, err)
 }
 
-// sizeOf asks for sizes where there is a limit: the history table has no local index.
+// sizeOf requests sizes only for the table with a size limit: the history table has no local index.
 func (s *Store) sizeOf(table string) types.ReturnItemCollectionMetrics {
 	if table != s.options.Table {
 		return types.ReturnItemCollectionMetricsNone
@@ -263,7 +262,7 @@ func (s *Store) sizeOf(table string) types.ReturnItemCollectionMetrics {
 	return s.wantSize()
 }
 
-// values is nil rather than empty, which the service refuses.
+// values returns nil for an empty item, because the service refuses empty values.
 func values(it item) map[string]types.AttributeValue {
 	if len(it) == 0 {
 		return nil

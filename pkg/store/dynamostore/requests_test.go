@@ -8,11 +8,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestRequestsFollowTheWork pins what each call of the contract takes: one request for each shard or timer
-// that it is about, whatever else exists.
+// TestRequestsFollowTheWork checks the number of requests of each call of the contract: one request for each shard or
+// timer of the call, independent of other timers.
 func TestRequestsFollowTheWork(t *testing.T) {
 	o := theServer(t).database(t)
-	o.MaxRequests = 4 // not what limits, but what hardly loads a small server
+	o.MaxRequests = 4 // the limit does not matter here, and few requests keep the load of a small server low
 	w := hook(&o)
 	s := open(t, o)
 	ctx := t.Context()
@@ -91,7 +91,7 @@ func TestRequestsFollowTheWork(t *testing.T) {
 	}, map[string]int{"GetItem": 1})
 }
 
-// TestPollReadsAsMuchAsThereIsRoomFor: what is read beyond the limits would be paid for and thrown away.
+// TestPollReadsAsMuchAsThereIsRoomFor: rows that are read beyond the limits would cost money and be dropped.
 func TestPollReadsAsMuchAsThereIsRoomFor(t *testing.T) {
 	o := theServer(t).database(t)
 	watch := newWatcher()
@@ -122,8 +122,8 @@ func TestPollReadsAsMuchAsThereIsRoomFor(t *testing.T) {
 			t.Errorf("shard %d: %d rows, more: %t; want %d and %t", i, len(answer[i].Rows), answer[i].More, rows, more)
 		}
 	}
-	// A first look at each shard, one read unit each, and one shard to the end: 60 entries of 250 bytes are
-	// four units. Reading all six to the limit would take 24 and more.
+	// The first page of each shard costs one read unit, and one shard is read to the end: 60 entries of 250 bytes are
+	// four units. Reading all six to the limit would take 24 or more.
 	if units := watch.total["Query"]; units > shards+5 {
 		t.Errorf("a page of %d rows took %.1f read units", each, units)
 	}

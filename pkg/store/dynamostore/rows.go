@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The attributes of a timer, alive in the table or ended in history. attempts of an entry of history that
-// ended no timer is the attempt's number, and so on: an entry is what the attempt made of the timer.
+// The attributes of a timer, live in the table or finished in history. In an entry of history without a final outcome,
+// attempts is the attempt's number, and executed_at, last_status and last_error are the attempt's results.
 const (
 	attrNamespace  = "ns"
 	attrID         = "id"
@@ -28,8 +28,8 @@ const (
 	attrEventKey   = "event_key"
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
-	attrPlannedAt  = "planned_at" // where a lease or a postponement moved due_at
-	attrLeased     = "leased"     // 1 while the last write of the row was a lease
+	attrPlannedAt  = "planned_at" // present if a lease or a postponement moved due_at
+	attrLeased     = "leased"     // 1 if the last write of the row was a lease
 	attrRevision   = "rev"
 	attrGeneration = "gen"
 	attrAttempts   = "attempts"
@@ -39,16 +39,16 @@ const (
 	attrExecutedAt = "executed_at"
 	attrLastStatus = "last_status"
 	attrLastError  = "last_error"
-	// attrMarkedAt is when a parked row or a dead timer was marked; absent once it is announced.
+	// attrMarkedAt is when a parked row or a dead timer got its outbox entry. It is absent after the publication.
 	attrMarkedAt = "marked_at"
-	// attrTarget is on live rows; absent in those written before there was one.
+	// attrTarget is on live rows. Rows that were written before it was introduced do not have it.
 	attrTarget = "target"
-	// attrHeld is on a place that is kept free for the moment, and holds no timer (occupy.go).
+	// attrHeld is the token of a placeholder, which is not a timer (occupy.go).
 	attrHeld = "held"
 )
 
-// rowAttributes are all that a live row may have beside its key: what a replacement does not set, it
-// removes.
+// rowAttributes are all attributes that a live row may have in addition to its key. A replacement removes those that it
+// does not set.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
 	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration, attrAttempts,
@@ -56,7 +56,7 @@ var rowAttributes = []string{
 	attrTarget, attrHeld,
 }
 
-// rowItem is a live row without a mark.
+// rowItem returns a live row without an outbox entry.
 func rowItem(ref store.Ref, t *timer.Timer) item {
 	it := timerItem(t)
 	if t.Status != timer.StatusParked {
@@ -67,12 +67,12 @@ func rowItem(ref store.Ref, t *timer.Timer) item {
 	return it
 }
 
-// timerItem has a timer's attributes and no key.
+// timerItem returns a timer's attributes without a key.
 func timerItem(t *timer.Timer) item {
 	it := item{}
 	it.text(attrNamespace, t.Namespace)
 	it.text(attrID, t.ID)
-	it[attrExecuteAt] = number(t.ExecuteAt) // conditions compare it
+	it[attrExecuteAt] = number(t.ExecuteAt) // conditions compare it, so it is always present
 	it.text(attrDeliver, string(t.Deliver))
 	it.text(attrURL, t.CallbackURL)
 	it.int(attrTimeout, int64(t.CallbackTimeout))
@@ -91,7 +91,7 @@ func timerItem(t *timer.Timer) item {
 	it.int(attrGeneration, int64(t.Generation))
 	it.int(attrAttempts, int64(t.Attempts))
 	it.int(attrStarts, int64(t.Starts))
-	it[attrCreatedAt] = number(t.CreatedAt) // a replacement asks whether it is there
+	it[attrCreatedAt] = number(t.CreatedAt) // a replacement checks whether it exists
 	it.time(attrUpdatedAt, t.UpdatedAt)
 	it.time(attrExecutedAt, t.ExecutedAt)
 	it.int(attrLastStatus, int64(t.LastStatus))
@@ -102,15 +102,14 @@ func timerItem(t *timer.Timer) item {
 // row is a live row.
 type row struct {
 	timer timer.Timer
-	// markedAt is when a parked row was marked; marked is false once it is announced.
+	// markedAt is when a parked row got its outbox entry. marked is false after its publication.
 	markedAt timer.Millis
 	marked   bool
-	// leased: the last write was a lease. It says nothing of a parked row.
+	// leased is set if the last write was a lease. It is not valid for a parked row.
 	leased bool
 }
 
-// readRow reads what lies in a timer's place. found is false where there is nothing, or where the place is
-// only kept free.
+// readRow reads a live row. found is false if there is no item, or only a placeholder.
 func readRow(it item) (r row, found bool, err error) {
 	if !holdsTimer(it) {
 		return row{}, false, nil
@@ -128,7 +127,7 @@ func holdsTimer(it item) bool {
 	return ok
 }
 
-// timer reads a timer whose UUID stands behind a prefix of the sort key.
+// timer reads a timer whose UUID follows a prefix of the sort key.
 func (r *reader) timer(prefix string) timer.Timer {
 	t := timer.Timer{
 		Namespace: r.text(attrNamespace),
@@ -168,7 +167,7 @@ func (r *reader) timer(prefix string) timer.Timer {
 	return t
 }
 
-// dueAt keeps rule I6: never before the write, nor before what the user asked for.
+// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
 func dueAt(now, executeAt, wanted timer.Millis) timer.Millis { return max(now, executeAt, wanted) }
 
 // revive starts a new generation at attempt 1.
@@ -181,8 +180,8 @@ func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
 	t.UpdatedAt = now
 }
 
-// formatPolicy writes a retry policy as five fields: attempts, their duration, first interval, multiplier,
-// largest interval.
+// formatPolicy formats a retry policy as five fields: attempts, their duration, first interval, multiplier, largest
+// interval.
 func formatPolicy(p *timer.RetryPolicy) string {
 	return strings.Join([]string{
 		strconv.Itoa(p.MaxAttempts),

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// schemaVersion is the newest that this program knows; oldestSchema the one that the oldest program
-	// knew which can work with it, and oldestProgram that program's version.
+	// schemaVersion is the newest version that this program supports. oldestSchema is the newest version that the
+	// oldest compatible program supports, and oldestProgram is that program's version.
 	//
-	// 2: timers and namespaces have topics. A program of 1 would publish to the common topic what has one of
-	// its own. No item is written anew.
-	// 3: timers have planned times, and namespaces final statuses. A program of 2 would lose the former and ignore
-	// the latter. No item is rewritten.
+	// 2: timers and namespaces have topics. A program of schema 1 would publish events of timers with a topic to the
+	// common topic. No item is rewritten.
+	//
+	// 3: timers have planned times, and namespaces final statuses. A program of schema 2 would lose the former and
+	// ignore the latter. No item is rewritten.
 	schemaVersion = 3
 	oldestSchema  = 3
 	oldestProgram = "0.2"
@@ -30,23 +31,23 @@ const (
 	attrOldestProgram = "oldest_program"
 
 	migrateCommand = "timerbus migrate up --store …"
-	// tableWait is how long a table may take to be made.
+	// tableWait bounds how long the creation of a table may take.
 	tableWait = 5 * time.Minute
 )
 
-// Schema tells how a database's schema stands to this program.
+// Schema is the state of a database's schema for this program.
 type Schema struct {
-	// Version is the database's; 0 if it has none.
+	// Version is the database's schema version; 0 if it has none.
 	Version int64
-	// Known is the newest one that this program knows.
+	// Known is the newest version that this program supports.
 	Known int64
-	// Oldest is the schema that the oldest program knew which can work with Version, and OldestProgram
-	// that program's version. Zero if there is no schema.
+	// Oldest is the newest schema version that the oldest compatible program supports, and OldestProgram is that
+	// program's version. Both are zero if there is no schema.
 	Oldest        int64
 	OldestProgram string
 }
 
-// Usable says why this program cannot work with the schema, and what to do about it; nil if it can.
+// Usable returns nil if this program can work with the schema. Otherwise the error says why not and what to do.
 func (s Schema) Usable() error {
 	switch {
 	case s.Version == 0:
@@ -62,7 +63,7 @@ func (s Schema) Usable() error {
 	}
 }
 
-// Status reads how the schema stands. It changes nothing.
+// Status reads the state of the schema. It changes nothing.
 func Status(ctx context.Context, o Options) (Schema, error) {
 	s, err := newStore(ctx, o)
 	if err != nil {
@@ -75,10 +76,10 @@ func Status(ctx context.Context, o Options) (Schema, error) {
 	return schema, nil
 }
 
-// errHalf: some of what a schema is made of is there, and not all.
+// errHalf: some parts of the schema exist, but not all.
 var errHalf = errors.New("the schema is not complete: run `" + migrateCommand + "` again")
 
-// schema looks at both tables and at the note that Migrate leaves last.
+// schema checks both tables and reads the schema record, which Migrate writes last.
 func (s *Store) schema(ctx context.Context) (Schema, error) {
 	schema := Schema{Known: schemaVersion}
 	there := 0
@@ -114,7 +115,7 @@ func (s *Store) schema(ctx context.Context) (Schema, error) {
 	return schema, read.err
 }
 
-// tables are what Migrate makes.
+// tables returns the tables that Migrate creates.
 func (s *Store) tables() []dynamodb.CreateTableInput {
 	o := &s.options
 	keys := func(sort string) []types.KeySchemaElement {
@@ -156,9 +157,9 @@ func (s *Store) tables() []dynamodb.CreateTableInput {
 	return all
 }
 
-// Migrate makes the tables that are not there, and the schema's note in them, and returns how the schema
-// stood before and stands now. It only goes forward, leaves a newer schema alone, and may be run again at
-// any time, also by several at once.
+// Migrate creates the missing tables and the schema record, and returns the state of the schema before and after. It
+// never downgrades, does not change a newer schema, and may run again at any time, also in several processes at the
+// same time.
 func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	s, err := newStore(ctx, o)
 	if err != nil {
@@ -200,14 +201,15 @@ func (s *Store) migrate(ctx context.Context) error {
 	it := key(clusterPartition, schemaRecord)
 	it[attrSchema], it[attrOldestSchema] = number(schemaVersion), number(oldestSchema)
 	it.text(attrOldestProgram, oldestProgram)
-	// A newer program may have been faster.
+	// A newer program may have written a newer version concurrently.
 	_, _, err := s.put(ctx, s.options.Table, it, condition{
 		nothingHere + " OR #schema < :newest", item{":newest": number(schemaVersion)},
 	})
 	return err
 }
 
-// enableTTL lets the service remove what has expired. It refuses to be told twice.
+// enableTTL enables the TTL of the history table, if it is not enabled yet, because the service refuses to enable it
+// twice.
 func (s *Store) enableTTL(ctx context.Context) error {
 	is, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.options.History})
 	if err != nil {

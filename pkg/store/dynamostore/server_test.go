@@ -18,8 +18,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 )
 
-// TestMain takes away what the SDK would read anew for each of a thousand clients and none of them needs here: the
-// certificates that it trusts take 30 ms each under the race detector.
+// TestMain removes settings that the SDK would read for each of a thousand clients and that no test needs: loading the
+// trusted certificates takes 30 ms per client under the race detector.
 func TestMain(m *testing.M) {
 	if os.Getenv("TIMERBUS_TEST_DYNAMODB") != "aws" {
 		if err := os.Unsetenv("AWS_CA_BUNDLE"); err != nil {
@@ -29,10 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server is a DynamoDB that tests may make tables on. It is DynamoDB Local where the environment has its
-// endpoint in TIMERBUS_TEST_DYNAMODB, which tools/testenv sets; "aws" there means the real service, with
-// region and credentials as the SDK finds them. A server that TIMERBUS_REQUIRE lists and that is not there
-// fails the test.
+// server is a DynamoDB on which tests create tables. If TIMERBUS_TEST_DYNAMODB has an endpoint, which tools/testenv
+// sets, it is DynamoDB Local. "aws" means the real service, with region and credentials as the SDK finds them. If
+// TIMERBUS_REQUIRE lists the server and it is not available, the test fails.
 type server struct {
 	endpoint    string
 	region      string
@@ -56,12 +55,12 @@ func theServer(tb testing.TB) server {
 func (s server) options(table string) dynamostore.Options {
 	return dynamostore.Options{
 		Table: table, Region: s.region, Endpoint: s.endpoint, Credentials: s.credentials, MaxRequests: 16,
-		// An answer that a busy machine gives late is no unknown outcome.
+		// A late answer of a busy machine must not become an unknown outcome.
 		RequestTimeout: time.Minute,
 	}
 }
 
-// client speaks to the server past the engine.
+// client returns a client of the server, independent of the engine.
 func (s server) client(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
 	var load []func(*config.LoadOptions) error
@@ -80,7 +79,7 @@ func (s server) client(tb testing.TB) *dynamodb.Client {
 	})
 }
 
-// freeName is a table's that is removed at the end of the test, with its history.
+// freeName returns the name of a table that is deleted at the end of the test, together with its history.
 func (s server) freeName(tb testing.TB) string {
 	tb.Helper()
 	name := fmt.Sprintf("timerbus-test-%d", rand.Uint64())
@@ -89,14 +88,14 @@ func (s server) freeName(tb testing.TB) string {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute)
 		defer cancel()
 		for _, table := range []string{name, name + "-history"} {
-			// A test may not have come to making it.
+			// The test may not have created the table.
 			_, _ = client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table})
 		}
 	})
 	return name
 }
 
-// database makes tables.
+// database creates the tables.
 func (s server) database(tb testing.TB) dynamostore.Options {
 	tb.Helper()
 	o := s.options(s.freeName(tb))

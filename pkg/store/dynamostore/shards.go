@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The attributes of a shard's record. The keys W and P are texts in the order of keys, absent for MinKey;
-// owner is absent when the claim was released.
+// The attributes of a shard's record. The keys W and P are stored in keyText's form and absent for MinKey. owner is
+// absent if the claim was released.
 const (
 	attrVersion   = "version"
 	attrOwner     = "owner"
@@ -22,14 +22,14 @@ const (
 	attrPublished = "published"
 )
 
-// newest is the fence: it holds for the newest claim, while it was not released.
+// newest is the fence: the condition that a claim is the newest and was not released.
 const newest = "#version = :version AND #owner = :owner"
 
 func fence(c store.Claim) condition {
 	return condition{newest, item{":version": number(c.Version), ":owner": text(c.Owner.String())}}
 }
 
-// and adds to a condition.
+// and adds a term to a condition.
 func (c condition) and(holds, name, value string) condition {
 	c.holds += " AND " + holds
 	c.values[name] = text(value)
@@ -67,7 +67,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	return out, nil
 }
 
-// readRecord reads a shard's record; it is nil for a shard that nobody has claimed.
+// readRecord reads a shard's record. it is nil if the shard was never claimed.
 func readRecord(id shard.ID, it item) (store.ShardState, error) {
 	read := reader{item: it}
 	state := store.ShardState{
@@ -85,7 +85,7 @@ func readRecord(id shard.ID, it item) (store.ShardState, error) {
 	return state, read.err
 }
 
-// key reads an attribute in the form of keyText; absent, it is MinKey.
+// key reads an attribute in the form of keyText. If it is absent, key returns MinKey.
 func (r *reader) key(name string) store.Key {
 	s := r.text(name)
 	if s == "" {
@@ -110,7 +110,7 @@ func (s *Store) Release(ctx context.Context, _ timer.Millis, items []store.Relea
 				return claim, fenced(held, err)
 			}
 		}
-		// Published is there already, and does not go back while the claim holds or after.
+		// The stored Published is not before the item's, and it never goes back.
 		_, held, err := s.update(ctx, recordKey(claim.Shard), "REMOVE #owner", fence(claim), types.ReturnValueNone)
 		return claim, fenced(held, err)
 	})
@@ -126,8 +126,8 @@ func (s *Store) Advance(ctx context.Context, _ timer.Millis, items []store.Advan
 	})
 }
 
-// admits reports whether a record, as a condition that did not hold found it, is under the claim: then it
-// was not the fence that was in the way.
+// admits reports whether a record is under the claim. If a condition failed on such a record, the fence was not the
+// reason.
 func admits(record item, c store.Claim) bool {
 	read := reader{item: record}
 	return read.int(attrVersion) == c.Version && read.text(attrOwner) == c.Owner.String() && read.err == nil && c.Version != 0
@@ -140,7 +140,7 @@ func fenced(held bool, err error) error {
 	return err
 }
 
-// underFence does one write for each item and sorts its errors: ErrFenced is the item's.
+// underFence runs one write per item. ErrFenced is the item's answer.
 func (s *Store) underFence(ctx context.Context, op string, n int, do func(i int) (store.Claim, error)) ([]error, error) {
 	if n == 0 {
 		return nil, nil

@@ -16,9 +16,9 @@ import (
 
 // Store is the engine: one handle on the two tables. It is safe for concurrent use.
 //
-// A batch is one conditional write for each item, so no transaction spans it: the engine has no
-// store.Positions, and topic commands are applied at least once. It cannot count cheaply either, so it has
-// no store.Census.
+// A batch is one conditional write per item, without a transaction over all of them. So the engine does not implement
+// store.Positions, and topic commands are applied at least once. It cannot count cheaply, so it does not implement
+// store.Census.
 type Store struct {
 	client  *dynamodb.Client
 	options Options // with defaults
@@ -27,14 +27,14 @@ type Store struct {
 	writeRetries, transactRetries aws.Retryer
 
 	meter *meter
-	// writes counts some requests.
+	// writes counts the writes that may request a collection size.
 	writes atomic.Uint64
-	// slots bounds the requests under way.
+	// slots bounds the concurrent requests.
 	slots chan struct{}
-	// maxLooked and maxShards are for List.
+	// maxLooked and maxShards bound a page of List.
 	maxLooked, maxShards int
 
-	// calls is held for reading by every running call, and taken for writing by Close.
+	// calls is read-locked by every running call, and write-locked by Close.
 	calls  sync.RWMutex
 	closed bool
 }
@@ -45,11 +45,11 @@ var (
 	_ prometheus.Collector = (*Store)(nil)
 )
 
-// AsksByShard implements store.ByShard: a poll or a sweep is one Query for each shard.
+// AsksByShard implements store.ByShard: a poll or a sweep is one Query per shard.
 func (*Store) AsksByShard() bool { return true }
 
-// Open connects to tables whose schema this program knows. Its errors are one line for people: they name
-// the table and what is wrong. Migrate makes the tables.
+// Open connects to tables whose schema this program supports. Its errors are one line for operators: they name the
+// table and the problem. Migrate creates the tables.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s, err := newStore(ctx, o)
 	if err != nil {

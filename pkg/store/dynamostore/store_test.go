@@ -12,9 +12,9 @@ import (
 
 //testenv:need dynamodb
 
-// TestStore runs the suite. Every item is a request here, and DynamoDB Local takes a millisecond of a processor for
-// each, so that large batches are three times what one request takes at most and walks are shorter than elsewhere,
-// unless TIMERBUS_DYNAMODB_FULL is set: `make test-dynamodb`.
+// TestStore runs the conformance suite. Here every item is a request, and DynamoDB Local takes a millisecond of CPU
+// time for each. So large batches are three times the limit of one request, and random tests are shorter than
+// elsewhere, unless TIMERBUS_DYNAMODB_FULL is set: `make test-dynamodb`.
 func TestStore(t *testing.T) {
 	on := theServer(t)
 	largeBatch, steps := 300, 120
@@ -44,7 +44,7 @@ func TestStore(t *testing.T) {
 				},
 				Refusing: func(tb testing.TB, id shard.ID) store.Store {
 					o := o
-					o.MaxAttempts = 2 // each with its pause
+					o.MaxAttempts = 2 // each retry waits for its backoff
 					hook(&o).refuse(id)
 					return open(tb, o)
 				},

@@ -16,32 +16,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 )
 
-// wire carries requests, counts them by operation, and makes faults. It sits below net/http's tracing, as a
-// real network does.
+// wire sends requests, counts them by operation, and injects faults. It is below net/http's tracing, as a real network
+// is.
 type wire struct {
 	http.Client
 
 	mu    sync.Mutex
 	count map[string]int
 	fault func(operation, body string) fault
-	// hot, if not empty, is a shard for which the service has no capacity, as requests name it.
+	// hot, if not empty, is a shard for which the service has no capacity, in the form of the requests.
 	hot string
 }
 
-// fault is what happens to one request.
+// fault is the fault of one request.
 type fault int
 
 const (
 	pass fault = iota
-	// throttle: the service refuses for lack of capacity.
+	// throttle: the service refuses the request because of a lack of capacity.
 	throttle
-	// loseAnswer: the service does it, and nobody hears of it.
+	// loseAnswer: the service applies the request, and the answer is lost.
 	loseAnswer
-	// breakDown: the service answers 500, and has not done it.
+	// breakDown: the service answers 500 and does not apply the request.
 	breakDown
-	// fill: the service says that the item collection is full.
+	// fill: the service answers that the item collection is full.
 	fill
-	// estimate: the service has done it, and says how large shard 7 is.
+	// estimate: the service applies the request and reports the size of shard 7.
 	estimate
 	// emptyPage: a Query's answer has no items, and a key from which to continue.
 	emptyPage
@@ -55,14 +55,14 @@ func hook(o *dynamostore.Options) *wire {
 	return w
 }
 
-// on sets what happens from now on; nil: nothing.
+// on sets the faults of later requests. nil: none.
 func (w *wire) on(f func(operation, body string) fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = f
 }
 
-// first makes one fault happen to the first request of an operation.
+// first injects a fault into the first request of an operation.
 func (w *wire) first(operation string, f fault) {
 	done := false
 	w.on(func(op, _ string) fault {
@@ -74,7 +74,7 @@ func (w *wire) first(operation string, f fault) {
 	})
 }
 
-// counted returns how many requests of each operation a call takes.
+// counted returns the number of requests of each operation that a call sends.
 func (w *wire) counted(tb testing.TB, call func() error) map[string]int {
 	tb.Helper()
 	w.mu.Lock()
@@ -88,11 +88,11 @@ func (w *wire) counted(tb testing.TB, call func() error) map[string]int {
 	return maps.Clone(w.count)
 }
 
-// refuse lets the service have no capacity for a shard.
+// refuse makes the service have no capacity for a shard.
 func (w *wire) refuse(id shard.ID) { w.hot = `"shard_id":{"N":"` + id.String() + `"}` }
 
-// withoutHot sends a request that reads many items, without those of the hot shard, which the answer then leaves
-// unprocessed. If no others are left, it is refused.
+// withoutHot sends a request that reads many items, without those of the hot shard, which the answer then reports as
+// unprocessed. If there are no other items, it refuses the request.
 func (w *wire) withoutHot(r *http.Request, body []byte) (*http.Response, error) {
 	var asked struct {
 		RequestItems           map[string]map[string]json.RawMessage
@@ -173,7 +173,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case emptyPage:
 		return nothingYet(r, body)
 	case breakDown:
-		// What was sent really went out: the connection's trace must see it.
+		// The request must really be sent, because the connection's trace must see it.
 		response, err := http.DefaultTransport.RoundTrip(ping(r))
 		if err != nil {
 			return nil, err
@@ -192,8 +192,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// nothingYet answers a Query like a page on which everything was filtered out: the read continues after the lower bound
-// of the Query's range.
+// nothingYet answers a Query with an empty page, as if a filter had removed all items: the read continues after the
+// lower bound of the Query's range.
 func nothingYet(r *http.Request, body []byte) (*http.Response, error) {
 	var query struct {
 		IndexName                 string
@@ -211,7 +211,7 @@ func nothingYet(r *http.Request, body []byte) (*http.Response, error) {
 	return answer(r, http.StatusOK, string(text)), err
 }
 
-// ping is a request that changes nothing, on the same trace.
+// ping returns a request that changes nothing, on the same trace.
 func ping(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
 	out.Method, out.Body, out.ContentLength = http.MethodGet, http.NoBody, 0
@@ -230,12 +230,12 @@ func answer(r *http.Request, status int, body string) *http.Response {
 	}
 }
 
-// watcher adds up what an observer is told.
+// watcher sums the measurements of an Observer.
 type watcher struct {
 	mu                         sync.Mutex
 	requests                   map[string]int
 	total, index               map[string]float64
-	empty                      float64 // questions that were counted as nothing
+	empty                      float64 // queries that were counted as 0 units
 	throttled, measured, fulls int
 	full                       shard.ID
 	gigabytes                  float64

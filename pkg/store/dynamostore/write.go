@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// present: a timer is there, and not only a place that is kept free.
+	// present: the item is a timer, and not a placeholder.
 	present     = "attribute_exists(#rev)"
 	sameState   = "#rev = :was"
 	sameLife    = "#gen = :gen"
@@ -44,7 +44,7 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	return out, nil
 }
 
-// itsOwn moves what is wrong with one item from the batch's error into the item's answer.
+// itsOwn makes an ErrInvalid the item's answer instead of the batch's error.
 func itsOwn(w *store.Written, err error) error {
 	if err == nil || !isInvalid(err) {
 		return err
@@ -127,8 +127,8 @@ func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (
 	}
 }
 
-// replace writes a timer over whatever lies in its place, in one request: only the time of creation of
-// what was there is kept, and what was there comes back with the answer.
+// replace writes a timer over the item at its key, in one request. It keeps only createdAt of an existing timer, and
+// returns that timer.
 func (s *Store) replace(ctx context.Context, ref store.Ref, t *timer.Timer) (store.Written, error) {
 	change, values := replacement(rowItem(ref, t))
 	old, _, err := s.update(ctx, timerKey(ref), change, condition{values: values}, types.ReturnValueAllOld)
@@ -147,7 +147,7 @@ func (s *Store) replace(ctx context.Context, ref store.Ref, t *timer.Timer) (sto
 	return w, nil
 }
 
-// replacement is the update that makes an item hold these attributes and no others.
+// replacement returns the update that gives an item these attributes and no others.
 func replacement(it item) (change string, values item) {
 	values = item{}
 	var set, remove []string
@@ -167,7 +167,7 @@ func replacement(it item) (change string, values item) {
 	return "SET " + strings.Join(set, ", ") + " REMOVE " + strings.Join(remove, ", "), values
 }
 
-// updateTimer reads the row, and writes it if it still is as it was read; if not, it begins again.
+// updateTimer reads the row, and writes it if it has not changed since. If it has changed, updateTimer tries again.
 func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Update) (store.Written, error) {
 	it, err := s.get(ctx, s.options.Table, timerKey(op.Ref))
 	for {
@@ -201,12 +201,12 @@ func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Upd
 	}
 }
 
-// still holds while a row is in the state in which it was read.
+// still is the condition that a row has not changed since it was read.
 func still(t *timer.Timer) condition {
 	return condition{sameState, item{":was": number(t.Revision)}}
 }
 
-// mayWrite is the refusal of an operation on a live row; nil if there is none.
+// mayWrite returns the refusal of an operation on a live row, or nil if it is allowed.
 func mayWrite(r *row, found bool, want timer.Generation) *store.Written {
 	if !found {
 		return &store.Written{Err: store.ErrNotFound}
@@ -244,7 +244,7 @@ func (s *Store) deleteTimer(ctx context.Context, op *store.Delete) (store.Writte
 	return store.Written{Timer: old.timer, Prior: &prior}, nil
 }
 
-// clonePayload copies a payload for the other side of the contract: nothing is shared with the caller.
+// clonePayload copies a payload, because the caller and the store must not share memory.
 func clonePayload(p []byte) []byte {
 	if p == nil {
 		return nil
