@@ -27,7 +27,7 @@ func advanceNeverBack(w *world) {
 		{key(5, 0x7e), key(5, 0x7f)},
 		{key(4, 0xff), key(5, 0x7f)},
 		{store.MinKey(), key(5, 0x7f)},
-		{key(5, 0x80), key(5, 0x80)}, // uuids order as unsigned bytes
+		{key(5, 0x80), key(5, 0x80)}, // uuids are ordered as unsigned bytes
 		{key(5, 0xff), key(5, 0xff)},
 		{key(6, 0x00), key(6, 0x00)},
 	} {
@@ -64,8 +64,8 @@ func advanceOneShard(w *world) {
 	}
 }
 
-// advanceRemovesNoRow: what the watermark has passed was published, not finished; its rows are what
-// the sweep goes by. An engine that tidies up by range loses timers here.
+// advanceRemovesNoRow: timers up to the watermark are published, not finished, and the sweep reads their rows. An
+// engine that deletes rows by a range loses timers here.
 func advanceRemovesNoRow(w *world) {
 	var states []timer.Timer
 	for i := range 12 {

@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// pooled is a store whose calls share a connection. timeWaits: Time, too.
+// pooled is a store whose calls share a connection. If timeWaits is set, Time shares it too.
 type pooled struct {
 	broken
 
@@ -63,7 +63,8 @@ func TestSuitePassesWithAPool(t *testing.T) {
 	}
 }
 
-// TestSuiteCatchesATimeThatWaitsForThePool: a busy store would stop processes whose clocks are right.
+// TestSuiteCatchesATimeThatWaitsForThePool: with such an engine, a busy store would stop processes whose clocks are
+// right.
 func TestSuiteCatchesATimeThatWaitsForThePool(t *testing.T) {
 	catches(t, pooledWith(true), "Cluster/TimeWaitsForNoOtherCall")
 }

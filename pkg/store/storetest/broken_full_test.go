@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// onDisk is a store on a disk that can be full. ping decides how Ping answers.
+// onDisk is a store whose disk can be full. ping is the implementation of Ping.
 type onDisk struct {
 	broken
 
@@ -58,7 +58,7 @@ func TestSuiteCatchesAPingThatOnlyReads(t *testing.T) {
 	catches(t, onDiskWith(func(*onDisk) error { return nil }), "Cluster/PingTellsThatThereIsNoRoom")
 }
 
-// TestSuiteCatchesAPingThatTellsOnce of a failure and not of the state.
+// TestSuiteCatchesAPingThatTellsOnce: Ping reports a failure only once, although the disk is still full.
 func TestSuiteCatchesAPingThatTellsOnce(t *testing.T) {
 	catches(t, onDiskWith(func(d *onDisk) error {
 		if d.failed {
@@ -69,7 +69,7 @@ func TestSuiteCatchesAPingThatTellsOnce(t *testing.T) {
 	}), "Cluster/PingTellsThatThereIsNoRoom")
 }
 
-// TestSuiteCatchesAPingThatNeverRecovers: a service that is not ready gets no writes that could clear the state.
+// TestSuiteCatchesAPingThatNeverRecovers: a service that is not ready gets no writes, which would end the state.
 func TestSuiteCatchesAPingThatNeverRecovers(t *testing.T) {
 	catches(t, onDiskWith(func(d *onDisk) error {
 		if d.failed {

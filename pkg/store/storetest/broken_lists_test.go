@@ -11,8 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// listInDueOrder walks in the order of due times where a list is filtered by them, which is the order of the index that polls
-// use.
+// listInDueOrder lists by due time if the list is filtered by due time. That is the order of the index that polls use.
 type listInDueOrder struct{ broken }
 
 func (b *listInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
@@ -59,7 +58,7 @@ func TestSuiteCatchesAWalkInTheOrderOfDueTimes(t *testing.T) {
 		"List/AWalkByDueTimeIsStableWhileTimersMove")
 }
 
-// wholePages fills every page up to the limit, however large the payloads are.
+// wholePages fills every page up to the limit, without a bound on the size of the payloads.
 type wholePages struct{ broken }
 
 func (b *wholePages) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {

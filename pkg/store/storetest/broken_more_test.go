@@ -12,9 +12,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// --- namespaces that see each other
+// --- namespaces that are not isolated
 
-// everywhere is a block that takes in every namespace of a subtest.
+// everywhere is a block that contains the blocks of all namespaces of a subtest.
 var everywhere = shard.Block{Base: 0, Count: 1 << 16}
 
 // sharedList lists the timers of all namespaces.
@@ -30,7 +30,7 @@ func TestSuiteCatchesNamespacesThatSeeEachOther(t *testing.T) {
 		"Isolation/ListShowsItsOwnNamespace", "Isolation/EveryWriteLeavesTheOtherNamespaceAsItWas")
 }
 
-// sameBlock starts every namespace at shard 0, as designs do that number shards per namespace.
+// sameBlock starts every namespace at shard 0, as in designs that number shards per namespace.
 type sameBlock struct{ broken }
 
 func (b *sameBlock) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
@@ -44,7 +44,7 @@ func TestSuiteCatchesNamespacesThatShareShards(t *testing.T) {
 		"Namespaces/BlocksNeverOverlap", "Isolation/ListShowsItsOwnNamespace")
 }
 
-// sharedIDs keeps rows by id alone: each namespace's timer is the other's.
+// sharedIDs identifies rows by id only, without the namespace.
 type sharedIDs struct {
 	broken
 
@@ -91,7 +91,7 @@ func TestSuiteCatchesTimersKeptByIDAlone(t *testing.T) {
 	}, "Isolation/TheSameIdsInTwoNamespacesNeverMeet")
 }
 
-// sharedNotices tells everyone of every dead timer.
+// sharedNotices returns the outbox entries of all shards.
 type sharedNotices struct{ broken }
 
 func (b *sharedNotices) Unannounced(ctx context.Context, _ []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
@@ -103,9 +103,9 @@ func TestSuiteCatchesNoticesOfOtherNamespaces(t *testing.T) {
 		"Unannounced/OnlyTheShardsAsked", "Isolation/NoticesAreOfTheShardsAsked")
 }
 
-// --- other holes seen in designs of this kind
+// --- other mistakes of designs of this kind
 
-// rewrite changes operations on their way in.
+// rewrite changes operations before it forwards them.
 type rewrite struct {
 	broken
 
@@ -146,7 +146,7 @@ func TestSuiteCatchesCreatesThatFireAgain(t *testing.T) {
 	catches(t, rewriting(func(b *broken, ctx context.Context, _ timer.Millis, op store.Op) store.Op {
 		if p, ok := op.(store.Put); ok {
 			if _, live := b.current(ctx, p.Ref); !live {
-				p.OnConflict = store.Replace // history is not looked at
+				p.OnConflict = store.Replace // history is not checked
 			}
 			return p
 		}
@@ -179,7 +179,7 @@ func TestSuiteCatchesAnEngineThatReadsItsClock(t *testing.T) {
 	}, "Common/TheTimeIsTheCallers", "Common/EveryWriteSetsUpdatedAt")
 }
 
-// eagerCount counts a start whatever revision was asked for.
+// eagerCount counts a start whatever the revision is.
 type eagerCount struct{ broken }
 
 func (b *eagerCount) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
@@ -199,7 +199,7 @@ func TestSuiteCatchesStartsCountedWithoutTheRevision(t *testing.T) {
 		"I13_CountStartNeedsTheRevision")
 }
 
-// movingCount is a start count that counts as a write of the row.
+// movingCount changes the revision when it counts a start.
 type movingCount struct{ broken }
 
 func (b *movingCount) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
@@ -224,7 +224,7 @@ func TestSuiteCatchesAStartCountThatTouchesUpdatedAt(t *testing.T) {
 		"I13_CountStartGrowsStartsAndNothingElse")
 }
 
-// blindPosition moves a position from wherever it is.
+// blindPosition moves a position without comparing it.
 type blindPosition struct{ broken }
 
 func (b *blindPosition) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m store.Move) ([]store.Written, error) {
@@ -243,7 +243,7 @@ func TestSuiteCatchesAPositionWithoutCompareAndSet(t *testing.T) {
 		"Positions/AnotherStoredPositionWritesNothing", "Positions/OfManyThatMoveFromTheSamePlaceOneWins")
 }
 
-// halfPosition writes the operations in a transaction of their own.
+// halfPosition writes the operations in a separate transaction.
 type halfPosition struct{ broken }
 
 func (b *halfPosition) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m store.Move) ([]store.Written, error) {
@@ -262,7 +262,7 @@ func TestSuiteCatchesAPositionBesideItsBatch(t *testing.T) {
 		"Positions/AnotherStoredPositionWritesNothing")
 }
 
-// offsetPages numbers the timers of a list by due time, and pages by number.
+// offsetPages orders a list by due time and uses the row number as cursor.
 type offsetPages struct{ broken }
 
 func (b *offsetPages) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
@@ -293,7 +293,7 @@ func TestSuiteCatchesPagesByNumber(t *testing.T) {
 		"List/AWalkIsStableWhileTimersComeAndGo")
 }
 
-// greedyPurge takes marks off what expired, so that its purge is complete.
+// greedyPurge removes the outbox entries of expired rows, so that it can delete the rows.
 type greedyPurge struct{ broken }
 
 func (b *greedyPurge) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
@@ -314,7 +314,7 @@ func TestSuiteCatchesAPurgeOfUnannouncedDeaths(t *testing.T) {
 		"Purge/LeavesMarkedRows", "I14_PutRearmAndPurgeLeaveADeadMark")
 }
 
-// sharedPayload answers with the caller's own bytes.
+// sharedPayload returns the caller's own slice.
 type sharedPayload struct{ broken }
 
 func (b *sharedPayload) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
@@ -332,7 +332,7 @@ func TestSuiteCatchesSharedMemory(t *testing.T) {
 		"Common/NothingPassedInIsKeptOrChanged")
 }
 
-// watermarkAsNext tells people that a shard's work begins at its watermark.
+// watermarkAsNext makes Inspect return the watermark as NextDueAt.
 type watermarkAsNext struct{ broken }
 
 func (b *watermarkAsNext) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error) {
@@ -348,7 +348,7 @@ func TestSuiteCatchesAnInspectionThatNeverLooksAtRows(t *testing.T) {
 		"Inspect/TellsWhenTheNextRowIsDue")
 }
 
-// headersOutlive keeps the headers of a timer that was replaced by one without.
+// headersOutlive keeps the headers of a timer when it is replaced by one without headers.
 type headersOutlive struct{ broken }
 
 func (b *headersOutlive) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
@@ -373,7 +373,7 @@ func TestSuiteCatchesHeadersThatOutliveAReplacement(t *testing.T) {
 		"Put/ReplaceKeepsCreatedAtAndNothingElse")
 }
 
-// bareDead forgets the headers of dead timers, which a re-armed one would then go without.
+// bareDead drops the headers of dead timers, so a re-armed timer would have none.
 type bareDead struct{ broken }
 
 func (b *bareDead) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
@@ -399,7 +399,7 @@ func TestSuiteCatchesDeadTimersWithoutTheirHeaders(t *testing.T) {
 		"Finish/ADeadTimerKeepsAllOfItself", "Rearm/ADeadTimerLivesAgain")
 }
 
-// oldSecret updates the settings that were there first, and leaves out what came later.
+// oldSecret updates only the first settings that the contract had, and not the later ones.
 type oldSecret struct{ broken }
 
 func (b *oldSecret) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {

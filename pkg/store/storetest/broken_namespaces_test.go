@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// lastNamespaceWins writes over whatever another caller has written meanwhile, and counts versions all the same.
+// lastNamespaceWins overwrites a concurrent update, but increments the version.
 type lastNamespaceWins struct{ broken }
 
 func (b *lastNamespaceWins) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
@@ -28,7 +28,7 @@ func TestSuiteCatchesNamespaceUpdatesThatDoNotCompare(t *testing.T) {
 		"Namespaces/UpdateIsACompareAndSet")
 }
 
-// conflictWithoutState answers a conflict without the present state, so that a caller tries the same again.
+// conflictWithoutState returns a conflict without the present state, so that a caller tries the same update again.
 type conflictWithoutState struct{ broken }
 
 func (b *conflictWithoutState) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
@@ -44,7 +44,7 @@ func TestSuiteCatchesAConflictWithoutThePresentNamespace(t *testing.T) {
 		"Namespaces/UpdateIsACompareAndSet")
 }
 
-// wholeNamespaceList returns all namespaces in one page, as if there were few.
+// wholeNamespaceList returns all namespaces in one page.
 type wholeNamespaceList struct{ broken }
 
 func (b *wholeNamespaceList) ListNamespaces(ctx context.Context, after string, _ int) (store.NamespacePage, error) {
@@ -65,7 +65,7 @@ func TestSuiteCatchesAListOfNamespacesWithoutPages(t *testing.T) {
 		"Namespaces/ListPages", "Namespaces/APageIsBoundedInBytes")
 }
 
-// payloadsAnyway ignores that a list is to have no payloads.
+// payloadsAnyway ignores WithoutPayloads.
 type payloadsAnyway struct{ broken }
 
 func (b *payloadsAnyway) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {

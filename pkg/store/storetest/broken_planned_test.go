@@ -13,7 +13,7 @@ import (
 
 // --- a postponement that resets the planned time
 
-// replannedRow takes due_at for the planned time.
+// replannedRow returns due_at as the planned time.
 type replannedRow struct{ broken }
 
 func (b *replannedRow) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
@@ -29,7 +29,7 @@ func TestSuiteCatchesAPostponementThatResetsThePlannedTime(t *testing.T) {
 		"Finish/LeasesAndPostponementsKeepThePlannedTime", "Finish/Postponed/WhereTheGuardHolds")
 }
 
-// --- an update that makes an overdue timer look punctual
+// --- an update that resets the lateness of an overdue timer
 
 // punctualUpdate resets the planned time with every update.
 type punctualUpdate struct{ broken }
@@ -54,7 +54,7 @@ func TestSuiteCatchesAnUpdateThatForgetsHowLateATimerIs(t *testing.T) {
 
 // --- an update that inherits the end of a lease
 
-// inheriting updates a leased row as if it were postponed: it postpones it first, to the same time.
+// inheriting updates a leased row like a postponed one: it first postpones the row to the same time.
 type inheriting struct{ broken }
 
 func (b *inheriting) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
@@ -82,9 +82,9 @@ func TestSuiteCatchesAnUpdateThatInheritsTheEndOfALease(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &inheriting{broken{Store: s}} }, "Update/ALeasedTimerIsDueAtOnce")
 }
 
-// --- starts that are not given back
+// --- starts that are not returned
 
-// greedy keeps every start that was counted.
+// greedy ignores ReturnStart.
 type greedy struct{ broken }
 
 func (b *greedy) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -100,9 +100,9 @@ func TestSuiteCatchesAStartThatIsNotGivenBack(t *testing.T) {
 		"Finish/APostponementGivesAStartBackWhereAsked")
 }
 
-// --- gauges that do not see postponed timers, or take running ones for late
+// --- gauges that ignore postponed timers, or count running ones as overdue
 
-// wrongCensus counts by another time than the contract says.
+// wrongCensus counts by a different time than the contract requires.
 type wrongCensus struct {
 	broken
 
@@ -139,7 +139,7 @@ func TestSuiteCatchesACensusThatCountsLeasedTimers(t *testing.T) {
 
 // --- leases that have ended, or beyond the limit
 
-// wrongLeases ignores the bounds that the caller gives.
+// wrongLeases ignores the bounds of the call.
 type wrongLeases struct {
 	broken
 
@@ -161,9 +161,9 @@ func TestSuiteCatchesLeasesBeyondTheLimit(t *testing.T) {
 		"Exclusive/ReturnsTheLeasesThatHaveNotEnded")
 }
 
-// --- lives in the order of the writers' clocks
+// --- final outcomes in the order of the writers' clocks
 
-// byClock orders the ends of a timer's lives by what their writers' clocks said.
+// byClock orders the final outcomes of a timer by the finishedAt of their writers.
 type byClock struct {
 	broken
 

@@ -11,15 +11,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// refuser is a store whose handles refuse a shard. The flags are what is wrong with it.
+// refuser is a store whose handles refuse a shard. The flags select its mistake.
 type refuser struct {
 	broken
 
 	hot    shard.ID
 	active bool
 
-	// whole: the refusal is the error of the whole batch. asFenced: it is answered as a lost claim. behind: what is
-	// behind a refused item, on the same timer, is applied.
+	// whole: the refusal is the error of the whole batch. asFenced: the refusal is ErrFenced. behind: later items for
+	// the same timer as a refused item are applied.
 	whole, asFenced, behind bool
 }
 
@@ -34,7 +34,7 @@ func (r *refuser) refusal() error {
 	return fmt.Errorf("%w: the shard is hot", store.ErrUnavailable)
 }
 
-// split makes a call of what is not refused and sorts its answers in among the refusals.
+// split calls with the items that are not refused, and merges the answers with the refusals.
 func split[Item, Answer any](
 	r *refuser, items []Item, of func(Item) shard.ID, refused func(Item, error) Answer, call func([]Item) ([]Answer, error),
 ) ([]Answer, error) {
@@ -145,7 +145,7 @@ func TestSuiteCatchesARefusalOfTheWholeBatch(t *testing.T) {
 		"Refused/AShardLeavesTheOthersOfABatchAlone", "Refused/AShardIsNoErrorOfTheWholeCall", "Refused/NothingIsAppliedBehindIt")
 }
 
-// TestSuiteCatchesARefusalThatLooksLikeAFence: a scheduler gives such a shard up.
+// TestSuiteCatchesARefusalThatLooksLikeAFence: a scheduler would stop working on such a shard.
 func TestSuiteCatchesARefusalThatLooksLikeAFence(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &refuser{broken: broken{Store: s}, asFenced: true} },
 		"Refused/AShardLeavesTheOthersOfABatchAlone")

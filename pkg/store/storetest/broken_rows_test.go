@@ -14,7 +14,7 @@ import (
 
 // --- Finish without compare-and-set
 
-// blindFinish writes whatever row there is.
+// blindFinish ignores the guard.
 type blindFinish struct{ broken }
 
 func (b *blindFinish) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -40,7 +40,7 @@ func TestSuiteCatchesAFinishWithoutCompareAndSet(t *testing.T) {
 		"I2_OfTwoInOneBatchTheFirstWins")
 }
 
-// looseGuard takes a guard by revision for one by generation.
+// looseGuard treats a guard by revision as one by generation.
 type looseGuard struct{ broken }
 
 func (b *looseGuard) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -63,7 +63,7 @@ func TestSuiteCatchesAGuardThatForgetsTheRevision(t *testing.T) {
 
 // --- range deletes
 
-// rangeAdvance tidies up the rows that the watermark has passed.
+// rangeAdvance deletes the rows up to the watermark.
 type rangeAdvance struct{ broken }
 
 func (b *rangeAdvance) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
@@ -84,7 +84,7 @@ func TestSuiteCatchesARangeDeleteUpToTheWatermark(t *testing.T) {
 		"Advance/RemovesNoRow")
 }
 
-// rangeFinish removes a batch of done rows as one range of due times.
+// rangeFinish deletes a batch of done rows as one range of due times.
 type rangeFinish struct{ broken }
 
 func (b *rangeFinish) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -150,7 +150,7 @@ func TestSuiteCatchesATargetThatAnUpdateDoesNotChange(t *testing.T) {
 
 // --- orders
 
-// reordered sorts Due's rows in another way.
+// reordered returns Due's rows in a different order.
 type reordered struct {
 	broken
 
@@ -185,7 +185,7 @@ func TestSuiteCatchesUUIDsOrderedAsSignedBytes(t *testing.T) {
 
 // --- due times in the past
 
-// pastDue leaves a put's due_at at its executeAt, however long ago that is.
+// pastDue sets a put's due_at to its executeAt, even if that is in the past.
 type pastDue struct {
 	broken
 
@@ -227,9 +227,9 @@ func TestSuiteCatchesADueTimeInThePast(t *testing.T) {
 	}, "I6_NoWriteIsDueBeforeThePresentOrItsExecuteAt", "Put/APastExecuteAtIsKeptAndDueNow")
 }
 
-// --- a watermark that goes back
+// --- a watermark that moves back
 
-// lastAdvance keeps the last watermark written, not the largest.
+// lastAdvance stores the last watermark, not the largest.
 type lastAdvance struct {
 	broken
 

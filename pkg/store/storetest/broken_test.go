@@ -13,17 +13,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The stores below are right but for one thing each, which some design of this kind got wrong. The
-// suite must fail on every one of them.
+// Each store below has one mistake, which some design of this kind has made. The suite must fail on every one of them.
 
-// broken is what they are built on: a store that is right, and a lock for what they remember.
+// broken is the base of these stores: a correct store, and a lock for their state.
 type broken struct {
 	*memstore.Store
 
 	mu sync.Mutex
 }
 
-// current is the row as it stands, asked without what the broken store does to Current.
+// current returns the present row, without the mistakes of the broken store's Current.
 func (b *broken) current(ctx context.Context, ref store.Ref) (timer.Timer, bool) {
 	out, err := b.Store.Current(ctx, []store.Check{{Ref: ref}})
 	if err != nil {
@@ -32,7 +31,7 @@ func (b *broken) current(ctx context.Context, ref store.Ref) (timer.Timer, bool)
 	return out[0].Timer, out[0].Found
 }
 
-// rowsOf lists the live rows of shards.
+// rowsOf returns the live rows of shards.
 func (b *broken) rowsOf(ctx context.Context, now timer.Millis, ids ...shard.ID) []timer.Timer {
 	var all []timer.Timer
 	for _, id := range ids {
@@ -48,7 +47,7 @@ func (b *broken) rowsOf(ctx context.Context, now timer.Millis, ids ...shard.ID) 
 
 // --- counter revisions
 
-// counterRevisions numbers a row's states 1, 2, 3, …, and begins anew with every row.
+// counterRevisions numbers a row's states 1, 2, 3, …, and starts again at 1 with every new row.
 type counterRevisions struct{ broken }
 
 func (b *counterRevisions) following(ctx context.Context, ref store.Ref) timer.Revision {
@@ -85,7 +84,7 @@ func TestSuiteCatchesCounterRevisions(t *testing.T) {
 
 // --- a sweep by cursor
 
-// cursorSweep goes on where it left off, so that nothing that comes in behind is ever swept.
+// cursorSweep continues at a stored cursor, so that a row that is inserted before the cursor is never swept.
 type cursorSweep struct {
 	broken
 
@@ -133,7 +132,7 @@ func TestSuiteCatchesASweepThatIgnoresItsBeginning(t *testing.T) {
 		"I4_TheSweepBeginsAfterFrom", "Overdue/BothBoundsOfTheRange")
 }
 
-// sweepFromWatermark looks only at what lies beyond the watermark, as if it were the truth.
+// sweepFromWatermark returns only rows after the watermark, as if all rows before it were finished.
 type sweepFromWatermark struct {
 	broken
 
@@ -170,9 +169,9 @@ func TestSuiteCatchesASweepThatTrustsTheWatermark(t *testing.T) {
 	}, "I4_TheSweepFindsWhatLiesBehindTheWatermark", "Advance/RemovesNoRow")
 }
 
-// --- fences that do not hold
+// --- missing fences
 
-// unfenced lets a statement pass under any claim, by putting the newest one in its place.
+// unfenced replaces the claim of a statement by the newest one, so that any claim passes.
 type unfenced struct {
 	broken
 
@@ -235,7 +234,7 @@ func TestSuiteCatchesAnUnfencedAdvance(t *testing.T) {
 		"I5_OnlyTheNewestClaimMovesTheShardOrLearnsOfIt")
 }
 
-// lateFence asks whether the claim holds, and writes afterwards: a SELECT before an UPDATE.
+// lateFence checks the claim first and writes afterwards: a SELECT before an UPDATE.
 type lateFence struct{ unfenced }
 
 func (b *lateFence) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
@@ -245,7 +244,7 @@ func (b *lateFence) Advance(ctx context.Context, now timer.Millis, items []store
 	}
 	errs, err := b.Store.Advance(ctx, now, asked)
 	for range 3 {
-		runtime.Gosched() // the time between two statements
+		runtime.Gosched() // time between the two statements
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -285,11 +284,11 @@ func TestSuiteCatchesAFenceByOwnerOnly(t *testing.T) {
 		"I5_AClaimComparesVersionAndOwner", "I5_OnlyTheNewestClaimMovesTheShardOrLearnsOfIt")
 }
 
-// openRelease answers a release and goes on admitting the claim.
+// openRelease answers a release but does not release the claim.
 type openRelease struct{ broken }
 
 func (b *openRelease) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
-	// An advance to nowhere asks the fence the same question.
+	// An advance to MinKey checks the fence and changes nothing.
 	asked := make([]store.Advance, len(items))
 	for i := range items {
 		asked[i] = store.Advance{Claim: items[i].Claim, Watermark: store.MinKey()}

@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// topicOutlives keeps the topic of a timer that was replaced by one without.
+// topicOutlives keeps the topic of a timer when it is replaced by one without a topic.
 type topicOutlives struct{ broken }
 
 func (b *topicOutlives) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
@@ -35,7 +35,7 @@ func TestSuiteCatchesATopicThatOutlivesAReplacement(t *testing.T) {
 		"Put/ReplaceKeepsCreatedAtAndNothingElse")
 }
 
-// commonTopic forgets the topic and the key of dead timers, which a re-armed one would then go without.
+// commonTopic drops the topic and the key of dead timers, so a re-armed timer would have none.
 type commonTopic struct{ broken }
 
 func (b *commonTopic) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
@@ -61,7 +61,7 @@ func TestSuiteCatchesDeadTimersWithoutTheirTopic(t *testing.T) {
 		"Finish/ADeadTimerKeepsAllOfItself", "Rearm/ADeadTimerLivesAgain")
 }
 
-// bareCheck answers the row check without the key of the event.
+// bareCheck omits the event's key in the row check.
 type bareCheck struct{ broken }
 
 func (b *bareCheck) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
@@ -76,7 +76,7 @@ func TestSuiteCatchesARowCheckWithoutKeys(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &bareCheck{broken{Store: s}} }, "Put/MakesTheRow")
 }
 
-// oldTopics updates all settings of a namespace but its topics.
+// oldTopics updates all settings of a namespace except its topics.
 type oldTopics struct{ broken }
 
 func (b *oldTopics) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
@@ -95,7 +95,7 @@ func TestSuiteCatchesAnUpdateThatForgetsTopics(t *testing.T) {
 		"Namespaces/EverySettingSurvives")
 }
 
-// oldConcurrency is a store whose updates of a namespace forget how many calls a host gets.
+// oldConcurrency updates all settings of a namespace except its host concurrency.
 type oldConcurrency struct{ broken }
 
 func (b *oldConcurrency) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {

@@ -92,9 +92,9 @@ func releaseRaises(w *world) {
 	key := func(at timer.Millis, b byte) store.Key { return store.Key{DueAt: w.now + at, UUID: timer.UUID{b}} }
 	for _, c := range []struct{ released, want store.Key }{
 		{key(5, 0x7f), key(5, 0x7f)},
-		{store.MinKey(), key(5, 0x7f)}, // nothing sent
+		{store.MinKey(), key(5, 0x7f)}, // nothing was sent
 		{key(5, 0x7e), key(5, 0x7f)},
-		{key(5, 0x80), key(5, 0x80)}, // uuids order as unsigned bytes
+		{key(5, 0x80), key(5, 0x80)}, // uuids are ordered as unsigned bytes
 		{key(4, 0xff), key(5, 0x80)},
 		{key(6, 0x00), key(6, 0x00)},
 	} {
@@ -110,7 +110,7 @@ func releaseRaises(w *world) {
 	}
 }
 
-// scheduling is every fenced statement.
+// scheduling runs every fenced statement and returns their errors.
 func (w *world) scheduling(c store.Claim) map[string]error {
 	w.t.Helper()
 	due := w.due(c, store.MinKey(), timer.MaxMillis)
@@ -131,7 +131,7 @@ func (w *world) scheduling(c store.Claim) map[string]error {
 	}
 }
 
-// wantFenced says that none of the statements is admitted, nor writes anything.
+// wantFenced fails unless all fenced statements return ErrFenced.
 func (w *world) wantFenced(what string, c store.Claim) {
 	w.t.Helper()
 	for statement, err := range w.scheduling(c) {
@@ -139,7 +139,7 @@ func (w *world) wantFenced(what string, c store.Claim) {
 	}
 }
 
-// wantUntouched says that no watermark was moved and nothing released, by taking the shard over.
+// wantUntouched claims the shard, and fails if a watermark or Published has changed.
 func (w *world) wantUntouched(id shard.ID) store.Claim {
 	w.t.Helper()
 	got := w.claim(id)[0]
@@ -149,7 +149,7 @@ func (w *world) wantUntouched(id shard.ID) store.Claim {
 	return got.Claim
 }
 
-// wantAdmitted says that all of them are, and releases the claim.
+// wantAdmitted fails unless all fenced statements succeed, which releases the claim.
 func (w *world) wantAdmitted(what string, c store.Claim) {
 	w.t.Helper()
 	for statement, err := range w.scheduling(c) {
@@ -230,7 +230,7 @@ func fencedItem(w *world) {
 		}
 	}
 	claimed := w.claim(w.allShards()...)
-	w.claim(claimed[1].Claim.Shard) // another takes one of them
+	w.claim(claimed[1].Claim.Shard) // another owner claims one of them
 	due := store.DueQuery{Horizon: w.now, PerShard: 100, Total: 100}
 	overdue := store.OverdueQuery{Before: w.now + 1, Limit: 100}
 	var advance []store.Advance

@@ -63,7 +63,7 @@ func clusterInitRace(w *world) {
 }
 
 func clusterTime(w *world) {
-	// Which clock it is the suite cannot know; it is one, and it does not go back.
+	// The suite cannot know which clock the engine reads. It only checks that the clock does not go back.
 	first, err := w.store.Time(w.ctx)
 	w.check(err, "time")
 	second, err := w.store.Time(w.ctx)
@@ -73,7 +73,7 @@ func clusterTime(w *world) {
 	}
 }
 
-// clusterTimeWaits: a process that could not read the clock of a busy store would stop although both are healthy.
+// clusterTimeWaits: a process that cannot read the clock of a busy store would stop, although both are healthy.
 func clusterTimeWaits(w *world) {
 	w.need(AnyOccupy, w.subject.Occupy != nil)
 	there := w.put("there", w.now)
@@ -98,7 +98,7 @@ func clusterTimeWaits(w *world) {
 	w.wantRow(w.ref("there"), &there)
 }
 
-// everyCall calls each method once, with something to do.
+// everyCall calls each method once, with a non-empty request.
 func (w *world) everyCall() map[string]error {
 	calls := map[string]error{}
 	s, ref := w.store, w.ref("a")
@@ -141,7 +141,7 @@ func clusterFull(w *world) {
 	there := w.put("there", w.now)
 	w.subject.Fill(w.t, true)
 	w.check(ping(), "ping before anything failed")
-	const most = 100 // each takes 100 KiB
+	const most = 100 // each has 100 KiB
 	n, refused := 0, error(nil)
 	for ; n < most && refused == nil; n++ {
 		op := w.putOp(fmt.Sprint("large ", n), w.now)
@@ -175,8 +175,7 @@ func clusterClosed(w *world) {
 	}
 }
 
-// clusterCloseWaits closes a handle under load: every call is answered or refused, and what was
-// answered stays.
+// clusterCloseWaits closes a handle under load: every call is answered or refused, and the answered writes are stored.
 func clusterCloseWaits(w *world) {
 	const each = 200
 	ops := make([][]store.Op, racers)
@@ -192,7 +191,7 @@ func clusterCloseWaits(w *world) {
 	for r := range racers {
 		group.Go(func() {
 			sent := 0
-			defer func() { // whoever fails must not leave the suite waiting
+			defer func() { // a racer that fails must not block the suite
 				for ; sent < each; sent++ {
 					busy <- struct{}{}
 				}
@@ -211,7 +210,7 @@ func clusterCloseWaits(w *world) {
 			}
 		})
 	}
-	for range racers * 2 { // all of them are at it, more or less
+	for range racers * 2 { // by now nearly all racers are running
 		<-busy
 	}
 	w.check(w.store.Close(), "close")
@@ -295,7 +294,7 @@ func clusterReopen(w *world) {
 	}
 }
 
-// census returns a check of what is counted now.
+// census returns a function that counts and compares.
 func (w *world) census() func(what string, want store.Counts) {
 	w.t.Helper()
 	c, ok := store.As[store.Census](w.store)
@@ -326,7 +325,7 @@ func censusCounts(w *world) {
 	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first + minute})
 }
 
-// censusPostponed: the overdue gauges count the timers of a receiver that is down, and no timers in delivery.
+// censusPostponed: the overdue gauges count the timers of a receiver that is down, but not timers in delivery.
 func censusPostponed(w *world) {
 	count := w.census()
 	planned := w.now
@@ -345,7 +344,7 @@ func censusPostponed(w *world) {
 	t = w.move(&t, store.FinishPostponed)
 	count("postponed after the lease", store.Counts{Pending: 1, Overdue: 1, OldestPlannedAt: planned})
 	b := w.put("b", w.now+hour)
-	w.move(&b, store.FinishPostponed) // which keeps to executeAt
+	w.move(&b, store.FinishPostponed) // not before executeAt
 	count("beside one that is not due", store.Counts{Pending: 2, Overdue: 1, OldestPlannedAt: planned})
 	t = w.move(&t, store.FinishRetry)
 	count("to be tried again", store.Counts{Pending: 2, OldestPlannedAt: t.DueAt})
@@ -357,7 +356,8 @@ func censusPostponed(w *world) {
 	count("after a delete", store.Counts{Parked: 1, OldestPlannedAt: timer.Never})
 }
 
-// exclusiveLeases: a process that opens the database finds what a dead one was delivering, and nothing else.
+// exclusiveLeases: a process that opens the database finds the timers that a dead process was delivering, and no
+// others.
 func exclusiveLeases(w *world) {
 	e, ok := store.As[store.Exclusive](w.store)
 	w.need(AnyLeases, ok)

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// commonTests are the rules that stand at store.Store.
+// commonTests are the rules in the comment of store.Store.
 func commonTests() []test {
 	return []test{
 		{"Common/AnswersHaveTheLengthAndOrderOfTheBatch", answersHaveTheOrderOfTheBatch},
@@ -43,7 +43,7 @@ func answersHaveTheOrderOfTheBatch(w *world) {
 		}
 		checks[n-1-i] = store.Check{Ref: want.Ref}
 	}
-	// The other way round, with one that is missing in between.
+	// In reverse order, with a missing timer in between.
 	checks = slices.Insert(checks, 7, store.Check{Ref: w.ref("nobody")})
 	got, err := w.store.Current(w.ctx, checks)
 	w.check(err, "current")
@@ -57,7 +57,7 @@ func answersHaveTheOrderOfTheBatch(w *world) {
 	}
 	shards := w.allShards()
 	slices.Reverse(shards)
-	w.claim(shards...) // checks the order itself
+	w.claim(shards...) // claim checks the order
 }
 
 func failedItemsLeaveTheOthersAlone(w *world) {
@@ -90,7 +90,7 @@ func failedItemsLeaveTheOthersAlone(w *world) {
 }
 
 func emptyBatches(w *world) {
-	// The context has ended, so that asking the database would fail.
+	// The context has ended, so a request to the database would fail.
 	ctx, cancel := context.WithCancel(w.ctx)
 	cancel()
 	s, now := w.store, w.now
@@ -137,7 +137,7 @@ func endedContext(w *world) {
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrUnavailable) {
 		w.t.Errorf("get under an ended context: %v", err)
 	}
-	// The handle is as good as before.
+	// The handle can still be used.
 	w.wantRow(w.ref("a"), &a)
 	w.put("c", w.now+minute)
 }
@@ -161,7 +161,7 @@ func readsAreConsistent(w *world) {
 		if len(rows) != 1 || rows[0].Revision != a.Revision {
 			w.t.Fatalf("due shows %+v, want revision %s", rows, a.Revision)
 		}
-		// What one handle claims and finishes, the other's fence and history know.
+		// Claims and outcomes of one handle are visible to the other.
 		w.store = write
 		moved := store.Key{DueAt: w.now + timer.Millis(i)}
 		errs, err := write.Advance(w.ctx, w.now, []store.Advance{{Claim: claimed.Claim, Watermark: moved}})
@@ -237,12 +237,12 @@ func nothingReturnedIsShared(w *world) {
 	w.equal("dead timer", w.mustGet(w.ref("a")), dead)
 }
 
-// timeIsTheCallers lives one life in 1999 and one in 2199: an engine that looks at its own clock, or at
-// a clock that only goes forward, loses one of them.
+// timeIsTheCallers finishes a timer in each of several years: an engine that reads its own clock, or one that only
+// moves forward, fails.
 func timeIsTheCallers(w *world) {
 	for _, now := range []timer.Millis{start * 7, start - 100*24*hour, start} {
 		w.now = now
-		id := now.String() // another each time: an engine need not purge what another present has left
+		id := now.String() // a different id each time: an engine need not purge the history of a different present
 		a := w.put(id, now+second)
 		if a.CreatedAt != now || a.UpdatedAt != now || a.DueAt != now+second {
 			w.t.Fatalf("at %s: created %s, updated %s, due %s", now, a.CreatedAt, a.UpdatedAt, a.DueAt)
@@ -259,8 +259,8 @@ func timeIsTheCallers(w *world) {
 	}
 }
 
-// eachWrite does every write that leaves a row, each on a timer of its own, and hands over the state
-// before and after. prepare may change what is asked for.
+// eachWrite makes every write that leaves a row, each on a separate timer, and calls visit with the states before and
+// after. at is the requested time.
 func (w *world) eachWrite(at timer.Millis, visit func(what string, revision timer.Revision, before *timer.Timer, after timer.Timer)) {
 	w.t.Helper()
 	fresh := func(what string) timer.Timer {
@@ -327,7 +327,7 @@ func noWriteIsDueInThePast(w *world) {
 		if after.DueAt != want {
 			w.t.Errorf("%s for an hour ago: due at %s, want %s (now %s, executeAt %s)", what, after.DueAt, want, w.now, after.ExecuteAt)
 		}
-		// And the scheduler sees the same.
+		// Due returns the same.
 		shown := w.due(w.claim(refOf(w.ns, &after).Shard)[0].Claim, store.MinKey(), timer.MaxMillis)
 		for _, r := range shown.Rows {
 			if r.Ref.UUID == after.UUID && r.DueAt != want {
@@ -353,8 +353,8 @@ func revisionsAreTheCallers(w *world) {
 	}
 	w.eachWrite(w.now+2*hour, check)
 
-	// Delete and create again: whoever holds the old revision must never match the new row, and the
-	// largest revision there is survives.
+	// Delete and create again: an old revision must never match the new row. The largest possible revision must be
+	// stored correctly.
 	old := w.put("again", w.now+minute)
 	w.mustWrite(store.Delete{Ref: w.ref("again")})
 	op := w.putOp("again", w.now+minute)
@@ -369,5 +369,5 @@ func revisionsAreTheCallers(w *world) {
 	check("create again", op.Revision, nil, row)
 }
 
-// millis is a Duration in the unit of the suite.
+// millis converts a Duration to the unit of the suite.
 func millis(d time.Duration) timer.Millis { return timer.Millis(d.Milliseconds()) }

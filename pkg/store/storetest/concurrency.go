@@ -28,7 +28,7 @@ func concurrencyTests() []test {
 
 const racers = 6
 
-// race runs one function for each racer at once, each with a handle of its own where there are several.
+// race runs the function for all racers at the same time, each with a separate handle if there are several.
 func (w *world) race(run func(r int, s store.Store)) {
 	w.t.Helper()
 	handles := w.handles(racers)
@@ -52,13 +52,13 @@ func raceFinish(w *world) {
 			t := w.put(fmt.Sprint(kind.name, i), w.now)
 			for r := range racers {
 				f := w.finishOp(&t, kind.kind)
-				if r%2 == 1 && (kind.gone || kind.kind == store.FinishRescheduled) { // else a second one may well hold
+				if r%2 == 1 && (kind.gone || kind.kind == store.FinishRescheduled) { // otherwise a second guard could match too
 					f.If = store.Guard{Generation: t.Generation}
 				}
 				batches[r] = append(batches[r], f)
 			}
 		}
-		for r := range racers { // in opposite orders, where engines that lock rows one by one deadlock
+		for r := range racers { // in opposite orders, in which engines that lock rows one by one deadlock
 			if r%2 == 1 {
 				slices.Reverse(batches[r])
 			}
@@ -142,14 +142,14 @@ func raceClaim(w *world) {
 	}
 }
 
-// raceAdvance: racers take the shard over and advance it, again and again. What a claim found as the
-// watermark may then change by this claim only, so each owner's view must follow from the one before.
+// raceAdvance: racers claim and advance the same shard again and again. Only the newest claim may change the watermark
+// that it found, so the watermark of each claim must follow from the claim before it.
 func raceAdvance(w *world) {
 	const rounds = 40
 	id := w.ns.Shards.Base
 	type tenure struct {
 		claimed store.Claimed
-		reached store.Key // the largest advance that was answered nil
+		reached store.Key // the largest key whose advance was answered nil
 	}
 	tenures := make([][]tenure, racers)
 	errs := make([]error, racers)
@@ -166,8 +166,8 @@ func raceAdvance(w *world) {
 			}
 			mine := tenure{claimed: got[0], reached: got[0].Watermark}
 			for step := range 3 {
-				runtime.Gosched() // an engine that never waits would let nobody in between
-				// Later claims aim higher, so that a late one of an older claim would show.
+				runtime.Gosched() // otherwise, with an engine that never waits, no other racer would run in between
+				// Later claims use larger keys, so that a late advance of an older claim would be visible.
 				to := store.Key{DueAt: w.now + timer.Millis(mine.claimed.Claim.Version)*10 + timer.Millis(step)}
 				out, err := s.Advance(w.ctx, w.now, []store.Advance{{Claim: mine.claimed.Claim, Watermark: to}})
 				switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// raceReaders: one writes a timer whose fields all tell the same number, others read it.
+// raceReaders: one racer writes a timer whose fields all have the same number, and the others read it.
 func raceReaders(w *world) {
 	const rounds = 50
 	number := func(n int) store.Put {
@@ -90,8 +90,7 @@ func readSomehow(w *world, s store.Store, r int) (readState, error) {
 	}
 }
 
-// raceLives: whoever creates a timer that must not have been there ends it at once. So of each id there is
-// one life, whoever looks when.
+// raceLives: racers create a timer with Keep or Fail and end it immediately. So each id is created only once.
 func raceLives(w *world) {
 	const rounds = 20
 	ops := make([][]store.Put, racers)
@@ -107,7 +106,7 @@ func raceLives(w *world) {
 	}
 	lives := make([][rounds]bool, racers)
 	errs := make([]error, racers)
-	var making sync.Mutex // of revisions, which racers share
+	var making sync.Mutex // of revisions, because racers share the generator
 	w.race(func(r int, s store.Store) {
 		for i := range rounds {
 			out, err := s.Write(w.ctx, w.now, []store.Op{ops[r][i]})
@@ -158,8 +157,7 @@ func finishOnce(w *world, s store.Store, f store.Finish) error {
 	return out[0]
 }
 
-// raceEverything lets racers do whatever they like with few timers, and then compares every way of
-// looking at what is left.
+// raceEverything makes random calls on a few timers from all racers, and then compares the results of all reads.
 func raceEverything(w *world) {
 	const rounds, timers = 30, 12
 	errs := make([]error, racers)

@@ -79,12 +79,12 @@ func currentStaleHint(w *world) {
 }
 
 func countStart(w *world) {
-	t := w.used("a") // starts twice
+	t := w.used("a") // two starts
 	other := w.put("b", w.now+minute)
 	w.now += minute
 	for range 3 {
 		checks := []store.Check{
-			{Ref: w.ref("b"), DueAt: other.DueAt, Revision: other.Revision}, // not asked to count
+			{Ref: w.ref("b"), DueAt: other.DueAt, Revision: other.Revision}, // without a count
 			{Ref: w.ref("a"), DueAt: t.DueAt, Revision: t.Revision, CountStart: true},
 		}
 		got := w.current(checks...)
@@ -96,7 +96,7 @@ func countStart(w *world) {
 		w.wantRow(w.ref("a"), &t)
 		w.wantRow(w.ref("b"), &other)
 	}
-	// The row is where it was, for the scheduler too.
+	// The row is unchanged, for the scheduler too.
 	rows := w.due(w.claim(w.ref("a").Shard)[0].Claim, store.MinKey(), timer.MaxMillis).Rows
 	for _, r := range rows {
 		if r.Ref == w.ref("a") && (r.Revision != t.Revision || r.DueAt != t.DueAt || r.UpdatedAt != t.UpdatedAt) {

@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// diff names what differs between two values of one type, or returns "". Payloads are compared byte
-// for byte, and nil is not empty: none is stored as none.
+// diff returns the fields in which two values of one type differ, or "". Payloads are compared byte for byte, and nil
+// differs from empty, because no payload is stored as no payload.
 func diff(got, want any) string {
 	if reflect.DeepEqual(got, want) {
 		return ""
@@ -19,7 +19,7 @@ func diff(got, want any) string {
 	return strings.Join(out, "; ")
 }
 
-// comparableTimer leaves out what engines may leave out.
+// comparableTimer removes the parts that engines may omit.
 func comparableTimer(t timer.Timer) timer.Timer {
 	if t.Status == timer.StatusDone {
 		t.Payload = nil
@@ -76,7 +76,7 @@ func show(v reflect.Value) string {
 	return s
 }
 
-// describe is %+v without what nobody reads: zero fields, addresses, payloads at length.
+// describe formats a value like %+v, without zero fields, addresses and long payloads.
 func describe(v reflect.Value) string {
 	if !v.IsValid() {
 		return "nothing"

@@ -1,12 +1,11 @@
-// Package storetest is the conformance suite of pkg/store: every engine runs it and passes it whole.
+// Package storetest is the conformance suite of pkg/store. Every engine must pass it completely.
 //
-// It owns the tests that the contract's comments stand for, one subtest for each thing said; those of
-// the rules I1–I14 that live in the store carry the rule's number in their name. It may import
-// pkg/store, pkg/timer and pkg/shard, and knows no engine. It never reads a clock and never sleeps:
-// engines are functions of their requests, and the suite tells them what time it is.
+// It tests the contract's comments, with one subtest per statement. Subtests of the rules I1–I14 that a store
+// implements have the rule's number in their names. It may import pkg/store, pkg/timer and pkg/shard, and no engine. It
+// never reads a clock and never sleeps: an engine's answers depend on its requests only, and the suite sets their time.
 //
-// Read storetest.go first (what an engine's test gives, and Run), then world.go (what a subtest works
-// with), then a file for each part of the contract. lockstep.go and the files beside it drive an
-// engine and a reference with the same random calls. broken_test.go shows that the suite can fail:
-// it runs against stores that are wrong in one way each.
+// Read storetest.go first (the parts that an engine's test supplies, and Run), then world.go (the helpers of a
+// subtest), then a file for each part of the contract. lockstep.go and the files named after it make the same random
+// calls to an engine and a reference. broken_test.go shows that the suite can fail: it runs the suite on stores with
+// one mistake each.
 package storetest

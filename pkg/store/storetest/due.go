@@ -25,14 +25,14 @@ func dueTests() []test {
 	}
 }
 
-// place is a row's place in a shard: uuids are made up, to choose their order.
+// place returns a row's address with a constructed uuid, to choose the order of uuids.
 func place(id shard.ID, first, last byte) store.Ref {
 	u := timer.UUID{0: first, 6: 0x50, 8: 0x80, 15: last}
 	return store.Ref{Shard: id, UUID: u}
 }
 
-// unsorted puts rows into a shard, several of them due at once, in no order, and returns their uuids
-// in the order of their keys: uuids compare as unsigned bytes.
+// unsorted writes rows into a shard, several of them due at the same time, in no order, and returns their uuids in the
+// order of their keys. uuids are ordered as unsigned bytes.
 func (w *world) unsorted(id shard.ID) []timer.UUID {
 	w.t.Helper()
 	type row struct {
@@ -170,7 +170,7 @@ func dueCursor(w *world) {
 			w.t.Errorf("behind row %d come %v, want %v", i, rowIDs(got), want[i+1:])
 		}
 	}
-	// A cursor need not be a row's key.
+	// A cursor need not be the key of a row.
 	for _, between := range []struct {
 		after store.Key
 		first int
@@ -220,7 +220,7 @@ func duePerShard(w *world) {
 	want := w.unsorted(id)
 	c := w.claim(id)[0].Claim
 	for limit := 1; limit <= len(want)+1; limit++ {
-		// Walk on from each page's end: everything comes once, in order.
+		// Continue at the end of each page: every row is returned once, in order.
 		var seen []timer.UUID
 		after := store.MinKey()
 		for {
@@ -255,7 +255,7 @@ func dueTotal(w *world) {
 		}
 	}
 	claimed := w.claim(shards...)
-	slices.Reverse(claimed) // the order asked is not the order of numbers
+	slices.Reverse(claimed) // the order of the query differs from that of the shard numbers
 	q := store.DueQuery{Horizon: w.now + hour, PerShard: 3}
 	for _, c := range claimed {
 		q.Shards = append(q.Shards, store.DueAfter{Claim: c.Claim, After: store.MinKey()})
@@ -284,7 +284,7 @@ func dueNext(w *world) {
 	if got := w.due(c, store.MinKey(), w.now); got.NextDueAt != timer.Never || got.Cut || len(got.Rows) != 0 {
 		w.t.Errorf("an empty shard answers %+v", got)
 	}
-	// Years ahead counts.
+	// A timer that is due in years counts.
 	w.putAt(place(id, 1, 1), timer.MaxMillis)
 	if got := w.due(c, store.MinKey(), w.now); got.NextDueAt != timer.MaxMillis || got.Cut {
 		w.t.Errorf("a timer at the end of time: %+v", got)
@@ -293,7 +293,7 @@ func dueNext(w *world) {
 	if got := w.due(c, store.MinKey(), w.now); got.NextDueAt != w.now+hour || got.Cut {
 		w.t.Errorf("a timer in an hour: %+v", got)
 	}
-	// What lies before the cursor does not.
+	// Timers before the cursor do not count.
 	if got := w.due(c, store.MaxKeyAt(w.now+hour), w.now); got.NextDueAt != timer.MaxMillis {
 		w.t.Errorf("behind the timer in an hour: %+v", got)
 	}
@@ -313,7 +313,7 @@ func dueParked(w *world) {
 	if got := w.overdue(c, w.now+hour); len(got.Rows) != 0 || got.More {
 		w.t.Errorf("a parked row is overdue: %+v", got)
 	}
-	// It takes no room, either.
+	// It does not count for the limit, either.
 	w.putAt(place(id, 0xff, 0xff), w.now+second)
 	got := w.dueAll(store.DueQuery{
 		Shards: []store.DueAfter{{Claim: c, After: store.MinKey()}}, Horizon: w.now + hour, PerShard: 1, Total: 1,
@@ -331,7 +331,7 @@ func dueParked(w *world) {
 	w.wantRow(w.ref("a"), &t)
 }
 
-// dueFollows moves one timer about and looks for it after each step.
+// dueFollows moves one timer and polls for it after each step.
 func dueFollows(w *world) {
 	id := w.ref("a").Shard
 	c := w.claim(id)[0].Claim

@@ -28,12 +28,12 @@ func finishTests() []test {
 	return tests
 }
 
-// finishKind says what one kind makes of a row: after gives the row, or the finished timer.
+// finishKind is the expected effect of a kind on a row. after returns the row, or the finished timer.
 type finishKind struct {
 	name    string
 	kind    store.FinishKind
-	outcome store.Outcome // in history; empty for none
-	gone    bool          // the row leaves
+	outcome store.Outcome // in history; "" if there is none
+	gone    bool          // the row is deleted
 	marks   bool
 	after   func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer
 }
@@ -79,7 +79,7 @@ func finishKinds() []finishKind {
 	}
 }
 
-// rowStates are the states a row can be in when an outcome arrives. The parked one carries a mark.
+// rowStates are the states that a row can have when an outcome arrives. The parked row has an outbox entry.
 var rowStates = []string{"scheduled", "retrying", "postponed", "leased", "parked"}
 
 func (w *world) inState(id, state string) timer.Timer {
@@ -104,7 +104,7 @@ func (w *world) inState(id, state string) timer.Timer {
 func finishHit(w *world, k finishKind) {
 	for _, state := range rowStates {
 		if state == "parked" && (k.kind == store.FinishLeased || k.kind == store.FinishPostponed) {
-			continue // who parked a row does not go on with it
+			continue // a dispatcher does not lease or postpone a row that it has parked
 		}
 		for _, by := range []string{"revision", "generation"} {
 			id := state + " by " + by
@@ -172,7 +172,7 @@ func finishMiss(w *world, k finishKind) {
 	}
 }
 
-// finishMovedOn: a slow dispatcher comes after everyone else.
+// finishMovedOn: the outcome of a slow dispatcher arrives after another write.
 func finishMovedOn(w *world) {
 	for what, overtake := range map[string]func(t *timer.Timer){
 		"replaced":    func(t *timer.Timer) { w.put(t.ID, w.now+hour) },
@@ -227,7 +227,7 @@ func finishTwiceInABatch(w *world) {
 	t := w.put("a", w.now)
 	first, second := w.finishOp(&t, store.FinishRetry), w.finishOp(&t, store.FinishDone)
 	third := w.finishOp(&t, store.FinishDone)
-	third.If = store.Guard{Revision: first.Next} // it saw what the first wrote
+	third.If = store.Guard{Revision: first.Next} // it has the revision that the first wrote
 	third.Record.Attempt = 2
 	errs, err := w.store.Finish(w.ctx, w.now, []store.Finish{first, second, third, second})
 	w.check(err, "finish")
@@ -240,13 +240,13 @@ func finishTwiceInABatch(w *world) {
 	}
 }
 
-// finishOnlyItsRow: rows leave by key, never by a range that reaches from one due time to another.
+// finishOnlyItsRow: rows are deleted by key, never by a range of due times.
 func finishOnlyItsRow(w *world) {
 	id := w.ns.Shards.Base
 	order := w.unsorted(id)
 	rows := w.due(w.claim(id)[0].Claim, store.MinKey(), w.now+hour).Rows
 	w.now += 2 * hour
-	late := w.putAt(place(id, 0x42, 0), w.now-3*hour) // came in after the batch was read
+	late := w.putAt(place(id, 0x42, 0), w.now-3*hour) // written after the batch was read
 	var items []store.Finish
 	for _, i := range []int{3, 9, 13, 1} {
 		items = append(items, store.Finish{
@@ -265,7 +265,7 @@ func finishOnlyItsRow(w *world) {
 			want = append(want, u)
 		}
 	}
-	want = append(want, late.UUID) // due now, so it is the last
+	want = append(want, late.UUID) // due now, so it is last
 	w.equal("rows left", rowIDs(w.due(w.claim(id)[0].Claim, store.MinKey(), w.now).Rows), want)
 }
 
@@ -338,7 +338,7 @@ func finishDeadWhole(w *world) {
 
 func finishReturnsStart(w *world) {
 	t := w.used("a")
-	for _, want := range []int{1, 0, 0} { // there are two
+	for _, want := range []int{1, 0, 0} { // there are two starts
 		f := w.finishOp(&t, store.FinishPostponed)
 		f.ReturnStart = true
 		w.check(w.finish(f), "postpone")
@@ -362,7 +362,7 @@ func finishReturnsStart(w *world) {
 	}
 }
 
-// finishKeepsPlanned goes through a life, and says after each write when the attempt to come was planned.
+// finishKeepsPlanned makes all kinds of writes, and checks the planned time of the next attempt after each.
 func finishKeepsPlanned(w *world) {
 	ref := w.ref("a")
 	var t timer.Timer

@@ -29,7 +29,7 @@ func getUnknown(w *world) {
 	got, err := w.get(w.ref("nobody"))
 	w.wantErr(err, store.ErrNotFound, "get")
 	w.equal("answer", got, timer.Timer{})
-	// A row of another timer in the same shard does not help.
+	// A row of another timer in the same shard does not match.
 	t := w.put("a", w.now)
 	_, err = w.get(store.Ref{Shard: w.ref("a").Shard, UUID: w.ref("b").UUID})
 	w.wantErr(err, store.ErrNotFound, "get")
@@ -38,7 +38,7 @@ func getUnknown(w *world) {
 	w.wantErr(err, store.ErrNotFound, "get")
 }
 
-// ended is what history tells of a row that ended so.
+// ended returns the timer in history after a final outcome of a row.
 func ended(row timer.Timer, now timer.Millis, status timer.Status, r *store.Record) timer.Timer {
 	row.Status = status
 	row.PlannedAt = row.DueAt
@@ -82,7 +82,7 @@ func getLastOutcome(w *world) {
 	} {
 		w.now += minute
 		t := w.put("a", w.now)
-		// Within the generation, the attempt that ended it is the last, too.
+		// The attempt that ends the generation is its last one.
 		t = w.move(&t, store.FinishRetry)
 		w.now += minute
 		w.end(&t, kind)
@@ -99,13 +99,14 @@ func getLastOutcome(w *world) {
 	}
 }
 
-// getLastLife: the clock of the dispatcher that ends a life may be behind that of the previous one.
+// getLastLife: the clock of the dispatcher that ends a timer may be behind that of the previous final outcome's
+// dispatcher.
 func getLastLife(w *world) {
 	ref := w.ref("a")
-	// How far each end lies before the end of the previous life, by the clocks of the writers.
+	// How far finishedAt of each final outcome is before that of the previous one.
 	for i, behind := range []timer.Millis{0, 250, 100, 0, 1, 999} {
 		t := w.put("a", w.now)
-		if i == 4 { // also when the end is found by its row, and not where it was seen
+		if i == 4 { // also if the row is not at the due_at of the outcome
 			t = w.move(&t, store.FinishPostponed)
 			t.DueAt++
 		}
@@ -130,7 +131,7 @@ func getLastLife(w *world) {
 			w.t.Fatalf("life %d: history begins with %+v, want its end at %s", i, all[0], want)
 		}
 	}
-	// Expired ends do not count.
+	// Expired final outcomes do not count.
 	w.now += millis(retention) + minute
 	t := w.put("a", w.now)
 	f := w.end(&t, store.FinishDone)

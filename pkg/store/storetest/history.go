@@ -22,7 +22,7 @@ func historyTests() []test {
 	}
 }
 
-// entry is what an outcome leaves in history.
+// entry returns the history entry of an outcome.
 func entry(t *timer.Timer, f *store.Finish, outcome store.Outcome) store.HistoryEntry {
 	e := store.HistoryEntry{
 		Ref: f.Ref, Generation: t.Generation, Attempt: f.Record.Attempt, Outcome: outcome,
@@ -64,7 +64,7 @@ func historyOfALife(w *world) {
 		w.equal(fmt.Sprintf("history after kind %d", step.kind), w.history(ref), want)
 		t, _ = w.row(ref)
 	}
-	// A new life begins with the id; the old one's history stays.
+	// A timer is created again with the id. The old history is kept.
 	t = w.put("a", w.now)
 	w.now += minute
 	f := w.finishOp(&t, store.FinishDead)
@@ -75,7 +75,7 @@ func historyOfALife(w *world) {
 
 func historyOrder(w *world) {
 	t := w.put("a", w.now)
-	// Attempts of one timer end in any order, and several in one millisecond.
+	// Attempts of one timer may end in any order, and several in the same millisecond.
 	for _, at := range []struct {
 		finished timer.Millis
 		attempt  timer.Attempt
@@ -83,7 +83,7 @@ func historyOrder(w *world) {
 		f := w.finishOp(&t, store.FinishRetry)
 		f.Record.FinishedAt = w.now + at.finished
 		f.Record.Attempt = at.attempt
-		if at.finished == 9 { // another generation, so that attempt 1 occurs twice
+		if at.finished == 9 { // a new generation, so that attempt 1 occurs twice
 			f.Kind = store.FinishRescheduled
 		}
 		w.check(w.finish(f), "finish")
@@ -151,7 +151,7 @@ func historyFinalReplacesFailed(w *world) {
 		id := fmt.Sprint(kind)
 		t := w.put(id, w.now)
 		failed := w.end(&t, store.FinishRetry)
-		// The same attempt ran twice; the one that knew the generation only came later.
+		// The same attempt ran twice. The later outcome has a guard by generation.
 		final := w.finishOp(&t, kind)
 		final.If = store.Guard{Generation: t.Generation}
 		final.Record.FinishedAt += 10
@@ -177,7 +177,7 @@ func historyFailedLeavesFinal(w *world) {
 		t := w.mustWrite(op).Timer
 		w.end(&t, kind)
 		before := w.history(op.Ref)
-		// A store that lost writes in a failover can hold the generation again.
+		// A store that lost writes in a failover can have the same generation again.
 		t = w.mustWrite(op).Timer
 		failed := w.finishOp(&t, store.FinishRetry)
 		failed.Record.FinishedAt += 10
@@ -194,7 +194,7 @@ func historyCutsErrors(w *world) {
 		strings.Repeat("x", store.MaxError-1),
 		strings.Repeat("x", store.MaxError),
 		strings.Repeat("x", store.MaxError+1),
-		strings.Repeat("x", store.MaxError-1) + "é", // the cut falls into a character
+		strings.Repeat("x", store.MaxError-1) + "é", // the cut is within a character
 		strings.Repeat("界", store.MaxError),
 		"quotes ' \" \\ and\nlines\t%s",
 	} {

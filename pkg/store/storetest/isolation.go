@@ -18,7 +18,7 @@ func isolationTests() []test {
 	}
 }
 
-// twins makes two namespaces with the same ids and returns worlds that work in one each.
+// twins creates two namespaces with the same ids and returns a world for each.
 func (w *world) twins(ids ...string) (a, b *world) {
 	w.t.Helper()
 	a, b = new(world), new(world)
@@ -32,7 +32,7 @@ func (w *world) twins(ids ...string) (a, b *world) {
 	return a, b
 }
 
-// everything is all that can be read of a namespace.
+// everything is the result of all reads of a namespace.
 type everything struct {
 	live, dead, done []timer.Timer
 	rows             []timer.Timer
@@ -83,7 +83,7 @@ func isolationOfIDs(w *world) {
 	if ta.Namespace != "twin-a" || tb.Namespace != "twin-b" {
 		w.t.Errorf("namespaces are %q and %q", ta.Namespace, tb.Namespace)
 	}
-	// The other's uuid in the own shard is nobody.
+	// The uuid of the other namespace's timer does not exist in this namespace's shard.
 	_, err := a.get(store.Ref{Shard: a.ref("order-1").Shard, UUID: tb.UUID})
 	w.wantErr(err, store.ErrNotFound, "get the other's timer in the own shard")
 	if got := a.current(store.Check{Ref: store.Ref{Shard: a.ref("order-1").Shard, UUID: tb.UUID}})[0]; got.Found {
@@ -141,7 +141,7 @@ func isolationOfCursors(w *world) {
 func isolationOfWrites(w *world) {
 	names := []string{"1", "2", "3", "4", "5", "6"}
 	a, b := w.twins(names...)
-	// b has something of everything.
+	// b has timers in every state.
 	for i, kind := range []store.FinishKind{store.FinishRetry, store.FinishParked, store.FinishDone, store.FinishDead} {
 		t, _ := b.row(b.ref(names[i]))
 		b.end(&t, kind)
@@ -191,7 +191,7 @@ func isolationOfNotices(w *world) {
 	}
 	a.wantNotices("of a", 0)
 	marks := b.wantNotices("of b", 2)
-	// A mark with the other's shard names nobody.
+	// The id of an outbox entry with a wrong shard matches nothing.
 	for _, n := range marks {
 		for _, id := range append(a.allShards(), shard.ID(4_000_000)) {
 			n.Mark.Ref.Shard = id

@@ -30,16 +30,16 @@ func listTests() []test {
 	}
 }
 
-// maxPages ends a walk that does not end by itself.
+// maxPages bounds a walk, in case an engine's list never ends.
 const maxPages = 10_000
 
-// list walks all pages. The namespace is the world's if the query names none.
+// list returns the timers of all pages. The default namespace is the world's.
 func (w *world) list(q store.ListQuery) []timer.Timer {
 	w.t.Helper()
 	return w.listBetween(q, func() {})
 }
 
-// listBetween walks all pages and does something between them.
+// listBetween returns the timers of all pages, and calls between after each page.
 func (w *world) listBetween(q store.ListQuery, between func()) []timer.Timer {
 	w.t.Helper()
 	if q.Namespace.Name == "" {
@@ -63,7 +63,7 @@ func (w *world) listBetween(q store.ListQuery, between func()) []timer.Timer {
 	return nil
 }
 
-// ids are sorted, because the order is the engine's own.
+// ids returns the ids, sorted, because the order of a list is the engine's choice.
 func ids(timers []timer.Timer) []string {
 	out := make([]string, len(timers))
 	for i := range timers {
@@ -99,7 +99,7 @@ func listLive(w *world) {
 	}
 }
 
-// oneOfEach makes a timer in every status, with the status as its id.
+// oneOfEach creates a timer in every status, with the status as its id.
 func (w *world) oneOfEach() {
 	w.t.Helper()
 	for _, s := range timer.Statuses() {
@@ -130,10 +130,10 @@ func listFinished(w *world) {
 	for i := range 3 {
 		w.now += minute
 		t := w.put("a", w.now)
-		t = w.move(&t, store.FinishRetry) // failed entries are not listed
+		t = w.move(&t, store.FinishRetry) // failed attempts are not listed
 		w.now += minute
 		if i == 1 {
-			t = w.move(&t, store.FinishRescheduled) // nor rescheduled ones
+			t = w.move(&t, store.FinishRescheduled) // nor are rescheduled ones
 		}
 		w.now += minute
 		w.end(&t, store.FinishDead)
@@ -143,7 +143,7 @@ func listFinished(w *world) {
 		w.end(&t, store.FinishDone)
 		done = append(done, comparableTimer(w.mustGet(w.ref("a"))))
 	}
-	w.put("a", w.now) // lives again
+	w.put("a", w.now) // the id is live again
 	for status, want := range map[timer.Status][]timer.Timer{timer.StatusDead: dead, timer.StatusDone: done} {
 		for _, limit := range []int{1, 2, 100} {
 			got := w.list(store.ListQuery{Status: status, Limit: limit})
@@ -176,7 +176,7 @@ func listByCorrelation(w *world) {
 	}
 	w.wantListed("x", store.ListQuery{CorrelationID: "x"}, "a", "b")
 	w.wantListed("none has it", store.ListQuery{CorrelationID: "z"})
-	// One that was not given is the uuid.
+	// A correlation id that was not set is the uuid.
 	w.wantListed("made", store.ListQuery{CorrelationID: w.ref("d").UUID.String()}, "d")
 	w.wantListed("given", store.ListQuery{CorrelationID: w.ref("a").UUID.String()})
 	for _, id := range []string{"b", "d"} {
@@ -196,7 +196,7 @@ func listByDue(w *world) {
 		w.end(&dead, store.FinishDead)
 	}
 	moved := w.put("moved", w.now)
-	moved = w.move(&moved, store.FinishRetry) // due a minute later than asked for
+	moved = w.move(&moved, store.FinishRetry) // due a minute after executeAt
 	if moved.DueAt != w.now+minute {
 		w.t.Fatalf("due at %s", moved.DueAt)
 	}
@@ -205,7 +205,7 @@ func listByDue(w *world) {
 	w.wantListed("before", store.ListQuery{DueBefore: before}, "0", "1", "2", "moved")
 	w.wantListed("between", store.ListQuery{DueFrom: from, DueBefore: before}, "1", "2", "moved")
 	w.wantListed("dead between", store.ListQuery{Status: timer.StatusDead, DueFrom: from, DueBefore: before}, "dead 1", "dead 2")
-	// Finished ones go by what was asked for.
+	// Finished timers are selected by executeAt.
 	w.end(&moved, store.FinishDead)
 	w.wantListed("dead, due later", store.ListQuery{Status: timer.StatusDead, DueFrom: w.now, DueBefore: w.now + 1}, "dead 0", "moved")
 }
@@ -223,7 +223,7 @@ func listByAll(w *world) {
 	}, "match")
 }
 
-// listEveryFilter compares walks under every combination of filters with what ListQuery.Selects says of each timer.
+// listEveryFilter compares walks under every combination of filters with ListQuery.Selects.
 func listEveryFilter(w *world) {
 	const n = 120
 	var ops []store.Op
@@ -301,7 +301,7 @@ func listWalk(w *world) {
 }
 
 func listStable(w *world) {
-	// Those that stay change all the time: due times, revisions, statuses.
+	// These timers exist during the whole walk, but change all the time: due times, revisions, statuses.
 	const staying = 40
 	var want []string
 	for i := range staying {
@@ -337,8 +337,8 @@ func listStable(w *world) {
 	}
 }
 
-// listDueStable moves timers back and forth within the range that is listed. A walk in the order of their due times would
-// miss some and repeat others.
+// listDueStable moves timers within the listed range during the walk. A walk in the order of due times would miss some
+// and repeat others.
 func listDueStable(w *world) {
 	const staying = 40
 	var want []string
@@ -348,7 +348,7 @@ func listDueStable(w *world) {
 		want = append(want, id)
 	}
 	slices.Sort(want)
-	// Parked ones are in no poll's order, but keep their due time.
+	// Parked timers are not in the index of polls, but keep their due time.
 	parked, _ := w.row(w.ref("stays 7"))
 	w.move(&parked, store.FinishParked)
 	q := store.ListQuery{Limit: 3, DueFrom: w.now + hour, DueBefore: w.now + 3*hour}
@@ -359,7 +359,7 @@ func listDueStable(w *world) {
 			if step%staying == 7 {
 				continue
 			}
-			// The first go to the end and the last to the beginning.
+			// The first timers move to the end and the last ones to the beginning.
 			at := w.now + hour + timer.Millis((staying-step)%staying+staying)%staying*minute
 			w.check(w.update(w.ref(fmt.Sprint("stays ", step%staying)), timer.Patch{ExecuteAt: &at}).Err, "update")
 		}
@@ -369,7 +369,7 @@ func listDueStable(w *world) {
 	}
 }
 
-// listBytes lists timers whose payloads are larger in all than a page may be.
+// listBytes lists timers whose payloads together exceed the limit of a page.
 func listBytes(w *world) {
 	const n, size = 90, timer.MaxPayload
 	payload := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, size-2)...), '"')
@@ -461,14 +461,15 @@ func listForeignCursor(w *world) {
 		_, err := w.store.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 2, After: cursor})
 		w.wantErr(err, store.ErrInvalid, "list after a cursor that is %s", what)
 	}
-	// The refusals cost nothing: the walk goes on.
+	// After the refusals the walk continues.
 	rest := w.list(store.ListQuery{Limit: 2, After: page.Next})
 	if len(rest) != 8 {
 		w.t.Errorf("%d timers behind the first page, want 8", len(rest))
 	}
 }
 
-// listWithoutPayloads: the timers are the same but for their payloads, which do not fill the page.
+// listWithoutPayloads: the listed timers have no payloads and are otherwise equal, and payloads do not count for the
+// limit of a page.
 func listWithoutPayloads(w *world) {
 	const n = 100
 	large := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, timer.MaxPayload-2)...), '"')

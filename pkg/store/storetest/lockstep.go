@@ -15,10 +15,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Lockstep drives the engine and the reference with the same random calls and compares every answer.
-// The other subtests say what must hold; this one finds what nobody thought of. Its seeds are fixed but
-// for one, which is new in every run; all are logged, and the variables
-// below replay one of them, or go further.
+// Lockstep makes the same random calls to the engine and the reference and compares every answer. The other subtests
+// check known rules; this one finds other differences. All seeds but one are fixed; the last one is new in every run.
+// All are logged. The variables below replay a seed, or make more steps.
 const (
 	seedVariable  = "TIMERBUS_LOCKSTEP_SEED"
 	stepsVariable = "TIMERBUS_LOCKSTEP_STEPS"
@@ -27,7 +26,7 @@ const (
 const (
 	lockstepSeeds = 4
 	lockstepSteps = 400
-	// auditEvery is how often everything that can be read is compared.
+	// auditEvery is the number of steps between two comparisons of everything that can be read.
 	auditEvery = 40
 )
 
@@ -62,25 +61,25 @@ func lockstepRun(w *world, seed uint64) {
 	}
 }
 
-// lockstep is one run. Namespaces are the engine's; the reference only ever sees their shard numbers.
+// lockstep is one run. Namespaces exist in the engine only; the reference gets their shard numbers.
 type lockstep struct {
 	*world
 
 	random    *rand.Rand
-	engines   []store.Store // handles on the engine's database
+	engines   []store.Store // handles of the engine's database
 	reference store.Store
 	spaces    []store.Namespace
 	names     []string
 	step      int
-	log       []note // what was done lately, newest last
+	log       []note // the last steps, oldest first
 
 	claims    map[shard.ID][]claimPair // oldest first
 	revisions map[timer.UUID][]timer.Revision
 	finished  map[timer.Millis]bool
-	keys      []store.Key // some that were seen
+	keys      []store.Key // some keys that were returned
 }
 
-// claimPair is one claim as each side numbers it.
+// claimPair is one claim with the version of each side.
 type claimPair struct{ engine, reference store.Claim }
 
 func newLockstep(w *world, random *rand.Rand) *lockstep {
@@ -104,12 +103,12 @@ func newLockstep(w *world, random *rand.Rand) *lockstep {
 	return l
 }
 
-// engine is any handle: they must be alike.
+// engine returns a random handle, because all must behave alike.
 func (l *lockstep) engine() store.Store { return l.engines[l.random.IntN(len(l.engines))] }
 
 func (l *lockstep) chance(percent int) bool { return l.random.IntN(100) < percent }
 
-// act does one random thing.
+// act makes one random call.
 func (l *lockstep) act() {
 	l.tick()
 	actions := []struct {
@@ -147,7 +146,7 @@ func (l *lockstep) act() {
 	}
 }
 
-// tick moves the present: mostly a little, now and then past retentions.
+// tick moves the present time: usually a little, sometimes beyond the retentions.
 func (l *lockstep) tick() {
 	switch {
 	case l.chance(30):
@@ -160,7 +159,7 @@ func (l *lockstep) tick() {
 	}
 }
 
-// note is one step as the log tells it: only a failure turns it into text.
+// note is one step of the log. It is formatted only after a failure.
 type note struct {
 	step  int
 	now   timer.Millis
@@ -168,14 +167,14 @@ type note struct {
 	asked []any
 }
 
-// note begins a step in the log.
+// note adds a step to the log.
 func (l *lockstep) note(what string) {
 	const most = 12
 	l.log = append(l.log, note{step: l.step, now: l.now, what: what})
 	l.log = l.log[max(0, len(l.log)-most):]
 }
 
-// asked says what both sides are asked in this step.
+// asked adds the request of both sides to the present step.
 func (l *lockstep) asked(what ...any) {
 	if len(l.log) > 0 {
 		l.log[len(l.log)-1].asked = what
@@ -194,7 +193,7 @@ func (l *lockstep) same(what string, engine, reference any) {
 	}
 }
 
-// kindOf is what of an error is the contract's.
+// kindOf returns the contract's errors that an error wraps, as text.
 func kindOf(err error) string {
 	if err == nil {
 		return ""
@@ -241,7 +240,7 @@ func comparableWrites(all []store.Written) []comparableWritten {
 	return out
 }
 
-// comparableNotices have an order, and marks with nothing but the address.
+// comparableNotices returns outbox entries in a defined order, with only those fields of Mark that are its key.
 func comparableNotices(all []store.Notice) []store.Notice {
 	all = slices.Clone(all)
 	for i := range all {
@@ -270,7 +269,7 @@ func comparableList(all []timer.Timer) []timer.Timer {
 	return out
 }
 
-// byIdentity orders states of timers in any way that both sides share.
+// byIdentity is an order of timers that does not depend on the engine.
 func byIdentity(a, b timer.Timer) int {
 	if c := a.UUID.Compare(b.UUID); c != 0 {
 		return c

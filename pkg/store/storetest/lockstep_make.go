@@ -10,17 +10,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// What a lockstep run asks for is random, but plausible: most of it must get past the guards.
+// The requests of a lockstep run are random but plausible: most of them must match the guards.
 
 func pick[T any](l *lockstep, from ...T) T { return from[l.random.IntN(len(from))] }
 
-// anyTimer is one of few, so that operations meet.
+// anyTimer returns one of a few timers, so that operations conflict.
 func (l *lockstep) anyTimer() (store.Namespace, string, store.Ref) {
 	ns, id := pick(l, l.spaces...), pick(l, l.names...)
 	return ns, id, refIn(ns, id)
 }
 
-// anyTime lies around the present; half of them are on whole minutes, so that due times collide.
+// anyTime returns a time around the present. Half of the times are whole minutes, so that due times collide.
 func (l *lockstep) anyTime() timer.Millis {
 	at := l.now + timer.Millis(l.random.IntN(int(20*minute))) - 5*minute
 	if l.chance(50) {
@@ -29,7 +29,7 @@ func (l *lockstep) anyTime() timer.Millis {
 	return at
 }
 
-// anyBound is one of anyTime, or lies behind all of them.
+// anyBound returns anyTime, or a time after all of them.
 func (l *lockstep) anyBound() timer.Millis {
 	if l.chance(40) {
 		return timer.MaxMillis
@@ -37,14 +37,14 @@ func (l *lockstep) anyBound() timer.Millis {
 	return l.anyTime()
 }
 
-// revision makes one and remembers whose it is.
+// revision generates a revision and records its timer.
 func (l *lockstep) revision(ref store.Ref) timer.Revision {
 	r := l.next()
 	l.revisions[ref.UUID] = append(l.revisions[ref.UUID], r)
 	return r
 }
 
-// earlierRevision is one that the timer may have had.
+// earlierRevision returns one that the timer may have had.
 func (l *lockstep) earlierRevision(ref store.Ref) timer.Revision {
 	all := l.revisions[ref.UUID]
 	if len(all) == 0 {
@@ -53,7 +53,7 @@ func (l *lockstep) earlierRevision(ref store.Ref) timer.Revision {
 	return all[len(all)-1-l.random.IntN(min(3, len(all)))]
 }
 
-// referenceRow looks at the reference, so that what is asked next is plausible.
+// referenceRow returns the reference's row, so that the next request is plausible.
 func (l *lockstep) referenceRow(ref store.Ref) (timer.Timer, bool) {
 	l.t.Helper()
 	out, err := l.reference.Current(l.ctx, []store.Check{{Ref: ref}})
@@ -61,7 +61,7 @@ func (l *lockstep) referenceRow(ref store.Ref) (timer.Timer, bool) {
 	return out[0].Timer, out[0].Found
 }
 
-// ifGeneration is any, the present one, or another.
+// ifGeneration returns 0, the present generation, or a different one.
 func (l *lockstep) ifGeneration(ref store.Ref) timer.Generation {
 	switch row, ok := l.referenceRow(ref); {
 	case l.chance(60):
@@ -113,13 +113,13 @@ func (l *lockstep) anyPatch() timer.Patch {
 		p.Headers = &s.Headers
 	}
 	if l.chance(30) {
-		p.Topic = &s.Topic // may not fit the way, or leave a key alone
+		p.Topic = &s.Topic // may not match the way of delivery, or leave a key without a topic
 	}
 	if l.chance(30) {
 		p.EventKey = &s.EventKey
 	}
 	if l.chance(20) {
-		p.Deliver = &s.Deliver // may not fit the URL
+		p.Deliver = &s.Deliver // may not match the URL
 	}
 	if l.chance(20) {
 		p.CallbackURL = &s.CallbackURL
@@ -159,12 +159,12 @@ func (l *lockstep) anyOps() []store.Op {
 	return ops
 }
 
-// anyFinish is for a row as it stands in most cases.
+// anyFinish returns an outcome that usually matches a row.
 func (l *lockstep) anyFinish() store.Finish {
 	_, _, ref := l.anyTimer()
 	row, ok := l.referenceRow(ref)
 	if !ok && l.chance(80) {
-		_, _, ref = l.anyTimer() // most of the time, look again
+		_, _, ref = l.anyTimer() // usually try another timer
 		row, _ = l.referenceRow(ref)
 	}
 	f := store.Finish{
@@ -195,7 +195,7 @@ func (l *lockstep) anyFinish() store.Finish {
 
 func (l *lockstep) anyRecord(attempts timer.Attempt) store.Record {
 	finished := l.now - timer.Millis(l.random.IntN(int(10*second)))
-	for l.finished[finished] { // so that history has one order
+	for l.finished[finished] { // so that the order of history is defined
 		finished++
 	}
 	l.finished[finished] = true
@@ -213,7 +213,7 @@ func (l *lockstep) anyRecord(attempts timer.Attempt) store.Record {
 	return r
 }
 
-// anyClaim is mostly the newest.
+// anyClaim usually returns the newest claim.
 func (l *lockstep) anyClaim() claimPair {
 	all := l.claims[pick(l, l.everyShard()...)]
 	if l.chance(80) {
@@ -235,7 +235,7 @@ func (l *lockstep) everyShard() []shard.ID {
 	return out
 }
 
-// someClaims are of different shards: a batch names each once.
+// someClaims returns claims of different shards, because a batch has each shard once.
 func (l *lockstep) someClaims() []claimPair {
 	var out []claimPair
 	seen := map[shard.ID]bool{}
@@ -248,7 +248,7 @@ func (l *lockstep) someClaims() []claimPair {
 	return out
 }
 
-// anyKey is one that was seen, or one between.
+// anyKey returns a key that was returned before, or a random one.
 func (l *lockstep) anyKey() store.Key {
 	if l.chance(60) {
 		return pick(l, l.keys...)

@@ -6,7 +6,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Each step asks both sides the same, and notes what it asked before it compares.
+// Each step makes the same call to both sides. It logs the request before it compares the answers.
 
 func (l *lockstep) write() {
 	ops := l.anyOps()
@@ -100,7 +100,7 @@ func (l *lockstep) rearmSome() {
 	l.same("rearm", comparableWrites(got), comparableWrites(want))
 }
 
-// comparableDue is a shard's answer to Due, of which a fenced one says nothing.
+// comparableDue is a shard's answer to Due. If it is fenced, only Err is set.
 type comparableDue struct {
 	Err       string
 	Rows      []store.DueRow
@@ -225,7 +225,7 @@ func (l *lockstep) releaseSome() {
 	l.same("release: error", kindOf(err), kindOf(wantErr))
 	l.same("release", kindsOf(got), kindsOf(want))
 	if l.chance(80) {
-		l.claimBoth(l.everyShard()) // else nobody gets anything for a while
+		l.claimBoth(l.everyShard()) // otherwise all claims are fenced for a while
 	}
 }
 
@@ -279,7 +279,7 @@ func (l *lockstep) compareList(q store.ListQuery) {
 }
 
 func (l *lockstep) purgeSome() {
-	// Which rows a limit leaves is the engine's choice, so there is none.
+	// With a limit, the engine would choose which rows to keep, so there is none.
 	const all = 100_000
 	got, err := l.engine().Purge(l.ctx, l.now, all)
 	want, wantErr := l.reference.Purge(l.ctx, l.now, all)

@@ -29,7 +29,7 @@ func namespaceTests() []test {
 	}
 }
 
-// wantDisjoint says that no two blocks share a number.
+// wantDisjoint fails if two blocks overlap.
 func (w *world) wantDisjoint(all []store.Namespace) {
 	w.t.Helper()
 	owner := map[shard.ID]string{}
@@ -48,7 +48,7 @@ func namespaceBlocks(w *world) {
 	for i, count := range []int{1, 16, 1, shard.MaxPerNamespace, 3} {
 		ns, err := w.store.CreateNamespace(w.ctx, store.Namespace{
 			Name:     fmt.Sprint("ns", i),
-			Shards:   shard.Block{Base: w.ns.Shards.Base, Count: count}, // a base that is given is ignored
+			Shards:   shard.Block{Base: w.ns.Shards.Base, Count: count}, // the given base is ignored
 			Settings: store.DefaultSettings(), CreatedAt: w.now, UpdatedAt: w.now,
 		})
 		w.check(err, "create")
@@ -89,7 +89,7 @@ func namespaceGet(w *world) {
 				},
 				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour, HostConcurrency: 1 + i,
 			},
-			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // a version that is given is ignored
+			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // the given version is ignored
 		}
 		made, err := w.store.CreateNamespace(w.ctx, ns)
 		w.check(err, "create")
@@ -169,7 +169,7 @@ func namespacePages(w *world) {
 		}
 		w.equal(fmt.Sprintf("pages of %d", limit), got, want)
 	}
-	// A walk goes on behind a name, whether there is such a namespace or not.
+	// A page begins after the given name, whether or not such a namespace exists.
 	page, err := w.store.ListNamespaces(w.ctx, "aa", 2)
 	w.check(err, "list")
 	if len(page.Namespaces) != 2 || page.Namespaces[0].Name != "b" || page.Next != "default" {
@@ -205,7 +205,8 @@ func namespaceBytes(w *world) {
 	w.equal("namespaces seen", seen, n+1)
 }
 
-// namespaceVersions: of two who have read the same state the second gets what the first has made of it.
+// namespaceVersions: if two callers have read the same state, the second one to update gets a conflict with the state
+// that the first has written.
 func namespaceVersions(w *world) {
 	w.equal("version of a new namespace", w.ns.Version, int64(1))
 	first, second := w.ns, w.ns
@@ -224,13 +225,13 @@ func namespaceVersions(w *world) {
 	got, err := w.store.GetNamespace(w.ctx, w.ns.Name)
 	w.check(err, "get")
 	w.equal("after the conflicts", got, first)
-	// The settings need not change.
+	// An update without a change increments the version too.
 	got, err = w.store.UpdateNamespace(w.ctx, first)
 	w.check(err, "update without a change")
 	w.equal("version", got.Version, int64(3))
 }
 
-// namespaceUpdateRace: everybody increments a setting as callers do, and no increment is lost.
+// namespaceUpdateRace: all racers increment a setting with retries after conflicts, and no increment is lost.
 func namespaceUpdateRace(w *world) {
 	const each, racers = 8, 4
 	handles := w.handles(racers)
@@ -246,7 +247,7 @@ func namespaceUpdateRace(w *world) {
 						break
 					}
 					if errors.Is(err, store.ErrConflict) {
-						err = nil // ns is the present state
+						err = nil // ns is the present state then
 					}
 				}
 				if err != nil {
@@ -268,7 +269,7 @@ func namespaceUpdateRace(w *world) {
 	}
 }
 
-// deliverySettings are those that say how callbacks and events go out, all of them set.
+// deliverySettings returns settings in which all fields of callbacks and events are set.
 func (w *world) deliverySettings() store.Settings {
 	s := store.DefaultSettings()
 	s.Headers = "Authorization: Bearer x\nX-Team: billing\n"
@@ -314,7 +315,7 @@ func namespaceSettings(w *world) {
 		got, err := w.store.GetNamespace(w.ctx, made.Name)
 		w.check(err, "get")
 		w.equal("got", got, made)
-		changed := w.ns // over what the one before left there
+		changed := w.ns // overwrites the settings of the previous update
 		changed.Settings, changed.Version = settings, int64(i)+1
 		got, err = w.store.UpdateNamespace(w.ctx, changed)
 		w.check(err, "update")

@@ -116,7 +116,7 @@ func parkedMarkGoes(w *world) {
 			_, err := w.store.Rearm(w.ctx, w.now, []store.Rearm{{Ref: w.ref(p.ID), Revision: w.next(), ExecuteAt: w.now}})
 			w.check(err, "rearm")
 		},
-		// A slow dispatcher that started before the parking and knows the generation only.
+		// A slow dispatcher that started before the parking and uses a guard by generation.
 		"done": func(p *timer.Timer) {
 			f := w.finishOp(p, store.FinishDone)
 			f.If = store.Guard{Generation: p.Generation}
@@ -140,7 +140,7 @@ func parkedMarkStays(w *world) {
 	t := w.put("a", w.now)
 	t = w.move(&t, store.FinishParked)
 	before := w.wantNotices("parked", 1)[0]
-	// Refused operations and reads change nothing.
+	// Refused operations and reads do not change the entry.
 	keep := w.putOp("a", w.now)
 	keep.OnConflict = store.Keep
 	w.mustWrite(keep)
@@ -152,7 +152,7 @@ func parkedMarkStays(w *world) {
 	w.equal("notice", w.wantNotices("still parked", 1)[0], before)
 }
 
-// marked makes dead and parked timers in turn, one a minute, the first a minute from now.
+// marked creates dead and parked timers alternately, one a minute, the first a minute from now.
 func (w *world) marked(n int) []string {
 	w.t.Helper()
 	var made []string
@@ -241,7 +241,7 @@ func announcedTwice(w *world) {
 	w.announced(all[1].Mark, all[2].Mark, all[0].Mark)
 	left := w.wantNotices("one is left", 1)
 	w.equal("the last", left[0], all[3])
-	// Marks of timers that never were, of other attempts, and of other states.
+	// Ids of timers that never existed, of other attempts, and of other states.
 	strange := all[3].Mark
 	strange.Generation++
 	strange.Revision++
@@ -250,7 +250,7 @@ func announcedTwice(w *world) {
 		store.Mark{Ref: w.ref("nobody"), Status: timer.StatusParked, Revision: 1})
 	w.equal("the last", w.wantNotices("still left", 1)[0], all[3])
 
-	// A parked row that was parked anew has a new revision: the old mark does not silence it.
+	// A row that was parked a second time has a new revision: the id of the old entry does not remove the new one.
 	t, _ := w.row(w.ref("marked 1"))
 	w.check(w.update(w.ref(t.ID), timer.Patch{}).Err, "update")
 	t, _ = w.row(w.ref(t.ID))

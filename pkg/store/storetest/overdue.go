@@ -21,7 +21,7 @@ func overdueTests() []test {
 	}
 }
 
-// sweepKeepsNoCursor asks the same question again and again: as long as a row is there, it comes.
+// sweepKeepsNoCursor repeats the same query: a row is returned as long as it exists.
 func sweepKeepsNoCursor(w *world) {
 	id := w.ns.Shards.Base
 	want := w.unsorted(id)
@@ -32,7 +32,7 @@ func sweepKeepsNoCursor(w *world) {
 			w.t.Fatalf("the sweep sees %v, want %v again", got, want)
 		}
 	}
-	// A new owner asks, and a row comes in before all that were seen.
+	// A new owner queries, after a row was written before all others.
 	w.now -= hour
 	early := w.putAt(place(id, 3, 3), w.now)
 	w.now += hour
@@ -47,7 +47,7 @@ func sweepBehindWatermark(w *world) {
 	id := w.ref("a").Shard
 	c := w.claim(id)[0].Claim
 	w.check(w.advance(c, store.MaxKeyAt(w.now+minute)), "advance")
-	t := w.put("a", w.now) // behind the watermark, as after a slow commit
+	t := w.put("a", w.now) // before the watermark, as after a slow commit
 	w.now += 2 * minute
 	for _, c := range []store.Claim{c, w.claim(id)[0].Claim} {
 		if w.due(c, store.MinKey(), w.now).Err != nil {
@@ -62,7 +62,7 @@ func sweepBehindWatermark(w *world) {
 	}
 }
 
-// sweepFrom begins at sweep floors, between rows and after all of them: what an owner knows to be empty is not read.
+// sweepFrom starts at sweep floors, between rows and after all of them: rows up to From are not returned.
 func sweepFrom(w *world) {
 	id := w.ns.Shards.Base
 	c := w.claim(id)[0].Claim
@@ -132,7 +132,7 @@ func overdueRange(w *world) {
 			}
 		}
 	}
-	// A range before everything is empty: W and R of a shard that was never worked on.
+	// A range before all rows is empty: W and R of a shard that was never claimed.
 	got := w.overdueAll(store.OverdueQuery{
 		Shards: []store.OverdueRange{{Claim: c, From: store.MinKey(), Upto: store.MinKey()}},
 		Before: w.now + 2*hour, Limit: 1000,
@@ -174,7 +174,7 @@ func overdueLimit(w *world) {
 	shards := w.allShards()
 	for i, id := range shards {
 		if i == 1 {
-			continue // an empty one in between
+			continue // an empty shard in between
 		}
 		for j := range each {
 			w.putAt(place(id, byte(j), byte(i)), w.now)

@@ -67,7 +67,7 @@ func positionsMove(w *world) {
 	w.wantRow(op.Ref, &out[0].Timer)
 	w.wantPosition(p, 0, at)
 
-	// A newer incarnation begins at a lower offset.
+	// A newer topic epoch begins at a lower offset.
 	next := store.Position{Incarnation: 8, Offset: 3}
 	out, err = p.WriteAt(w.ctx, w.now, []store.Op{store.Delete{Ref: op.Ref}}, store.Move{Topic: topic, From: at, To: next})
 	w.check(err, "write at")
@@ -131,7 +131,7 @@ func positionsEmpty(w *world) {
 }
 
 func positionsRace(w *world) {
-	w.positions() // or skip
+	w.positions() // skips the test if there is none
 	const racers = 8
 	handles := w.handles(racers)
 	from := store.Position{}

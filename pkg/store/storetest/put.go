@@ -118,7 +118,7 @@ func putPrior(w *world) {
 	}
 }
 
-// wantPrior compares an answer's Prior; its payload may be left out.
+// wantPrior compares an answer's Prior. Its payload may be missing.
 func (w *world) wantPrior(out store.Written, want *timer.Timer) {
 	w.t.Helper()
 	if out.Prior == nil {
@@ -279,7 +279,7 @@ func putExtremes(w *world) {
 	}
 }
 
-// largestHeaders are as many as a timer may have, and as long.
+// largestHeaders returns as many headers as a timer may have, with the largest total size.
 func largestHeaders() timer.Headers {
 	var text strings.Builder
 	for i := range timer.MaxHeaders {
@@ -288,7 +288,7 @@ func largestHeaders() timer.Headers {
 	return timer.Headers(text.String())
 }
 
-// oddTexts are accepted ids that engines have been known to fold, trim, cut or misread.
+// oddTexts returns valid ids that engines have been known to fold, trim, truncate or misread.
 func oddTexts() []string {
 	return []string{
 		"a", "A", " a", "a ", "a%", "a_", `a\`, `a"'`, "a/b", "a:b", "a#", "$1", "?", "NULL", "0", "00", "1e3",
@@ -346,7 +346,7 @@ func writeInOrder(w *world) {
 	first, last := put(store.Fail), put(store.Keep)
 	later := w.now + hour
 	ops := []store.Op{
-		store.Delete{Ref: ref}, // nothing there yet
+		store.Delete{Ref: ref}, // no timer yet
 		first,
 		put(store.Fail),
 		w.putOp("b", w.now+minute), // another timer in between

@@ -90,7 +90,7 @@ func rearmParked(w *world) {
 
 func rearmLive(w *world) {
 	scheduled, retrying := w.put("scheduled", w.now), w.used("retrying")
-	// Also one that died before and was made anew.
+	// Also a timer that died and was created again.
 	t := w.put("again", w.now)
 	w.end(&t, store.FinishDead)
 	again := w.put("again", w.now)
@@ -147,7 +147,7 @@ func rearmIfGeneration(w *world) {
 		out = w.rearm(item)
 		w.check(out.Err, "rearm of the present generation of %q", want.ID)
 		w.wantRow(item.Ref, &out.Timer)
-		// Once is enough: it lives now.
+		// The timer is live now.
 		item.Revision = w.next()
 		w.wantErr(w.rearm(item).Err, store.ErrConflict, "second rearm of %q", want.ID)
 	}
@@ -168,7 +168,7 @@ func rearmLastDeath(w *world) {
 	if string(out.Timer.Payload) != "3" {
 		w.t.Errorf("payload %q came back, want the last life's", out.Timer.Payload)
 	}
-	// A good end after a death: there is nothing to re-arm.
+	// A timer that is done after it was dead cannot be re-armed.
 	w.now += minute
 	w.end(&out.Timer, store.FinishDone)
 	w.wantErr(w.rearm(w.rearmOp("a", w.now)).Err, store.ErrNotFound, "rearm of a timer that was done after it was dead")
@@ -197,8 +197,8 @@ func (w *world) purge(limit int) int {
 	return n
 }
 
-// attempts makes history of one entry each, that expires one millisecond after the other; the first
-// at the instant returned.
+// attempts writes n history entries that expire one millisecond after the other. The first expires at the returned
+// time.
 func (w *world) attempts(n int, kind store.FinishKind) timer.Millis {
 	w.t.Helper()
 	for i := range n {
@@ -239,7 +239,7 @@ func purgeExpired(w *world) {
 		if n := w.purge(100); n != 4 {
 			w.t.Errorf("kind %d: %d rows purged, want the 4 that expired", kind, n)
 		}
-		// What is gone is gone for every clock; what is left is left.
+		// Removed entries are gone at every time, and the other entries are kept.
 		if n := w.countHistory(present, 6); n != 2 {
 			w.t.Errorf("kind %d: %d entries are left, want 2", kind, n)
 		}

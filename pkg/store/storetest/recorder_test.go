@@ -14,9 +14,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 )
 
-// recorder is a test that may fail without failing the one it runs in.
+// recorder is a testing.TB that can fail without failing the test in which it runs.
 type recorder struct {
-	testing.TB // what is not said below
+	testing.TB // all other methods
 
 	ctx      context.Context //nolint:containedctx // a test has one
 	mu       sync.Mutex
@@ -26,7 +26,7 @@ type recorder struct {
 	cleanups []func()
 }
 
-// record runs one subtest to its end, in a goroutine of its own, because FailNow ends the goroutine.
+// record runs one subtest in a separate goroutine, because FailNow ends the goroutine.
 func record(t *testing.T, run func(tb testing.TB)) *recorder {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,7 +102,7 @@ func (r *recorder) SkipNow() {
 func (r *recorder) Skip(...any)          { r.SkipNow() }
 func (r *recorder) Skipf(string, ...any) { r.SkipNow() }
 
-// factoryOf makes a factory of stores that are right but for what wrong does to them.
+// factoryOf returns a factory of correct stores that wrong wraps.
 func factoryOf(wrong func(*memstore.Store) store.Store) Factory {
 	const reason = "broken stores keep what they get wrong in one handle"
 	return Factory{
@@ -127,7 +127,7 @@ func factoryOf(wrong func(*memstore.Store) store.Store) Factory {
 	}
 }
 
-// verdict is what the suite says of a store.
+// verdict is the suite's result for a store.
 type verdict struct {
 	failed, skipped []string
 	why             map[string]string
@@ -138,7 +138,7 @@ func judge(t *testing.T, f Factory) verdict {
 	v := verdict{why: map[string]string{}}
 	for _, test := range tests() {
 		if strings.HasPrefix(test.name, "Lockstep/") && test.name != "Lockstep/Seed1" {
-			continue // one is enough here: what is right passes the others elsewhere
+			continue // one is enough here, because all run for memstore in its own test
 		}
 		r := record(t, func(tb testing.TB) { test.run(newWorld(tb, f)) })
 		switch {
@@ -152,7 +152,7 @@ func judge(t *testing.T, f Factory) verdict {
 	return v
 }
 
-// catches fails unless the suite fails on the store, in the subtests named at least.
+// catches fails unless the suite fails on the store, at least in the named subtests.
 func catches(t *testing.T, wrong func(*memstore.Store) store.Store, by ...string) {
 	t.Helper()
 	v := judge(t, factoryOf(wrong))
@@ -170,7 +170,7 @@ func catches(t *testing.T, wrong func(*memstore.Store) store.Store, by ...string
 	t.Logf("caught by %d subtests: %s", len(v.failed), strings.Join(v.failed, ", "))
 }
 
-// TestSuitePassesOnAStoreThatIsRight shows that it is not the way of running it that fails below.
+// TestSuitePassesOnAStoreThatIsRight shows that the failures below are not caused by the recorder.
 func TestSuitePassesOnAStoreThatIsRight(t *testing.T) {
 	v := judge(t, factoryOf(func(s *memstore.Store) store.Store { return s }))
 	for _, name := range v.failed {
@@ -184,7 +184,7 @@ func TestSuitePassesOnAStoreThatIsRight(t *testing.T) {
 	}
 }
 
-// TestSuiteAsksForAReason: an ability that is missing without a reason fails.
+// TestSuiteAsksForAReason: a subtest fails if an ability is missing without a reason.
 func TestSuiteAsksForAReason(t *testing.T) {
 	f := factoryOf(func(s *memstore.Store) store.Store { return struct{ store.Store }{s} })
 	f.Without, f.Reference = nil, nil
@@ -199,7 +199,7 @@ func TestSuiteAsksForAReason(t *testing.T) {
 	}
 }
 
-// TestSubtestNamesAreUnique, so that a report names one thing.
+// TestSubtestNamesAreUnique: a name in a report must identify one subtest.
 func TestSubtestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, test := range tests() {

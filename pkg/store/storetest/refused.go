@@ -17,10 +17,10 @@ func refusedTests() []test {
 	}
 }
 
-// pair is a timer in a shard that the database refuses, and one in another.
+// pair is a timer in a shard that the database refuses, and one in another shard.
 type pair struct{ hot, cool timer.Timer }
 
-// refused makes a handle to which the database refuses one shard, and returns timers in it and in another, all due.
+// refused returns a handle to which the database refuses one shard, and timers in it and in another shard, all due.
 func (w *world) refused(n int) (store.Store, []pair) {
 	w.t.Helper()
 	w.need(AnyRefusing, w.subject.Refusing != nil)
@@ -48,7 +48,7 @@ func (w *world) refused(n int) (store.Store, []pair) {
 	return w.subject.Refusing(w.t, hot), pairs
 }
 
-// wantRefused checks the answers to a batch of a refused item and another.
+// wantRefused checks the answers to a batch with a refused item and another one.
 func (w *world) wantRefused(what string, err, hot, cool error) {
 	w.t.Helper()
 	switch {
@@ -136,7 +136,7 @@ func refusedShard(w *world) {
 		w.wantRefused("claim", err, nil, nil)
 	}
 
-	// The refused items changed nothing, and the rest was done.
+	// The refused items changed nothing, and the other items were applied.
 	for _, p := range pairs {
 		w.wantRow(w.ref(p.hot.ID), &p.hot)
 	}
@@ -161,7 +161,8 @@ func (w *world) refusedErrors(what string, call func() ([]error, error)) {
 	w.wantRefused(what, nil, out[0], out[1])
 }
 
-// refusedAlone: an error of the whole call would mean that the store is away, and callers would stop asking other shards.
+// refusedAlone: an error of the whole call would mean that the store is unreachable, and callers would stop using other
+// shards.
 func refusedAlone(w *world) {
 	s, pairs := w.refused(1)
 	hot := &pairs[0].hot

@@ -10,28 +10,28 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// Factory is how the suite gets at an engine. An engine's test is
+// Factory gives the suite access to an engine. An engine's test is
 //
 //	func TestStore(t *testing.T) { storetest.Run(t, storetest.Factory{New: …, Reference: …}) }
 type Factory struct {
-	// New makes an empty database and opens it. It is called once for each subtest, and closes with
-	// t.Cleanup what the subtest may have closed already.
+	// New creates an empty database and opens it. It is called once for each subtest. It closes the handles with
+	// t.Cleanup, even if the subtest has already closed them.
 	New func(tb testing.TB) Subject
-	// Reference makes an empty store that is known to be right, in practice memstore's, for Lockstep
-	// to compare with.
+	// Reference creates an empty store that is known to be correct, usually memstore's, with which Lockstep compares.
 	Reference func(tb testing.TB) store.Store
-	// LargeBatch is how many items a large batch has, LockstepSteps how many steps each walk of Lockstep makes.
-	// 0 means 2,000 and 400. Engines that make a request for each item may do with fewer every day, where their
-	// own limits lie lower.
+	// LargeBatch is the size of a large batch, and LockstepSteps the number of steps of each run of Lockstep. 0 means
+	// 2,000 and 400. Engines that send a request for each item may use smaller values in daily runs, if these are above
+	// their own limits.
 	LargeBatch, LockstepSteps int
-	// Only, if not empty, runs the subtests of one part, such as "List/": for an engine under other settings.
+	// Only, if not empty, selects the subtests of one part by their prefix, such as "List/", for an engine with other
+	// settings.
 	Only string
-	// Without says why the engine cannot have an ability. What is missing without a reason fails:
-	// nothing is skipped silently.
+	// Without has the reasons why the engine lacks abilities. A subtest whose ability is missing without a reason
+	// fails, so nothing is skipped silently.
 	Without map[Ability]string
 }
 
-// defaultLargeBatch is beyond the parameters that SQL takes, several times.
+// defaultLargeBatch is several times the number of parameters of an SQL statement.
 const defaultLargeBatch = 2000
 
 func (f *Factory) largeBatch() int { return cmp.Or(f.LargeBatch, defaultLargeBatch) }
@@ -40,29 +40,30 @@ func (f *Factory) largeBatch() int { return cmp.Or(f.LargeBatch, defaultLargeBat
 type Subject struct {
 	// Store is a handle on it.
 	Store store.Store
-	// Another opens one more handle on the same database, as another process would. Subtests about
-	// concurrency and consistency spread over the handles.
+	// Another opens one more handle on the same database, as another process would. Subtests about concurrency and
+	// consistency use several handles.
 	Another func(tb testing.TB) store.Store
 	// Reopen closes all handles and opens the same data again.
 	Reopen func(tb testing.TB) store.Store
-	// Refusing opens one more handle on the same database, to which the database refuses everything that is
-	// about a shard, as when the shard is hot.
+	// Refusing opens one more handle on the same database, to which the database refuses all requests for a shard, as
+	// if the shard were hot.
 	Refusing func(tb testing.TB, id shard.ID) store.Store
-	// Fill takes the database's room away, as on a full disk, or gives it back.
+	// Fill fills the database's disk, or ends that.
 	Fill func(tb testing.TB, full bool)
-	// Occupy takes everything that calls of Store wait for in its process, such as its connections, until release.
+	// Occupy takes all resources for which calls of Store wait in its process, such as connections, until release is
+	// called.
 	Occupy func(tb testing.TB) (release func())
 }
 
-// Ability is what an engine may do without, if it says why.
+// Ability is a part of the contract that an engine may lack with a reason.
 type Ability string
 
 const (
-	// AnyPositions is the rare power store.Positions.
+	// AnyPositions is the optional capability store.Positions.
 	AnyPositions Ability = "Positions"
-	// AnyCensus is the rare power store.Census.
+	// AnyCensus is the optional capability store.Census.
 	AnyCensus Ability = "Census"
-	// AnyLeases is the rare power store.Exclusive.
+	// AnyLeases is the optional capability store.Exclusive.
 	AnyLeases Ability = "Exclusive"
 	// AnyHandles is Subject.Another.
 	AnyHandles Ability = "Another"
@@ -74,14 +75,14 @@ const (
 	AnyOccupy Ability = "Occupy"
 	// AnyReopen is Subject.Reopen.
 	AnyReopen Ability = "Reopen"
-	// AnyPurge is a Purge that removes history itself. Without it, it must answer 0 and remove nothing that is
-	// marked or alive.
+	// AnyPurge is a Purge that removes history itself. Without this ability, Purge must return 0 and remove neither
+	// rows with an outbox entry nor live rows.
 	AnyPurge Ability = "Purge"
 	// AnyReference is Factory.Reference.
 	AnyReference Ability = "Reference"
 )
 
-// Run runs the whole suite, or a part of it, each subtest on its own database.
+// Run runs the suite, or the part that Only selects, each subtest on a separate database.
 func Run(t *testing.T, f Factory) {
 	t.Helper()
 	for _, test := range tests() {
@@ -92,7 +93,7 @@ func Run(t *testing.T, f Factory) {
 	}
 }
 
-// test is one subtest: one thing the contract says.
+// test is one subtest, for one statement of the contract.
 type test struct {
 	name string
 	run  func(w *world)
@@ -127,8 +128,7 @@ func tests() []test {
 	)
 }
 
-// need skips the subtest with the engine's reason for not having an ability, and fails it if there is
-// none.
+// need skips the subtest with the engine's reason for lacking an ability, and fails it if there is none.
 func (w *world) need(a Ability, has bool) {
 	w.t.Helper()
 	if has {

@@ -28,7 +28,7 @@ func (w *world) update(ref store.Ref, patch timer.Patch) store.Written {
 	return w.write(store.Update{Ref: ref, Revision: w.next(), Patch: patch})
 }
 
-// used makes a timer that has failed once and was started twice.
+// used creates a timer that has failed once and has two starts.
 func (w *world) used(id string) timer.Timer {
 	w.t.Helper()
 	t := w.put(id, w.now+minute)
@@ -45,7 +45,7 @@ func (w *world) used(id string) timer.Timer {
 	return t
 }
 
-// reborn is what any update makes of a state, beside the patch.
+// reborn returns the effect of every update on a state, apart from the patch.
 func reborn(t timer.Timer, now timer.Millis, revision timer.Revision) timer.Timer {
 	t.Status = timer.StatusScheduled
 	t.Revision = revision
@@ -113,7 +113,7 @@ func updateEachField(w *world) {
 
 func updateKeepsDue(w *world) {
 	old := w.put("a", w.now+minute)
-	old = w.move(&old, store.FinishRetry) // due later than executeAt
+	old = w.move(&old, store.FinishRetry) // due after executeAt
 	if old.DueAt == old.ExecuteAt {
 		w.t.Fatal("the suite's own timer should be due later than asked for")
 	}
@@ -130,7 +130,7 @@ func updateKeepsDue(w *world) {
 	w.wantRow(w.ref("a"), &out.Timer)
 }
 
-// updateLeased: the end of a lease is not when the new state is due. Postponements and retries are kept.
+// updateLeased: the new state is not due at the end of the lease. After postponements and retries, due_at is kept.
 func updateLeased(w *world) {
 	patch := timer.Patch{Payload: new([]byte("1"))}
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func updateLeased(w *world) {
 			w.t.Errorf("%s: due %s, planned %s; want %s, %s", c.what, out.Timer.DueAt, out.Timer.PlannedAt, due, planned)
 		}
 		w.wantRow(ref, &out.Timer)
-		// The update has removed the mark of the lease: after a postponement, due_at is kept.
+		// The update has ended the lease: after a postponement, due_at is kept.
 		postponed := w.move(&out.Timer, store.FinishPostponed)
 		if out = w.update(ref, patch); out.Err != nil || out.Timer.DueAt != postponed.DueAt {
 			w.t.Errorf("%s, updated and postponed: due %s, want %s; %v", c.what, out.Timer.DueAt, postponed.DueAt, out.Err)
@@ -183,7 +183,7 @@ func updateMovesDue(w *world) {
 	claim := w.claim(w.ref("a").Shard)[0].Claim
 	for _, c := range []struct{ at, due timer.Millis }{
 		{w.now + hour, w.now + hour},
-		{w.now + second, w.now + second}, // earlier again
+		{w.now + second, w.now + second}, // earlier than before
 		{w.now - hour, w.now},
 	} {
 		out := w.update(w.ref("a"), timer.Patch{ExecuteAt: &c.at})
@@ -215,7 +215,7 @@ func updateRevives(w *world) {
 }
 
 func updateIfGeneration(w *world) {
-	old := w.used("a") // its revision is not its generation any more
+	old := w.used("a") // its revision differs from its generation
 	for _, other := range []timer.Generation{old.Generation + 1, timer.Generation(old.Revision)} {
 		out := w.write(store.Update{Ref: w.ref("a"), Revision: w.next(), IfGeneration: other})
 		w.wantErr(out.Err, store.ErrConflict, "update of generation %s", other)
@@ -244,15 +244,15 @@ func updateInvalid(w *world) {
 	old := w.used("a")
 	for what, patch := range map[string]timer.Patch{
 		"bad URL":              {CallbackURL: new("gopher://x")},
-		"no URL to call":       {CallbackURL: new("")}, // deliver is both
+		"no URL to call":       {CallbackURL: new("")}, // but deliver is both
 		"bad deliver":          {Deliver: new(timer.Deliver("pigeon"))},
 		"payload is not JSON":  {Payload: new([]byte("{"))},
 		"payload is too large": {Payload: new(make([]byte, timer.MaxPayload+1))},
-		"retry":                {Retry: &timer.RetryPatch{MaxInterval: new(time.Millisecond)}}, // below the initial one
+		"retry":                {Retry: &timer.RetryPatch{MaxInterval: new(time.Millisecond)}}, // less than the initial interval
 		"executeAt":            {ExecuteAt: new(timer.MaxMillis + 1)},
 		"headers":              {Headers: new(timer.Headers("Webhook-Id: 1\n"))},
 		"topic":                {Topic: new("a/b")},
-		"a key and no topic":   {Topic: new("")}, // it has a key
+		"a key and no topic":   {Topic: new("")}, // but it has a key
 		"topic of a callback":  {Deliver: new(timer.DeliverCallback)},
 	} {
 		out := w.update(w.ref("a"), patch)

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// world is what a subtest works with: a fresh store, a namespace in it, and a present that stands
-// still unless the subtest moves it.
+// world is the environment of a subtest: a fresh store, a namespace, and a present time that changes only when the
+// subtest changes it.
 type world struct {
 	t       testing.TB
 	ctx     context.Context //nolint:containedctx // the subtest's own
@@ -21,7 +21,7 @@ type world struct {
 	subject Subject
 	store   store.Store
 
-	// now lies years from the machine's clock, so that an engine that asks it gives itself away.
+	// now is years from the machine's clock, so that an engine that reads the machine's clock fails.
 	now  timer.Millis
 	ns   store.Namespace
 	last timer.Revision
@@ -30,7 +30,7 @@ type world struct {
 // start is 2001-09-09T01:46:40Z.
 const start timer.Millis = 1_000_000_000_000
 
-// retention is how long the suite's outcomes stay in history.
+// retention is how long history keeps the suite's outcomes.
 const retention = time.Hour
 
 const (
@@ -47,7 +47,7 @@ func newWorld(tb testing.TB, f Factory) *world {
 	return w
 }
 
-// handles returns n handles on the same database, all the same one if the engine has no more.
+// handles returns n handles on the same database. If the engine has no further handles, all are the same one.
 func (w *world) handles(n int) []store.Store {
 	w.t.Helper()
 	out := []store.Store{w.store}
@@ -61,7 +61,7 @@ func (w *world) handles(n int) []store.Store {
 	return out
 }
 
-// namespace makes one.
+// namespace creates a namespace.
 func (w *world) namespace(name string, shards int) store.Namespace {
 	w.t.Helper()
 	ns, err := w.store.CreateNamespace(w.ctx, store.Namespace{
@@ -75,21 +75,21 @@ func (w *world) namespace(name string, shards int) store.Namespace {
 	return ns
 }
 
-// next makes a revision. They step over many bits and are not in order, as real ones may be.
+// next returns a revision. Consecutive revisions differ in many bits and are not in order, as real ones may be.
 func (w *world) next() timer.Revision {
 	const stride = 0x2545f4914f6cdd1d
 	w.last = (w.last + stride) & (1<<63 - 1)
 	return w.last
 }
 
-// ref addresses a timer of the world's namespace.
+// ref returns the address of a timer of the world's namespace.
 func (w *world) ref(id string) store.Ref { return refIn(w.ns, id) }
 
 func refIn(ns store.Namespace, id string) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf(ns.Name, id)}
 }
 
-// spec is one with all fields set.
+// spec returns a spec in which all fields are set.
 func (w *world) spec(executeAt timer.Millis) timer.Spec {
 	return timer.Spec{
 		ExecuteAt:       executeAt,
@@ -111,20 +111,20 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 	}
 }
 
-// putOp is a Put with a new revision.
+// putOp returns a Put with a new revision.
 func (w *world) putOp(id string, executeAt timer.Millis) store.Put {
 	return store.Put{
 		Ref: w.ref(id), Namespace: w.ns.Name, ID: id, Revision: w.next(), Spec: w.spec(executeAt),
 	}
 }
 
-// put makes a timer and returns its state.
+// put creates a timer and returns its state.
 func (w *world) put(id string, executeAt timer.Millis) timer.Timer {
 	w.t.Helper()
 	return w.mustWrite(w.putOp(id, executeAt)).Timer
 }
 
-// putAt makes a timer in the place given: shard and uuid need not be those of an id.
+// putAt creates a timer at the given address. Its shard and uuid need not match an id.
 func (w *world) putAt(ref store.Ref, dueAt timer.Millis) timer.Timer {
 	w.t.Helper()
 	op := w.putOp(fmt.Sprintf("at %x", ref.UUID), dueAt)
@@ -155,7 +155,7 @@ func (w *world) writeAll(ops ...store.Op) []store.Written {
 	return out
 }
 
-// row returns the live row as it stands.
+// row returns the present live row.
 func (w *world) row(ref store.Ref) (timer.Timer, bool) {
 	w.t.Helper()
 	out, err := w.store.Current(w.ctx, []store.Check{{Ref: ref}})
@@ -163,7 +163,7 @@ func (w *world) row(ref store.Ref) (timer.Timer, bool) {
 	return out[0].Timer, out[0].Found
 }
 
-// wantRow fails unless the live row is in this very state.
+// wantRow fails unless the live row equals want.
 func (w *world) wantRow(ref store.Ref, want *timer.Timer) {
 	w.t.Helper()
 	got, ok := w.row(ref)
@@ -198,7 +198,7 @@ func (w *world) history(ref store.Ref) []store.HistoryEntry {
 	return out
 }
 
-// finishOp is an outcome for a timer in the state given, guarded by its revision.
+// finishOp returns an outcome for a timer in the given state, guarded by its revision.
 func (w *world) finishOp(t *timer.Timer, kind store.FinishKind) store.Finish {
 	return store.Finish{
 		Ref:    refOf(w.ns, t),
@@ -218,7 +218,7 @@ func (w *world) finishOp(t *timer.Timer, kind store.FinishKind) store.Finish {
 	}
 }
 
-// refOf finds a timer that lies where its id says.
+// refOf returns the address of a timer whose shard was computed from its id.
 func refOf(ns store.Namespace, t *timer.Timer) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(t.ID), UUID: t.UUID}
 }
@@ -233,7 +233,7 @@ func (w *world) finish(f store.Finish) error {
 	return out[0]
 }
 
-// end finishes a timer and returns the outcome that did it.
+// end finishes a timer and returns the outcome.
 func (w *world) end(t *timer.Timer, kind store.FinishKind) store.Finish {
 	w.t.Helper()
 	f := w.finishOp(t, kind)
@@ -241,7 +241,7 @@ func (w *world) end(t *timer.Timer, kind store.FinishKind) store.Finish {
 	return f
 }
 
-// move is end for the kinds that leave a row: it returns the row's new state.
+// move is end for the kinds that keep the row. It returns the row's new state.
 func (w *world) move(t *timer.Timer, kind store.FinishKind) timer.Timer {
 	w.t.Helper()
 	f := w.end(t, kind)
@@ -252,7 +252,7 @@ func (w *world) move(t *timer.Timer, kind store.FinishKind) timer.Timer {
 	return got
 }
 
-// claim takes shards over with an owner of its own.
+// claim claims shards for a new owner.
 func (w *world) claim(shards ...shard.ID) []store.Claimed {
 	w.t.Helper()
 	return w.claimAs(w.owner(), shards...)
@@ -273,15 +273,15 @@ func (w *world) claimAs(owner store.Owner, shards ...shard.ID) []store.Claimed {
 	return out
 }
 
-// owner makes an incarnation.
+// owner returns an owner with a new incarnation.
 func (w *world) owner() store.Owner {
 	return store.Owner{Incarnation: timer.UUIDOf("owner", w.next().String()), Node: "node-1"}
 }
 
-// allShards are those of the world's namespace.
+// allShards returns the shards of the world's namespace.
 func (w *world) allShards() []shard.ID { return w.ns.Shards.In(0, 1) }
 
-// due asks for one shard's rows up to a horizon, with room enough.
+// due returns one shard's rows up to a horizon, with sufficient limits.
 func (w *world) due(c store.Claim, after store.Key, horizon timer.Millis) store.DueShard {
 	w.t.Helper()
 	return w.dueAll(store.DueQuery{
@@ -299,7 +299,7 @@ func (w *world) dueAll(q store.DueQuery) []store.DueShard {
 	return out
 }
 
-// overdue asks for one shard's rows due before an instant, with room enough.
+// overdue returns one shard's rows due before a time, with a sufficient limit.
 func (w *world) overdue(c store.Claim, before timer.Millis) store.OverdueShard {
 	w.t.Helper()
 	return w.overdueAll(store.OverdueQuery{
@@ -333,7 +333,7 @@ func (w *world) check(err error, doing string, args ...any) {
 	}
 }
 
-// wantErr fails unless the error is the one wanted, and says something of its own too.
+// wantErr fails unless the error wraps the wanted one.
 func (w *world) wantErr(got, want error, doing string, args ...any) {
 	w.t.Helper()
 	if !errors.Is(got, want) {
@@ -341,7 +341,7 @@ func (w *world) wantErr(got, want error, doing string, args ...any) {
 	}
 }
 
-// equal fails, naming the fields that differ, unless two values are the same.
+// equal fails unless two values are equal, and names the fields that differ.
 func (w *world) equal(what string, got, want any) {
 	w.t.Helper()
 	if d := diff(got, want); d != "" {

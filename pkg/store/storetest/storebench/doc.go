@@ -1,7 +1,7 @@
-// Package storebench measures engines of pkg/store under loads that their contract promises something about. Its
-// figures are for tables that are printed (`make bench-lists`); nothing here passes or fails by a duration.
+// Package storebench measures engines of pkg/store under loads for which their contract makes promises. Its results are
+// for tables (`make bench-lists`); no duration makes a benchmark fail.
 //
-// It may import pkg/store, pkg/timer and pkg/shard, and knows no engine. Unlike storetest it reads the clock.
+// It may import pkg/store, pkg/timer and pkg/shard, and no engine. Unlike storetest it reads the clock.
 //
 // Read lists.go: polls while clients list.
 package storebench

@@ -19,13 +19,13 @@ import (
 const (
 	now       = timer.Millis(1_800_000_000_000)
 	namespace = "bench"
-	// A session polls the shards of its partition: 64 of them.
+	// A session polls the shards of its partition, which are 64.
 	shards, partitions = 1024, 16
-	// span is the time over which timers are due.
+	// span is the period in which timers are due.
 	span = 30 * 24 * time.Hour
-	// overdue timers wait at the beginning, so that polls have rows to read.
+	// overdue is how many timers are due at the beginning, so that polls return rows.
 	overdue = 1000
-	// parkedEvery, retryingEvery and deadEvery say how many timers are in a state.
+	// parkedEvery, retryingEvery, endedEvery and deadEvery: one of so many timers is in that state.
 	parkedEvery, retryingEvery, endedEvery, deadEvery = 1000, 100, 25, 2500
 
 	pollEvery  = 30 * time.Millisecond // 16 sessions, each every half second
@@ -33,7 +33,7 @@ const (
 	pageLimit  = 100
 )
 
-// Fill makes rows timers in every state, and history, in an empty store.
+// Fill creates timers in every state, and history, in an empty store.
 func Fill(b *testing.B, s store.Store, rows int) {
 	ns, err := s.CreateNamespace(b.Context(), store.Namespace{
 		Name: namespace, Shards: shard.Block{Count: shards}, Settings: store.DefaultSettings(),
@@ -61,14 +61,14 @@ func Lists(b *testing.B, s store.Store) {
 	l.measure(b, "all", kinds())
 }
 
-// lists is one such measurement.
+// lists is one measurement.
 type lists struct {
 	store store.Store
 	ns    store.Namespace
 	polls []store.DueQuery
 }
 
-// kind is a way to list.
+// kind is a kind of list query.
 type kind struct {
 	name  string
 	query store.ListQuery
@@ -112,7 +112,7 @@ func (l *lists) fill(b *testing.B, rows int) {
 	}
 }
 
-// write makes the timers [from, upto) and brings some of them into other states.
+// write creates the timers [from, upto) and brings some of them into other states.
 func (l *lists) write(ctx context.Context, from, upto int) error {
 	ops := make([]store.Op, 0, upto-from)
 	var ends []store.Finish
@@ -160,7 +160,7 @@ func (l *lists) put(i int) store.Put {
 }
 
 func (l *lists) finish(p *store.Put, kind store.FinishKind) store.Finish {
-	finished := timer.SystemClock() // PostgreSQL has partitions of history for the present
+	finished := timer.SystemClock() // PostgreSQL has partitions of history for the present time
 	return store.Finish{
 		Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: kind,
 		If:   store.Guard{Generation: timer.Generation(p.Revision)},
@@ -187,7 +187,7 @@ func (l *lists) claim(b *testing.B) {
 	}
 }
 
-// measure polls while 8 clients list, and gauges are read, and reports how long each took.
+// measure polls while 8 clients list and gauges are read, and reports the durations.
 func (l *lists) measure(b *testing.B, name string, listed []kind) {
 	b.Helper()
 	b.Run(name, func(b *testing.B) {
@@ -230,7 +230,7 @@ func (l *lists) measure(b *testing.B, name string, listed []kind) {
 		turn := 0
 		every(ctx, pollEvery, func() {
 			began := time.Now()
-			// Not under ctx: a poll that is still running in the end counts with its whole length.
+			// Without ctx, so that a poll that is still running at the end counts with its whole duration.
 			if _, err := l.store.Due(b.Context(), l.polls[turn%partitions]); err != nil {
 				b.Error(err)
 			}
@@ -252,8 +252,8 @@ func (l *lists) measure(b *testing.B, name string, listed []kind) {
 	})
 }
 
-// walk lists from the beginning, page by page, for at most a second: a client that wants everything does not
-// keep others of its kind out of the figures.
+// walk lists from the beginning, page by page, for at most a second, so that one client with a long list does not
+// dominate the results.
 func (l *lists) walk(ctx context.Context, q store.ListQuery) (samples, error) {
 	q.Namespace, q.Limit = l.ns, pageLimit
 	var took samples
@@ -271,7 +271,7 @@ func (l *lists) walk(ctx context.Context, q store.ListQuery) (samples, error) {
 	return took, nil
 }
 
-// every calls do now and then in even steps until ctx ends; steps that were missed are left out.
+// every calls do at regular intervals until ctx ends. It omits intervals that it has missed.
 func every(ctx context.Context, step time.Duration, do func()) {
 	ticks := time.NewTicker(step)
 	defer ticks.Stop()
@@ -300,7 +300,7 @@ func (s samples) report(b *testing.B, what string) {
 	}
 }
 
-// Rows is how many timers to measure with: TIMERBUS_BENCH_ROWS, or a few.
+// Rows returns the number of timers of a benchmark: TIMERBUS_BENCH_ROWS, or 100,000.
 func Rows(b *testing.B) int {
 	b.Helper()
 	text := os.Getenv("TIMERBUS_BENCH_ROWS")
