@@ -136,7 +136,7 @@ func NewClock(config ClockConfig) *Clock {
 	return c
 }
 
-// Now is a timer.Clock.
+// Now returns the clock's time. It is a timer.Clock.
 func (c *Clock) Now() timer.Millis {
 	r, _, elapsed := c.present()
 	return r.show(elapsed)
@@ -310,7 +310,7 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 		took: answered - asked, within: there.Within, number: was.number + 1,
 	}
 	contradicts := was.read && !is.narrow(was, int64(was.drift(answered)), int64(c.limit))
-	wanted := was.offset // the wall clock's before the first reading
+	wanted := was.offset // the wall clock's offset before the first reading
 	if !c.shared {
 		wanted = is.apart
 	}
@@ -394,7 +394,7 @@ func (r *reading) untilChange(wait, elapsed, limit time.Duration) time.Duration 
 	return wait + (r.within-after)%r.within
 }
 
-// Run reads the clock with read, at intervals of every and when a reading is requested, until ctx ends.
+// Run calls read at intervals of every, and when a reading is requested, until ctx ends.
 func (c *Clock) Run(ctx context.Context, every time.Duration, read func(ctx context.Context)) {
 	defer c.end()
 	for {
@@ -469,7 +469,7 @@ func (c *Clock) lose() {
 	}
 }
 
-// find ends what lose began, so that the process takes work again. The lock is held.
+// find marks the clock as trusted again, so that the process takes work again. The caller holds the lock.
 func (c *Clock) find() {
 	c.logger.Info("clock: trusted again", "after", time.Since(c.lostAt))
 	c.lost, c.why = false, ""

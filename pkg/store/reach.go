@@ -44,7 +44,7 @@ type Reach struct {
 
 	mu sync.Mutex
 	// life is cancelled when the store is lost. found is closed when it is reachable again.
-	life  context.Context //nolint:containedctx // it is the time until the next loss.
+	life  context.Context //nolint:containedctx // it ends when the store is lost.
 	end   context.CancelFunc
 	found chan struct{}
 	lost  bool

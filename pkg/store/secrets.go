@@ -91,5 +91,5 @@ type TLS struct {
 // for one context cannot be decrypted in another.
 func SecretPlace(namespace string) string { return namespace + "/signing secret" }
 
-// KeyPlace is SecretPlace for the key of TLS.
+// KeyPlace is the context of TLS.SealedKey.
 func KeyPlace(namespace string) string { return namespace + "/client key" }

@@ -63,7 +63,7 @@ func (s *sent) judge(stack *middleware.Stack) error {
 			if err != nil && s.written.Load() && !refused(err) {
 				s.unclear.Store(true)
 			}
-			return out, meta, err //nolint:wrapcheck // the SDK goes on with it
+			return out, meta, err //nolint:wrapcheck // the SDK handles it
 		}), "Retry", middleware.After)
 }
 

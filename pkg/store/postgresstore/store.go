@@ -145,7 +145,7 @@ func (o *Options) logger() *slog.Logger {
 	return o.Logger.With("component", "postgresstore")
 }
 
-// enter begins a call.
+// enter begins a call. It returns an error if ctx has ended or the store is closed. leave ends the call.
 func (s *Store) enter(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", op, err)

@@ -33,7 +33,7 @@ type conn struct {
 	sql           *sql.Conn
 	prepared      map[string]*sql.Stmt
 	policies      relational.Policies
-	ctx           context.Context //nolint:containedctx // of the read that has the connection; else it never ends.
+	ctx           context.Context //nolint:containedctx // that of the read that uses the connection.
 	interruptible bool
 }
 
@@ -102,7 +102,7 @@ func (c *conn) prepare(query string) (*sql.Stmt, error) {
 
 // exec returns the number of rows changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	stmt, err := c.prepare(query) //nolint:sqlclosecheck // kept for the next time; close ends it
+	stmt, err := c.prepare(query) //nolint:sqlclosecheck // kept for later calls; conn.close closes it
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 }
 
 func (c *conn) query(query string, args ...any) (*sql.Rows, error) {
-	stmt, err := c.prepare(query) //nolint:sqlclosecheck // kept for the next time; close ends it
+	stmt, err := c.prepare(query) //nolint:sqlclosecheck // kept for later calls; conn.close closes it
 	if err != nil {
 		return nil, err
 	}

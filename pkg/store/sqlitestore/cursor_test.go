@@ -12,7 +12,7 @@ import (
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
 	s.listLimits.Looked = 100
-	seed(t, s, 1200) // a tenth each parked, done and dead
+	seed(t, s, 1200) // a tenth parked, a tenth done, a tenth dead
 	for status, want := range map[timer.Status]int{timer.StatusParked: 120, timer.StatusDead: 120} {
 		seen := map[timer.UUID]bool{}
 		q := store.ListQuery{Namespace: store.Namespace{Shards: block}, Status: status, Limit: 1000}

@@ -18,7 +18,7 @@ import (
 type recorder struct {
 	testing.TB // all other methods
 
-	ctx      context.Context //nolint:containedctx // a test has one
+	ctx      context.Context //nolint:containedctx // testing.TB has a Context method
 	mu       sync.Mutex
 	failed   bool
 	skipped  bool

@@ -38,7 +38,7 @@ func (f *Factory) largeBatch() int { return cmp.Or(f.LargeBatch, defaultLargeBat
 
 // Subject is one fresh database.
 type Subject struct {
-	// Store is a handle on it.
+	// Store is a handle on the database.
 	Store store.Store
 	// Another opens one more handle on the same database, as another process would. Subtests about concurrency and
 	// consistency use several handles.

@@ -16,7 +16,7 @@ import (
 // subtest changes it.
 type world struct {
 	t       testing.TB
-	ctx     context.Context //nolint:containedctx // the subtest's own
+	ctx     context.Context //nolint:containedctx // the subtest's context
 	factory Factory
 	subject Subject
 	store   store.Store

@@ -285,7 +285,6 @@ func every(ctx context.Context, step time.Duration, do func()) {
 	}
 }
 
-// samples are durations.
 type samples []time.Duration
 
 func (s samples) report(b *testing.B, what string) {
