@@ -231,7 +231,7 @@ func (r *reading) doubt(wall time.Time, elapsed, limit time.Duration) (by time.D
 	case r.corrected != 0:
 		return max(by, r.corrected.Abs()), "it was corrected, and no second reading has confirmed the correction"
 	case by > limit && r.within > limit && r.took <= limit && age < r.within:
-		return by, fmt.Sprintf("the store shows its clock only to %v, and it was not read often enough yet", r.within)
+		return by, fmt.Sprintf("the resolution of the store's clock is only %v, and it was not read often enough yet", r.within)
 	case by > limit:
 		return by, fmt.Sprintf("the store's clock was last read %v ago, by an answer that took %v; one within %v is needed",
 			age.Round(time.Millisecond), r.took.Round(time.Millisecond), 2*limit)

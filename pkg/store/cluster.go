@@ -86,4 +86,4 @@ func As[T any](s Store) (T, bool) {
 }
 
 // ErrPartitions: the partition count of the configuration differs from that of the cluster record.
-var ErrPartitions = errors.New("the cluster was made with another partition count")
+var ErrPartitions = errors.New("the cluster was created with a different partition count")

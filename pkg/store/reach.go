@@ -227,7 +227,7 @@ func (r *Reach) signal() {
 
 // lose marks the store as lost and cancels the running calls. The caller holds the lock.
 func (r *Reach) lose(now time.Duration) {
-	r.logger.Warn("store not reached, giving up partitions and messages", "for", now-r.since)
+	r.logger.Warn("store unreachable, giving up partitions and messages", "for", now-r.since)
 	r.patience = min(2*r.patience, giveUpMost)
 	r.lost, r.changedAt, r.found = true, now, make(chan struct{})
 	r.end()
@@ -235,7 +235,7 @@ func (r *Reach) lose(now time.Duration) {
 
 // find marks the store as reachable. The caller holds the lock.
 func (r *Reach) find(now time.Duration) {
-	r.logger.Info("store reached again, taking part", "after", now-r.changedAt)
+	r.logger.Info("store reachable again, resuming work", "after", now-r.changedAt)
 	r.lost, r.changedAt = false, now
 	r.life, r.end = context.WithCancel(context.Background())
 	close(r.found)

@@ -56,20 +56,20 @@ func ParseSecrets(text string) (Secrets, error) {
 		return s, nil
 	}
 	if len(lines) > MaxSecrets {
-		return s, fmt.Errorf("%d signing secrets are stored, and %d are the most", len(lines), MaxSecrets)
+		return s, fmt.Errorf("%d signing secrets are stored, at most %d are allowed", len(lines), MaxSecrets)
 	}
 	for i, line := range lines {
 		fields := strings.Split(line, " ")
 		if len(fields) != 4 {
-			return Secrets{}, fmt.Errorf("signing secret %d is stored in %d parts, not 4", i+1, len(fields))
+			return Secrets{}, fmt.Errorf("signing secret %d has %d stored fields, want 4", i+1, len(fields))
 		}
 		created, err := strconv.ParseInt(fields[1], 10, 64)
 		if err != nil {
-			return Secrets{}, fmt.Errorf("signing secret %s was stored at no time: %w", fields[0], err)
+			return Secrets{}, fmt.Errorf("signing secret %s: invalid creation time: %w", fields[0], err)
 		}
 		expires, err := strconv.ParseInt(fields[2], 10, 64)
 		if err != nil {
-			return Secrets{}, fmt.Errorf("signing secret %s expires at no time: %w", fields[0], err)
+			return Secrets{}, fmt.Errorf("signing secret %s: invalid expiry time: %w", fields[0], err)
 		}
 		s[i] = Secret{ID: fields[0], CreatedAt: timer.Millis(created), ExpiresAt: timer.Millis(expires), Sealed: fields[3]}
 	}

@@ -58,7 +58,7 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 			mu.Lock()
 			stopped := stop
 			mu.Unlock()
-			err := fmt.Errorf("%w: not tried after others failed", store.ErrUnavailable)
+			err := fmt.Errorf("%w: not tried because other items failed", store.ErrUnavailable)
 			if !stopped {
 				err = do(i)
 			}
@@ -75,7 +75,7 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 			mu.Unlock()
 			failed(i, err)
 			for _, behind := range items[n+1:] {
-				failed(behind, fmt.Errorf("%w: not tried after another on the same timer: %w", store.ErrUnavailable, hideKind(err)))
+				failed(behind, fmt.Errorf("%w: not tried because an earlier item for the same timer failed: %w", store.ErrUnavailable, hideKind(err)))
 			}
 			return
 		}
@@ -213,7 +213,7 @@ func (s *Store) getChunk(ctx context.Context, table string, keys []item, project
 		}
 		ask.Keys = rest.Keys
 		if most := s.options.MaxAttempts; barren >= most || len(items) > 0 && barren >= barrenBeside {
-			return items, left(), &localError{fmt.Errorf("%w: DynamoDB left %d of %d items unread for lack of capacity",
+			return items, left(), &localError{fmt.Errorf("%w: DynamoDB left %d of %d items unread because of a lack of capacity",
 				store.ErrUnavailable, len(rest.Keys), len(keys))}
 		}
 		if barren > 0 {

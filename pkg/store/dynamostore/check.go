@@ -42,7 +42,7 @@ func (s *Store) explain(err error) error {
 	case "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "InvalidClientTokenId":
 		return fmt.Errorf("AWS does not accept the credentials: %w", plain(err))
 	case "AccessDeniedException":
-		return fmt.Errorf("these credentials may not do that, see the rights in docs/dynamodb.md: %w", plain(err))
+		return fmt.Errorf("these credentials lack rights, see docs/dynamodb.md: %w", plain(err))
 	default:
 		return plain(err)
 	}
@@ -86,7 +86,7 @@ func compare(is *types.TableDescription, want *dynamodb.CreateTableInput) error 
 		for _, attribute := range index.Projection.NonKeyAttributes {
 			// The index of an existing table cannot be changed. An index without targets returns 0 for them.
 			if attribute != attrTarget && !slices.Contains(there.Projection.NonKeyAttributes, attribute) {
-				return fmt.Errorf("index %s of table %s does not hold %s: use another table", *index.IndexName, name, attribute)
+				return fmt.Errorf("index %s of table %s does not contain %s: use another table", *index.IndexName, name, attribute)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func connect(ctx context.Context, o *Options) (*dynamodb.Client, error) {
 		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}
 	if found.Region == "" {
-		return nil, errors.New("no AWS region: put ?region=eu-central-1 behind the table, or set AWS_REGION")
+		return nil, errors.New("no AWS region: add ?region=eu-central-1 to the table's name, or set AWS_REGION")
 	}
 	o.Region = found.Region
 	if found.Credentials == nil {
@@ -54,14 +54,14 @@ func connect(ctx context.Context, o *Options) (*dynamodb.Client, error) {
 		}
 		d.Retryer = readRetries(o)
 		d.Logger = logging.LoggerFunc(func(class logging.Classification, format string, v ...any) {
-			o.Logger.Debug("word from the SDK", "class", string(class), "text", fmt.Sprintf(format, v...))
+			o.Logger.Debug("SDK message", "class", string(class), "text", fmt.Sprintf(format, v...))
 		})
 	}), nil
 }
 
 func noCredentials(err error) error {
 	const what = "no AWS credentials: give this process a role, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" +
-		" (DynamoDB Local takes any)"
+		" (DynamoDB Local accepts any)"
 	if err == nil {
 		return errors.New(what)
 	}

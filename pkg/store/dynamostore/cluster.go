@@ -40,7 +40,7 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 	found := store.Identity{Partitions: int(read.int(attrPartitions)), CreatedAt: read.time(attrCreatedAt)}
 	var ok bool
 	if found.ID, ok = timer.ParseUUID(read.text(attrID)); !ok {
-		read.failf("%s is no UUID", attrID)
+		read.failf("%s is not a UUID", attrID)
 	}
 	if read.err != nil {
 		return store.Identity{}, fmt.Errorf("init cluster: %w", read.err)

@@ -50,7 +50,7 @@ func startOf(q *store.ListQuery) (cursor, error) {
 	if len(q.After) == 0 {
 		return c, nil
 	}
-	bad := timer.Invalid("cursor", []byte(q.After), "the cursor of the page before, with the same namespace and status")
+	bad := timer.Invalid("cursor", []byte(q.After), "the cursor of the previous page, with the same namespace and status")
 	magic := liveCursor
 	if c.finished {
 		magic = finishedCursor

@@ -179,7 +179,7 @@ func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Tim
 	for seen := int32(0); ; {
 		page, err := s.query(ctx, &in)
 		if err != nil {
-			return 0, fmt.Errorf("end of the life before: %w", err)
+			return 0, fmt.Errorf("previous final outcome: %w", err)
 		}
 		for _, it := range page.Items {
 			read := reader{item: it}

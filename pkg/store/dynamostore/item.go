@@ -99,7 +99,7 @@ func (r *reader) uuidAfter(prefix string) timer.UUID {
 	}
 	u, ok := timer.ParseUUID(s[len(prefix) : len(prefix)+width])
 	if !ok {
-		r.failf("its sort key has no UUID behind %q", prefix)
+		r.failf("its sort key has no UUID after %q", prefix)
 	}
 	return u
 }

@@ -83,7 +83,7 @@ const (
 func parseKey(text string) (store.Key, error) {
 	const width = instantWidth + 1 + 36
 	bad := func() (store.Key, error) {
-		return store.Key{}, fmt.Errorf("%q is no key: want %d hexadecimal digits, # and a UUID", text, instantWidth)
+		return store.Key{}, fmt.Errorf("%q is not a key: want %d hexadecimal digits, # and a UUID", text, instantWidth)
 	}
 	if len(text) != width || text[instantWidth] != '#' {
 		return bad()

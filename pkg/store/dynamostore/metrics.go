@@ -36,16 +36,16 @@ func newMeter(log *slog.Logger) *meter {
 	return &meter{
 		log: log, sizes: map[shard.ID]float64{},
 		requests: prometheus.NewCounterVec(counter("requests_total",
-			"Requests that DynamoDB answered, those included whose condition did not hold."), []string{"operation"}),
+			"Requests that DynamoDB answered, including those whose condition failed."), []string{"operation"}),
 		units: prometheus.NewCounterVec(counter("capacity_units_total",
-			"Capacity units that DynamoDB says it consumed: read or write units."), []string{"operation", "unit"}),
+			"Consumed capacity units as reported by DynamoDB: read or write units."), []string{"operation", "unit"}),
 		throttled: prometheus.NewCounter(counter("throttled_total",
-			"Attempts that DynamoDB refused for lack of capacity.")),
+			"Attempts that DynamoDB refused because of a lack of capacity.")),
 		full: prometheus.NewCounter(counter("collection_full_total",
-			"Writes refused because their shard has reached the 10 GB of an item collection.")),
+			"Writes refused because the item collection of their shard has reached the limit of 10 GB.")),
 		largest: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "largest_collection_bytes",
-			Help: "How large the largest item collection is at most, of those that this process has written to.",
+			Help: "Upper bound of the size of the largest item collection that this process has written to.",
 		}),
 	}
 }
@@ -74,7 +74,7 @@ func (m *meter) Collection(id shard.ID, gigabytes float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if was := m.sizes[id]; gigabytes >= nearlyFull && gigabytes > was {
-		m.log.Warn("an item collection comes near its limit of 10 GB", "shard", int64(id), "gigabytes", gigabytes)
+		m.log.Warn("item collection is near its limit of 10 GB", "shard", int64(id), "gigabytes", gigabytes)
 	}
 	m.sizes[id] = gigabytes
 	largest := 0.0

@@ -89,7 +89,7 @@ func TestMetricsTellWhatOperatorsWatch(t *testing.T) {
 		made(t, s, putIn(7, "a", present))
 	}
 	want(9<<30, "timerbus_dynamodb_largest_collection_bytes")
-	if !strings.Contains(log.String(), "comes near its limit") || !strings.Contains(log.String(), "shard=7") {
+	if !strings.Contains(log.String(), "is near its limit") || !strings.Contains(log.String(), "shard=7") {
 		t.Errorf("the log does not name the shard:\n%s", log.String())
 	}
 

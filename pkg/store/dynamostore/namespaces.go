@@ -174,7 +174,7 @@ func (s *Store) refuseBlock(ctx context.Context, ns store.Namespace) (store.Name
 		}
 		return there, false, store.ErrExists
 	}
-	bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+	bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and at most the number of free shard numbers")
 	return store.Namespace{}, false, fmt.Errorf("%w: %w", store.ErrInvalid, bad)
 }
 

@@ -60,7 +60,7 @@ func readMark(it item) (marked, error) {
 	}
 	var ok bool
 	if m.mark.Ref.UUID, ok = timer.ParseUUID(read.text(attrUUID)); !ok {
-		read.failf("%s is no UUID", attrUUID)
+		read.failf("%s is not a UUID", attrUUID)
 	}
 	return m, read.err
 }
@@ -234,7 +234,7 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	}, func(i int, err error) { left[i] = err })
 	if err == nil {
 		if err = worst(slices.DeleteFunc(left, func(err error) bool { return err == nil })); err != nil {
-			err = fmt.Errorf("%w: some marks were taken off: %w", store.ErrOutcomeUnknown, hideKind(err))
+			err = fmt.Errorf("%w: some outbox entries were removed: %w", store.ErrOutcomeUnknown, hideKind(err))
 		}
 	}
 	if err != nil {

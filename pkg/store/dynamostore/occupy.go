@@ -73,6 +73,6 @@ func (s *Store) occupy(
 // because a remaining placeholder has no visible effect.
 func (s *Store) letGo(ctx context.Context, ref store.Ref, only condition) {
 	if _, _, err := s.remove(ctx, s.options.Table, timerKey(ref), only); err != nil {
-		s.log.DebugContext(ctx, "a hold is left behind", "shard", ref.Shard, "timer", ref.UUID, "error", err)
+		s.log.DebugContext(ctx, "placeholder could not be deleted", "shard", ref.Shard, "timer", ref.UUID, "error", err)
 	}
 }

@@ -54,7 +54,7 @@ const (
 	// maxBackoff bounds the wait before a retry, because callers wait too.
 	maxBackoff = 2 * time.Second
 	// wantURL is the expected form in error messages.
-	wantURL = "dynamodb://table?region=eu-central-1, with endpoint, profile, history, maxRequests, read, write, tag.NAME as may be"
+	wantURL = "dynamodb://table?region=eu-central-1, optionally with endpoint, profile, history, maxRequests, read, write, tag.NAME"
 )
 
 // tableName leaves room for "-history" within the service's limit of 255 characters.
@@ -148,7 +148,7 @@ func withDefaults(o Options) (Options, error) {
 		}
 	}
 	if o.History == o.Table {
-		return o, timer.Invalid("history", o.History, "a table beside "+o.Table)
+		return o, timer.Invalid("history", o.History, "a different table than "+o.Table)
 	}
 	if o.Endpoint != "" {
 		if u, err := url.Parse(o.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -178,7 +178,7 @@ func withDefaults(o Options) (Options, error) {
 	}
 	if (o.Read == 0) != (o.Write == 0) || o.Read < 0 || o.Write < 0 {
 		return o, timer.Invalid("read", fmt.Sprintf("%d, write %d", o.Read, o.Write),
-			"both, in units a second, or neither for a table on demand")
+			"both, in units per second, or neither for on-demand tables")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -195,7 +195,7 @@ func formatPolicy(p *timer.RetryPolicy) string {
 func parsePolicy(text string) (p timer.RetryPolicy, err error) {
 	fields := strings.Split(text, " ")
 	if len(fields) != 5 {
-		return p, fmt.Errorf("a retry policy is %q: want five fields", text)
+		return p, fmt.Errorf("retry policy %q: want five fields", text)
 	}
 	duration := func(field string) (d time.Duration) {
 		if err == nil {
@@ -211,7 +211,7 @@ func parsePolicy(text string) (p timer.RetryPolicy, err error) {
 	}
 	p.MaxInterval = duration(fields[4])
 	if err != nil {
-		return timer.RetryPolicy{}, fmt.Errorf("a retry policy is %q: %w", text, err)
+		return timer.RetryPolicy{}, fmt.Errorf("retry policy %q: %w", text, err)
 	}
 	return p, nil
 }

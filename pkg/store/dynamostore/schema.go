@@ -51,12 +51,12 @@ type Schema struct {
 func (s Schema) Usable() error {
 	switch {
 	case s.Version == 0:
-		return fmt.Errorf("there is no schema yet: run `%s`, or look whether table and region are those you mean", migrateCommand)
+		return fmt.Errorf("there is no schema yet: run `%s`, or check table and region", migrateCommand)
 	case s.Version < s.Known:
 		return fmt.Errorf("the schema is version %d and this program needs %d: run `%s` with this program, then start it again",
 			s.Version, s.Known, migrateCommand)
 	case s.Version > s.Known && s.Known < s.Oldest:
-		return fmt.Errorf("the schema is version %d, which this program (it knows up to %d) cannot work with: use timerbus %s or newer",
+		return fmt.Errorf("the schema is version %d, and this program supports only versions up to %d: use timerbus %s or newer",
 			s.Version, s.Known, s.OldestProgram)
 	default:
 		return nil
@@ -176,9 +176,9 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 		after, err = s.schema(ctx)
 	}
 	if err != nil {
-		return before, before, fmt.Errorf("make the tables of %s: %w", s.options.where(), firstLine(err))
+		return before, before, fmt.Errorf("create the tables of %s: %w", s.options.where(), firstLine(err))
 	}
-	s.log.InfoContext(ctx, "schema brought up to date", "from", before.Version, "to", after.Version)
+	s.log.InfoContext(ctx, "schema upgraded", "from", before.Version, "to", after.Version)
 	return before, after, nil
 }
 
@@ -218,7 +218,7 @@ func (s *Store) enableTTL(ctx context.Context) error {
 	switch is.TimeToLiveDescription.TimeToLiveStatus {
 	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
 		if by := aws.ToString(is.TimeToLiveDescription.AttributeName); by != attrTTL {
-			return fmt.Errorf("table %s has a time to live by the attribute %s, and not by %s: history would stay for ever, or go too soon",
+			return fmt.Errorf("table %s has a time to live by the attribute %s, and not by %s: history would never be deleted, or too early",
 				s.options.History, by, attrTTL)
 		}
 		return nil

@@ -237,7 +237,7 @@ func (s *Store) deleteTimer(ctx context.Context, op *store.Delete) (store.Writte
 		if refused := mayWrite(&old, found, op.IfGeneration); refused != nil {
 			return *refused, nil
 		}
-		return store.Written{}, errors.New("the condition of a delete did not hold, but what was in its way would not have been")
+		return store.Written{}, errors.New("the condition of a delete failed, but the existing item satisfies it")
 	}
 	prior := old.timer
 	prior.Payload = clonePayload(prior.Payload)

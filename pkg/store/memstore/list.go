@@ -132,7 +132,7 @@ func startOf(q *store.ListQuery) (cursor, error) {
 	if len(q.After) == 0 {
 		return c, nil
 	}
-	const want = "the cursor of the page before, with the same namespace and status"
+	const want = "the cursor of the previous page, with the same namespace and status"
 	magic := liveCursor
 	if c.finished {
 		magic = finishedCursor

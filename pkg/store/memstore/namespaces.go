@@ -22,7 +22,7 @@ func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.
 		return present, fmt.Errorf("create namespace %q: %w", ns.Name, store.ErrExists)
 	}
 	if ns.Shards.Count < 1 || s.db.nextBase+uint64(ns.Shards.Count) > math.MaxUint32 {
-		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and at most the number of free shard numbers")
 		return store.Namespace{}, fmt.Errorf("create namespace %q: %w: %w", ns.Name, store.ErrInvalid, bad)
 	}
 	ns.Shards.Base, ns.Version = shard.ID(s.db.nextBase), 1

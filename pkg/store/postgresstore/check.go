@@ -73,7 +73,7 @@ const orAllow = "turn it on, or allow it (?" + unsafeParameter + "=true)"
 func (s *server) refuse(allowUnsafe bool) error {
 	switch {
 	case s.version < oldestServer:
-		return fmt.Errorf("the server is PostgreSQL %d: 15 is the oldest that works", s.version/10_000)
+		return fmt.Errorf("the server is PostgreSQL %d: want 15 or newer", s.version/10_000)
 	case s.readOnly:
 		return errors.New("the server is read-only (a replica, or default_transaction_read_only): connect to the primary")
 	case !s.fsync && !allowUnsafe:
@@ -165,7 +165,7 @@ func (s *Store) checkSettings(ctx context.Context) error {
 		return err
 	}
 	slices.Sort(lost)
-	return fmt.Errorf("a pooler, it seems, keeps %s from the server: connect to the server itself", strings.Join(lost, ", "))
+	return fmt.Errorf("the server did not get %s, probably because of a pooler: connect to the server itself", strings.Join(lost, ", "))
 }
 
 // checkOwner logs a warning if the user cannot create or drop partitions of history.
@@ -176,7 +176,7 @@ func (s *Store) checkOwner(ctx context.Context) error {
 	if err != nil || owns && creates {
 		return err
 	}
-	s.log.WarnContext(ctx, "expired history is deleted row by row: the user cannot make and drop its partitions",
+	s.log.WarnContext(ctx, "expired history is deleted row by row: the user cannot create and drop its partitions",
 		"grant", "membership in "+owner+", and CREATE on the schema")
 	return nil
 }
@@ -207,7 +207,7 @@ func refused(where string, err error) error {
 		case wrongPassword:
 			return &startError{where, "the password is wrong, or this user has none", err}
 		case notAuthorized:
-			return &startError{where, "the server does not let this user in: " + told.Message, err}
+			return &startError{where, "the server rejects this user: " + told.Message, err}
 		case noDatabase:
 			return &startError{where, "the database does not exist: create it, then run `" + migrateCommand + "`", err}
 		case insufficientRights:
@@ -216,7 +216,7 @@ func refused(where string, err error) error {
 			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
 		case protocolViolation:
 			if strings.Contains(told.Message, "startup parameter") { // the server itself accepts all parameters that it knows
-				return &startError{where, "a pooler, it seems, refuses settings (" + told.Message + "): connect to the server itself", err}
+				return &startError{where, "settings were refused, probably by a pooler (" + told.Message + "): connect to the server itself", err}
 			}
 		}
 		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}

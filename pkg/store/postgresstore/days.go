@@ -210,9 +210,9 @@ func (c *conn) changeDays(ctx context.Context, d *days, now timer.Millis) (dropp
 }
 
 var (
-	errMarked = errors.New("the day has rows that nobody was told of yet")
-	errTaken  = errors.New("the default partition has rows of the day, which have to expire first")
-	errOthers = errors.New("another process is at it")
+	errMarked = errors.New("the day has rows whose events are not published yet")
+	errTaken  = errors.New("the default partition has rows of the day, which must expire first")
+	errOthers = errors.New("another process is changing partitions")
 )
 
 // giveUp reports whether the error is not specific to one part, so that changes of other parts would fail too.
@@ -247,7 +247,7 @@ func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
 		return err
 	}
 	if taken {
-		return fmt.Errorf("make %s: %w", name, errTaken)
+		return fmt.Errorf("create %s: %w", name, errTaken)
 	}
 	err = c.changePart(ctx, name, false, wait, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`CREATE TABLE %s PARTITION OF timer_history FOR VALUES FROM ('%s') TO ('%s')
@@ -257,7 +257,7 @@ func (c *conn) makePart(ctx context.Context, p part, wait bool) error {
 	})
 	if code(err) == overlappingPartition {
 		// Another process created different parts after this one read them.
-		return fmt.Errorf("make %s: %w: %w", name, errOthers, err)
+		return fmt.Errorf("create %s: %w: %w", name, errOthers, err)
 	}
 	return err
 }

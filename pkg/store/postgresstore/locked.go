@@ -99,7 +99,7 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 			found.leased = r.bool()
 			s := l.slots[ref]
 			if s == nil {
-				r.failf("the server locked timer %s, which nobody asked for", ref.UUID)
+				r.failf("the server locked timer %s, which was not requested", ref.UUID)
 				return
 			}
 			s.was, s.is, s.samePayload = &found, &found, true

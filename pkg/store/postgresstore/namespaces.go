@@ -57,7 +57,7 @@ func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.
 			return t.abandon(ctx)
 		}
 		if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
-			bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+			bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and at most the number of free shard numbers")
 			answer, refused = store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad)
 			return t.abandon(ctx)
 		}

@@ -35,7 +35,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	}
 	args := [][]byte{int8s(len(shards), func(i int) int64 { return int64(shards[i]) }), instantValue(before), int8Value(int64(limit))}
 	var out []store.Notice
-	err := s.read(ctx, "read unannounced timers", func(c *conn) error {
+	err := s.read(ctx, "read outbox entries", func(c *conn) error {
 		out = nil
 		var scan scanner
 		read := func(r *record) {
@@ -89,5 +89,5 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 			int4s(n, func(i int) int32 { return int32(dead[i].Attempt) }),
 		}})
 	}
-	return s.write(ctx, "take marks off", snapshot, func(t *transaction) error { return t.commit(ctx, calls...) })
+	return s.write(ctx, "remove outbox entries", snapshot, func(t *transaction) error { return t.commit(ctx, calls...) })
 }

@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 			}, []string{"nowhere", "does not exist", "timerbus migrate up"}},
 			{"a user that is not there", func(t *testing.T) string {
 				return with(t, address, func(u *url.URL) { u.User = url.UserPassword("stranger", "secret") })
-			}, []string{"stranger", "let this user in"}},
+			}, []string{"stranger", "rejects this user"}},
 			{"no schema", func(t *testing.T) string { return newDatabase(t, address) }, []string{"no schema yet", "timerbus migrate up"}},
 			{"an older schema", func(t *testing.T) string {
 				inside := migrated(t, address)
@@ -145,7 +145,7 @@ func nobodyListens(t *testing.T) string {
 // TestRefusedTranslatesCodes covers errors that a server with trust authentication does not return.
 func TestRefusedTranslatesCodes(t *testing.T) {
 	for code, want := range map[string]string{
-		wrongPassword: "password is wrong", notAuthorized: "let this user in", insufficientRights: "lacks rights",
+		wrongPassword: "password is wrong", notAuthorized: "rejects this user", insufficientRights: "lacks rights",
 		undefinedTable: "timerbus migrate up", "XX000": "SQLSTATE XX000",
 	} {
 		cause := &pgconn.PgError{Severity: "FATAL", Code: code, Message: "what it\nsays"}
@@ -172,7 +172,7 @@ func TestServersThatWouldLoseTimersAreRefused(t *testing.T) {
 		t.Fatalf("a good server: %v, %q", err, good.doubts())
 	}
 	for want, spoil := range map[string]func(s *server){
-		"15 is the oldest":     func(s *server) { s.version = 140_012 },
+		"want 15 or newer":     func(s *server) { s.version = 140_012 },
 		"fsync=off":            func(s *server) { s.fsync = false },
 		"full_page_writes=off": func(s *server) { s.fullPages = false },
 		"read-only":            func(s *server) { s.readOnly = true },
@@ -288,7 +288,7 @@ func TestMigrateSaysWhatIsInTheWay(t *testing.T) {
 		taken := newDatabase(t, address)
 		execute(t, taken, "CREATE TABLE cluster (one integer)")
 		nowhere := with(t, newDatabase(t, address), func(u *url.URL) { u.RawQuery += "&search_path=nowhere" })
-		for at, want := range map[string]string{taken: `bring the schema from version 0 to`, nowhere: "search_path"} {
+		for at, want := range map[string]string{taken: `upgrade the schema from version 0 to`, nowhere: "search_path"} {
 			_, _, err := Migrate(t.Context(), Options{URL: at})
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "migrate up") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want it to say %q", err, want)

@@ -61,7 +61,7 @@ func (s *Store) logDays(ctx context.Context, trouble error) {
 		return
 	}
 	if s.housekeeping.isNew(trouble) {
-		s.log.WarnContext(ctx, "days of history could not all be made or dropped; they are tried again", "error", trouble)
+		s.log.WarnContext(ctx, "history partitions could not all be created or dropped, retrying", "error", trouble)
 	}
 }
 

@@ -54,7 +54,7 @@ func (s Schema) Usable() error {
 		return fmt.Errorf("the schema is version %d and this program needs %d: run `%s` with this program, then start it again",
 			s.Version, s.Known, migrateCommand)
 	case s.Version > s.Known && s.Known < s.Oldest:
-		return fmt.Errorf("the schema is version %d, which this program (it knows up to %d) cannot work with: use timerbus %s or newer",
+		return fmt.Errorf("the schema is version %d, and this program supports only versions up to %d: use timerbus %s or newer",
 			s.Version, s.Known, s.OldestProgram)
 	default:
 		return nil
@@ -130,11 +130,11 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	}
 	if err != nil {
 		err = refused(target(config), err)
-		return before, before, fmt.Errorf("bring the schema from version %d to %d: %w", before.Version, before.Known, err)
+		return before, before, fmt.Errorf("upgrade the schema from version %d to %d: %w", before.Version, before.Known, err)
 	}
 	after, err = Status(ctx, o)
 	if err == nil && after.Version != before.Version {
-		o.logger().InfoContext(ctx, "schema brought up to date", "from", before.Version, "to", after.Version)
+		o.logger().InfoContext(ctx, "schema upgraded", "from", before.Version, "to", after.Version)
 	}
 	return before, after, err
 }

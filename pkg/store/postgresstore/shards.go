@@ -86,7 +86,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 				id := shard.ID(r.int8())
 				i, asked := place[id]
 				if !asked {
-					r.failf("the server claimed shard %s, which nobody asked for", id)
+					r.failf("the server claimed shard %s, which was not requested", id)
 					return &store.Claimed{}
 				}
 				return &out[i]

@@ -208,7 +208,7 @@ func (s *Store) findRoom(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil
 	}
-	err := s.write(ctx, "look for room", latest, func(t *transaction) error {
+	err := s.write(ctx, "check disk space", latest, func(t *transaction) error {
 		if err := t.exchange(ctx, call{statement: fillRoom}); err != nil {
 			return err
 		}

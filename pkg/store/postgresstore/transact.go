@@ -102,7 +102,7 @@ func (t *transaction) outside(ctx context.Context, calls ...call) error {
 }
 
 // errStale: the rows have changed since they were read, so the transaction must run again.
-var errStale = fmt.Errorf("%w: others write the same timers all the time", store.ErrUnavailable)
+var errStale = fmt.Errorf("%w: too many conflicts with concurrent writes of the same timers", store.ErrUnavailable)
 
 // write runs a transaction, again if it conflicts with others. run may be called several times and must reset its
 // answers each time. It ends with commit or abandon, or without having sent anything.

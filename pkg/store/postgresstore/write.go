@@ -152,7 +152,7 @@ func (b *createBatch) read(r *record) {
 			return
 		}
 	}
-	r.failf("the server made timer %s out of order", ref.UUID)
+	r.failf("the server created timer %s out of order", ref.UUID)
 }
 
 // left answers the creates that created a timer and returns the places of the others.

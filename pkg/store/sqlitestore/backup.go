@@ -77,9 +77,9 @@ func takeName(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s exists already: name a file that does not, or remove it", name)
+		return fmt.Errorf("%s exists already: choose another name, or remove it", name)
 	case err != nil:
-		return fmt.Errorf("%s cannot be made: %w", name, err)
+		return fmt.Errorf("%s cannot be created: %w", name, err)
 	}
 	return f.Close()
 }
@@ -87,7 +87,7 @@ func takeName(name string) error {
 func (b *Backup) failed(err error) error {
 	switch {
 	case primary(err) == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("there is no room for %s", b.File) // SQLite's error text is "not an error"
+		return fmt.Errorf("the disk is full: cannot write %s", b.File) // SQLite's error text is "not an error"
 	case code(err) == sqlite3.SQLITE_IOERR_WRITE:
 		return fmt.Errorf("%s cannot be written: %w", b.File, err)
 	default:
@@ -141,7 +141,7 @@ func (b *Backup) pages(ctx context.Context, driver any, to string) error {
 		NewBackup(uri string) (*sqlite.Backup, error)
 	})
 	if !ok {
-		return fmt.Errorf("the driver's %T makes no backups", driver)
+		return fmt.Errorf("the driver's %T does not support backups", driver)
 	}
 	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(to)}
 	// The copy needs no journal: if the backup fails, the file is removed.

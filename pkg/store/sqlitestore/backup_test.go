@@ -123,7 +123,7 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 		"no such folder":            {folder: filepath.Join(used, "missing"), want: "holds no database"},
 		"not a data folder":         {folder: t.TempDir(), want: "there is no timerbus.db in it"},
 		"another program's":         {folder: foreign, want: "of another program"},
-		"no folder for the copy":    {folder: used, file: filepath.Join("missing", "copy.db"), want: "cannot be made"},
+		"no folder for the copy":    {folder: used, file: filepath.Join("missing", "copy.db"), want: "cannot be created"},
 		"the copy exists":           {folder: used, file: "there.db", want: "exists already"},
 		"interrupted":               {folder: used, want: context.Canceled.Error(), cancel: true},
 		"the folder is a file":      {folder: filepath.Join(used, lockName), want: "cannot be read"},

@@ -204,7 +204,7 @@ type uuidColumn timer.UUID
 func (u *uuidColumn) Scan(src any) error {
 	b, ok := src.([]byte)
 	if !ok || len(b) != len(u) {
-		return fmt.Errorf("a uuid column holds %T of another form than 16 bytes", src)
+		return fmt.Errorf("uuid column: got %T, want 16 bytes", src)
 	}
 	copy(u[:], b)
 	return nil
@@ -217,7 +217,7 @@ type intColumn int64
 func (i *intColumn) Scan(src any) error {
 	n, ok := src.(int64)
 	if !ok {
-		return fmt.Errorf("integer column holds a %T", src)
+		return fmt.Errorf("integer column: got %T", src)
 	}
 	*i = intColumn(n)
 	return nil

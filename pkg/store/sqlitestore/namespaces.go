@@ -55,7 +55,7 @@ func (c *conn) createNamespace(ns store.Namespace) (answer store.Namespace, refu
 		return store.Namespace{}, nil, err
 	}
 	if ns.Shards.Count < 1 || base+int64(ns.Shards.Count) > math.MaxUint32 {
-		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and no more than there are shard numbers left")
+		bad := timer.Invalid("numShards", ns.Shards.Count, "at least 1, and at most the number of free shard numbers")
 		return store.Namespace{}, fmt.Errorf("%w: %w", store.ErrInvalid, bad), nil
 	}
 	ns.Shards.Base, ns.Version = shard.ID(base), 1

@@ -31,7 +31,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	}
 	var out []store.Notice
 	list := shardsJSON(shards)
-	err := s.read(ctx, "read unannounced timers", func(c *conn) error {
+	err := s.read(ctx, "read outbox entries", func(c *conn) error {
 		read := func(rows *sql.Rows) error {
 			var n store.Notice
 			var err error
@@ -65,7 +65,7 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}
-	return s.write(ctx, "take marks off", len(marks), 0, func(c *conn) error {
+	return s.write(ctx, "remove outbox entries", len(marks), 0, func(c *conn) error {
 		for _, m := range marks {
 			var err error
 			if m.Status == timer.StatusParked {

@@ -25,7 +25,7 @@ func TestOpenRefuses(t *testing.T) {
 			path := filepath.Join(folder, "file")
 			writeFile(t, path, []byte("text"))
 			return path
-		}, []string{"cannot be made", "not a directory"}},
+		}, []string{"cannot be created", "not a directory"}},
 		{"a folder that cannot be written to", func(t *testing.T, folder string) string {
 			if os.Getuid() == 0 {
 				return "/proc/self/task" // root may write to every folder where writing is possible

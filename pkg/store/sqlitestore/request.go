@@ -66,7 +66,7 @@ func (r *request) leave() error {
 
 // notTaken is the error of a request whose caller has stopped waiting before the writer began it.
 func notTaken(why error) error {
-	return fmt.Errorf("%w: nothing was tried: %w", store.ErrUnavailable, why)
+	return fmt.Errorf("%w: request not started: %w", store.ErrUnavailable, why)
 }
 
 // run applies the request, unless its caller has returned.

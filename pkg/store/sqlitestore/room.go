@@ -21,7 +21,7 @@ func (s *Store) findRoom(ctx context.Context) error {
 		statement string
 		args      []any
 	}{{fillRoom, []any{int64(roomBytes)}}, {emptyRoom, nil}} {
-		err := s.write(ctx, "look for room", 1, roomBytes, func(c *conn) error {
+		err := s.write(ctx, "check disk space", 1, roomBytes, func(c *conn) error {
 			_, err := c.exec(step.statement, step.args...)
 			return err
 		})

@@ -43,16 +43,16 @@ func migrate(ctx context.Context, path string, cacheMiB int, log *slog.Logger) (
 		return fmt.Errorf("read the schema's version: %w", err)
 	}
 	if has > knows {
-		return fmt.Errorf("its schema is version %d, and this program knows versions up to %d: use a newer timerbus, or restore a copy",
+		return fmt.Errorf("its schema is version %d, and this program supports versions up to %d: use a newer timerbus, or restore a copy",
 			has, knows)
 	}
 	if has == knows {
 		return nil
 	}
 	if _, err := migrations.Up(ctx); err != nil {
-		return fmt.Errorf("bring the schema from version %d to %d: %w", has, knows, err)
+		return fmt.Errorf("upgrade the schema from version %d to %d: %w", has, knows, err)
 	}
-	log.Info("schema brought up to date", "from", has, "to", knows)
+	log.Info("schema upgraded", "from", has, "to", knows)
 	return nil
 }
 

@@ -72,12 +72,12 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 
 func takeFolder(folder string) (*os.File, error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return nil, fmt.Errorf("data folder %s cannot be made: %w", folder, err)
+		return nil, fmt.Errorf("data folder %s cannot be created: %w", folder, err)
 	}
 	lock, err := lockFile(filepath.Join(folder, lockName))
 	switch {
 	case errors.Is(err, errLocked):
-		return nil, fmt.Errorf("data folder %s is in use by another process: stop that one, or give this one a folder of its own", folder)
+		return nil, fmt.Errorf("data folder %s is in use by another process: stop that process, or use a different folder", folder)
 	case err != nil:
 		return nil, fmt.Errorf("data folder %s cannot be written to: %w", folder, err)
 	}

@@ -78,7 +78,7 @@ func (c Cursors) Start(q *store.ListQuery) (Place, error) {
 	if len(q.After) == 0 {
 		return before(q.Namespace.Shards.Base), nil
 	}
-	bad := timer.Invalid("cursor", []byte(q.After), "the cursor of the page before, with the same namespace and status")
+	bad := timer.Invalid("cursor", []byte(q.After), "the cursor of the previous page, with the same namespace and status")
 	if len(q.After) != cursorSize || string(q.After[:kindSize]) != c.kind(q.Status.Finished()) {
 		return Place{}, bad
 	}

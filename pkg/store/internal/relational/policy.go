@@ -50,7 +50,7 @@ func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
 func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
 	fields := strings.Split(text, " ")
 	if len(fields) != 5 {
-		return p, fmt.Errorf("a retry policy column holds %q: want five fields", text)
+		return p, fmt.Errorf("retry policy column %q: want five fields", text)
 	}
 	number := func(field string) (n int) {
 		if err == nil {
@@ -72,7 +72,7 @@ func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
 	}
 	p.MaxInterval = duration(fields[4])
 	if err != nil {
-		return timer.RetryPolicy{}, fmt.Errorf("a retry policy column holds %q: %w", text, err)
+		return timer.RetryPolicy{}, fmt.Errorf("retry policy column %q: %w", text, err)
 	}
 	return p, nil
 }
