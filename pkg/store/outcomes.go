@@ -15,9 +15,9 @@ type Outcomes interface {
 	// step and changes nothing else: not revision, due_at or updatedAt (I13). If the engine has no disk space to count
 	// a start, it returns the row with Counted unset instead of an error.
 	//
-	// PostgreSQL: one SELECT … JOIN unnest(shard, due_at, uuid) by primary key, and a second one by (shard, uuid) for
-	// rows that have moved; counted items are one UPDATE … RETURNING. DynamoDB: consistent BatchGetItem, and a
-	// conditional UpdateItem for each counted item.
+	// PostgreSQL: one SELECT … JOIN unnest by (shard, due_at, uuid), and a second one by (shard, uuid) for rows that
+	// have moved; counted items are one UPDATE … RETURNING. DynamoDB: consistent BatchGetItem, and a conditional
+	// UpdateItem for each counted item.
 	Current(ctx context.Context, checks []Check) ([]Checked, error)
 
 	// Finish writes outcomes, each by compare-and-set with its Guard. Outcomes of the same timer are applied in their
@@ -32,9 +32,9 @@ type Outcomes interface {
 	// if the row was last written less than EndMargin before the record's finishedAt, and only with the 100 newest
 	// entries by generation.
 	//
-	// PostgreSQL: final outcomes are one DELETE … USING unnest by full primary key with the INSERT into history in the
-	// same statement. For the remaining items (not found by key, or of another kind) the engine locks the rows by
-	// (shard, uuid), applies the items in memory, and writes the results in set-based statements, never by a range.
+	// PostgreSQL: final outcomes are one DELETE … USING unnest by (shard, due_at, uuid) with the INSERT into history in
+	// the same statement. For the remaining items (not found by this key, or of another kind) the engine locks the rows
+	// by (shard, uuid), applies the items in memory, and writes the results in set-based statements, never by a range.
 	// DynamoDB: a conditional write each, and TransactWriteItems where history is written too.
 	Finish(ctx context.Context, now timer.Millis, items []Finish) ([]error, error)
 
@@ -44,14 +44,16 @@ type Outcomes interface {
 	// neither dead nor live; ErrConflict if it is live and not parked, or if IfGeneration is set and the timer has a
 	// different generation.
 	//
-	// PostgreSQL: UPDATE for parked rows; INSERT … SELECT from timer_history ON CONFLICT DO NOTHING for dead ones.
-	// DynamoDB: a conditional UpdateItem, or a Get and a conditional Put.
+	// PostgreSQL: the engine locks the rows, reads the final outcomes of the missing ones, applies the items in memory,
+	// and writes the results in set-based statements. DynamoDB: a Get and a conditional Put; for dead timers a
+	// placeholder is written first.
 	Rearm(ctx context.Context, now timer.Millis, items []Rearm) ([]Written, error)
 
 	// Purge removes history that expired at now, at most limit rows, except rows that have an outbox entry. It returns
 	// how many rows it removed.
 	//
-	// PostgreSQL drops time partitions by age. DynamoDB removes history by the table's TTL, and Purge returns 0.
+	// PostgreSQL drops partitions of days that are over, and deletes the other expired rows. DynamoDB removes history
+	// by the table's TTL, and Purge returns 0.
 	Purge(ctx context.Context, now timer.Millis, limit int) (int, error)
 }
 

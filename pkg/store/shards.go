@@ -7,9 +7,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Shards is the part that the scheduler uses. Every statement carries a Claim. If the claim is not the newest of its
-// shard, or was released, the answer is ErrFenced: nothing is written and no rows are returned (I5). The check of the
-// claim is part of the statement itself, never a separate read before it.
+// Shards is the part that the scheduler uses. Every statement carries a Claim, except those whose comments say that
+// they are not fenced. If the claim is not the newest of its shard, or was released, the answer is ErrFenced: nothing
+// is written and no rows are returned (I5). An engine checks the claim in the statement itself, or reads it after the
+// rows, but never before the statement.
 type Shards interface {
 	// Claim claims the shards for this owner, whether or not they have an owner: it increments the version. A shard
 	// without a row gets one, with the watermark MinKey. Each shard of a call is claimed independently.
@@ -30,8 +31,8 @@ type Shards interface {
 	// rows because Total is reached is marked as cut. The answer also has the due time of each shard's next row.
 	//
 	// PostgreSQL: one LATERAL over unnest(shards, versions, cursors), each an index range with LIMIT PerShard + 1.
-	// DynamoDB: one consistent Query of the index per shard, and a read of the shard record's claim at the same time;
-	// the scheduler queries only shards that have work or whose poll is due.
+	// DynamoDB: one consistent Query of the index per shard, then one read of the claims of up to a hundred shards; the
+	// scheduler queries only shards that have work or whose poll is due.
 	Due(ctx context.Context, q DueQuery) ([]DueShard, error)
 
 	// Overdue returns the rows that are not parked, with due_at < Before and From < key ≤ Upto, ordered by key within a
@@ -52,7 +53,7 @@ type Shards interface {
 	// dead timers of history and parked rows (I14), oldest first, at most limit. It is not fenced, because a second
 	// publication is harmless.
 	//
-	// PostgreSQL: a partial index over the entries of each table. DynamoDB: a sparse index.
+	// PostgreSQL: a partial index over the entries of each table. DynamoDB: items in buckets of the history table.
 	Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]Notice, error)
 
 	// Announced removes outbox entries after their publication. Entries that are already removed are ignored.

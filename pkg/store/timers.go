@@ -23,7 +23,7 @@ type Timers interface {
 	// executedAt, last status and error. The payload of a done timer may be missing.
 	//
 	// PostgreSQL: by (shard, uuid), then the newest final row of timer_history by (shard, uuid). DynamoDB: GetItem,
-	// then a Query of the history table, newest first, limit 1.
+	// then a Query of the timer's history.
 	Get(ctx context.Context, now timer.Millis, ref Ref) (timer.Timer, error)
 
 	// List returns one page of a namespace's timers in an order that the engine chooses. A timer's position in this
@@ -227,8 +227,8 @@ type Positions interface {
 	// move.From, it answers ErrConflict and writes nothing. An operation that is refused (its Written.Err is set)
 	// affects neither the other operations nor the move. If there are no operations, only the position moves.
 	//
-	// PostgreSQL: UPDATE … WHERE position = from in the batch's transaction. DynamoDB does not implement this, because
-	// its transactions are too small.
+	// PostgreSQL: a conditional upsert of the position in the batch's transaction. DynamoDB does not implement this,
+	// because its transactions are too small.
 	WriteAt(ctx context.Context, now timer.Millis, ops []Op, move Move) ([]Written, error)
 
 	// Position returns the stored position of a topic's partition, or the zero value if none is stored.
