@@ -95,7 +95,7 @@ type Settings struct {
 	// DeadRetention is how long the final outcomes of dead timers stay in history, 1 minute to 365 days. A dead timer
 	// can be retried until then.
 	DeadRetention time.Duration
-	// Headers are sent with every callback. Headers of the timer replace them.
+	// Headers are sent with every callback. Headers of the timer override those with the same name.
 	Headers timer.Headers
 	// FinalStatuses are the 4xx answers that make a timer dead, in addition to 410.
 	FinalStatuses timer.StatusCodes

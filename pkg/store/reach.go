@@ -253,7 +253,7 @@ func anyAnswers[T any](items []T, errOf func(T) error) bool {
 }
 
 // errLost is the error of calls while the store is lost.
-var errLost = fmt.Errorf("%w: lost", ErrUnavailable)
+var errLost = fmt.Errorf("%w: it does not answer", ErrUnavailable)
 
 // call is a watched call of the store.
 type call[T any] struct {
