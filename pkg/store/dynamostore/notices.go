@@ -65,7 +65,8 @@ func readMark(it item) (marked, error) {
 	return m, read.err
 }
 
-// Unannounced implements store.Shards. It queries the bucket of each shard. If a bucket is empty, that is one request.
+// Unannounced implements store.Shards. It queries each bucket that the shards belong to. An empty bucket costs one
+// request.
 func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
 	if len(shards) == 0 {
 		return nil, nil

@@ -122,9 +122,10 @@ func (d *days) missing() (out []part) {
 	return out
 }
 
-// keepDays drops the parts whose days are over and creates parts for the coming days, as far ahead as the longest
-// retention of a namespace or ahead. A day is over when it is over by both the caller's clock and the database's: if
-// one clock is ahead, history must not be lost for everyone. It returns how many rows it dropped, and the first error.
+// keepDays drops the parts whose days are over and creates parts for the coming days, up to the longest retention of a
+// namespace, or up to ahead if that is longer. A day is over when it is over by both the caller's clock and the
+// database's: if one clock is ahead, history must not be lost for everyone. It returns how many rows it dropped, and
+// the first error.
 func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration, wait bool) (dropped int, err error) {
 	const op = "keep days of history"
 	if err := s.enter(ctx, op); err != nil {

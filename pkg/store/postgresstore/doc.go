@@ -1,8 +1,8 @@
 // Package postgresstore is the store in PostgreSQL, 15 or newer: the default of clusters, for any number of processes.
 //
 // It owns the schema, its migrations and every statement. It may import pkg/store, pkg/timer, pkg/shard, pgx and goose.
-// It reads no clock except the database's (Time, and the days of history), never generates a revision, never checks a
-// claim with a SELECT that does not lock, and translates every driver error.
+// It reads no clock except the database's (Time, and the days of history), never generates a revision, never checks the
+// claim of a write with a SELECT that does not lock, and translates every driver error.
 //
 // Statements process whole batches: columns are sent as arrays and unnested by the server. All statements are prepared
 // with generic plans that access every table through an index. Several statements sent in one exchange are one
