@@ -1,8 +1,8 @@
-// Package bus is the contract between the services and whatever carries their messages.
+// Package bus is the contract between the services and the message buses.
 //
-// It owns the verbs (Publish, Consume, Floor, Close), the three delivery modes, the topics and the
-// errors. It imports pkg/shard for partition numbers and nothing else of this module; it never
-// looks into a message's body.
+// It owns the operations (Publish, Consume, Floor, Ready, Close), the three delivery modes, the topics and the
+// errors. It imports pkg/shard for partition numbers and no other package of this module. It never parses a message's
+// body.
 //
-// Read bus.go first, then topic.go, then errors.go; bustest turns every comment here into a test.
+// Read bus.go first, then topic.go, then errors.go. The suite in bustest tests the statements of these comments.
 package bus

@@ -1,8 +1,8 @@
-// Package assign says which member of a group should own which partition.
+// Package assign computes which member of a group should own which partition.
 //
-// It owns one pure function; it imports the standard library only and never looks at a bus. Every
-// member computes the same answer from the same member list, so that no leader is needed: the lease
-// decides who owns, this only says who should ask.
+// It owns one pure function. It imports the standard library only and never accesses a bus. Every member computes the
+// same assignment from the same member list, so no leader is needed. The assignment only determines which member
+// tries to acquire a partition; the partition's lease decides which member owns it.
 package assign
 
 import (
@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// Owners returns the wanted owner of each partition: rendezvous hashing, so that few partitions move
-// when a member comes or goes, with a quota, so that no member is idle while another has two more.
-// The order of members does not matter and repetitions count once. The salt (topic and group) keeps
-// different groups from giving their extra partitions to the same member. No members: nil.
+// Owners returns the intended owner of each partition. It uses rendezvous hashing, so that few partitions move when a
+// member joins or leaves, with a quota, so that the partition counts of two members differ by at most one. The order
+// of members and repetitions in the list do not matter. The salt (topic and group) keeps different groups from giving
+// their extra partitions to the same member. Without members, Owners returns nil.
 func Owners(salt string, members []string, partitions int) []string {
 	members = slices.Clone(members)
 	slices.Sort(members)
@@ -44,8 +44,8 @@ func Owners(salt string, members []string, partitions int) []string {
 	return owners
 }
 
-// score mixes FNV's result once more: its last bytes alone barely reach the high bits, and the high
-// bits decide who is largest.
+// score applies a finalizer to the FNV hash: FNV's last input bytes barely affect the high bits, and the high bits
+// decide which score is the largest.
 func score(salt, member string, partition int) uint64 {
 	h := fnv.New64a()
 	var n [8]byte

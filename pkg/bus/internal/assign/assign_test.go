@@ -47,8 +47,8 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestFewPartitionsMove bounds what a joining member disturbs: its own share, and a few that the
-// quota pushes on.
+// TestFewPartitionsMove bounds how many partitions move when a member joins: its own share, and a few that the quota
+// moves.
 func TestFewPartitionsMove(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		before, after := assign.Owners("g", members(n), 256), assign.Owners("g", members(n+1), 256)

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/outage"
 )
 
-// Part is a part of a Consume that can fail by itself, by its name in logs and errors.
+// Part names a part of a Consume that can fail independently. Logs and errors contain the name.
 type Part string
 
 const (
@@ -22,16 +22,16 @@ const (
 	Commits Part = "commits"
 )
 
-// Partition is the sessions of one partition.
+// Partition returns the Part for the sessions of one partition.
 func Partition[N ~int | ~int32](n N) Part { return Part("partition " + strconv.Itoa(int(n))) }
 
 const (
-	// provenAfter is how long a session must last before the failures of those before it are forgotten. Where rights
-	// are missing or a message cannot be handled, every session opens and fails within milliseconds.
+	// provenAfter is how long a session must last before the failures of earlier sessions are forgotten. If
+	// permissions are missing or a message cannot be handled, every session opens and fails within milliseconds.
 	provenAfter = 3 * time.Second
-	// openWithin is how long a session may take to open before its Consume is not ready.
+	// openWithin is how long a session may take to open before its Consume is reported as not ready.
 	openWithin = 10 * time.Second
-	// maxPause bounds Backoff.
+	// maxPause is the upper bound of Backoff.
 	maxPause = 2 * time.Second
 )
 
@@ -40,7 +40,7 @@ var (
 	errNotOpen   = errors.New("the session is not open yet")
 )
 
-// Consumer is one Consume call. Its methods are safe for concurrent use.
+// Consumer is the health record of one Consume call. Its methods are safe for concurrent use.
 type Consumer struct {
 	registry *Registry
 	topic    bus.Topic
@@ -49,23 +49,23 @@ type Consumer struct {
 
 	mu     sync.Mutex
 	ended  bool
-	worked bool // there was a time without faults
+	worked bool // at some time there were no faults
 	faults map[Part]*fault
 }
 
-// fault is why a part does not work.
+// fault is the reason why a part does not work.
 type fault struct {
 	err      error
-	from     time.Time // Ready reports it from then on
-	failures int       // in a row; 0: it has not failed, it does not work yet
+	from     time.Time // Ready reports the fault from this time on
+	failures int       // consecutive; 0 means that the part has not failed but does not work yet
 	proof    *time.Timer
 }
 
-// Waiting says that a part does not work, without being a failure: it has to join, or its connection was lost, which is
+// Waiting records that a part does not work without having failed: it must join, or it lost its connection, which is
 // logged elsewhere.
 func (c *Consumer) Waiting(p Part, err error) { c.wait(p, err, 0) }
 
-// Opening says that a session is being opened.
+// Opening records that a session is being opened.
 func (c *Consumer) Opening(p Part) { c.wait(p, errNotOpen, openWithin) }
 
 func (c *Consumer) wait(p Part, err error, patience time.Duration) {
@@ -81,7 +81,7 @@ func (c *Consumer) wait(p Part, err error, patience time.Duration) {
 	c.faults[p] = f
 }
 
-// Failed says that a part has failed and will be tried again. It returns how often in a row it has failed.
+// Failed records that a part has failed and will be retried. It returns the number of consecutive failures.
 func (c *Consumer) Failed(p Part, err error) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +100,8 @@ func (c *Consumer) Failed(p Part, err error) int {
 	return f.failures
 }
 
-// Opened says that a session is open. After failures it counts as working once it has lasted, and otherwise after settle,
-// which is how long the bus may take to refuse what the session does first.
+// Opened records that a session is open. The part counts as working after settle, which is how long the bus may take
+// to reject the session's first request; after failures, at least provenAfter must pass.
 func (c *Consumer) Opened(p Part, settle time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,13 +119,13 @@ func (c *Consumer) Opened(p Part, settle time.Duration) {
 	f.proof = time.AfterFunc(settle, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.faults[p] == f && f.proof != nil { // not failed, cleared or ended since
+		if c.faults[p] == f && f.proof != nil { // no failure, clear or end since
 			c.clear(p)
 		}
 	})
 }
 
-// Works says that a part works, or is not this member's any more.
+// Works records that a part works, or that this member does not have it any more.
 func (c *Consumer) Works(p Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *Consumer) Works(p Part) {
 	}
 }
 
-// clear removes a part's fault; mu is held.
+// clear removes a part's fault. The caller must lock mu.
 func (c *Consumer) clear(p Part) {
 	if f := c.faults[p]; f != nil {
 		f.stop()
@@ -151,7 +151,7 @@ func (f *fault) stop() {
 	}
 }
 
-// End ends the record with its Consume.
+// End removes the record when its Consume ends.
 func (c *Consumer) End() {
 	c.registry.remove(c)
 	c.mu.Lock()
@@ -164,7 +164,7 @@ func (c *Consumer) End() {
 	c.outage.Stop()
 }
 
-// err is the fault of the first part that has one.
+// err returns the fault of the first part that has one.
 func (c *Consumer) err(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,8 @@ func (c *Consumer) err(now time.Time) error {
 	}
 }
 
-// Backoff is how long to wait after a number of failures in a row: base, then twice as long each time, up to 2 s.
+// Backoff returns the wait after a number of consecutive failures: base after the first, doubled with each further
+// failure, at most the larger of base and 2 s.
 func Backoff(base time.Duration, failures int) time.Duration {
 	return min(base<<min(max(failures-1, 0), 8), max(base, maxPause))
 }

@@ -28,13 +28,13 @@ func logger(to *bytes.Buffer) *slog.Logger {
 	}}))
 }
 
-// sleep lets timers that are due at its end run.
+// sleep also runs the timers that are due at its end.
 func sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// TestAnOutageIsOneLineAMinute: sixteen partitions fail every two seconds for three and a half minutes.
+// TestAnOutageIsOneLineAMinute simulates sixteen partitions that fail every two seconds for three and a half minutes.
 func TestAnOutageIsOneLineAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -91,7 +91,7 @@ func TestReadyNamesTheReason(t *testing.T) {
 		sleep(time.Second)
 		ready("")
 
-		// A partition that moves here, and takes its time.
+		// A partition moves to this member, and its session opens slowly.
 		c.Opening(health.Partition(4))
 		ready("")
 		sleep(10 * time.Second)
@@ -99,7 +99,7 @@ func TestReadyNamesTheReason(t *testing.T) {
 		c.Opened(health.Partition(4), 0)
 		ready("")
 
-		// Sessions that fail: only one that lasts is a success.
+		// A failed part counts as working only after a session that lasts.
 		for range 3 {
 			c.Failed(health.Partition(4), errDenied)
 			c.Failed(health.Member, errDenied)
@@ -110,11 +110,11 @@ func TestReadyNamesTheReason(t *testing.T) {
 			sleep(2 * time.Second)
 			ready("partition 4: denied")
 		}
-		c.Opened(health.Partition(4), 0) // of the same session
+		c.Opened(health.Partition(4), 0) // the same session
 		sleep(time.Second)
 		ready("")
 
-		// One that goes to another member does not count any more.
+		// The fault of a partition that moves to another member is removed.
 		c.Failed(health.Partition(4), errDenied)
 		c.Works(health.Partition(4))
 		ready("")

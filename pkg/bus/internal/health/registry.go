@@ -11,13 +11,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/outage"
 )
 
-// Registry holds the Consume calls that run on one handle. The zero value is ready to use.
+// Registry contains the running Consume calls of one handle. The zero value is ready to use.
 type Registry struct {
 	mu        sync.Mutex
 	consumers []*Consumer
 }
 
-// Begin registers a Consume call, which has not joined its group yet. The caller must call End.
+// Begin registers a Consume call that has not joined its group yet. The caller must call End.
 func (r *Registry) Begin(spec bus.Spec, log *slog.Logger) *Consumer {
 	c := &Consumer{
 		registry: r, topic: spec.Topic, group: spec.Group,
@@ -37,7 +37,7 @@ func (r *Registry) remove(c *Consumer) {
 	r.consumers = slices.DeleteFunc(r.consumers, func(o *Consumer) bool { return o == c })
 }
 
-// Ready returns why a Consume of the topic in the group makes no progress; nil if all of them do.
+// Ready returns why a Consume of the topic in the group makes no progress; nil if all of them make progress.
 func (r *Registry) Ready(topic bus.Topic, group string) error {
 	r.mu.Lock()
 	consumers := slices.Clone(r.consumers)

@@ -1,7 +1,5 @@
-// Package window turns acknowledgements that come in any order into commits that come in order
-// (rule I10).
+// Package window converts acknowledgements in any order into commits in order (rule I10).
 //
-// It owns the data structure and its lock. It imports the standard library only; it never does I/O,
-// never starts a goroutine and never looks at the clock: the engine that holds a Window reads
-// Committed and writes it down where its bus keeps such things.
+// It owns the data structure and its lock. It imports the standard library only; it does no I/O, starts no goroutine
+// and reads no clock. The engine that uses a Window reads Committed and stores it on its bus.
 package window

@@ -2,13 +2,13 @@ package window
 
 import "sync"
 
-// SpanFactor bounds how far a window reaches beyond its first unacknowledged entry: SpanFactor ×
-// limit. Without it one stuck delivery would let the window, and what a take-over repeats, grow for
-// as long as it is stuck.
+// SpanFactor bounds how far a window extends beyond its first unacknowledged entry: SpanFactor × limit entries.
+// Without it, the window and the number of messages repeated by a take-over would grow for as long as one delivery is
+// stuck.
 const SpanFactor = 16
 
-// Slot names one entry of a Window for Done. Slots are never used twice, so that an acknowledgement
-// from before a Restart cannot be taken for one of after it.
+// Slot identifies one entry of a Window in Done and Restart. Slots are never reused, so an acknowledgement from
+// before a Restart cannot be mistaken for one from after it.
 type Slot uint64
 
 // Window tracks the deliveries of one session. It is safe for concurrent use.
@@ -18,8 +18,8 @@ type Window struct {
 	maxBytes  int
 	entries   []entry // entries[0] is slot first
 	first     Slot
-	pending   int // entries not done
-	bytes     int // of the entries not done
+	pending   int // number of entries that are not done
+	bytes     int // size of the entries that are not done
 	committed int64
 	sealed    bool
 }
@@ -30,14 +30,16 @@ type entry struct {
 	done   bool
 }
 
-// New makes a window for at most limit unacknowledged entries, of about maxBytes, that follow the offset committed.
+// New creates a window for at most limit unacknowledged entries with about maxBytes bytes. committed is the offset
+// before the first entry.
 func New(limit, maxBytes int, committed int64) *Window {
 	return &Window{limit: limit, maxBytes: maxBytes, committed: committed}
 }
 
-// Push enters the next offset, which must be larger than all before it; offsets may leave gaps.
-// It reports false, and enters nothing, when the window has its number of entries or is sealed. The bytes only make
-// it Full: a message that has been read already is not read again for them.
+// Push adds the next offset, which must be larger than all before it; gaps between offsets are allowed. It adds
+// nothing and returns false if the window has limit unacknowledged entries, spans SpanFactor × limit entries, or is
+// sealed. A window at maxBytes is Full but still accepts an entry, so that a message that was already read need not
+// be read again.
 func (w *Window) Push(offset int64, size int) (Slot, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +52,7 @@ func (w *Window) Push(offset int64, size int) (Slot, bool) {
 	return w.first + Slot(len(w.entries)-1), true
 }
 
-// Full reports whether nothing more is to be read.
+// Full reports whether the engine should stop reading.
 func (w *Window) Full() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,17 +63,16 @@ func (w *Window) crowded() bool {
 	return w.pending >= w.limit || len(w.entries) >= SpanFactor*w.limit
 }
 
-// Pending counts the entries not yet done, and their bytes.
+// Pending returns the number of entries that are not done, and their bytes.
 func (w *Window) Pending() (entries, bytes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.pending, w.bytes
 }
 
-// Done marks an entry and reports whether the committed offset moved. For a slot that is done,
-// from before a Restart, or in a sealed window it does nothing: whether the window is sealed and
-// the mark itself are decided under one lock, so that no acknowledgement slips in after a revoke
-// has read the final offset.
+// Done marks an entry as done and reports whether the committed offset moved. It does nothing if the slot is done or
+// from before a Restart, or if the window is sealed. It checks the seal and sets the mark under one lock, so that no
+// acknowledgement can be added after a revoke has read the final offset.
 func (w *Window) Done(s Slot) (moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,14 +92,14 @@ func (w *Window) Done(s Slot) (moved bool) {
 	return n > 0
 }
 
-// drop removes the first n entries. Once the backing array is mostly behind the slice, append moves
-// what is left into a fresh one, so the memory stays proportional to the span.
+// drop removes the first n entries. When append has used up the backing array, it copies the remaining entries to a
+// new one, so memory stays proportional to the span.
 func (w *Window) drop(n int) {
 	w.entries = w.entries[n:]
 	w.first += Slot(n)
 }
 
-// find returns the entry of a slot that still counts; w.mu is held.
+// find returns the entry of a slot that is neither done nor void. The caller must lock mu.
 func (w *Window) find(s Slot) *entry {
 	if w.sealed || s < w.first || s-w.first >= Slot(len(w.entries)) {
 		return nil
@@ -119,8 +120,8 @@ func (w *Window) Committed() int64 {
 // Span is a run of offsets, both ends included.
 type Span struct{ First, Last int64 }
 
-// Progress tells how far the window is: the committed offset, and the runs of done entries beyond it,
-// in order. With seal it is final, as with Seal.
+// Progress returns the committed offset and the runs of done entries beyond it, in order. With seal it also seals the
+// window, like Seal.
 func (w *Window) Progress(seal bool) (committed int64, beyond []Span) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,10 +141,10 @@ func (w *Window) Progress(seal bool) (committed int64, beyond []Span) {
 	return w.committed, beyond
 }
 
-// Restart forgets every entry past the committed offset and returns that offset: deliveries go on
-// after it, and older slots are void. Entries done beyond a gap are forgotten too, since a restart
-// repeats them: order is worth more than a saved repetition. It is asked for by one entry, and does
-// nothing if that one does not count any more.
+// Restart removes every entry past the committed offset and returns that offset: deliveries continue after it, and
+// older slots are void. Restart also removes done entries beyond a gap, because the restart repeats them: order
+// matters more than an avoided repetition. It does nothing if the slot by is done or void, or if the window is
+// sealed.
 func (w *Window) Restart(by Slot) (after int64, restarted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -118,7 +118,7 @@ func TestRestartVoidsOlderSlots(t *testing.T) {
 	}
 }
 
-// TestNothingMovesAfterSeal has acknowledgements race with a revoke: whatever Seal returned is final.
+// TestNothingMovesAfterSeal runs acknowledgements concurrently with a revoke: the offset that Seal returns is final.
 func TestNothingMovesAfterSeal(t *testing.T) {
 	for range 200 {
 		w := window.New(64, 1<<30, 0)
@@ -145,7 +145,7 @@ func TestNothingMovesAfterSeal(t *testing.T) {
 	}
 }
 
-// FuzzWindow plays operations against a model that is too slow and too simple to be wrong.
+// FuzzWindow compares operations with a simple, slow model.
 func FuzzWindow(f *testing.F) {
 	f.Add(uint64(1), []byte{0, 0, 0, 1, 2, 1, 3, 0, 0, 1, 4})
 	for seed := range uint64(20) {
@@ -165,7 +165,7 @@ func FuzzWindow(f *testing.F) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		limit := 1 + int(seed%7)
 		w := window.New(limit, 1<<30, 0)
-		var model []entry // all ever pushed since the last restart
+		var model []entry // all entries pushed since the last restart
 		var void []window.Slot
 		offset, committed := int64(0), int64(0)
 		sealed := false
@@ -189,7 +189,7 @@ func FuzzWindow(f *testing.F) {
 					offset += 1 + int64(op>>6)
 					model = append(model, entry{slot: slot, offset: offset})
 				}
-			case 3, 4, 5, 6: // done, also of slots that are void or done
+			case 3, 4, 5, 6: // done, also for slots that are void or done
 				if len(void) > 0 && op%16 > 11 {
 					w.Done(void[random.IntN(len(void))])
 					break
