@@ -19,8 +19,8 @@ import (
 type crashes struct {
 	mu      sync.Mutex
 	crashed bool
-	end     int64        // of the queue before the crash
-	back    bus.Position // of an acknowledged message that the crash restored
+	end     int64        // end of the queue before the crash
+	back    bus.Position // position of an acknowledged message that the crash restored
 	taken   bool         // a message was published after the crash
 }
 

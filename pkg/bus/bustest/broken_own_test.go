@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 )
 
-// crooked leads topics of users' own astray; its functions, where set, replace what membus does right.
+// crooked breaks user topics: each non-nil function replaces a correct step of membus.
 type crooked struct {
 	*membus.Member
 	rename  func(m *membus.Member, topic bus.Topic) bus.Topic
@@ -60,7 +60,7 @@ func (c *crooked) MakeTopic(ctx context.Context, topic bus.Topic) error {
 
 func TestSuiteCatchesTopicsThatPublishMakes(t *testing.T) {
 	caught(t, crookedly(crooked{publish: func(m *membus.Member, topic bus.Topic, messages []bus.Message) []bus.Message {
-		_ = m.MakeTopic(t.Context(), topic) // a bad name is Publish's own to refuse
+		_ = m.MakeTopic(t.Context(), topic) // Publish itself must refuse a bad name
 		return messages
 	}}), "Own/NobodyMadeIt")
 }
@@ -103,7 +103,7 @@ func TestSuiteCatchesAUsersTopicTakenForTheQueue(t *testing.T) {
 }
 
 func TestSuiteCatchesAnotherClustersTopicTakenForAUsers(t *testing.T) {
-	// In memory it is a name like any other.
+	// In memory the name is valid.
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(m, m) }, "Own/AnotherClustersTopicIsRefused")
 }
 
@@ -132,7 +132,7 @@ func TestSuiteCatchesNamesThatAreChanged(t *testing.T) {
 	}}), "Own/BadNameIsRefused")
 }
 
-// silent claims to take what it has no topic for.
+// silent reports success for messages to user topics, which it does not have.
 type silent struct{ bus.Bus }
 
 func (s *silent) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
@@ -147,7 +147,7 @@ func TestSuiteCatchesOwnTopicsDroppedInSilence(t *testing.T) {
 		"Own/WithoutMakerIsRefused")
 }
 
-// greedy consumes topics of users' own in any mode, and tells their floor.
+// greedy consumes user topics in any mode, and returns a floor for them.
 type greedy struct{ *membus.Member }
 
 func (g *greedy) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// optimist answers Ready with a constant.
+// optimist returns a constant result from Ready.
 type optimist struct {
 	*membus.Member
 	err error
@@ -33,7 +33,7 @@ func TestSuiteCatchesABusThatIsNeverReady(t *testing.T) {
 	}, "Ready/OnlyWhileConsumingOrdered", "Ready/WithoutPartitionsOrdered", "Ready/WithoutPartitionsLive")
 }
 
-// hasty calls open again at a constant pace until it succeeds.
+// hasty calls open at a constant interval until it succeeds.
 type hasty struct{ *membus.Member }
 
 func (h *hasty) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 )
 
-// verdict is a bustest.T that remembers instead of failing.
+// verdict is a bustest.T that records failures instead of failing the test.
 type verdict struct {
 	ctx context.Context
 
@@ -52,7 +52,7 @@ func (v *verdict) Failed() bool {
 	return len(v.messages) > 0
 }
 
-// judge runs one check in a bubble and returns what it complained of.
+// judge runs one check in a bubble and returns its failure messages.
 func judge(t *testing.T, check func(bustest.T)) []string {
 	var v *verdict
 	synctest.Test(t, func(t *testing.T) {
@@ -70,8 +70,8 @@ func judge(t *testing.T, check func(bustest.T)) []string {
 	return v.messages
 }
 
-// caught requires that each of the named checks fails on the broken bus. The names matter: a bus
-// that is broken in one way and caught by chance elsewhere leaves a hole where it should be caught.
+// caught requires that each of the named checks fails on the broken bus. The names matter: if only an unrelated check
+// fails by chance, the check that should detect the fault does not work.
 func caught(t *testing.T, breakIt func(*membus.Member, *membus.Broker) bustest.Member, names ...string) {
 	t.Helper()
 	factory := func(_ bustest.T, partitions int) bustest.System {
@@ -127,7 +127,7 @@ func TestSuiteCatchesCommitBeforeAck(t *testing.T) {
 }
 
 func TestSuiteCatchesAckHonouredAfterRevoke(t *testing.T) {
-	// What is acknowledged late is hidden from whoever owns the partition next, as if committed.
+	// A late acknowledgement hides its message from the partition's next owner, as if it was committed.
 	var mu sync.Mutex
 	late := map[bus.Position]bool{}
 	caught(t, decorated(&brokenBus{
@@ -160,7 +160,7 @@ func TestSuiteCatchesAckHonouredAfterRevoke(t *testing.T) {
 }
 
 func TestSuiteCatchesTwoOwners(t *testing.T) {
-	// Each member in a group of its own owns everything.
+	// Each member has a separate group, so it owns every partition.
 	caught(t, specs(func(m *membus.Member, spec bus.Spec) bus.Spec {
 		if spec.Mode != bus.Queue {
 			spec.Group += m.String()
@@ -210,13 +210,13 @@ func TestSuiteCatchesMessagesSaidToBeTaken(t *testing.T) {
 
 func TestSuiteCatchesHandOverThatDoesNotAwaitClose(t *testing.T) {
 	caught(t, decorated(&brokenBus{closing: func(s *brokenSession, ctx context.Context, cause error) error {
-		go func() { _ = s.Session.Close(context.WithoutCancel(ctx), cause) }() // the bubble waits for it
+		go func() { _ = s.Session.Close(context.WithoutCancel(ctx), cause) }() // the bubble waits for the goroutine
 		return nil
 	}}), "Ordered/HandOverAwaitsClose", "Live/HandOverAwaitsClose", "Ordered/AckInCloseIsCommitted")
 }
 
 func TestSuiteCatchesKeysOutOfOrder(t *testing.T) {
-	// Pairs of deliveries change places.
+	// Consecutive deliveries are swapped in pairs.
 	caught(t, decorated(&brokenBus{deliver: func(s *brokenSession, ctx context.Context, d *bus.Delivery) error {
 		if s.swapped == nil {
 			s.swapped = d
@@ -288,7 +288,7 @@ func TestSuiteCatchesMessagesLargerThanTheBoundHeldBack(t *testing.T) {
 }
 
 func TestSuiteCatchesGapsThatAreNotReported(t *testing.T) {
-	caught(t, decorated(&brokenBus{}), // whose sessions are no GapSession
+	caught(t, decorated(&brokenBus{}), // its sessions do not implement GapSession
 		"Gap/RemovedMessagesAreReported", "Gap/SharesAddUp")
 }
 
@@ -312,7 +312,7 @@ func TestSuiteCatchesPrefixesThatMeet(t *testing.T) {
 		"Publish/PrefixesAreApart") // caught's Stranger is on the same bus
 }
 
-// allWaiting takes messages with a member for messages that wait.
+// allWaiting counts messages that a member has received as waiting.
 type allWaiting struct{ *membus.Member }
 
 func (b *allWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
@@ -323,7 +323,7 @@ func (b *allWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (
 	return floors, err
 }
 
-// noneWaiting does not count the messages that wait, and does not say so.
+// noneWaiting reports 0 waiting messages instead of WaitingUnknown.
 type noneWaiting struct{ *membus.Member }
 
 func (b *noneWaiting) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
@@ -338,7 +338,7 @@ func TestSuiteCatchesMessagesThatWaitAndAreNotCounted(t *testing.T) {
 	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member { return intact(&noneWaiting{m}, m) }, "Floor/WaitingCountsWhatNoMemberHasTaken")
 }
 
-// queueByPartition takes the queue that all partitions share for one of each partition.
+// queueByPartition reports the queue that all partitions share as a separate queue for each partition.
 type queueByPartition struct{ *membus.Member }
 
 func (b *queueByPartition) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {

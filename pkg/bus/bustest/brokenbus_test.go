@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// brokenBus decorates a member of membus; its functions, where set, replace what membus does right.
+// brokenBus decorates a member of membus; each non-nil function replaces a correct step of membus.
 type brokenBus struct {
 	*membus.Member
 	spec    func(m *membus.Member, spec bus.Spec) bus.Spec
@@ -21,7 +21,7 @@ type brokenBus struct {
 	ack     func(s *brokenSession, d *bus.Delivery)
 
 	mu   sync.Mutex
-	held []*bus.Delivery // everything ever handed out
+	held []*bus.Delivery // all deliveries of all sessions
 }
 
 // decorated makes each member a copy of the broken bus.
@@ -40,7 +40,7 @@ func specs(f func(*membus.Member, bus.Spec) bus.Spec) func(*membus.Member, *memb
 	return decorated(&brokenBus{spec: f})
 }
 
-// intact is a member whose bus may be broken, while what befalls it is membus's own.
+// intact returns a member with bus b, which may be broken, and membus's own crash and connection functions.
 func intact(b bus.Bus, m *membus.Member) bustest.Member {
 	return bustest.Member{
 		Bus: b, Crash: m.Crash, Isolate: m.Freeze, Heal: m.Thaw,
@@ -64,7 +64,7 @@ func (b *brokenBus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSes
 	})
 }
 
-// brokenSession stands between membus and the suite's session.
+// brokenSession decorates the suite's session.
 type brokenSession struct {
 	bus.Session
 	bus     *brokenBus
@@ -84,8 +84,8 @@ func (s *brokenSession) Deliver(ctx context.Context, d *bus.Delivery) error {
 		outer.Acker = brokenAcker{Acker: d.Acker, session: s, d: d}
 	}
 	if s.bus.deliver != nil {
-		// The function acknowledges the inner delivery, so both share an Acker that is not broken,
-		// unless acknowledging is what is broken.
+		// s.bus.deliver acknowledges the inner delivery. Both deliveries therefore share an intact Acker, unless the
+		// broken bus breaks acknowledgements.
 		return s.bus.deliver(s, ctx, &outer)
 	}
 	return s.Session.Deliver(ctx, &outer)
@@ -118,7 +118,7 @@ func (f *forgetful) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 	return f.Member.Publish(ctx, topic, bare...)
 }
 
-// boastful says of a call that failed that only what was too large was not taken.
+// boastful reports, after a failed call, that the bus has every message except those that are too large.
 type boastful struct{ *membus.Member }
 
 func (b *boastful) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
@@ -148,7 +148,7 @@ func (a *alarmist) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	})
 }
 
-// discarding makes room in a full topic by removing what it has.
+// discarding makes room in a full topic by removing the topic's messages.
 type discarding struct {
 	*membus.Member
 	broker *membus.Broker
@@ -163,7 +163,7 @@ func (d *discarding) Publish(ctx context.Context, topic bus.Topic, messages ...b
 	return positions, err
 }
 
-// filled refuses everything once it was full.
+// filled refuses every message after the topic was full once.
 type filled struct {
 	*membus.Member
 	full error

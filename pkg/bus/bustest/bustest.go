@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// T is what a check needs of *testing.T.
+// T is the part of *testing.T that a check uses.
 type T interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -20,8 +20,7 @@ type T interface {
 	Failed() bool
 }
 
-// Factory makes a fresh, empty bus with the given partition count. What it starts, it ends in
-// t.Cleanup.
+// Factory creates a fresh, empty bus with the given partition count. It stops everything it starts in t.Cleanup.
 type Factory func(t T, partitions int) System
 
 // System is one bus under test.
@@ -31,45 +30,45 @@ type System struct {
 	// Stranger connects a process to a bus of another prefix on the same server.
 	Stranger func(t T) Member
 
-	// OwnPrefix begins the names of users' own topics, so that checks on one server do not meet; what has it
-	// is the Factory's to remove.
+	// OwnPrefix is the prefix of the names of user topics. It keeps concurrent checks on one server apart. The
+	// Factory must remove the topics whose names have it.
 	OwnPrefix string
-	// StrangerTopics are names, on the server, of topics of the Stranger's cluster. Empty if the server has no names
-	// that two clusters could share, as in memory.
+	// StrangerTopics are names, on the server, of topics of the Stranger's cluster. It is empty if two clusters share
+	// no names on the server, as in memory.
 	StrangerTopics []string
 
-	// Remove removes what the topic's partition 0 has before a position, as its retention would.
+	// Remove removes the messages of the topic's partition 0 before a position, as retention would.
 	Remove func(t T, topic bus.Topic, before bus.Position)
 	// Small connects a process to an empty bus whose topic of commands has room for less than 1 MiB; nil if the
 	// engine cannot refuse messages.
 	Small func(t T) Member
 
-	// QueueByPartition says that the queue's partitions have offsets, floors and depths of their own.
-	// Otherwise it is one stream, and the floors of all partitions are alike.
+	// QueueByPartition is true if each partition of the queue has separate offsets, floors and depths. Otherwise the
+	// queue is one stream, and the floors of all partitions are equal.
 	QueueByPartition bool
-	// WaitingUnknown says that floors do not count the messages of the queue that no member has taken.
+	// WaitingUnknown is true if floors do not count the messages of the queue that no member has received.
 	WaitingUnknown bool
 
-	// LeaseTTL is how long a dead member's partitions stay with it at most.
+	// LeaseTTL is the longest time for which a dead member keeps its partitions.
 	LeaseTTL time.Duration
-	// Settle is how long a check watches that something does not happen.
+	// Settle is how long a check watches for an event that must not happen.
 	Settle time.Duration
-	// Patience is how long a check waits for what must happen, beyond the contract's own times.
+	// Patience is how long a check waits for a required event, in addition to the times that the contract allows.
 	Patience time.Duration
-	// Early is by how much a queue may undercut a delay, as seen by the consumer: its clock starts
-	// when the server sends, the suite's when the delivery arrives.
+	// Early is the largest difference by which a queue may appear to undercut a delay: the server's delay starts when
+	// it sends, the suite measures from the arrival of the delivery.
 	Early time.Duration
 }
 
-// Member is one process on the bus, and what may befall it.
+// Member is one process on the bus, with functions that inject faults.
 type Member struct {
 	Bus bus.Bus
-	// Crash ends the process without Close: nothing it does afterwards reaches the bus.
+	// Crash ends the process without Close: its later calls have no effect on the bus.
 	Crash func()
-	// Isolate cuts the process off, without its knowing if the bus can hide it, until Heal.
+	// Isolate disconnects the process until Heal. If the engine can do so, the process does not notice it.
 	Isolate func()
 	Heal    func()
-	// Break drops the connection; it comes back by itself.
+	// Break drops the connection; it is restored without a call.
 	Break func()
 }
 
@@ -79,14 +78,14 @@ type CrashFactory func(t T, partitions int) CrashSystem
 // CrashSystem is a bus under test on a server that no other check uses at the same time.
 type CrashSystem struct {
 	System
-	// Remember records what the server has stored.
+	// Remember records the server's stored state.
 	Remember func()
 	// Crash kills the server and starts it again. The server then has lost as many of the messages and
 	// acknowledgements since Remember as the engine can lose in a crash. Members keep running and reconnect.
 	Crash func()
 }
 
-// Options says how to run the suite.
+// Options configures a run of the suite.
 type Options struct {
 	// Bubble runs each check in a testing/synctest bubble, for buses that need no real time.
 	Bubble bool
@@ -94,7 +93,7 @@ type Options struct {
 	Exclude map[string]string
 }
 
-// Run runs every check on a fresh bus each.
+// Run runs every check, each on a fresh bus.
 func Run(t *testing.T, opts Options, factory Factory) {
 	t.Helper()
 	for name := range opts.Exclude {
@@ -148,7 +147,7 @@ func exists(name string) bool {
 // Check is one clause of the contract.
 type Check struct {
 	Name string
-	// Partitions of the bus that the check wants.
+	// Partitions is the partition count of the bus under test.
 	Partitions int
 	check      func(w *world)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// paddedSize is about the size of a padded message.
+// paddedSize is the approximate size of a padded message in bytes.
 const paddedSize = 40 << 10
 
-// largeBehindSmall has room for a large message, which small ones before it do not take.
+// largeBehindSmall publishes small messages and then a large one, which still fits within the bounds.
 func largeBehindSmall(w *world, spec bus.Spec) {
 	spec.MaxInFlight = 10
 	m := w.join()
@@ -34,8 +34,8 @@ func (m *member) publishPadded(topic bus.Topic, bodies ...string) {
 	}
 }
 
-// bytesSaturate has room for two and a half messages. Whether the third, which passes the bound, is delivered is the
-// engine's choice.
+// bytesSaturate has room for two and a half messages. The engine may or may not deliver the third message, which
+// passes the bound.
 func bytesSaturate(w *world, spec bus.Spec) {
 	spec.MaxBytes = 5 * paddedSize / 2
 	m := w.join()

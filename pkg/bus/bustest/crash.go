@@ -14,7 +14,7 @@ import (
 // CrashCheck is one clause of the contract about crashes of the bus's server.
 type CrashCheck struct {
 	Name string
-	// Partitions of the bus that the check wants.
+	// Partitions is the partition count of the bus under test.
 	Partitions int
 	check      func(w *world, sys *CrashSystem)
 }
@@ -54,9 +54,9 @@ func (m *member) consumeManually(spec bus.Spec) manualConsumer {
 	return manualConsumer{c, &acks}
 }
 
-// crash crashes the server after it has lost messages and restored acknowledged ones. Messages 1 to 4, in partition 0,
-// were published before Remember and acknowledged after it, except those in held. Messages 5 and 6, in partition 1,
-// were published and acknowledged after Remember.
+// crash crashes the server after it has lost messages and restored acknowledged ones. Messages 1 to 4, in partition
+// 0, were published before Remember and acknowledged after it, except those in held. Messages 5 and 6, in partition
+// 1, were published and acknowledged after Remember.
 func (w *world) crash(sys *CrashSystem, m *member, c manualConsumer, held ...string) {
 	w.Helper()
 	acked := slices.DeleteFunc(numbers(1, 4), func(body string) bool { return slices.Contains(held, body) })
@@ -154,7 +154,7 @@ func crashTaken(w *world, sys *CrashSystem) {
 	c := m.consumeManually(queue)
 	w.crash(sys, m, c, "2")
 	c.acks.Store(true)
-	// More than were lost, so that the end passes their offsets.
+	// Publish more messages than the crash lost, so that the end passes their offsets.
 	for _, body := range numbers(11, 20) {
 		other.publishAgain(bus.Due, 0, body)
 	}

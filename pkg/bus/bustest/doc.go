@@ -1,12 +1,10 @@
-// Package bustest is the conformance suite of pkg/bus: each sentence of the contract's comments is a
-// check here, and every engine must pass all of them.
+// Package bustest is the conformance suite of pkg/bus. It has a check for each statement in the contract's comments,
+// and every engine must pass all of them.
 //
-// It owns the checks and the recorder they look at. It imports pkg/bus and pkg/shard; it never
-// imports an engine: an engine's test hands it a Factory. The checks run against the small interface
-// T rather than *testing.T, so that broken_test.go can run them on buses that must fail and see that
-// they do. A check that no broken bus fails deserves suspicion.
+// It owns the checks and the recorder that they read. It imports pkg/bus and pkg/shard; it never imports an engine:
+// the engine's test passes a Factory. Checks use the small interface T instead of *testing.T, so that broken_test.go
+// can run them on broken buses and verify that they fail. A check that fails on no broken bus may detect nothing.
 //
-// Read bustest.go first (what an engine gives), then world.go (what a check sees), then the checks:
-// publish.go, ordered.go, bytes.go, gap.go, ownership.go, live.go, queue.go, floor.go, lifecycle.go, ready.go, own.go,
-// crash.go.
+// Read bustest.go first (the interface to the engine), then world.go (the recorder), then the checks: publish.go,
+// ordered.go, bytes.go, gap.go, ownership.go, live.go, queue.go, floor.go, lifecycle.go, ready.go, own.go, crash.go.
 package bustest

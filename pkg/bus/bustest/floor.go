@@ -57,7 +57,7 @@ func floorQueue(w *world) {
 	for i, body := range numbers(1, 4) {
 		at = append(at, m.publish(bus.Due, shard.Partition(i%2), body)[0])
 	}
-	// check waits until the floors show that exactly these, counted from 1, are left, in order.
+	// check waits until the floors show that exactly these messages, counted from 1, are unacknowledged.
 	check := func(left ...int) {
 		w.Helper()
 		for p := range shard.Partition(2) {
@@ -67,7 +67,7 @@ func floorQueue(w *world) {
 			}
 			var floor *bus.Position
 			if len(counted) > 0 {
-				// Positions of different partitions do not compare; in one stream the offset is what counts.
+				// Positions of different partitions are not comparable; in one stream only the offset matters.
 				first := at[counted[0]-1]
 				first.Partition = p
 				floor = &first
@@ -99,7 +99,7 @@ func floorQueue(w *world) {
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
 }
 
-// floorWaiting lets a member take three of five messages.
+// floorWaiting has a member receive three of five messages.
 func floorWaiting(w *world) {
 	m := w.join()
 	for _, body := range numbers(1, 5) {
@@ -136,13 +136,14 @@ func floorWaiting(w *world) {
 	c.ack("1")
 	c.ack("2")
 	c.expectAll("1", "2", "3", "4", "5")
-	await(0) // a member has the rest
+	await(0) // a member has received the other two messages
 	c.ack("3")
 	c.ack("4")
 	c.ack("5")
 }
 
-// floorQueues publishes six messages to three partitions: each is counted by one queue, the same for all of its partitions.
+// floorQueues publishes six messages to three partitions. Exactly one queue must count each message, and all
+// partitions of a queue must report the same depth.
 func floorQueues(w *world) {
 	m := w.join()
 	m.publish(bus.Due, 0, "1")

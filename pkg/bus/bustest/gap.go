@@ -35,7 +35,7 @@ func gapReported(w *world) {
 	if len(gaps) != 1 || gaps[0] != (bus.Gap{After: at[3], First: at[7], Messages: 3}) {
 		w.Fatalf("the reported gaps are %+v, want one of 3 messages after %+v up to %+v", gaps, at[3], at[7])
 	}
-	// Nothing was acknowledged, but the gap is not reported again.
+	// No message was acknowledged, but the gap is not reported again.
 	m.awaitFloor(bus.Commands, ordered.Group, 0, &at[7], 3)
 	c.stop()
 	c = m.consume(ordered, behaviour{ack: true})
@@ -57,7 +57,7 @@ func gapOfAcknowledged(w *world) {
 	w.never("a gap is reported", func() bool { return len(c.gaps) > 0 })
 }
 
-// gapShares loses messages of one partition only, after all partitions have been read.
+// gapShares removes messages of one partition only, after all partitions have been read.
 func gapShares(w *world) {
 	m := w.join()
 	c := m.consume(ordered, behaviour{ack: true})
@@ -81,7 +81,7 @@ func gapShares(w *world) {
 		}
 		return n
 	}
-	// Where partitions share a sequence, the first messages of later partitions may count as lost.
+	// If partitions share a sequence, the first messages of later partitions may count as lost.
 	w.await("9 to 12 messages are reported as lost", func() bool { return lost() >= 9 })
 	w.never("more messages are reported as lost than were published", func() bool { return lost() > 12 })
 }

@@ -93,7 +93,7 @@ func closeEndsConsume(w *world) {
 			}
 		}
 	}
-	// Closed in good order, so the next owner need not wait for a lease.
+	// The member closed gracefully, so the next owner need not wait until a lease expires.
 	next := w.join().consume(ordered, behaviour{})
 	next.awaitOpen(2)
 }

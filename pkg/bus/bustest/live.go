@@ -19,8 +19,7 @@ func liveChecks() []Check {
 
 func liveNoGap(w *world) {
 	publisher, owner := w.join(), w.join()
-	// A hint published once open has been called may be about a row that the owner's read in open
-	// does not see any more.
+	// A hint published after the call of open may refer to a row that the owner's read in open has missed.
 	c := owner.consume(live, behaviour{open: func(_ context.Context, p shard.Partition) error {
 		publisher.publish(bus.Shards, p, "during open")
 		return nil

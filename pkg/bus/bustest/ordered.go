@@ -233,8 +233,8 @@ func orderedGroups(w *world) {
 	}
 }
 
-// orderedTakeOverOrder is why an engine must not lean on redelivery by timeout: what the dead owner
-// held comes before what it never saw.
+// orderedTakeOverOrder verifies that the next owner gets the dead owner's unacknowledged deliveries before later
+// messages. An engine that relies on redelivery by timeout cannot ensure this.
 func orderedTakeOverOrder(w *world) {
 	first, second := w.join(), w.join()
 	spec := ordered

@@ -31,11 +31,10 @@ func ownChecks() []Check {
 	}
 }
 
-// ownTopic is a topic of a user's own that no other check uses.
+// ownTopic returns a user topic that no other check uses.
 func (w *world) ownTopic(name string) bus.Topic { return bus.Own(w.sys.OwnPrefix + name) }
 
-// made makes a topic. A bus that cannot has nothing that the check could look at: ownNoMaker says what is
-// wanted of it.
+// made creates a topic. It returns false on a bus that cannot create topics; ownNoMaker checks such a bus.
 func (m *member) made(topic bus.Topic) bool {
 	m.w.Helper()
 	maker, ok := m.Bus.(bus.TopicMaker)
@@ -53,13 +52,13 @@ func ownSpec(topic bus.Topic) bus.Spec {
 	return bus.Spec{Topic: topic, Group: "readers", Mode: bus.Ordered}
 }
 
-// refusal calls Publish and Consume, and returns their errors by what was called.
+// refusal calls Publish and Consume, and returns their errors by the name of the call.
 func (m *member) refusal(topic bus.Topic) map[string]error {
 	m.w.Helper()
 	_, published := m.Bus.Publish(m.w.Context(), topic, bus.Message{Body: []byte("1")})
 	ctx, cancel := context.WithTimeout(m.w.Context(), m.w.sys.Patience)
 	defer cancel()
-	// Where the topic is there after all, Consume ends at its first session, without an error.
+	// If the topic unexpectedly exists, Consume ends at its first session, without an error.
 	consumed := m.Bus.Consume(ctx, ownSpec(topic), func(context.Context, shard.Partition) (bus.Session, error) {
 		cancel()
 		return nil, errTest
@@ -85,7 +84,7 @@ func ownMissing(w *world) {
 		return
 	}
 	topic := w.ownTopic("missing")
-	for range 2 { // the second time nothing has been made by the first
+	for range 2 { // the first round must not have created the topic
 		for call, err := range m.refusal(topic) {
 			if !errors.Is(err, bus.ErrNoTopic) || !errors.Is(err, bus.ErrUnavailable) {
 				w.Errorf("%s without the topic gave %v, want ErrNoTopic and ErrUnavailable", call, err)
@@ -124,7 +123,7 @@ func ownKeys(w *world) {
 	for i := range rounds {
 		var batch []bus.Message
 		for n, key := range keys {
-			// The partition is the bus's to choose: whatever stands here is ignored.
+			// The bus chooses the partition and ignores this one.
 			batch = append(batch, bus.Message{Partition: shard.Partition(i*7 + n - 1), Key: key, Body: []byte(fmt.Sprint(key, i))})
 		}
 		positions, err := m.Bus.Publish(w.Context(), topic, batch...)
@@ -244,14 +243,14 @@ func ownPrefixes(w *world) {
 	}
 	m.publish(topic, 0, "1")
 	stranger.publish(topic, 0, "2")
-	// Groups of one name are two: each cluster's gets everything.
+	// The clusters' groups have the same name but are different groups: each group gets every message.
 	m.consume(ownSpec(topic), behaviour{ack: true}).expect("1", "2")
 	stranger.consume(ownSpec(topic), behaviour{ack: true}).expect("1", "2")
 }
 
 func ownNamedDue(w *world) {
 	m := w.join()
-	own := bus.Own(string(bus.Due)) // no prefix of the check's before it: other checks and runs may use it
+	own := bus.Own(string(bus.Due)) // without OwnPrefix: other checks and runs may use the topic
 	if !m.made(own) {
 		return
 	}
@@ -266,14 +265,14 @@ func ownNamedDue(w *world) {
 	w.never("the queue's message is in it", func() bool { return c.delivery("queued", 1) != nil })
 }
 
-// ownStrangers: what is internal to another cluster, and its commands, are protected by its own rules.
+// ownStrangers verifies that the internal topics and the commands of another cluster cannot be used as user topics.
 func ownStrangers(w *world) {
 	m := w.join()
 	maker, ok := m.Bus.(bus.TopicMaker)
 	if !ok {
 		return
 	}
-	w.adopt(w.sys.Stranger(w.T)) // its topics exist
+	w.adopt(w.sys.Stranger(w.T)) // creates the other cluster's topics
 	for _, name := range w.sys.StrangerTopics {
 		errs := m.refusal(bus.Own(name))
 		errs["MakeTopic"] = maker.MakeTopic(w.Context(), bus.Own(name))

@@ -37,8 +37,8 @@ func ownershipChecks() []Check {
 	return checks
 }
 
-// disjoint fails the check if two sessions of one partition were open at once. Sessions that were
-// lost do not count from then on: nobody can wait for them.
+// disjoint fails the check if two sessions of one partition were open at the same time. Lost sessions do not count,
+// because a new owner cannot wait for them.
 func disjoint(w *world, consumers ...*consumer) {
 	w.Helper()
 	w.mu.Lock()
@@ -59,7 +59,8 @@ func disjoint(w *world, consumers ...*consumer) {
 	}
 }
 
-// awaitSplit waits until the consumers own all partitions, each once and each its share.
+// awaitSplit waits until the consumers own all partitions, each partition has one owner, and each consumer has its
+// share.
 func awaitSplit(w *world, partitions int, consumers ...*consumer) {
 	w.Helper()
 	w.awaitWithin(2*w.sys.LeaseTTL, fmt.Sprintf("%d partitions are shared by %d members", partitions, len(consumers)), func() bool {
@@ -132,7 +133,7 @@ func returnOnLeave(w *world, spec bus.Spec) {
 	disjoint(w, a, b)
 }
 
-// gate makes a close that waits until released, at the latest at the check's end.
+// gate returns a close function that waits until release is called, at the latest until the end of the check.
 func gate(w *world) (release func(), wait func(context.Context, shard.Partition, error)) {
 	open := make(chan struct{})
 	release = sync.OnceFunc(func() { close(open) })
@@ -189,7 +190,7 @@ func openFailure(w *world, spec bus.Spec) {
 	w.awaitWithin(3*w.sys.LeaseTTL, "the third open succeeds", func() bool { return len(c.owns()) == 1 })
 }
 
-// openBacksOff counts calls of open. Pauses that start at 100 ms and double allow six within three seconds.
+// openBacksOff counts calls of open. Backoffs that start at 100 ms and double allow six calls within three seconds.
 func openBacksOff(w *world, spec bus.Spec) {
 	var calls atomic.Int64
 	w.join().consume(spec, behaviour{open: func(context.Context, shard.Partition) error {
@@ -229,7 +230,7 @@ func reconnect(w *world, spec bus.Spec) {
 	c.awaitOpen(2)
 	m.Break()
 	publisher.publish(bus.Commands, 0, "while broken")
-	// Whether or not the sessions survived, the member must work again as if nothing had happened.
+	// Whether or not the sessions survived, the member must work again as before.
 	w.poll("the member publishes again", func() error {
 		_, err := m.Bus.Publish(w.Context(), bus.Commands, bus.Message{Partition: 1, Body: []byte("after")})
 		return err

@@ -28,7 +28,7 @@ func publishChecks() []Check {
 	}
 }
 
-// specOf is the mode that fits the topic.
+// specOf returns the spec whose mode matches the topic.
 func specOf(topic bus.Topic) bus.Spec {
 	switch topic.Kind() {
 	case bus.KindHints:
@@ -249,7 +249,7 @@ func publishPrefixes(w *world) {
 	for _, topic := range []bus.Topic{bus.Commands, bus.Shards, bus.Due} {
 		ours[topic] = m.consume(specOf(topic), behaviour{ack: true})
 		theirs[topic] = stranger.consume(specOf(topic), behaviour{ack: true})
-		// Both own the partition: they do not share it.
+		// Both own the partition, because they are in different clusters.
 		ours[topic].awaitOpen(1)
 		w.await("the stranger owns partition 0", func() bool { return len(theirs[topic].owns()) > 0 })
 		m.publish(topic, 0, "ours")

@@ -39,7 +39,8 @@ func queueChecks() []Check {
 func queueShared(w *world) {
 	one, two := w.join(), w.join()
 	a, b := one.consume(queue, behaviour{ack: true}), two.consume(queue, behaviour{ack: true})
-	// A bus without delivery counts may count what was on its way when the second member came as delivered before.
+	// A bus without delivery counts may count messages that were in transit when the second member joined as
+	// delivered before.
 	w.await("both members are there", func() bool { return len(a.owns()) > 0 && len(b.owns()) > 0 })
 	for p := range 4 {
 		one.publish(bus.Due, shard.Partition(p), numbers(p*25+1, p*25+25)...)
@@ -277,7 +278,7 @@ func queueWindowOverPartitions(w *world) {
 	}
 }
 
-// queueHeldPartition holds messages of one partition unacknowledged, fewer than may be in flight.
+// queueHeldPartition leaves messages of one partition unacknowledged, fewer than may be in flight.
 func queueHeldPartition(w *world) {
 	m := w.join()
 	spec := queue

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// recovery is how long a member may take to be ready once nothing fails any more: the pause before its next try, and how
-// long a session must last after failures.
+// recovery is how long a member may take to become ready after the last failure: the backoff before its next attempt,
+// and how long a session must last after failures.
 const recovery = 6 * time.Second
 
 func readyChecks() []Check {
@@ -34,10 +34,10 @@ func readyChecks() []Check {
 	return append(checks, Check{"Ready/NotWhileDeliverFails", 1, readyDeliverFails})
 }
 
-// isReady is nil if Ready says so, for poll and always.
+// isReady returns the error of Ready, for poll and always.
 func (m *member) isReady(spec bus.Spec) error { return m.Bus.Ready(spec.Topic, spec.Group) }
 
-// isNotReady wants an error of the kinds that the contract names.
+// isNotReady requires an error of the kinds that the contract names.
 func (m *member) isNotReady(spec bus.Spec, kinds ...error) error {
 	err := m.isReady(spec)
 	if err == nil {

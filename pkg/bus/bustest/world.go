@@ -18,7 +18,7 @@ var (
 	queue   = bus.Spec{Topic: bus.Due, Group: "dispatcher", Mode: bus.Queue}
 )
 
-// world is what one check sees: the bus, and everything that happened on it in one order.
+// world is the recorder of one check: the bus, and all events on it in one order.
 type world struct {
 	T
 	sys System
@@ -42,7 +42,7 @@ func (w *world) note(change func(at int)) {
 	w.changed = make(chan struct{})
 }
 
-// holds waits up to d for cond, which is asked under the world's lock at every event.
+// holds waits up to d until cond is true. It evaluates cond under w.mu after every event.
 func (w *world) holds(d time.Duration, cond func() bool) bool {
 	timeout := time.NewTimer(d)
 	defer timeout.Stop()
@@ -61,13 +61,13 @@ func (w *world) holds(d time.Duration, cond func() bool) bool {
 	}
 }
 
-// await fails the check unless cond comes to hold within Patience.
+// await fails the check unless cond becomes true within Patience.
 func (w *world) await(what string, cond func() bool) {
 	w.Helper()
 	w.awaitWithin(0, what, cond)
 }
 
-// awaitWithin is await for what the contract lets take extra time.
+// awaitWithin is await with the extra time that the contract allows.
 func (w *world) awaitWithin(extra time.Duration, what string, cond func() bool) {
 	w.Helper()
 	if !w.holds(extra+w.sys.Patience, cond) {
@@ -75,7 +75,7 @@ func (w *world) awaitWithin(extra time.Duration, what string, cond func() bool) 
 	}
 }
 
-// never fails the check if cond comes to hold within Settle.
+// never fails the check if cond becomes true within Settle.
 func (w *world) never(what string, cond func() bool) {
 	w.Helper()
 	if w.holds(w.sys.Settle, cond) {
@@ -83,13 +83,13 @@ func (w *world) never(what string, cond func() bool) {
 	}
 }
 
-// poll is await for a condition that no event announces, such as a floor.
+// poll is await for a condition that no event signals, such as a floor.
 func (w *world) poll(what string, cond func() error) {
 	w.Helper()
 	w.pollWithin(0, what, cond)
 }
 
-// pollWithin is poll for what the contract lets take extra time.
+// pollWithin is poll with the extra time that the contract allows.
 func (w *world) pollWithin(extra time.Duration, what string, cond func() error) {
 	w.Helper()
 	deadline := time.Now().Add(extra + w.sys.Patience)
@@ -135,7 +135,8 @@ func (w *world) adopt(m Member) *member {
 	return &member{Member: m, w: w}
 }
 
-// publish sends one message for each body to the partition, keyed by it, and returns the positions.
+// publish sends one message for each body to the partition, with a key derived from the partition, and returns the
+// positions.
 func (m *member) publish(topic bus.Topic, p shard.Partition, bodies ...string) []bus.Position {
 	m.w.Helper()
 	messages := make([]bus.Message, len(bodies))
@@ -152,15 +153,15 @@ func (m *member) publish(topic bus.Topic, p shard.Partition, bodies ...string) [
 	return positions
 }
 
-// behaviour is what a consumer under test does; nil functions do nothing.
+// behaviour defines what a consumer under test does; nil functions do nothing.
 type behaviour struct {
-	ack     bool // acknowledge each delivery at once
+	ack     bool // acknowledge each delivery immediately
 	open    func(ctx context.Context, p shard.Partition) error
 	deliver func(ctx context.Context, d *bus.Delivery) error
 	close   func(ctx context.Context, p shard.Partition, cause error)
 }
 
-// consumer is one Consume call and what it saw.
+// consumer is one Consume call and its recorded events.
 type consumer struct {
 	w      *world
 	spec   bus.Spec
@@ -171,12 +172,12 @@ type consumer struct {
 	sessions []*session
 	all      []*bus.Delivery
 	gaps     []bus.Gap
-	times    []time.Time // of arrival, as all
+	times    []time.Time // arrival times of all
 	returned bool
 	err      error
 }
 
-// session is one assignment; times are the world's clock, 0 for not yet.
+// session is one assignment. Times are values of the world's clock; 0 means not yet.
 type session struct {
 	c         *consumer
 	p         shard.Partition
@@ -185,11 +186,11 @@ type session struct {
 	closingAt int // Close was called
 	closedAt  int // Close returned
 	cause     error
-	ctxCause  error // the session's ctx, as seen by Close
+	ctxCause  error // the cause of the session's ctx when Close was called
 	got       []*bus.Delivery
 }
 
-// consume starts a Consume; it is stopped at the check's end if not before.
+// consume starts a Consume and stops it at the end of the check, if it still runs.
 func (m *member) consume(spec bus.Spec, does behaviour) *consumer {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &consumer{w: m.w, spec: spec, does: does, cancel: cancel}
@@ -206,7 +207,7 @@ func (m *member) consume(spec bus.Spec, does behaviour) *consumer {
 	return c
 }
 
-// stop ends the Consume in good order and waits for it.
+// stop ends the Consume gracefully and waits until it has returned.
 func (c *consumer) stop() {
 	c.w.Helper()
 	c.cancel()
@@ -259,9 +260,9 @@ func (s *session) Close(ctx context.Context, cause error) error {
 	return nil
 }
 
-// The functions below are called in conditions, under w.mu, unless they say otherwise.
+// The functions below are called in conditions, under w.mu, unless their comments state otherwise.
 
-// bodies lists what the consumer got, in order.
+// bodies lists the bodies of the consumer's deliveries, in order.
 func (c *consumer) bodies() string { return join(c.all) }
 
 func join(all []*bus.Delivery) string {
@@ -284,7 +285,7 @@ func (c *consumer) owns() []shard.Partition {
 	return owned
 }
 
-// delivery finds the n-th delivery of a body, counted from 1; nil if there is none.
+// delivery returns the n-th delivery of a body, counted from 1; nil if there is none.
 func (c *consumer) delivery(body string, n int) *bus.Delivery {
 	for _, d := range c.all {
 		if string(d.Body) == body {
@@ -296,7 +297,7 @@ func (c *consumer) delivery(body string, n int) *bus.Delivery {
 	return nil
 }
 
-// arrived tells when the n-th delivery of a body came.
+// arrived returns when the n-th delivery of a body arrived.
 func (c *consumer) arrived(body string, n int) time.Time {
 	for i, d := range c.all {
 		if string(d.Body) == body {
@@ -308,7 +309,7 @@ func (c *consumer) arrived(body string, n int) time.Time {
 	return time.Time{}
 }
 
-// expect waits until the consumer has got exactly these bodies in this order. It takes w.mu itself.
+// expect waits until the consumer's deliveries have exactly these bodies in this order. It locks w.mu itself.
 func (c *consumer) expect(bodies ...string) {
 	c.w.Helper()
 	c.expectWithin(0, bodies...)
@@ -329,8 +330,8 @@ func (c *consumer) expectWithin(extra time.Duration, bodies ...string) {
 	}
 }
 
-// expectAll waits until the consumer has got exactly these bodies, in any order: what is published to
-// different partitions may overtake each other. It takes w.mu itself.
+// expectAll waits until the consumer's deliveries have exactly these bodies, in any order, because messages of
+// different partitions may overtake each other. It locks w.mu itself.
 func (c *consumer) expectAll(bodies ...string) {
 	c.w.Helper()
 	slices.Sort(bodies)
@@ -345,7 +346,7 @@ func (c *consumer) expectAll(bodies ...string) {
 	}
 }
 
-// ack acknowledges the last delivery of each body. It takes w.mu itself.
+// ack acknowledges the last delivery of each body. It locks w.mu itself.
 func (c *consumer) ack(bodies ...string) {
 	c.w.Helper()
 	for _, d := range c.last(bodies...) {
@@ -353,7 +354,7 @@ func (c *consumer) ack(bodies ...string) {
 	}
 }
 
-// last returns the last delivery of each body. It takes w.mu itself.
+// last returns the last delivery of each body. It locks w.mu itself.
 func (c *consumer) last(bodies ...string) []*bus.Delivery {
 	c.w.Helper()
 	c.w.mu.Lock()
@@ -372,21 +373,21 @@ func (c *consumer) last(bodies ...string) []*bus.Delivery {
 	return found
 }
 
-// causeOf tells why the consumer's n-th session was closed, counted from 0. It takes w.mu itself.
+// causeOf returns the cause of Close of the consumer's n-th session, counted from 0. It locks w.mu itself.
 func (c *consumer) causeOf(n int) error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	return c.sessions[n].cause
 }
 
-// awaitOpen waits until the consumer owns so many partitions.
+// awaitOpen waits until the consumer owns n partitions.
 func (c *consumer) awaitOpen(n int) {
 	c.w.Helper()
 	c.w.awaitWithin(c.w.sys.LeaseTTL, fmt.Sprintf("%d sessions of %s are open", n, c.spec.Topic),
 		func() bool { return len(c.owns()) == n })
 }
 
-// numbers makes bodies from..to.
+// numbers returns the bodies from..to.
 func numbers(from, to int) []string {
 	var n []string
 	for i := from; i <= to; i++ {
@@ -395,7 +396,7 @@ func numbers(from, to int) []string {
 	return n
 }
 
-// floor asks for one partition's floor.
+// floor returns one partition's floor.
 func (m *member) floor(topic bus.Topic, group string, p shard.Partition) bus.Floor {
 	m.w.Helper()
 	floors, err := m.Bus.Floor(m.w.Context(), topic, group)
@@ -408,7 +409,7 @@ func (m *member) floor(topic bus.Topic, group string, p shard.Partition) bus.Flo
 	return floors[p]
 }
 
-// awaitFloor waits until a floor's Floor and Depth are these; a nil position stands for End.
+// awaitFloor waits until a floor's Floor and Depth have these values; a nil position means End.
 func (m *member) awaitFloor(topic bus.Topic, group string, p shard.Partition, at *bus.Position, depth int) {
 	m.w.Helper()
 	m.w.poll(fmt.Sprintf("the floor of %s partition %d", topic, p), func() error {
