@@ -203,7 +203,7 @@ type Session interface {
 	// Close ends the session. With cause ErrRevoked or ErrStopping, the bus commits the acknowledgements made before
 	// Close returns, and the next owner starts only after that commit. With ErrLost the bus commits nothing. ctx
 	// bounds how long the bus waits and is independent of the session's ctx: when it ends, the partition moves to the
-	// next owner and nothing more is committed. The engine logs the error.
+	// next owner and nothing more is committed. The error is only for the engine's log.
 	Close(ctx context.Context, cause error) error
 }
 

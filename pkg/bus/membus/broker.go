@@ -10,24 +10,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Options tunes a Broker; the zero value is good.
+// Options configures a Broker; zero values select the defaults.
 type Options struct {
 	// Partitions is the cluster's partition count. Default 16.
 	Partitions int
-	// LeaseTTL is how long a partition stays with a member that crashed, froze or lost its
-	// connection. Default 1 s, as on JetStream.
+	// LeaseTTL is how long a member that crashed, froze or lost its connection keeps its partitions. Default 1 s, as
+	// on JetStream.
 	LeaseTTL time.Duration
-	// DedupeWindow is how long a message ID is remembered. Default 2 min.
+	// DedupeWindow is how long the broker deduplicates a message ID. Default 2 min.
 	DedupeWindow time.Duration
 	// CloseWait bounds how long the next owner waits for a Session's Close. Default 5 s.
 	CloseWait time.Duration
-	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
+	// RetryPause is the initial backoff of a partition after open or Deliver failed. Default 100 ms.
 	RetryPause time.Duration
-	// LogLimit is how many messages a partition of a log topic keeps. Default 1,048,576. Of the topic of commands those
-	// that bus.GroupIngest has not acknowledged are kept, and Publish fails with bus.ErrFull instead.
+	// LogLimit is how many messages a partition of a log topic keeps. Default 1,048,576. In the topic of commands,
+	// messages that bus.GroupIngest has not acknowledged are never removed; Publish fails with bus.ErrFull instead.
 	LogLimit int
-	// LiveBuffer is how many hints wait for a slow session before the newest are lost. Default
-	// 65,536.
+	// LiveBuffer is how many hints are queued for a slow session; further hints are dropped. Default 65,536.
 	LiveBuffer int
 }
 
@@ -48,22 +47,21 @@ func setDefault[V int | time.Duration](v *V, def V) {
 	}
 }
 
-// Broker is the bus itself. Its methods are what happens to the bus; Members are how processes use
-// it. One lock guards everything: a broker is small, and one order of events is what makes a
-// simulation's trace readable.
+// Broker is the bus itself. Tests control the bus with the Broker's methods; processes use the bus through Members.
+// One lock guards all state, so that all events have one order and a simulation's trace is readable.
 type Broker struct {
 	opts   Options
 	server *server
-	mu     *sync.Mutex // the server's
+	mu     *sync.Mutex // server.mu
 
 	logs    map[bus.Topic]*log
 	queues  map[bus.Topic]*queue
-	groups  []*group // in order of their first Consume
+	groups  []*group // in the order of their first Consume
 	members []*Member
 	faults  Faults
 }
 
-// New makes an empty bus.
+// New creates an empty bus.
 func New(opts Options) *Broker {
 	return (&server{own: make(map[bus.Topic]*log)}).newBroker(opts)
 }
@@ -91,8 +89,8 @@ func (s *server) newBroker(opts Options) *Broker {
 	return b
 }
 
-// Join makes a handle, as a process does that connects. The name shows in String and decides, with
-// the order of joining, which partitions the member gets; it need not be unique.
+// Join creates a handle, as a connecting process does. The name is part of String. Together with the order of joining
+// it determines which partitions the member gets. It need not be unique.
 func (b *Broker) Join(name string) *Member {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,7 +103,7 @@ func (b *Broker) Join(name string) *Member {
 	return m
 }
 
-// taken is what the broker keeps of a message: a copy, since publishers reuse their buffers.
+// taken copies a message for the broker, because publishers reuse their buffers.
 func taken(m bus.Message) bus.Message {
 	m.Body = append([]byte(nil), m.Body...)
 	if m.Headers != nil {
@@ -118,7 +116,7 @@ func (b *Broker) valid(p shard.Partition) bool {
 	return p >= 0 && int(p) < b.opts.Partitions
 }
 
-// seen remembers message IDs for the dedupe window.
+// seen stores message IDs for the deduplication window.
 type seen struct {
 	at    map[string]bus.Position
 	order []seenID // oldest first

@@ -10,7 +10,7 @@ import (
 // recentItems is how many acknowledged messages a queue keeps for CrashQueue.
 const recentItems = 256
 
-// recentItem is an acknowledged message; its item no longer contains it.
+// recentItem is an acknowledged message; finish has removed the message from its item.
 type recentItem struct {
 	item    *item
 	message bus.Message
@@ -25,8 +25,8 @@ func (q *queue) remember(it *item) {
 
 // CrashQueue simulates a crash of the queue's server. The newest lost messages, acknowledged or not, are removed and
 // their offsets are assigned again in a new epoch. Of the older messages, the last restored acknowledged ones become
-// undelivered again. Sessions continue and can still acknowledge what survived. Only the IDs of messages that are
-// still queued are deduplicated.
+// undelivered again. Sessions continue and can still acknowledge the remaining messages. Only the IDs of messages
+// that are still queued are deduplicated.
 func (b *Broker) CrashQueue(topic bus.Topic, lost, restored int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,8 +110,8 @@ func (b *Broker) TruncateLog(topic bus.Topic, lost int) {
 	b.loseSessions(topic)
 }
 
-// LoseSessions ends the sessions of a log or queue with ErrLost, as if its server had restarted. The messages of a queue are
-// repeated after AckWait.
+// LoseSessions ends the sessions of a log or queue with ErrLost, as if its server had restarted. The messages of a
+// queue are repeated after AckWait.
 func (b *Broker) LoseSessions(topic bus.Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,32 +7,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Faults is what a simulator may do to messages on their way. The functions are called from Publish
-// without any lock held; nil ones do nothing.
+// Faults are faults of messages that a simulator injects. The broker calls the functions from Publish without a lock;
+// nil functions have no effect.
 type Faults struct {
-	// Publish is asked before messages of logs and queues are taken.
+	// Publish is called before the broker accepts messages of logs and queues.
 	Publish func(by *Member, topic bus.Topic, messages []bus.Message) PublishFault
-	// Hint gives the delays after which a hint reaches its owner: none drops it, two duplicate it,
-	// and different delays reorder hints. {0} is the normal way.
+	// Hint returns the delays after which a hint reaches its owner: no delay drops it, two delays duplicate it, and
+	// different delays reorder hints. {0} is a normal delivery.
 	Hint func(by *Member, m bus.Message) []time.Duration
 }
 
-// PublishFault fails one Publish. The zero value lets it pass.
+// PublishFault makes one Publish fail. With the zero value it succeeds.
 type PublishFault struct {
 	// Err is returned, wrapped: bus.ErrUnavailable or bus.ErrOutcomeUnknown.
 	Err error
-	// Taken is how many of the messages, from the first, the bus takes all the same.
+	// Taken is how many of the messages, from the first, the bus accepts in spite of the error.
 	Taken int
 }
 
-// SetFaults replaces the faults; the zero Faults heals the bus.
+// SetFaults replaces the faults. The zero Faults removes them.
 func (b *Broker) SetFaults(f Faults) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults = f
 }
 
-// judge asks the faults about one Publish. For hints it returns each message's delays.
+// judge calls the fault functions for one Publish. For hints it returns each message's delays.
 func (b *Broker) judge(m *Member, topic bus.Topic, messages []bus.Message) (PublishFault, [][]time.Duration) {
 	b.mu.Lock()
 	f := b.faults
@@ -53,9 +53,9 @@ func (b *Broker) judge(m *Member, topic bus.Topic, messages []bus.Message) (Publ
 	return PublishFault{}, fates
 }
 
-// Crash ends the member as kill -9 would: its sessions' contexts are cancelled, no Close is called,
-// nothing is committed, and its calls fail with bus.ErrClosed. Its partitions are free after LeaseTTL
-// and its queue messages come again after bus.AckWait.
+// Crash ends the member like kill -9: its sessions' contexts are cancelled, Close is not called, nothing is
+// committed, and its calls fail with bus.ErrClosed. Its partitions become free after LeaseTTL, and its queue messages
+// are redelivered after bus.AckWait.
 func (m *Member) Crash() {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
@@ -78,9 +78,9 @@ func (m *Member) Crash() {
 	close(m.gone)
 }
 
-// Freeze makes a zombie: the broker no longer hears the member's acknowledgements nor gives it
-// deliveries, and its leases run out after LeaseTTL, but its sessions stay open, untold, and it can
-// still publish. Thaw before that changes nothing; Thaw after it ends the sessions with ErrLost.
+// Freeze turns the member into a zombie: the broker ignores its acknowledgements and sends it no deliveries. Its
+// leases expire after LeaseTTL, but its sessions remain open without notice, and it can still publish. If Thaw is
+// called before the leases expire, the sessions continue; otherwise Thaw ends them with ErrLost.
 func (m *Member) Freeze() {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
@@ -99,8 +99,8 @@ func (m *Member) Thaw() {
 	m.resume()
 }
 
-// Disconnect cuts the member's connection: Publish and Floor fail with ErrUnavailable, and after
-// LeaseTTL its Ordered and Live sessions end with ErrLost and go to others.
+// Disconnect cuts the member's connection: Publish and Floor fail with ErrUnavailable. After LeaseTTL the member's
+// Ordered and Live sessions end with ErrLost, and their partitions move to other members.
 func (m *Member) Disconnect() {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
@@ -119,7 +119,7 @@ func (m *Member) Connect() {
 	m.resume()
 }
 
-// expire lets the member's leases run out if it is still cut off by then.
+// expire lets the member's leases expire after LeaseTTL if still returns true then.
 func (m *Member) expire(still func() bool, lose func(*session)) {
 	m.downs++
 	downs := m.downs
@@ -131,7 +131,7 @@ func (m *Member) expire(still func() bool, lose func(*session)) {
 		}
 		for _, c := range m.consumers {
 			if c.group.mode == bus.Queue {
-				continue // owns nothing: its messages come again after AckWait
+				continue // owns nothing: its messages are redelivered after AckWait
 			}
 			for _, s := range c.owned() {
 				lose(s)
@@ -141,7 +141,7 @@ func (m *Member) expire(still func() bool, lose func(*session)) {
 	})
 }
 
-// resume lets a member that was cut off go on.
+// resume gives the member work again after Thaw or Connect.
 func (m *Member) resume() {
 	for _, c := range m.consumers {
 		c.tell()
@@ -155,7 +155,7 @@ func (m *Member) resume() {
 	}
 }
 
-// detach takes the partition from its session without telling it.
+// detach takes the partition from its session without notifying the session.
 func (s *session) detach() {
 	part := &s.consumer.group.parts[s.partition]
 	if part.owner != s {
@@ -166,7 +166,7 @@ func (s *session) detach() {
 	s.consumer.zombies = append(s.consumer.zombies, s)
 }
 
-// owner finds who has a partition of an Ordered or Live group; nil if nobody.
+// owner returns the session that owns a partition of an Ordered or Live group; nil if none does.
 func (b *Broker) owner(topic bus.Topic, groupName string, p shard.Partition) (*group, *session) {
 	g := b.find(topic, groupName)
 	if g == nil || g.mode == bus.Queue || !b.valid(p) {
@@ -175,7 +175,7 @@ func (b *Broker) owner(topic bus.Topic, groupName string, p shard.Partition) (*g
 	return g, g.parts[p].owner
 }
 
-// Owner tells which member has a partition of an Ordered or Live group; nil if nobody has.
+// Owner returns the member that owns a partition of an Ordered or Live group; nil if none does.
 func (b *Broker) Owner(topic bus.Topic, groupName string, p shard.Partition) *Member {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *Broker) Owner(topic bus.Topic, groupName string, p shard.Partition) *Me
 	return nil
 }
 
-// Revoke takes a partition in good order; it is then given out again, perhaps to the same member.
+// Revoke revokes a partition gracefully. The group then assigns it again, possibly to the same member.
 func (b *Broker) Revoke(topic bus.Topic, groupName string, p shard.Partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +194,8 @@ func (b *Broker) Revoke(topic bus.Topic, groupName string, p shard.Partition) {
 	}
 }
 
-// Lose takes a partition at once: its session is told ErrLost while the next owner already opens.
+// Lose takes a partition from its owner immediately: the session ends with ErrLost while the next owner already
+// opens.
 func (b *Broker) Lose(topic bus.Topic, groupName string, p shard.Partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -205,8 +206,8 @@ func (b *Broker) Lose(topic bus.Topic, groupName string, p shard.Partition) {
 	}
 }
 
-// Zombify gives a partition to another member, if there is one, and does not tell the owner, who
-// believes in its ownership until Thaw is called on its member.
+// Zombify gives a partition to another member, if there is one, without notifying the owner. The owner's session
+// stays open until Thaw is called on its member.
 func (b *Broker) Zombify(topic bus.Topic, groupName string, p shard.Partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,8 +225,8 @@ func (b *Broker) Zombify(topic bus.Topic, groupName string, p shard.Partition) {
 	g.rebalance()
 }
 
-// Move gives a partition, in good order, to a member that consumes in the group, and keeps it there
-// until the member leaves or the partition is moved again. A nil member ends that.
+// Move gives a partition gracefully to a member that consumes in the group, and keeps it there until the member
+// leaves or the partition is moved again. A nil member removes the fixed assignment.
 func (b *Broker) Move(topic bus.Topic, groupName string, p shard.Partition, to *Member) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -243,8 +244,8 @@ func (b *Broker) Move(topic bus.Topic, groupName string, p shard.Partition, to *
 	g.rebalance()
 }
 
-// Redeliver makes the queue repeat at once what members hold and which names; nil names all. It
-// returns how many messages that were.
+// Redeliver makes the queue immediately repeat the delivered, unacknowledged messages that which selects; a nil which
+// selects all. It returns the number of these messages.
 func (b *Broker) Redeliver(topic bus.Topic, which func(bus.Message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -263,7 +264,7 @@ func (b *Broker) Redeliver(topic bus.Topic, which func(bus.Message) bool) int {
 	return n
 }
 
-// Remove drops what lies before a position of a log's partition, read or not, as its retention would.
+// Remove removes the messages before a position of a log's partition, consumed or not, as retention would.
 func (b *Broker) Remove(topic bus.Topic, before bus.Position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,7 +273,8 @@ func (b *Broker) Remove(topic bus.Topic, before bus.Position) {
 	}
 }
 
-// Purge forgets every message of a log or queue, handed out or not. Offsets and message IDs go on.
+// Purge removes every message of a log or queue, delivered or not. Offsets continue, and message IDs are still
+// deduplicated.
 func (b *Broker) Purge(topic bus.Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -288,8 +290,8 @@ func (b *Broker) Purge(topic bus.Topic) {
 	}
 }
 
-// Recreate replaces a log or queue by an empty one of a newer incarnation, as after the loss of the
-// bus's disk. Sessions of the topic end with ErrLost.
+// Recreate replaces a log or queue by an empty one with a newer topic epoch, as after the loss of the bus's disk.
+// Sessions of the topic end with ErrLost.
 func (b *Broker) Recreate(topic bus.Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

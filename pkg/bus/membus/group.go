@@ -12,23 +12,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// group is one consumer group on one topic. Everything in it is guarded by broker.mu.
+// group is one consumer group on one topic. broker.mu guards all fields.
 type group struct {
 	broker    *Broker
 	topic     bus.Topic
 	name      string
 	mode      bus.Mode
-	consumers []*consumer // in order of joining
+	consumers []*consumer // in the order of joining
 	parts     []part      // Ordered and Live
 }
 
-// part is one partition as a group sees it.
+// part is the state of one partition in a group.
 type part struct {
 	owner     *session
 	committed bus.Position // Ordered
-	held      bool         // owned by nobody, and nobody may take it yet
-	holds     int          // counts holds, so that a late release does not end a later one
-	moved     *consumer    // who should own it, against the assignment; set by a simulator
+	held      bool         // without an owner, and not assignable yet
+	holds     int          // counts holds, so that the timer of an earlier hold does not end a later one
+	moved     *consumer    // the owner that a simulator wants instead of the computed one
 }
 
 // consumer is one Consume call.
@@ -44,9 +44,9 @@ type consumer struct {
 
 	// Guarded by broker.mu.
 	leaving bool
-	session *session   // Queue: the one session
-	resting bool       // Queue: a session failed and the next may not open yet
-	zombies []*session // lost, and not told yet
+	session *session   // Queue: the only session
+	resting bool       // Queue: a session failed, and the backoff before the next one has not ended
+	zombies []*session // lost, but not notified yet
 }
 
 func (b *Broker) group(spec bus.Spec) (*group, error) {
@@ -66,7 +66,7 @@ func (b *Broker) group(spec bus.Spec) (*group, error) {
 	if spec.Mode != bus.Queue {
 		n := b.opts.Partitions
 		if l := b.logOf(spec.Topic); l != nil {
-			n = len(l.parts) // a topic of a user's own may have been made by a larger cluster
+			n = len(l.parts) // a larger cluster may have created the user topic
 		}
 		g.parts = make([]part, n)
 	}
@@ -74,7 +74,7 @@ func (b *Broker) group(spec bus.Spec) (*group, error) {
 	return g, nil
 }
 
-// find returns the group, or nil where it has never consumed.
+// find returns the group, or nil if it has never consumed.
 func (b *Broker) find(topic bus.Topic, name string) *group {
 	for _, g := range b.groups {
 		if g.topic == topic && g.name == name {
@@ -96,8 +96,8 @@ func (c *consumer) able() bool {
 	return !c.leaving && !c.member.closed && !c.member.frozen && !c.member.down
 }
 
-// rebalance starts sessions on free partitions and revokes those that should be elsewhere. A
-// revoked partition is free once its session has ended, and then rebalance is called again.
+// rebalance starts sessions on free partitions and revokes those that should have another owner. A revoked partition
+// is free once its session has ended; rebalance is then called again.
 func (g *group) rebalance() {
 	if g.mode == bus.Queue {
 		for _, c := range g.consumers {
@@ -127,12 +127,12 @@ func (g *group) rebalance() {
 		}
 		for _, c := range g.consumers {
 			if c != want {
-				c.health.Works(health.Partition(i)) // its failures there are over
+				c.health.Works(health.Partition(i)) // failures of the partition no longer concern this member
 			}
 		}
 		switch {
 		case p.owner != nil && p.owner.consumer != want:
-			// A member that cannot be reached cannot be asked: its lease must run out.
+			// An unreachable member cannot be asked to close: its lease must expire.
 			if m := p.owner.consumer.member; !m.frozen && !m.down {
 				p.owner.end(bus.ErrRevoked)
 			}
@@ -142,7 +142,7 @@ func (g *group) rebalance() {
 	}
 }
 
-// start begins a session. What it is to deliver is fixed here, before its open is called.
+// start begins a session. It fixes the session's first delivery here, before open is called.
 func (g *group) start(c *consumer, p shard.Partition) *session {
 	s := &session{
 		consumer:  c,
@@ -164,7 +164,7 @@ func (g *group) start(c *consumer, p shard.Partition) *session {
 	return s
 }
 
-// hold keeps a partition from everybody for a time.
+// hold prevents any member from owning the partition for d.
 func (g *group) hold(p shard.Partition, d time.Duration) {
 	part := &g.parts[p]
 	part.owner = nil
@@ -181,7 +181,7 @@ func (g *group) hold(p shard.Partition, d time.Duration) {
 	})
 }
 
-// free gives up what the session owns, if it still owns it.
+// free releases the session's partition, if the session still owns it.
 func (g *group) free(s *session) {
 	if g.mode == bus.Queue {
 		if s.consumer.session == s {
@@ -193,7 +193,7 @@ func (g *group) free(s *session) {
 	g.rebalance()
 }
 
-// rest gives up what the session owns and lets nobody ask for it during the pause.
+// rest releases the session's partition and prevents its assignment during the pause.
 func (g *group) rest(s *session, pause time.Duration) {
 	if g.mode != bus.Queue {
 		if g.parts[s.partition].owner == s {
@@ -215,7 +215,7 @@ func (g *group) rest(s *session, pause time.Duration) {
 	})
 }
 
-// leave ends the consumer's sessions in good order.
+// leave ends the consumer's sessions gracefully.
 func (c *consumer) leave() {
 	if c.leaving {
 		return
@@ -228,7 +228,7 @@ func (c *consumer) leave() {
 	c.group.rebalance()
 }
 
-// tell lets zombies know that they lost their partitions.
+// tell notifies zombies that they have lost their partitions.
 func (c *consumer) tell() {
 	for _, s := range c.zombies {
 		s.end(bus.ErrLost)
@@ -236,7 +236,7 @@ func (c *consumer) tell() {
 	c.zombies = nil
 }
 
-// owned lists the consumer's sessions in order of partition.
+// owned lists the consumer's sessions in the order of their partitions.
 func (c *consumer) owned() []*session {
 	if c.session != nil {
 		return []*session{c.session}

@@ -6,16 +6,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// hints feeds a Live session: what was published since the session was started, and no more than
-// limit of it.
+// hints is the source of a Live session: at most limit hints that were published since the session was started.
 type hints struct {
 	session *session
 	limit   int
 	waiting []*bus.Delivery
 }
 
-// hint sends one message to the present owners of its partition, as often and as late as its fate
-// says.
+// hint sends one message to the present owners of its partition, once for each delay in fates[i], or once without
+// fates.
 func (b *Broker) hint(topic bus.Topic, m bus.Message, now time.Time, fates [][]time.Duration, i int) {
 	if fates == nil {
 		b.deliverHint(topic, m, now)
@@ -69,7 +68,7 @@ func (h *hints) next() *bus.Delivery {
 
 func (h *hints) end(bool) { h.waiting = nil }
 
-// noAck is the Acker of hints, which are never kept and so never acknowledged.
+// noAck is the Acker of hints, which are not kept and therefore not acknowledged.
 type noAck struct{}
 
 func (noAck) Ack()               {}

@@ -16,10 +16,10 @@ type log struct {
 	incarnation int64
 	parts       []logPart
 	ids         seen
-	turn        int // counts messages without a key, in a topic of a user's own
+	turn        int // counts messages without a key in a user topic
 }
 
-// logPart is one partition: messages with offsets first, first+1, ….
+// logPart is one partition: messages with the offsets first, first+1, and so on.
 type logPart struct {
 	first   int64
 	records []record
@@ -68,7 +68,7 @@ func (l *log) append(m bus.Message, now time.Time) (bus.Position, error) {
 	return at, nil
 }
 
-// remove drops what lies before an offset.
+// remove drops all messages before an offset.
 func (p *logPart) remove(before int64) {
 	n := min(before, p.end()) - p.first
 	if n <= 0 {
@@ -79,17 +79,17 @@ func (p *logPart) remove(before int64) {
 	p.first += n
 }
 
-// gap is what lies between a position that a group has committed and the first message kept.
+// gap returns the gap between the position that a group has committed and the first message kept.
 func (l *log) gap(p shard.Partition, committed bus.Position) (gap bus.Gap, missing bool) {
 	if committed != (bus.Position{}) && committed.Incarnation != l.incarnation {
-		return gap, false // of another log
+		return gap, false // committed in another topic epoch
 	}
 	first := l.position(p, l.parts[p].first)
 	gap = bus.Gap{After: committed, First: first, Messages: first.Offset - 1 - committed.Offset}
 	return gap, gap.Messages > 0
 }
 
-// after is the first offset to deliver to a group that has committed up to a position.
+// after returns the first offset to deliver to a group that has committed up to a position.
 func (l *log) after(p shard.Partition, committed bus.Position) int64 {
 	first := l.parts[p].first
 	if committed.Incarnation != l.incarnation {
@@ -103,7 +103,7 @@ func (l *log) floor(p shard.Partition, committed bus.Position) bus.Floor {
 	return bus.Floor{Floor: l.position(p, next), End: l.position(p, end), Depth: int(end - next)}
 }
 
-// logReader feeds an Ordered session.
+// logReader is the source of an Ordered session.
 type logReader struct {
 	session *session
 	log     *log
@@ -157,7 +157,7 @@ func (r *logReader) next() *bus.Delivery {
 	return &d.Delivery
 }
 
-// commit writes the window's prefix down, fenced: only the partition's owner moves it.
+// commit stores the window's committed offset. It is fenced: only the partition's owner moves the position.
 func (r *logReader) commit() {
 	part := &r.session.consumer.group.parts[r.session.partition]
 	if part.owner == r.session {

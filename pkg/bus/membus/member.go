@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// maxMessage is the contract's limit on body, key and headers together.
+// maxMessage is the contract's limit for body, key and headers together, in bytes.
 const maxMessage = 1 << 20
 
 // Member is one process's handle. It implements bus.Bus.
@@ -24,9 +24,9 @@ type Member struct {
 	// Guarded by broker.mu.
 	closed    bool
 	crashed   bool
-	frozen    bool // leases run out and nobody told this member
-	down      bool // no connection, and the member knows
-	downs     int  // counts disconnections, so that a late expiry does not hit a later one
+	frozen    bool // leases expire without notice to this member
+	down      bool // no connection, and the member knows it
+	downs     int  // counts disconnections, so that a late expiry does not affect a later one
 	joins     int  // counts Consume calls
 	consumers []*consumer
 
@@ -35,7 +35,7 @@ type Member struct {
 
 var _ bus.Bus = (*Member)(nil)
 
-// String is the member's name and the number of its joining.
+// String returns the member's name and the number of its Join.
 func (m *Member) String() string { return m.name }
 
 // Partitions implements bus.Bus.
@@ -112,7 +112,7 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 	return positions, nil
 }
 
-// halfway is what it means that the n-th message was not taken.
+// halfway returns the error class of a call of which the broker accepted the first n messages.
 func halfway(n int) error {
 	if n > 0 {
 		return bus.ErrOutcomeUnknown

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// trace collects what happens in the order in which it happens.
+// trace collects events in the order in which they happen.
 type trace struct {
 	mu    sync.Mutex
 	lines []string
@@ -33,7 +33,7 @@ func (t *trace) take() []string {
 	return lines
 }
 
-// session notes what it gets and acknowledges it at once if told to.
+// session records its deliveries and acknowledges them immediately if ack is set.
 type session struct {
 	trace *trace
 	who   string
@@ -54,7 +54,7 @@ func (s *session) Close(_ context.Context, cause error) error {
 	return nil
 }
 
-// consume runs a Consume of who until the test's end.
+// consume runs a Consume named who until the end of the test.
 func consume(t *testing.T, tr *trace, m *membus.Member, spec bus.Spec, who string, ack bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,23 +12,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// server is what brokers beside each other share: the lock, and topics of users' own.
+// server is the state that the brokers of several clusters share: the lock and the user topics.
 type server struct {
 	mu      sync.Mutex
 	own     map[bus.Topic]*log
 	brokers []*Broker
 }
 
-// Beside makes another cluster's bus on the same server: it shares topics of users' own with this one, and
-// nothing else, as with another prefix on a real one.
+// Beside creates another cluster's bus on the same server. As with two prefixes on a real server, the two clusters
+// share only user topics.
 func (b *Broker) Beside(opts Options) *Broker { return b.server.newBroker(opts) }
 
-// ownName is what every bus of ours takes, so that a name that works in a test works elsewhere too.
+// ownName matches the names that every engine accepts, so that a name that works in a test works on every bus.
 var ownName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 const maxOwnName = 200
 
-// checkOwn refuses a name that no topic of a user's own can have.
+// checkOwn returns an error if the name of a user topic is invalid.
 func checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if own && (len(name) > maxOwnName || !ownName.MatchString(name)) {
@@ -71,7 +71,7 @@ func (m *Member) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	return nil
 }
 
-// logOf finds a log: one of the cluster's, or one of a user's own; nil where there is none.
+// logOf returns the log of the cluster's or a user topic; nil if there is none.
 func (b *Broker) logOf(topic bus.Topic) *log {
 	if l := b.logs[topic]; l != nil {
 		return l
@@ -79,7 +79,7 @@ func (b *Broker) logOf(topic bus.Topic) *log {
 	return b.server.own[topic]
 }
 
-// groupsOf are the groups that consume a topic: those of all brokers, if it is a user's own.
+// groupsOf returns the groups that consume a topic: for a user topic, those of all brokers.
 func (b *Broker) groupsOf(topic bus.Topic) iter.Seq[*group] {
 	_, own := topic.OwnName()
 	return func(yield func(*group) bool) {
@@ -93,13 +93,13 @@ func (b *Broker) groupsOf(topic bus.Topic) iter.Seq[*group] {
 	}
 }
 
-// place chooses a message's partition in a topic of a user's own: by key, or in turn where there is none.
+// place chooses a message's partition in a user topic: by key, or round-robin without a key.
 func (l *log) place(key string) shard.Partition {
 	if key == "" {
 		l.turn++
 		return shard.Partition(l.turn % len(l.parts))
 	}
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(key)) // a hash takes everything
+	_, _ = h.Write([]byte(key)) // a hash's Write never fails
 	return shard.Partition(h.Sum32() % uint32(len(l.parts)))
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// queue is one topic of KindQueue: one queue for all partitions and for the one group that consumes
-// it, as on JetStream. Guarded by broker.mu.
+// queue is one topic of KindQueue: as on JetStream, one queue for all partitions and for the one group that consumes
+// it. Guarded by broker.mu.
 //
-// Messages are handed to members in turn when they are published or come back, not when a member's
-// goroutine happens to run, so that a simulation repeats.
+// The queue assigns messages to members round-robin, when they are published or become ready again. The assignment
+// does not depend on when a member's goroutine runs, so a simulation is repeatable.
 type queue struct {
 	broker      *Broker
 	topic       bus.Topic
 	incarnation int64
 	ids         seen
 
-	items []*item // offsets first, first+1, …; acknowledged ones leave at the front
+	items []*item // offsets first, first+1, and so on; acknowledged items at the front are removed
 	first int64
-	depth int // not acknowledged
-	held  int // of those, handed to a member, or returned by one that wants it later
-	// recent holds the last acknowledged messages, oldest first, for CrashQueue.
+	depth int // number of unacknowledged items
+	held  int // of these, the items that are delivered, or delayed after a Nack
+	// recent has the last acknowledged messages, oldest first, for CrashQueue.
 	recent []recentItem
 
-	again []*item // to be repeated; goes before fresh
+	again []*item // items to redeliver; they precede fresh
 	fresh []*item
-	feeds []*feed // in order of their sessions' start
+	feeds []*feed // in the order in which their sessions started
 	turn  int
 	due   deadlines
 	timer *time.Timer
@@ -38,7 +38,7 @@ type state int
 
 const (
 	ready   state = iota // in again or fresh
-	handed               // with a member until its deadline
+	handed               // delivered to a member, until its deadline
 	delayed              // after a Nack, until its deadline
 	acked
 )
@@ -46,21 +46,21 @@ const (
 type item struct {
 	bus.Message
 	offset      int64
-	incarnation int64 // of the queue when it took the message
+	incarnation int64 // topic epoch when the queue accepted the message
 	at          time.Time
 	state       state
 	holder      *feed
 	deliveries  int
-	epoch       int // counts changes of state, so that an old deadline or Acker is known as such
+	epoch       int // counts changes of state, so that an old deadline is recognised
 }
 
-// feed is one session's end of the queue.
+// feed is the source of one session.
 type feed struct {
 	queue    *queue
 	session  *session
 	inbox    []*bus.Delivery
 	inFlight int
-	bytes    int // of what is in flight
+	bytes    int // size of the items in flight
 }
 
 func newQueue(b *Broker, topic bus.Topic, incarnation int64) *queue {
@@ -106,7 +106,7 @@ func (q *queue) attach(s *session) *feed {
 	return f
 }
 
-// dispatch hands ready items to the members that have room, in turn.
+// dispatch assigns ready items round-robin to the members that have room.
 func (q *queue) dispatch(now time.Time) {
 	for {
 		it := q.head()
@@ -127,7 +127,7 @@ func (q *queue) dispatch(now time.Time) {
 	q.arm(now)
 }
 
-// head is the next ready item; what was acknowledged or purged while it waited is dropped.
+// head returns the next ready item. It drops items that were acknowledged or purged while they were waiting.
 func (q *queue) head() *item {
 	for len(q.again) > 0 && q.again[0].state != ready {
 		q.again = q.again[1:]
@@ -144,7 +144,7 @@ func (q *queue) head() *item {
 	return nil
 }
 
-// taker is the next feed in turn with room.
+// taker returns the next feed, round-robin, that has room.
 func (q *queue) taker() *feed {
 	for range q.feeds {
 		q.turn = (q.turn + 1) % len(q.feeds)
@@ -162,7 +162,7 @@ type queueDelivery struct {
 	bus.Delivery
 	item  *item
 	feed  *feed
-	epoch int // of the item when it was handed out
+	epoch int // the item's deliveries, this one included
 }
 
 func (q *queue) hand(it *item, f *feed, now time.Time) {
@@ -231,7 +231,7 @@ func (q *queue) finish(it *item) {
 	q.first += int64(n)
 }
 
-// expire repeats what has waited too long.
+// expire repeats the items whose deadline has passed.
 func (q *queue) expire() {
 	q.broker.mu.Lock()
 	defer q.broker.mu.Unlock()
@@ -245,8 +245,8 @@ func (q *queue) expire() {
 	q.dispatch(now)
 }
 
-// arm sets the timer to the next deadline. Void deadlines are dropped first, so that a drained queue
-// has no timer at all: a simulation's clock would jump to it.
+// arm sets the timer to the next deadline. It drops void deadlines first, so that an empty queue has no timer: a
+// simulation's clock would jump to it.
 func (q *queue) arm(now time.Time) {
 	for len(q.due) > 0 && q.due[0].item.epoch != q.due[0].epoch {
 		heap.Pop(&q.due)
@@ -270,8 +270,8 @@ func (f *feed) next() *bus.Delivery {
 	return d
 }
 
-// end takes the feed out of turn. In good order what it held goes to the others at once; a lost
-// one's waits for AckWait, as on a bus that cannot tell a dead member from a slow one.
+// end removes the feed. If commit is set, the feed's delivered messages become ready immediately; otherwise they are
+// redelivered after AckWait, as on a bus that cannot distinguish a dead member from a slow one.
 func (f *feed) end(commit bool) {
 	q := f.queue
 	for i, o := range q.feeds {
@@ -292,8 +292,8 @@ func (f *feed) end(commit bool) {
 	q.dispatch(time.Now())
 }
 
-// settle runs one acknowledgement if it still counts: the session lives, and the item was not handed
-// out again since.
+// settle runs one acknowledgement if it is still valid: the session is alive, and the item was not delivered again
+// since.
 func (d *queueDelivery) settle(do func(q *queue, now time.Time)) {
 	q := d.feed.queue
 	q.broker.mu.Lock()
@@ -326,7 +326,7 @@ func (d *queueDelivery) Extend() {
 	d.settle(func(q *queue, now time.Time) { q.move(d.item, handed, now.Add(bus.AckWait)) })
 }
 
-// deadlines is a heap of times at which items come back, by time and then by offset.
+// deadlines is a heap of the times at which items become ready again, ordered by time and then by offset.
 type deadlines []deadline
 
 type deadline struct {

@@ -11,31 +11,29 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// session is one assignment. Its goroutine calls the service's Session; everything else happens
-// under broker.mu.
+// session is one assignment. Its goroutine calls the service's Session; all other code runs under broker.mu.
 type session struct {
 	consumer  *consumer
 	partition shard.Partition
 	source    source
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	wake      chan struct{} // holds at most one token: "look again"
+	wake      chan struct{} // has at most one token, which makes the goroutine check its state
 
 	// Guarded by broker.mu.
-	cause   error     // why it ends; nil while it lives
-	crashed bool      // its process is gone: Close is not called
-	failed  int       // open or Deliver failed, so often in a row: rest before the next try
-	over    bool      // acknowledgements do nothing any more
+	cause   error     // why the session ends; nil while it is alive
+	crashed bool      // the process has crashed: Close is not called
+	failed  int       // consecutive failures of open or Deliver; if > 0, back off before the next session
+	over    bool      // acknowledgements have no effect any more
 	gaps    []bus.Gap // not reported yet
 }
 
-// source is where a session's deliveries come from. Both methods are called under broker.mu.
+// source supplies a session's deliveries. Both methods are called under broker.mu.
 type source interface {
-	// next returns the next delivery, or nil when there is none now; the session is woken when
-	// that may have changed.
+	// next returns the next delivery, or nil if there is none now. When that may have changed, the session is
+	// signalled.
 	next() *bus.Delivery
-	// end is called once when the session is over; with commit, unfinished work goes back in good
-	// order.
+	// end is called once when the session is over. With commit, the source commits or returns unfinished work.
 	end(commit bool)
 }
 
@@ -43,22 +41,22 @@ func (s *session) part() health.Part { return health.Partition(s.partition) }
 
 func (s *session) broker() *Broker { return s.consumer.member.broker }
 
-// counts reports whether the broker still hears the session's acknowledgements.
+// counts reports whether the broker still accepts the session's acknowledgements.
 func (s *session) counts() bool {
 	m := s.consumer.member
 	return !s.over && !errors.Is(s.cause, bus.ErrLost) && !m.frozen && !m.down
 }
 
-// signal makes the session's goroutine look again.
+// signal makes the session's goroutine check its state.
 func (s *session) signal() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // a token is there already
+	default: // there is a token already
 	}
 }
 
-// end asks the session to end. A loss overrules an earlier revoke: the partition may have another
-// owner by now, so the revoke's commit must not happen.
+// end requests the end of the session. A loss overrides an earlier revoke: the partition may already have another
+// owner, so the revoke's commit must not happen.
 func (s *session) end(cause error) {
 	lost := errors.Is(cause, bus.ErrLost)
 	if s.cause == nil || (lost && !errors.Is(s.cause, bus.ErrLost)) {
@@ -141,15 +139,15 @@ func (s *session) fail(cause error) {
 	b := s.broker()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// A session that was ending anyway did not fail: its partition need not rest.
+	// A session that was ending anyway did not fail: its partition needs no backoff.
 	if s.cause == nil {
 		s.failed = s.consumer.health.Failed(s.part(), cause)
 	}
 	s.end(cause)
 }
 
-// close calls the service's Close. Past CloseWait the partition goes to the next owner whether Close
-// has returned or not, and then nothing that Close still acknowledges counts.
+// close calls the service's Close. After CloseWait the partition moves to the next owner even if Close has not
+// returned, and later acknowledgements have no effect.
 func (s *session) close(handler bus.Session) {
 	b := s.broker()
 	b.mu.Lock()
@@ -167,11 +165,11 @@ func (s *session) close(handler bus.Session) {
 		s.consumer.group.free(s)
 	})
 	defer late.Stop()
-	// The contract gives Close's error no meaning beyond the session's own log.
+	// The contract uses Close's error only for the engine's log, and this engine has none.
 	_ = handler.Close(ctx, cause)
 }
 
-// finish commits, unless the session was lost, and gives the partition up.
+// finish commits, unless the session was lost, and releases the partition.
 func (s *session) finish() {
 	b := s.broker()
 	b.mu.Lock()
