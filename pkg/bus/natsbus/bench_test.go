@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// counter acknowledges everything and says when the n-th came.
+// counter acknowledges every delivery and closes done after the last one.
 type counter struct {
 	left atomic.Int64
 	done chan struct{}
@@ -62,9 +62,9 @@ func batch(n, round int) []bus.Message {
 	return messages
 }
 
-// BenchmarkBus prints, for 300-byte messages in calls of 2,000, how many a second one process
-// publishes and how many it consumes and acknowledges: on a server in this process, with and without fsync,
-// and on the servers that testenv has started.
+// BenchmarkBus prints how many 300-byte messages per second one process publishes, in calls of 2,000, and how many it
+// consumes and acknowledges: on a server in this process, with and without fsync, and on the servers that testenv has
+// started.
 func BenchmarkBus(b *testing.B) {
 	for _, c := range []struct {
 		name     string

@@ -26,30 +26,30 @@ type Bus struct {
 	streams map[bus.Topic]*stream // of the logs
 	queue   *dueQueue
 	foreign foreign            // of user topics
-	members jetstream.KeyValue // who is alive
-	owners  jetstream.KeyValue // who owns which partition, and how far it is committed
+	members jetstream.KeyValue // the live processes
+	owners  jetstream.KeyValue // the owner and the committed position of each partition
 	link    *link
 	lease   *lease
 
-	restoring sync.Mutex // one goroutine makes lost streams again
+	restoring sync.Mutex // at most one goroutine recreates lost streams
 
-	delivered sync.Map // the delivered of the last session, by owner record key
+	delivered sync.Map // the last session's delivered value, by owner record key
 
-	ctx    context.Context // ends with Close, or when the connection is gone for good
+	ctx    context.Context // ends with Close, or when the connection is permanently closed
 	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
 	closed    bool
-	consuming map[string]bool // groups with owners that this handle consumes
+	consuming map[string]bool // groups with partition owners that this handle consumes
 	running   sync.WaitGroup  // Consume calls
 
 	health health.Registry
-	outage *outage.Log // of the connection and of what this handle does by itself
+	outage *outage.Log // of the connection and of this handle's background operations
 }
 
 var _ bus.Bus = (*Bus)(nil)
 
-// Connect connects, and makes streams and buckets that are missing. ctx bounds that only.
+// Connect connects and creates missing streams and buckets. ctx bounds only this call.
 func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	opts, err := complete(opts)
 	if err != nil {
@@ -88,7 +88,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// unreachable marks the error if nobody was there to say what is wrong, or nobody who could decide yet.
+// unreachable adds bus.ErrUnavailable to an error if no server responded, or if no server could decide yet.
 func unreachable(err error) error {
 	var network *net.OpError
 	if errors.Is(err, nats.ErrNoServers) || errors.As(err, &network) || passing(err) {
@@ -104,11 +104,11 @@ func (o *Options) address() string {
 	return o.URL
 }
 
-// connecting names the connection's life in the log.
+// connecting is the name of the connection in the outage log.
 const connecting = "connect"
 
-// plain replaces the error that the client library returns for every call without a connection: with a buffer of size 0 it
-// is "outbound buffer limit exceeded".
+// plain replaces the error that the client library returns for every call without a connection: with a buffer of size
+// 0 it is "outbound buffer limit exceeded".
 func (b *Bus) plain(err error) error {
 	if !errors.Is(err, nats.ErrReconnectBufExceeded) {
 		return err
@@ -122,8 +122,8 @@ func (b *Bus) connection() []nats.Option {
 		nats.Timeout(2 * time.Second),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond),
-		nats.PingInterval(5 * time.Second), // finds a dead connection within 15 s when idle
-		// Nothing is kept for later while disconnected: a publish then fails at once, known not to
+		nats.PingInterval(5 * time.Second), // detects a dead idle connection within 15 s
+		// The client buffers nothing while it is disconnected: a publish then fails immediately and is known not to
 		// have been sent, and a renewal or acknowledgement is never sent late.
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -137,7 +137,7 @@ func (b *Bus) connection() []nats.Option {
 			b.link.change()
 			b.outage.Worked(connecting)
 		}),
-		// A token that the server does not know yet, as while it starts, is no reason to give up.
+		// Do not give up if the server does not know the token yet, for example while it starts.
 		nats.IgnoreAuthErrorAbort(),
 		nats.ClosedHandler(b.connectionClosed),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
@@ -154,8 +154,9 @@ func (b *Bus) connection() []nats.Option {
 	return append(options, b.opts.credentials()...)
 }
 
-// connectionClosed ends every Consume with an error when the client library has given the connection up. It
-// is told to try for ever, but may still close it; nothing would be delivered any more, and nobody know.
+// connectionClosed ends every Consume with an error when the client library has closed the connection permanently.
+// The library is configured to reconnect forever, but may still close the connection. Without this handler, Consume
+// would receive nothing more and report no error.
 func (b *Bus) connectionClosed(nc *nats.Conn) {
 	if b.isClosed() {
 		return
@@ -219,7 +220,7 @@ func (b *Bus) Ready(topic bus.Topic, group string) error {
 	return b.health.Ready(topic, group)
 }
 
-// enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the
+// enter registers a Consume. In the modes with partition owners, a handle can consume a group only once, because the
 // handle is the member.
 func (b *Bus) enter(spec bus.Spec) error {
 	b.mu.Lock()
@@ -273,7 +274,7 @@ func (b *Bus) isClosed() bool {
 	return b.closed
 }
 
-// link tells when the connection changed, in either direction, or what is at its other end was made anew.
+// link signals when the connection is lost or restored, and when streams or buckets were created again.
 type link struct {
 	mu      sync.Mutex
 	changed chan struct{}
@@ -288,7 +289,7 @@ func (l *link) change() {
 	l.changed = make(chan struct{})
 }
 
-// next is closed at the next change.
+// next returns a channel that is closed at the next change.
 func (l *link) next() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// control asks testenv to do something to one of the servers, such as kill/nats3-1.
+// control requests an action on a server from testenv, such as kill/nats3-1.
 func control(t *testing.T, what string) {
 	t.Helper()
 	base := os.Getenv("TIMERBUS_TESTENV")
@@ -37,7 +37,7 @@ func control(t *testing.T, what string) {
 	}
 }
 
-// seen notes which bodies were delivered.
+// seen counts deliveries by body.
 type seen struct {
 	mu     sync.Mutex
 	bodies map[string]int
@@ -59,8 +59,8 @@ func (s *seen) has(body string) bool {
 	return s.bodies[body] > 0
 }
 
-// TestServersAreKilledUnderLoad kills each server of a cluster in turn. Whatever was acknowledged to its
-// publisher is delivered, in the queue and in the log, and hints flow again.
+// TestServersAreKilledUnderLoad kills the servers of a cluster one after the other. Every message that was
+// acknowledged to its publisher must be delivered, in the queue and in the log, and hints must be delivered again.
 func TestServersAreKilledUnderLoad(t *testing.T) {
 	url := servers(t, "nats3")
 	ours := prefix()
@@ -89,7 +89,7 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 		})
 	}
 	var serial int
-	// publish publishes until it is told to stop, and returns what was taken.
+	// publish publishes until the channel is closed, and returns the bodies that the bus accepted.
 	publish := func(until <-chan struct{}) (taken []string) {
 		for {
 			select {
@@ -114,7 +114,7 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 		pause(t, 500*time.Millisecond)
 		control(t, "kill/"+name)
 		killed := time.Now()
-		// On two of three everything goes on.
+		// With two of three servers everything continues.
 		for body := "hint"; !got[bus.Shards].has(body + name); pause(t, 20*time.Millisecond) {
 			var hints []bus.Message
 			for p := range 16 {
@@ -165,8 +165,8 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 	}
 }
 
-// TestManyConnectAtOnce has processes meet a cluster that has nothing yet: each makes what is missing, and none fails
-// over what the others are making.
+// TestManyConnectAtOnce connects several processes to an empty cluster at the same time: each creates missing
+// streams, and none fails because of streams that other processes are creating.
 func TestManyConnectAtOnce(t *testing.T) {
 	url := servers(t, "nats3")
 	for range 5 {

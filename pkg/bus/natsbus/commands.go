@@ -12,20 +12,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// The stream of commands refuses new messages when it is full (DiscardNew) and has no age limit, so that the server
+// The stream of commands rejects new messages when it is full (DiscardNew) and has no age limit, so that the server
 // removes no command that ingest has not applied. trim removes the applied commands.
 
-// commandsLabel is the metadata of a stream of commands whose limits are those of commandsKept. Without it the stream
-// was made by an earlier release, with a maximum age and DiscardOld.
+// commandsLabel is the metadata of a stream of commands whose limits are those of commandsKept. A stream without it
+// was created by an earlier release, with a maximum age and DiscardOld.
 const (
 	commandsLabel = "timerbus-commands"
 	commandsKept  = "until-applied"
-	// earlierMaxAge is the age that earlier releases set.
+	// earlierMaxAge is the maximum age that earlier releases set.
 	earlierMaxAge = 24 * time.Hour
 )
 
-// keepCommands changes the limits that an earlier release set. The label records that this was done, so it happens
-// once, and operators can change the limits afterwards. A maximum age other than the earlier default is kept.
+// keepCommands changes the limits that an earlier release set. The label records the change, so it happens once, and
+// operators can change the limits afterwards. A maximum age other than the earlier default is kept.
 func keepCommands(cfg *jetstream.StreamConfig) {
 	if cfg.Metadata[commandsLabel] != "" {
 		return
@@ -49,13 +49,14 @@ func (b *Bus) warnOfLoss(cfg *jetstream.StreamConfig) {
 const (
 	// trimEvery is the interval at which a consumer of commands checks whether applied commands should be removed.
 	trimEvery = 2 * time.Second
-	// trimAgain is the interval while commands that are not applied prevent that.
+	// trimAgain is the interval while unapplied commands prevent the removal.
 	trimAgain = 10 * time.Second
 )
 
-// trim removes applied commands until ctx ends: those older than LogMaxAge, as soon as one is a sixteenth older, and, if
-// the stream is more than half full, the oldest until it is a quarter full. A removal takes several requests for each
-// partition, so it must remove many commands. Every process that applies commands runs trim.
+// trim removes applied commands until ctx ends. It removes commands older than LogMaxAge once the oldest is a
+// sixteenth older than that. If the stream is more than half full, it removes the oldest commands until the stream is
+// a quarter full. A removal takes several requests for each partition, so it must remove many commands. Every process
+// that applies commands runs trim.
 func (b *Bus) trim(ctx context.Context) {
 	const operation = "remove applied commands"
 	wait := trimEvery
@@ -74,7 +75,7 @@ func (b *Bus) trim(ctx context.Context) {
 	}
 }
 
-// trimOnce reports whether everything that should be removed was removed.
+// trimOnce reports whether it removed everything that should be removed.
 func (b *Bus) trimOnce(ctx context.Context) (reached bool, err error) {
 	s := b.streams[bus.Commands]
 	info, err := b.info(ctx, s)
@@ -111,7 +112,7 @@ func (b *Bus) trimOnce(ctx context.Context) (reached bool, err error) {
 	return to == wanted, nil
 }
 
-// trimTo returns the first sequence to keep if everything is applied; 0 to remove nothing.
+// trimTo returns the first sequence to keep if all commands are applied; 0 to remove nothing.
 func (b *Bus) trimTo(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
 	state, limit := info.State, info.Config.MaxBytes
 	switch {
@@ -149,8 +150,8 @@ func (b *Bus) firstSince(ctx context.Context, stream string, since time.Time) (i
 
 // applied returns the sequence before which ingest has acknowledged every command.
 //
-// On a cluster it uses the owner records only. Around an election a server that is not the leader any more, or not yet,
-// may answer that a partition has no messages, and unapplied commands would be purged. The records of idle partitions
+// On a cluster it uses the owner records only. Around an election, a server that is no longer or not yet the leader
+// may reply that a partition has no messages, and unapplied commands would be purged. The records of idle partitions
 // follow the end of the stream, because sessions on clusters get a heartbeat every 2 s.
 func (b *Bus) applied(ctx context.Context, info *jetstream.StreamInfo) (before uint64, err error) {
 	if info.Config.Replicas > 1 {
@@ -175,12 +176,12 @@ func (b *Bus) applied(ctx context.Context, info *jetstream.StreamInfo) (before u
 	return before, nil
 }
 
-// trimmedKey is the key of the sequence up to which trim has removed messages. Without it they would be reported as a
-// gap. Watchers of owner records ignore the key.
+// trimmedKey is the key of the sequence up to which trim has removed messages. Without it these messages would be
+// reported as a gap. Watchers of owner records ignore the key.
 func trimmedKey(group string) string { return group + ".trimmed" }
 
-// noteTrim records that everything up to a sequence was acknowledged and will be removed. Other processes may do the
-// same at the same time; the largest sequence is kept.
+// noteTrim records that every message up to a sequence was acknowledged and will be removed. Other processes may do
+// the same concurrently; the largest sequence is kept.
 func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uint64) error {
 	key := trimmedKey(groupName(bus.Commands, bus.GroupIngest))
 	want := record{Incarnation: info.Created.UnixNano(), Offset: int64(last)}

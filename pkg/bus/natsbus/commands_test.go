@@ -17,10 +17,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// ingest consumes commands as the service does, and notes gaps.
+// ingest consumes commands like the service, and records gaps.
 type ingest struct {
 	mu      sync.Mutex
-	holding bool // it acknowledges nothing
+	holding bool // if true, it acknowledges nothing
 	got     int
 	gaps    []bus.Gap
 }
@@ -55,11 +55,11 @@ func (i *ingest) seen() (got int, gaps []bus.Gap) {
 	return i.got, i.gaps
 }
 
-// startIngest consumes until stop, or the test's end.
+// startIngest consumes until stop is called or the test ends.
 func startIngest(t *testing.T, b *natsbus.Bus) (i *ingest, stop func()) {
 	t.Helper()
 	i = &ingest{}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // stop ends it, and waits
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // stop cancels it and waits
 	var done sync.WaitGroup
 	opened := make(chan struct{}, 1024)
 	done.Go(func() {
@@ -77,7 +77,7 @@ func startIngest(t *testing.T, b *natsbus.Bus) (i *ingest, stop func()) {
 	return i, stop
 }
 
-// until waits for a condition that no event announces.
+// until waits for a condition that no event signals.
 func until(t *testing.T, what string, wait time.Duration, cond func() error) {
 	t.Helper()
 	deadline := time.Now().Add(wait)
@@ -89,8 +89,8 @@ func until(t *testing.T, what string, wait time.Duration, cond func() error) {
 	}
 }
 
-// TestAppliedCommandsMakeRoom publishes many times the size of the topic, all to one of 16 partitions. Removed commands
-// are no gap for the idle partitions either. Only `make test-clusters` starts a cluster.
+// TestAppliedCommandsMakeRoom publishes many times the size of the topic, all to one of 16 partitions. The removal of
+// commands is not a gap for the idle partitions either. Only `make test-clusters` starts a cluster.
 func TestAppliedCommandsMakeRoom(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
@@ -152,7 +152,7 @@ func applyAndMakeRoom(t *testing.T, opts natsbus.Options, commands int) {
 	}
 }
 
-// TestAppliedCommandsAreRemovedInTime: commands younger than LogMaxAge and commands that are not applied are kept.
+// TestAppliedCommandsAreRemovedInTime verifies that commands younger than LogMaxAge and unapplied commands are kept.
 func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -190,7 +190,7 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	until(t, "applied commands are removed", patience, kept(0))
 	stop()
 	publish(5)
-	time.Sleep(5 * time.Second) // longer than they would be kept if they were applied
+	time.Sleep(5 * time.Second) // longer than applied commands are kept
 	i, _ := startIngest(t, b)
 	until(t, "commands that waited are delivered", patience, func() error {
 		if got, gaps := i.seen(); got != 5 || len(gaps) > 0 {
@@ -201,7 +201,7 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	until(t, "they are removed", patience, kept(0))
 }
 
-// TestCommandsThatAreNotAppliedStay: neither their age nor the size of the stream removes them.
+// TestCommandsThatAreNotAppliedStay verifies that neither age nor the stream's size removes unapplied commands.
 func TestCommandsThatAreNotAppliedStay(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -226,7 +226,7 @@ func TestCommandsThatAreNotAppliedStay(t *testing.T) {
 	if !errors.Is(err, bus.ErrFull) {
 		t.Fatal(err)
 	}
-	// Longer than an attempt to remove them and the next one.
+	// Longer than one attempt to remove them and the next.
 	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		s, err := js.Stream(t.Context(), "timerbus-commands")
 		if err != nil {
@@ -241,7 +241,8 @@ func TestCommandsThatAreNotAppliedStay(t *testing.T) {
 	}
 }
 
-// TestABoundOnBytesIsNotAskedForAgainAndAgain counts the requests for messages while none fits.
+// TestABoundOnBytesIsNotAskedForAgainAndAgain counts the requests for messages while no message fits within the
+// bound.
 func TestABoundOnBytesIsNotAskedForAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -282,8 +283,8 @@ func TestABoundOnBytesIsNotAskedForAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestAnIdlePartitionHasNoGap: an operator removes everything after it was applied. The server's heartbeats have
-// moved the position of the idle partition.
+// TestAnIdlePartitionHasNoGap has an operator remove all messages after they were applied. The server's heartbeats
+// have moved the position of the idle partition.
 func TestAnIdlePartitionHasNoGap(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -300,7 +301,7 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last := at[2].Offset // of partition 1; partition 0 has nothing behind the third
+	last := at[2].Offset // of partition 1; partition 0 has no message after the third
 	owners, err := js.KeyValue(t.Context(), "timerbus-owners")
 	if err != nil {
 		t.Fatal(err)
@@ -342,9 +343,9 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 	}
 }
 
-// TestCommandsThatExpiredAreCounted: an operator has set the limits of an earlier release. Of 3,000 unread commands
-// 996 do not fit, and that number is reported. The lease is long: a session that loses its lease reports again what it
-// has not committed, and receives it again.
+// TestCommandsThatExpiredAreCounted uses limits like those of an earlier release, set by an operator. Of 3,000 unread
+// commands 996 do not fit, and that number must be reported. The lease is long, because a session that loses its
+// lease receives its uncommitted messages again and repeats the report.
 func TestCommandsThatExpiredAreCounted(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
@@ -391,7 +392,7 @@ func TestCommandsThatExpiredAreCounted(t *testing.T) {
 	for _, gap := range gaps {
 		lost += gap.Messages
 	}
-	// The partitions' last commands before the stop were the first 16 of the sequence, one each.
+	// The last command of each partition before the stop is one of the first 16 of the sequence.
 	if lost < 996 || lost > 996+16 {
 		t.Errorf("%d commands are reported as lost, want 996: %+v", lost, gaps)
 	}
@@ -406,7 +407,7 @@ func config(t *testing.T, js jetstream.JetStream) jetstream.StreamConfig {
 	return s.CachedInfo().Config
 }
 
-// TestTheStreamOfAnEarlierReleaseIsChangedOnce: later changes by an operator are kept.
+// TestTheStreamOfAnEarlierReleaseIsChangedOnce verifies that later changes by an operator are kept.
 func TestTheStreamOfAnEarlierReleaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

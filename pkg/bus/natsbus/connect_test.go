@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// ownServer is a server as an operator would set it up.
+// ownServer starts a server that an operator has configured.
 func ownServer(t *testing.T, change func(*server.Options)) string {
 	t.Helper()
 	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, StoreDir: t.TempDir(), JetStream: true}
@@ -34,7 +34,7 @@ func ownServer(t *testing.T, change func(*server.Options)) string {
 	return s.ClientURL()
 }
 
-// TestConnectSaysWhatIsWrong: one line that names the server, and no secret.
+// TestConnectSaysWhatIsWrong requires a one-line error that names the server and contains no secret.
 func TestConnectSaysWhatIsWrong(t *testing.T) {
 	token := startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true, Token: "right"}).URL()
 	users := ownServer(t, func(o *server.Options) { o.Username, o.Password = "me", "right" })
@@ -75,8 +75,8 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 	connectTo(t, natsbus.Options{URL: users, User: "me", Password: "right"})
 }
 
-// TestServerTakesLessThanWeMay: a message that a server or stream of an operator does not take is told from an
-// outage, and others pass.
+// TestServerTakesLessThanWeMay verifies that Publish distinguishes a message that exceeds the limit of an operator's
+// server or stream from an outage, and that smaller messages succeed.
 func TestServerTakesLessThanWeMay(t *testing.T) {
 	url := ownServer(t, func(o *server.Options) { o.MaxPayload = 20_000 })
 	b := connectTo(t, natsbus.Options{URL: url, AckTimeout: time.Minute})

@@ -30,7 +30,7 @@ const (
 	serverListen = "TIMERBUS_TEST_SERVER_LISTEN"
 )
 
-// serve runs a server until the parent process is gone, which closes stdin.
+// serve runs a server until the parent process ends, which closes stdin.
 func serve(dir string) int {
 	s, err := embedded.Start(context.Background(), embedded.Options{Dir: dir, Listen: os.Getenv(serverListen), Logger: testLog()})
 	if err != nil {
@@ -245,8 +245,8 @@ func lastStored(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// consumerStored reads a consumer's state file: two bytes, then the consumer and stream sequences of the ack floor and
-// of the last delivery.
+// consumerStored reads a consumer's state file: two bytes, then the consumer and stream sequences of the ack floor
+// and of the last delivery.
 func consumerStored(name string) (floor, delivered uint64, err error) {
 	state, err := os.ReadFile(name)
 	if err != nil || len(state) < 2 {
@@ -262,8 +262,9 @@ func consumerStored(name string) (floor, delivered uint64, err error) {
 	return fields[1], fields[3], nil
 }
 
-// TestCrashSuite runs the crash checks on a server that loses the end of the due queue, and on a server that is only killed.
-// The servers are child processes, because other tests use the server of the test environment at the same time.
+// TestCrashSuite runs the crash checks on a server that loses the end of the due queue, and on a server that is only
+// killed. The servers are child processes, because other tests use the server of the test environment at the same
+// time.
 func TestCrashSuite(t *testing.T) {
 	t.Parallel()
 	t.Run("loss", func(t *testing.T) {
@@ -303,8 +304,8 @@ func TestCrashSuite(t *testing.T) {
 	})
 }
 
-// TestCrashSuiteOnACluster kills all servers of a cluster, so that no other test may run. Only `make test-clusters` starts
-// a cluster.
+// TestCrashSuiteOnACluster kills all servers of a cluster, so no other test may run at the same time. Only `make
+// test-clusters` starts a cluster.
 func TestCrashSuiteOnACluster(t *testing.T) {
 	url := servers(t, "nats3")
 	runCrashSuite(t, func(check bustest.T) crashable {
@@ -355,8 +356,8 @@ func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 	})
 }
 
-// TestConsumerAheadOfItsStreamIsRecreated uses a consumer that skips new messages. A crash leaves one on servers that do
-// not repair it at startup.
+// TestConsumerAheadOfItsStreamIsRecreated uses a consumer that skips new messages. A crash leaves such a consumer on
+// servers that do not repair it at startup.
 func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	b := connect(t, server)
@@ -393,8 +394,8 @@ func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 	}
 }
 
-// TestNewMessagesOfATruncatedLogAreDelivered truncates a log, as a power failure without fsync does. New messages are
-// delivered, to running and to new members, although their sequences were delivered before.
+// TestNewMessagesOfATruncatedLogAreDelivered truncates a log, as a power failure without fsync does. New messages
+// must be delivered, to running and to new members, although their sequences were delivered before.
 func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	t.Parallel()
 	server := startChild(t, filepath.Join(t.TempDir(), "server"))
@@ -410,7 +411,7 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 				return err
 			})
 			d := in.next(t)
-			for string(d.Body) != body { // one that was not committed may be delivered again
+			for string(d.Body) != body { // an uncommitted command may be delivered again
 				d = in.next(t)
 			}
 			if !last.Before(d.Position) {
@@ -440,7 +441,7 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	say("11")
 }
 
-// watched passes on deliveries and why its session was closed.
+// watched forwards deliveries and the cause of its session's end.
 type watched struct {
 	inbox
 	acks   bool
@@ -464,9 +465,9 @@ func (w watched) Close(_ context.Context, cause error) error {
 	return nil
 }
 
-// TestALogThatWasTruncatedAfterTheLeaseIsDetected keeps the server down until the session has lost its lease. The owner
-// record then lacks the last deliveries, and positions of lost commands must not be used again: ingest would take new
-// commands for ones that were applied.
+// TestALogThatWasTruncatedAfterTheLeaseIsDetected keeps the server down until the session has lost its lease. The
+// owner record then lacks the last deliveries, and positions of lost commands must not be used again: ingest would
+// treat new commands as applied.
 func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
 	t.Parallel()
 	for name, committed := range map[string]bool{"before the first commit": false, "after a commit": true} {
@@ -483,7 +484,7 @@ func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
 					return err
 				})
 				for {
-					if d := w.next(t); string(d.Body) == body { // a redelivered one may come first
+					if d := w.next(t); string(d.Body) == body { // a redelivered command may come first
 						return d.Position
 					}
 				}

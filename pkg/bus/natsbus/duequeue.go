@@ -17,20 +17,21 @@ import (
 )
 
 // The due queue is one or more streams, so that on a cluster no single stream leader carries all due events
-// (docs/decisions/0038). Stream 0 is <prefix>-due with the subjects <prefix>.due.<partition>, the only stream of earlier
-// releases. Stream k is <prefix>-due-<k> with the subjects <prefix>.due.<k>.<partition>. A process publishes partition p to
-// stream p mod QueueStreams, the home of p. It reads all streams that exist, because processes with another QueueStreams
-// publish elsewhere, and so did this cluster before the setting changed.
+// (docs/decisions/0038). Stream 0 is <prefix>-due with the subjects <prefix>.due.<partition>, the only stream of
+// earlier releases. Stream k is <prefix>-due-<k> with the subjects <prefix>.due.<k>.<partition>. A process publishes
+// partition p to stream p mod QueueStreams, the home of p. It reads all existing streams, because processes with a
+// different QueueStreams publish to other streams, and so did this cluster before the setting changed.
 
-// streamsLabel is the metadata of stream 0 that has the largest QueueStreams that a process of the cluster has had. It
-// never becomes smaller. Without it there is one stream.
+// streamsLabel is the metadata of stream 0 with the largest QueueStreams that any process of the cluster has had. The
+// value never decreases. Without the label there is one stream.
 const streamsLabel = "timerbus-due-streams"
 
 // MaxQueueStreams is the largest QueueStreams.
 const MaxQueueStreams = 16
 
-// rankStep is the distance between the incarnations of a partition's messages in its home and elsewhere. Incarnations of
-// one stream begin with its creation time in nanoseconds, so two streams are less than rankStep (73 years) apart.
+// rankStep is the distance between the topic epochs of a partition's messages in its home stream and in other
+// streams. The epochs of a stream begin with its creation time in nanoseconds, so the epochs of two streams differ by
+// less than rankStep (73 years).
 const rankStep = 1 << 61
 
 // dueQueue is the streams of the due queue.
@@ -40,11 +41,11 @@ type dueQueue struct {
 	mu      sync.Mutex
 	streams []*stream // by number; streams are only added
 
-	// early counts the running publishes to stream 0 of partitions whose home was not read by any consumer.
+	// early counts the running publishes to stream 0 of partitions whose home had no consumer yet.
 	early atomic.Int64
 }
 
-// queueStream names stream number k of the due queue.
+// queueStream returns the name of stream number k of the due queue.
 func (o *Options) queueStream(k int) string {
 	if k == 0 {
 		return o.stream(bus.Due)
@@ -60,7 +61,7 @@ func (o *Options) queueSubject(k int) string {
 	return o.Prefix + "." + string(bus.Due) + "." + strconv.Itoa(k) + "."
 }
 
-// grow adds streams up to a number of them.
+// grow adds streams until there are n.
 func (q *dueQueue) grow(o *Options, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,15 +77,17 @@ func (q *dueQueue) all() []*stream {
 	return slices.Clip(q.streams)
 }
 
-// home is the number of a partition's home.
+// home returns the stream number of a partition's home.
 func (q *dueQueue) home(p shard.Partition) int { return int(p) % q.homes }
 
-// foreign reports whether this process does not publish to the stream. It is then not made again if it is gone.
+// foreign reports whether this process does not publish to the stream. The process does not recreate such a stream if
+// it is gone.
 func (q *dueQueue) foreign(s *stream) bool { return s.number >= q.homes }
 
 // routes returns the stream of each message. The caller calls done when the publish has ended.
 //
-// A home is not used before a consumer has been created there: dispatchers of an earlier release read stream 0 only.
+// A home stream is not used before a consumer has been created for it, because dispatchers of an earlier release read
+// stream 0 only.
 func (q *dueQueue) routes(messages []bus.Message) (routes []*stream, done func()) {
 	routes = make([]*stream, len(messages))
 	if q.route(routes, messages) {
@@ -98,7 +101,7 @@ func (q *dueQueue) routes(messages []bus.Message) (routes []*stream, done func()
 	return routes, func() { q.early.Add(-1) }
 }
 
-// route sets routes, and reports whether all of them are homes.
+// route sets routes, and reports whether all of them are home streams.
 func (q *dueQueue) route(routes []*stream, messages []bus.Message) bool {
 	streams, atHome := q.all(), true
 	for i := range messages {
@@ -111,9 +114,9 @@ func (q *dueQueue) route(routes []*stream, messages []bus.Message) bool {
 	return atHome
 }
 
-// ranked turns a position in a stream into one of the queue. For each partition, positions in streams of other processes
-// come first, then those in stream 0, which is used before a consumer has been created at home, then those at home. So a
-// floor at home means that no other stream has unacknowledged messages of the partition.
+// ranked converts a position in a stream to a position in the queue. For each partition, positions in streams of
+// other processes come first, then those in stream 0, which is used until the home has a consumer, then those in the
+// home. A floor in the home therefore means that no other stream has unacknowledged messages of the partition.
 func (q *dueQueue) ranked(s *stream, at bus.Position) bus.Position {
 	switch {
 	case !s.queue:
@@ -125,7 +128,7 @@ func (q *dueQueue) ranked(s *stream, at bus.Position) bus.Position {
 	return at
 }
 
-// note records what the state of a stream says about the queue.
+// note updates the queue from the state of a stream.
 func (b *Bus) note(s *stream, info *jetstream.StreamInfo) {
 	if info.State.Consumers > 0 && !s.consumed.Swap(true) && s.number > 0 {
 		b.log.Debug("due stream in use", "stream", s.name)
@@ -144,8 +147,8 @@ func labelled(cfg *jetstream.StreamConfig) int {
 	return min(n, MaxQueueStreams)
 }
 
-// ensureQueue makes the streams of the due queue that are missing. Stream 0 exists. The new streams have its settings, and
-// together all streams have the size that the queue had before.
+// ensureQueue creates the missing streams of the due queue. Stream 0 must exist. The new streams have its settings,
+// and the sizes of all streams add up to the previous size of the queue.
 func (b *Bus) ensureQueue(ctx context.Context, made *madeStreams) error {
 	return retry(ctx, func(ctx context.Context) error {
 		found, err := b.js.Stream(ctx, b.opts.queueStream(0))
@@ -179,18 +182,19 @@ func (b *Bus) ensureQueue(ctx context.Context, made *madeStreams) error {
 	})
 }
 
-// queueConfig is the configuration of stream number k: that of stream 0, as it is on the server, with another name.
+// queueConfig returns the configuration of stream number k: that of stream 0, as it is on the server, with another
+// name.
 func (b *Bus) queueConfig(first jetstream.StreamConfig, k int) jetstream.StreamConfig {
 	cfg := first
 	cfg.Name, cfg.Subjects = b.opts.queueStream(k), []string{b.opts.queueSubject(k) + "*"}
 	cfg.Metadata = maps.Clone(first.Metadata)
 	maps.DeleteFunc(cfg.Metadata, func(name, _ string) bool {
-		return name == streamsLabel || strings.HasPrefix(name, "_nats.") // the server's own
+		return name == streamsLabel || strings.HasPrefix(name, "_nats.") // set by the server
 	})
 	return cfg
 }
 
-// resize sets the size of a stream if it is larger.
+// resize reduces a stream to a maximum size in bytes.
 func (b *Bus) resize(ctx context.Context, name string, size int64) error {
 	found, err := b.js.Stream(ctx, name)
 	if err != nil {
@@ -207,8 +211,8 @@ func (b *Bus) resize(ctx context.Context, name string, size int64) error {
 	return nil
 }
 
-// lookForStreams finds streams that other processes have made. It records the number of this process's streams again if
-// another process, which changed stream 0 at the same time, has overwritten it.
+// lookForStreams finds streams that other processes have created. It writes the number of this process's streams
+// again if another process, which changed stream 0 at the same time, has overwritten it.
 func (b *Bus) lookForStreams(ctx context.Context) error {
 	info, err := b.info(ctx, b.queue.all()[0])
 	if err != nil || labelled(&info.Config) >= b.opts.QueueStreams {

@@ -9,12 +9,12 @@ import (
 
 // epochs maps the sequences of a stream to positions.
 //
-// A stream that was deleted and created again has a new epoch, its creation time. A due stream also gets a new
-// epoch when its last sequence goes back: the server writes its messages to disk after it has acknowledged them to
-// the publisher, so a killed server loses the newest ones and assigns their sequences again. Positions of lost
-// messages belong to the earlier epoch and order before all new positions.
+// A stream that was deleted and created again has a new epoch, its creation time. A due stream also gets a new epoch
+// when its last sequence decreases: the server writes its messages to disk after it has acknowledged them to the
+// publisher, so a killed server loses the newest ones and assigns their sequences again. Positions of lost messages
+// belong to the earlier epoch and order before all new positions.
 //
-// Each process numbers the epochs of the due stream by itself, because its positions are only kept in memory. The
+// Each process numbers the epochs of the due stream independently, because its positions are only kept in memory. The
 // positions of logs are stored, so a log has one epoch here, and truncation.go handles lost messages.
 type epochs struct {
 	mu sync.Mutex
@@ -26,7 +26,7 @@ type epochs struct {
 	high uint64
 }
 
-// epoch ends where the next one starts.
+// epoch begins at sequence first and ends where the next one begins.
 type epoch struct {
 	number int64
 	first  uint64
@@ -44,7 +44,7 @@ func (e *epochs) mark() mark {
 	return mark{number: e.last(), high: e.high}
 }
 
-// last returns the number of the last epoch; the caller holds e.mu.
+// last returns the number of the last epoch. The caller must lock e.mu.
 func (e *epochs) last() int64 {
 	if len(e.starts) == 0 {
 		return 0
@@ -71,7 +71,7 @@ func (e *epochs) assigned(seq uint64) {
 	e.high = max(e.high, seq)
 }
 
-// update records a stream state that was requested after m. It returns true if the last sequence has gone back, and
+// update records a stream state that was requested after m. It returns true if the last sequence has decreased, and
 // then starts a new epoch if cut is set.
 func (e *epochs) update(m mark, created int64, last uint64, cut bool) (back bool) {
 	e.mu.Lock()
@@ -91,8 +91,8 @@ func (e *epochs) update(m mark, created int64, last uint64, cut bool) (back bool
 	return false
 }
 
-// reassigned starts a new epoch because the server has assigned a sequence at or below m.high to a publish that
-// began after m. update cannot detect this if other publishers have moved the last sequence past m.high again.
+// reassigned starts a new epoch because the server has assigned a sequence at or below m.high to a publish that began
+// after m. update cannot detect this if other publishers have moved the last sequence past m.high again.
 func (e *epochs) reassigned(m mark, seq uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +101,7 @@ func (e *epochs) reassigned(m mark, seq uint64) {
 	}
 }
 
-// cut starts an epoch at a sequence; the caller holds e.mu.
+// cut starts an epoch at a sequence. The caller must lock e.mu.
 func (e *epochs) cut(first uint64) {
 	number := e.last() + 1
 	for len(e.starts) > 1 && e.starts[len(e.starts)-1].first >= first {

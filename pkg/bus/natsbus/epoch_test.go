@@ -2,7 +2,7 @@ package natsbus
 
 import "testing"
 
-// TestEpochs checks which epoch sequences belong to after a series of answers from the server.
+// TestEpochs checks which epoch sequences belong to after a series of replies from the server.
 func TestEpochs(t *testing.T) {
 	const created = 1000
 	type want map[uint64]int64
@@ -100,7 +100,8 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestAPublicationCountsToTheEpochInWhichItBegan: it cannot be known whether the server took it before the loss.
+// TestAPublicationCountsToTheEpochInWhichItBegan: it is unknown whether the server stored the message before or after
+// the loss, so its position belongs to the earlier epoch.
 func TestAPublicationCountsToTheEpochInWhichItBegan(t *testing.T) {
 	e := &epochs{}
 	e.update(e.mark(), 1000, 20, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// TestLateOwnerCannotCommit is the fence itself: without a lease, a clock or a session in the way.
+// TestLateOwnerCannotCommit tests only the fence: no lease, clock or session can prevent the commit.
 func TestLateOwnerCannotCommit(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -26,7 +26,7 @@ func TestLateOwnerCannotCommit(t *testing.T) {
 	if err := old.put(t.Context(), record{Owner: "old", Offset: 3}); err != nil {
 		t.Fatal(err)
 	}
-	// A write whose answer was lost is found out and built upon.
+	// If the reply to a write was lost, the next write detects that the record is its own and succeeds.
 	unanswered := *old
 	if err := old.put(t.Context(), record{Owner: "old", Offset: 4}); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (b *Bus) queueFloor(ctx context.Context, group string) (bus.Floors, error) 
 	atHome := b.queue.atHome()
 	var parts []*queuePart
 	for {
-		streams := b.queue.all()[len(parts):] // stream 0 may say that there are more
+		streams := b.queue.all()[len(parts):] // the reply for stream 0 may add streams
 		if len(streams) == 0 {
 			break
 		}
@@ -77,16 +77,16 @@ type queuePart struct {
 	*stream
 	first, end uint64
 	depth      int
-	waiting    int               // messages that no member has taken
-	subjects   map[string]uint64 // numbers of messages
+	waiting    int               // messages that no member has received
+	subjects   map[string]uint64 // number of messages by subject
 }
 
 // queuePart requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
 // stream's state, so if they are zero, everything before the stream's end is acknowledged.
 //
-// The first message of a work-queue stream is not a floor by itself. A killed server restores messages whose removal
-// was not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair
-// removes them.
+// The first message of a work-queue stream alone is not a floor. A killed server restores messages whose removal was
+// not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair removes
+// them.
 func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePart, error) {
 	part := &queuePart{stream: s}
 	info, err := b.info(ctx, s)
@@ -116,7 +116,7 @@ func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePar
 	return part, nil
 }
 
-// remaining is the number of the partition's messages that may not be acknowledged.
+// remaining returns how many of the partition's messages may be unacknowledged.
 func (part *queuePart) remaining(p shard.Partition) int {
 	if part.depth == 0 {
 		return 0
@@ -124,7 +124,7 @@ func (part *queuePart) remaining(p shard.Partition) int {
 	return int(part.subjects[part.stream.subjects+strconv.Itoa(int(p))])
 }
 
-// atHome reports, for each home, whether this process publishes to it, and no running publish uses stream 0 instead.
+// atHome reports, for each home, whether this process publishes to it and no running publish uses stream 0 instead.
 func (q *dueQueue) atHome() []bool {
 	streams, at := q.all(), make([]bool, q.homes)
 	for k := range at {
@@ -136,7 +136,7 @@ func (q *dueQueue) atHome() []bool {
 	return at
 }
 
-// floor is the floor of a partition. The parts were requested after atHome.
+// floor returns the floor of a partition. The caller must have called atHome before it requested the parts.
 func (q *dueQueue) floor(p shard.Partition, parts []*queuePart, atHome bool) bus.Floor {
 	current := parts[q.home(p)]
 	if current.number > 0 && !current.consumed.Load() {
@@ -175,11 +175,11 @@ func (b *Bus) consumer(ctx context.Context, s *stream, durable string) (*jetstre
 	return consumer.CachedInfo(), nil
 }
 
-// logFloor asks twice for each partition, and more where something is waiting: for health checks and
-// operators, not for loops.
+// logFloor sends two requests for each partition, and more for partitions with a backlog. It is meant for health
+// checks and operators, not for loops.
 //
-// A leader that is new answers before it has gone through all that it knows, and then a message that is there is not
-// found. So an answer over which the leader has changed is none.
+// A new leader may reply before it has applied all committed entries, and then reports an existing message as not
+// found. Therefore logFloor discards its result if the leader has changed during the requests.
 func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	s := b.streams[topic]
 	for {
@@ -204,7 +204,7 @@ func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.
 	}
 }
 
-// logFloorSince is logFloor, given the stream's state.
+// logFloorSince is logFloor for a given state of the stream.
 func (b *Bus) logFloorSince(
 	ctx context.Context, s *stream, topic bus.Topic, group string, info *jetstream.StreamInfo,
 ) (bus.Floors, error) {
@@ -230,7 +230,7 @@ func (b *Bus) logFloorSince(
 		if depth > 0 {
 			floors[i].Depth = depth
 			floors[i].Floor = at(first)
-			// What came since the stream's state was asked for is counted in depth.
+			// depth also counts messages that are newer than the stream's state.
 			floors[i].End = at(max(end, first+1))
 		}
 	}
@@ -250,7 +250,7 @@ func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamI
 	return r, nil
 }
 
-// recordOf reads a record and its revision; the zero ones where there is none.
+// recordOf reads a record and its revision. It returns zero values if there is no record.
 func (b *Bus) recordOf(ctx context.Context, key string) (r record, revision uint64, err error) {
 	found, err := b.owners.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -265,8 +265,8 @@ func (b *Bus) recordOf(ctx context.Context, key string) (r record, revision uint
 	return r, found.Revision(), nil
 }
 
-// remaining finds a partition's first message from a sequence on, and counts what there is. Counting
-// needs a consumer, so only what is not empty is counted.
+// remaining returns the sequence of a partition's first message at or after from, and the number of messages.
+// Counting needs a consumer, so remaining creates one only if there is a message.
 func (b *Bus) remaining(
 	ctx context.Context, s *stream, topic bus.Topic, p shard.Partition, from uint64,
 ) (first uint64, depth int, err error) {

@@ -13,15 +13,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// followAhead bounds the messages that are read ahead of a topic.
+// followAhead bounds the prefetched messages of a topic.
 const followAhead = 256
 
-// Follow reads public topics as an onlooker, until ctx ends: it is in no group, makes nothing on the server
-// that stays, and commits nothing. Of Options it uses what says how to connect, Name,
-// Prefix and Logger.
+// Follow reads public topics until ctx ends. It joins no group, creates nothing persistent on the server, and commits
+// nothing. Of Options it uses the connection settings, Name, Prefix and Logger.
 //
-// each gets the messages from since on (zero: from now on), those of one topic in order, one at a time. Lost
-// connections are survived without a gap as long as the topic keeps its messages. An error of each ends it.
+// Follow calls each with the messages published since the given time; with the zero time, with new messages only. It
+// keeps the order of each topic and does not call each concurrently. After the loss of a connection it continues
+// without a gap as long as the topic keeps its messages. An error of each ends Follow.
 func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Topic, each func(bus.Topic, *bus.Message) error) error {
 	opts, err := complete(opts)
 	if err != nil {
@@ -73,7 +73,7 @@ type follower struct {
 	each func(bus.Topic, *bus.Message) error
 
 	topics []followed
-	mu     sync.Mutex // one message at a time
+	mu     sync.Mutex // serialises the calls of each
 }
 
 type followed struct {
@@ -101,7 +101,7 @@ func (f *follower) open(js jetstream.JetStream, topic bus.Topic, from jetstream.
 	return nil
 }
 
-// run reads all topics until ctx ends or one of them fails for good, and waits for all.
+// run reads all topics until ctx ends or one of them fails permanently, and waits for all.
 func (f *follower) run() error {
 	ctx, stop := context.WithCancelCause(f.ctx)
 	defer stop(nil)
@@ -128,7 +128,7 @@ func (f *follower) read(ctx context.Context, t *followed) error {
 	for {
 		in, err := t.messages.Next(jetstream.NextContext(ctx))
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it was told to end, and Next says so in several ways
+			return nil //nolint:nilerr // ctx has ended; Next reports that with various errors
 		}
 		if err != nil {
 			return fmt.Errorf("follow %s: %w", t.topic, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// TestRememberedStreamsAreBounded: a stream that captures "orders.>" makes a topic of every subject that a timer
-// names.
+// TestRememberedStreamsAreBounded: with a stream that captures "orders.>", every subject that a timer names is a
+// topic.
 func TestRememberedStreamsAreBounded(t *testing.T) {
 	f := foreign{by: map[bus.Topic]*stream{}}
 	var last bus.Topic

@@ -1,8 +1,8 @@
-// Package embedded runs a NATS server with JetStream inside the process: the bus of `timerbus dev`,
-// and the real server of this repository's tests.
+// Package embedded runs a NATS server with JetStream inside the process: the bus of `timerbus dev`, and a real server
+// for this repository's tests.
 //
-// It owns the server's configuration and life. It imports nats-server and nothing of this module; it
-// never looks at streams, which are natsbus's.
+// It owns the configuration and the lifecycle of the server. It imports nats-server and no package of this module. It
+// never accesses streams, which natsbus owns.
 //
-// Read embedded.go, then tend.go (what happens after a write error), then logger.go.
+// Read embedded.go, then tend.go (recovery from a write error), then logger.go.
 package embedded

@@ -18,34 +18,35 @@ import (
 
 // Options configures a Server.
 type Options struct {
-	// Dir is the data folder; it is made if missing, and belongs to one server at a time.
+	// Dir is the data folder. Start creates it if it is missing. Only one server can use it at a time.
 	Dir string
-	// Listen is host:port for clients; port 0 takes a free one. Empty: only this process connects.
+	// Listen is host:port for clients; port 0 selects a free port. If it is empty, only this process can connect.
 	Listen string
-	// NoSync leaves fsync to the background (every 2 min). By default each message of a stream in
-	// the default persist mode is fsynced before it is acknowledged; natsbus makes the streams that
-	// can do without it asynchronous, so only commands, fired and dead events pay (0.2 ms each).
+	// NoSync leaves fsync to the background (every 2 min). By default each message of a stream in the default persist
+	// mode is fsynced before it is acknowledged. natsbus makes due events, results and buckets asynchronous, because
+	// they can be restored from the store; only the streams of commands, fired and dead events and user topics fsync
+	// (0.2 ms for each message).
 	NoSync bool
-	// MaxStore bounds the sizes of all streams together, in bytes; 0: no bound. A stream that does not fit is refused
-	// when it is made.
+	// MaxStore bounds the sizes of all streams together, in bytes; 0: no bound. A stream that does not fit is
+	// rejected when it is created.
 	MaxStore int64
-	// Token is asked of every client, of those in the process too; natsbus.Options.Token gives it. Empty:
-	// whoever connects may do everything.
+	// Token is required from every client, including those in the process; clients set natsbus.Options.Token. If it
+	// is empty, every client that can connect has full access.
 	Token string
-	// Name shows in the server's logs and to clients. Default "timerbus".
+	// Name appears in the server's logs and is sent to clients. Default "timerbus".
 	Name string
-	// Logger gets the server's log. Default: nothing.
+	// Logger receives the server's log. By default the log is discarded.
 	Logger *slog.Logger
 }
 
-// MaxPayload leaves room for NATS's own headers around the 1 MiB that the bus contract allows.
+// MaxPayload is 1 MiB, the limit of the bus contract, and room for NATS's headers.
 const MaxPayload = 1<<20 + 64<<10
 
 // startWait bounds how long recovery of the streams may take.
 const startWait = time.Minute
 
-// Server is a running server. After a write error, which leaves JetStream's streams refusing every
-// message for the rest of the server's life, it starts anew by itself once there is room again.
+// Server is a running server. After a write error, JetStream's streams reject every message until the server is
+// restarted. Therefore Server restarts the inner server once the data folder has room again.
 type Server struct {
 	config *server.Options
 	log    *logger
@@ -57,7 +58,7 @@ type Server struct {
 	inner *server.Server
 }
 
-// Start starts a server and waits until it takes connections, or ctx ends.
+// Start starts a server and waits until it accepts connections, or ctx ends.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	log := opts.Logger
 	if log == nil {
@@ -75,7 +76,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		Authorization: opts.Token,
 		JetStream:     true,
 		StoreDir:      opts.Dir,
-		// Without a figure of its own the server refuses streams whose limits exceed the free disk.
+		// Without an explicit limit the server rejects streams whose limits exceed the free disk space.
 		JetStreamMaxStore: cmp.Or(opts.MaxStore, 1<<50),
 		SyncAlways:        !opts.NoSync,
 		MaxPayload:        MaxPayload,
@@ -96,7 +97,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
-		config.Port = addr.Port // a port that was chosen stays the same when the server starts anew
+		config.Port = addr.Port // restarts use the same port
 	}
 	tending, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -104,7 +105,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// start starts the inner server and waits until it takes connections.
+// start starts the inner server and waits until it accepts connections.
 func (s *Server) start(ctx context.Context) error {
 	inner, err := server.NewServer(s.config.Clone())
 	if err != nil {
@@ -132,8 +133,8 @@ func (s *Server) current() *server.Server {
 	return s.inner
 }
 
-// listen fills in the address. It is tried out first, since the server reports a taken port by its
-// log only.
+// listen sets the address in config. It first tries to listen, because the server reports a port that is in use only
+// in its log.
 func listen(ctx context.Context, config *server.Options, address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -157,7 +158,7 @@ func listen(ctx context.Context, config *server.Options, address string) error {
 	return nil
 }
 
-// lockDir makes the folder and takes it: two servers on one folder corrupt its streams.
+// lockDir creates the folder and locks it: two servers on one folder corrupt its streams.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("start NATS: data folder: %w", err)
@@ -173,7 +174,7 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// ready polls, because the server offers no signal that can be waited for together with ctx.
+// ready polls, because the server has no signal that can be awaited together with ctx.
 func ready(ctx context.Context, inner *server.Server, listens bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -190,7 +191,7 @@ func ready(ctx context.Context, inner *server.Server, listens bool) error {
 	}
 }
 
-// InProcessConn connects without a socket; it makes the Server a nats.InProcessConnProvider.
+// InProcessConn connects without a socket. With it, Server implements nats.InProcessConnProvider.
 func (s *Server) InProcessConn() (net.Conn, error) {
 	conn, err := s.current().InProcessConn()
 	if err != nil {
@@ -207,12 +208,12 @@ func (s *Server) URL() string {
 	return ""
 }
 
-// Close stops the server, waits for it and frees the folder. Close clients first: they would try to
+// Close stops the server, waits for it and unlocks the folder. Close clients first, because they would try to
 // reconnect.
 func (s *Server) Close() {
 	s.stop()
 	s.done.Wait()
 	s.current().Shutdown()
 	s.current().WaitForShutdown()
-	_ = s.lock.Close() // the lock goes with the descriptor in any case
+	_ = s.lock.Close() // closing the descriptor releases the lock in any case
 }

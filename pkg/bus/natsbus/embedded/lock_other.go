@@ -4,5 +4,5 @@ package embedded
 
 import "os"
 
-// lockFile does nothing where there is no flock: the server's own port is the guard there.
+// lockFile does nothing on systems without flock. There, only the server's port prevents a second server.
 func lockFile(*os.File) error { return nil }

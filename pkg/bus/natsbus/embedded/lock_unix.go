@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lockFile takes the file for this process, or fails if another process has it.
+// lockFile locks the file for this process. It fails if another process has locked it.
 func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// logger passes the server's log to slog. The server formats its lines itself, so they arrive as an
-// attribute under a constant message.
+// logger passes the server's log to slog. The server formats its lines, so each line is an attribute of a constant
+// message.
 type logger struct {
 	log *slog.Logger
-	// broken gets a token when a stream could not be written. The server tells nobody but its log.
+	// broken gets a token when a stream could not be written. The server reports that only in its log.
 	broken chan struct{}
 
 	mu   sync.Mutex
@@ -29,11 +29,11 @@ func (l *logger) write(level slog.Level, format string, args []any) {
 	}
 }
 
-// writeError is in what the server logs when a stream's files could not be written: after a full
-// disk, a failed fsync, a folder that became read-only.
+// writeError is part of the line that the server logs when it cannot write a stream's files: because of a full disk,
+// a failed fsync, or a read-only folder.
 const writeError = "ritical write error"
 
-// fail remembers the line too: a server that does not start says why in its log only.
+// fail also stores the line, because a server that does not start reports the cause only in its log.
 func (l *logger) fail(format string, args []any) {
 	line := fmt.Sprintf(format, args...)
 	l.mu.Lock()
@@ -54,13 +54,13 @@ func (l *logger) lastError() string {
 	return l.last
 }
 
-// Noticef is the server's chatter about its own start and stop.
+// Noticef logs messages about the server's start and stop at debug level.
 func (l *logger) Noticef(format string, args ...any) { l.write(slog.LevelDebug, format, args) }
 func (l *logger) Debugf(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
 func (l *logger) Tracef(format string, args ...any)  { l.write(slog.LevelDebug, format, args) }
 
-// outdated is what the server says when it starts after it was killed: it then reads a stream once more to
-// find out what has expired.
+// outdated is part of the line that a server logs when it starts after it was killed: it then reads a stream again to
+// find expired messages.
 const outdated = "TTL state is outdated"
 
 func (l *logger) Warnf(format string, args ...any) {

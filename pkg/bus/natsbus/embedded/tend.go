@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// tendEvery is the pause between attempts to start anew.
+	// tendEvery is the pause between attempts to restart the server.
 	tendEvery = time.Second
-	// roomNeeded must be free before an attempt: recovery itself writes.
+	// roomNeeded is the number of bytes that must be free before an attempt, because recovery itself writes.
 	roomNeeded = 4 << 20
 )
 
-// tend starts the server anew after a write error, once the folder takes data again. Clients see a
-// lost connection and come back; what was acknowledged before the error is on disk.
+// tend restarts the server after a write error, once the folder is writable again. Clients lose the connection and
+// reconnect. Messages acknowledged before the error are on disk.
 func (s *Server) tend(ctx context.Context) {
 	for {
 		select {
@@ -48,13 +48,13 @@ func (s *Server) restart(ctx context.Context) error {
 	s.current().Shutdown()
 	s.current().WaitForShutdown()
 	select {
-	case <-s.log.broken: // from the server that is gone
+	case <-s.log.broken: // from the server that was shut down
 	default:
 	}
 	return s.start(ctx)
 }
 
-// probe writes as much as must be free, and removes it.
+// probe writes roomNeeded bytes and removes them.
 func (s *Server) probe() error {
 	name := filepath.Join(s.config.StoreDir, "timerbus-room")
 	f, err := os.Create(name)

@@ -30,7 +30,7 @@ func client(t *testing.T, s *Server) jetstream.JetStream {
 	return js
 }
 
-// awaitPublish publishes until it is acknowledged.
+// awaitPublish publishes until the server acknowledges a message.
 func awaitPublish(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
