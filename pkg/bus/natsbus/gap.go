@@ -11,14 +11,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// There is a gap if the stream begins after the position up to which a partition is acknowledged. Partitions share the
-// stream's sequence, so the committed offset of an idle partition stays behind although nothing was lost. The owner
-// record therefore also has the sequence up to which the server has searched the stream for the partition's messages
-// (record.Passed). The server sends it in its heartbeats.
+// There is a gap if the stream begins after the position up to which a partition is acknowledged. Partitions share
+// the stream's sequence, so the committed offset of an idle partition falls behind although nothing was lost. The
+// owner record therefore also has the sequence up to which the server has searched the stream for the partition's
+// messages (record.Passed). The server sends it in its heartbeats.
 //
-// A record without Passed was written by an earlier release. No gap is reported until it has been written once.
+// A record without Passed was written by an earlier release. For such a record no gap is reported until a session has
+// written Passed.
 
-// heartbeat reads the consumer's last sequence and how far it has searched the stream from a heartbeat.
+// heartbeat reads the consumer's last sequence, and how far it has searched the stream, from a heartbeat.
 func (o *orderedSource) heartbeat(m *nats.Msg) {
 	if m.Subject != o.pull.inbox || m.Header.Get("Status") != "100" {
 		return
@@ -32,7 +33,7 @@ func (o *orderedSource) heartbeat(m *nats.Msg) {
 	}
 }
 
-// firstKept is the sequence of the oldest message that the stream keeps, or of the next one.
+// firstKept returns the sequence of the oldest message in the stream, or of the next message if the stream is empty.
 func firstKept(info *jetstream.StreamInfo) int64 {
 	if info.State.Msgs == 0 {
 		return int64(info.State.LastSeq) + 1
@@ -40,7 +41,7 @@ func firstKept(info *jetstream.StreamInfo) int64 {
 	return int64(info.State.FirstSeq)
 }
 
-// noteGap notes a gap between known, a sequence up to which nothing was lost, and the first message that the stream has.
+// noteGap records a gap between known, a sequence up to which nothing was lost, and the stream's first message.
 func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstream.StreamInfo) error {
 	s := o.session
 	first := firstKept(info)
@@ -57,7 +58,7 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 	if missing <= 0 {
 		return nil
 	}
-	// The partitions of the missing messages are unknown. With these shares the sum over all partitions is right.
+	// The partitions of the missing messages are unknown. With these shares the sum over all partitions is correct.
 	partitions := int64(s.bus.opts.Partitions)
 	if _, own := s.spec.Topic.OwnName(); own {
 		partitions = 1
@@ -73,7 +74,7 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 	return nil
 }
 
-// reportGaps calls Missed for the gaps found since the last call.
+// reportGaps calls Missed for the gaps found since the last call. It logs them if the session is no GapSession.
 func (s *session) reportGaps(ctx context.Context, handler bus.Session) {
 	gaps := s.gaps
 	s.gaps = nil
@@ -91,7 +92,7 @@ func (s *session) reportGaps(ctx context.Context, handler bus.Session) {
 // stalledAfter is how long a session may have no room for messages before it checks for a gap.
 const stalledAfter = 30 * time.Second
 
-// stalled reports, once there is room again, whether there was none for stalledAfter.
+// stalled reports, once there is room again, whether there was none for at least stalledAfter.
 func (o *orderedSource) stalled(full bool, now time.Time) bool {
 	if full {
 		if o.fullSince.IsZero() {

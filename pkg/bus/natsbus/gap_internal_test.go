@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 )
 
-// TestHeartbeatsCountOnlyBetweenMessages: what a heartbeat says of the stream holds for the partition only if every
+// TestHeartbeatsCountOnlyBetweenMessages: the sequence in a heartbeat is valid for the partition only if every
 // message that the consumer has sent is acknowledged.
 func TestHeartbeatsCountOnlyBetweenMessages(t *testing.T) {
 	beat := func(delivered, searched string) *nats.Msg {

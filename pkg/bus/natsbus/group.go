@@ -18,16 +18,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// record is what the owners bucket holds of one partition of one group: who owns it and how far it
-// is committed, in one value, so that every commit proves ownership and every take-over makes the
-// old owner's next commit fail. The key's revision is the fence.
+// record is the value in the owners bucket for one partition of one group: the owner and the committed position. Both
+// are in one value, so that every commit proves ownership, and every take-over makes the earlier owner's next commit
+// fail. The key's revision is the fence.
 type record struct {
-	Owner string `json:"owner"` // a term's id; empty for none
+	Owner string `json:"owner"` // a term's id; empty without an owner
 	// The committed position; zero in Live mode.
 	Incarnation int64 `json:"incarnation,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
-	// Passed is the sequence up to which the stream has nothing of the partition that is not acknowledged (gap.go). 0:
-	// the record was written by an earlier release.
+	// Passed is the sequence up to which the stream has no unacknowledged message of the partition (gap.go). 0: the
+	// record was written by an earlier release.
 	Passed int64 `json:"passed,omitempty"`
 	// Seen is the sequence of the last delivered message, and Time its server timestamp in Unix nanoseconds
 	// (truncation.go).
@@ -38,13 +38,13 @@ type record struct {
 	Next   int64 `json:"next,omitempty"`
 }
 
-// entry is a record as last seen, with its revision; 0 for none.
+// entry is a record as last read, with its revision; 0 if there is no record.
 type entry struct {
 	record
 	revision uint64
 }
 
-// groupName is the group's name in keys: two words. Bytes that a word must not hold are written =XX.
+// groupName returns the group's name in keys: two words. Bytes that are invalid in a word are encoded as =XX.
 func groupName(topic bus.Topic, group string) string { return word(string(topic)) + "." + word(group) }
 
 func word(s string) string {
@@ -65,8 +65,8 @@ func word(s string) string {
 
 func recordKey(group string, p shard.Partition) string { return fmt.Sprintf("%s.%d", group, p) }
 
-// group is one Consume call in a mode in which partitions have owners. Its loop alone touches its
-// fields; sessions report on the ended channel.
+// group is one Consume call in a mode with partition owners. Only its loop accesses its fields; sessions report their
+// end on the ended channel.
 type group struct {
 	bus      *Bus
 	spec     bus.Spec
@@ -75,7 +75,7 @@ type group struct {
 	name     string
 	entries  []entry
 	sessions map[shard.Partition]*session
-	rests    map[shard.Partition]time.Time // not to be taken before
+	rests    map[shard.Partition]time.Time // end of the backoff before the next session
 	ended    chan *session
 	giveUp   context.CancelCauseFunc // ends the Consume with an error
 	running  sync.WaitGroup
@@ -126,16 +126,16 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	return nil
 }
 
-// run follows the group's records and does what they and the members ask for.
+// run watches the group's records and starts and ends sessions according to them and to the members.
 func (g *group) run(ctx context.Context) error {
-	// A watcher that was cut off resumes in its own time, which is seconds: begin anew.
+	// After a reconnect the library resumes a watcher only after seconds, so run returns and is called again.
 	link := g.bus.link.next()
 	watcher, err := g.bus.owners.Watch(ctx, g.name+".*")
 	if err != nil {
 		return fmt.Errorf("watch owners: %w", err)
 	}
 	defer func() { _ = watcher.Stop() }()
-	clear(g.entries) // the snapshot brings them all; a bucket made anew begins with small revisions
+	clear(g.entries) // the snapshot has all records; the revisions of a recreated bucket begin at 1
 	complete := false
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
@@ -173,7 +173,7 @@ func (g *group) run(ctx context.Context) error {
 
 var errNoLease = errors.New("this process has no lease")
 
-// see notes a record. A session whose partition somebody else took is lost.
+// see updates a record. If the record has another owner, the partition's session is lost.
 func (g *group) see(e jetstream.KeyValueEntry) {
 	var p shard.Partition
 	if _, err := fmt.Sscanf(e.Key()[strings.LastIndexByte(e.Key(), '.')+1:], "%d", &p); err != nil ||
@@ -202,11 +202,11 @@ func (g *group) forget(s *session) {
 	}
 }
 
-// reconcile revokes what should be elsewhere and takes what is free and should be here. It returns
-// after how long it wants to be called again; 0 for at the next change.
+// reconcile revokes the partitions that should have another owner, and takes the free partitions that this member
+// should own. It returns after how long it must be called again; 0 means at the next change.
 func (g *group) reconcile(t *term, members []string, holders map[string]bool) time.Duration {
 	if !slices.Contains(members, t.id) {
-		return 0 // not seen ourselves yet
+		return 0 // the watcher has not seen this member's key yet
 	}
 	var again time.Duration
 	later := func(d time.Duration) {
@@ -225,8 +225,8 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 		}
 		owner := g.entries[p].Owner
 		if want != t.id {
-			g.health.Works(health.Partition(p)) // its failures here are over
-			if owner == t.id {                  // a leftover of ours keeps others waiting
+			g.health.Works(health.Partition(p)) // failures of the partition no longer concern this member
+			if owner == t.id {                  // a stale record of this member prevents others from taking the partition
 				if err := g.clear(p); err != nil {
 					later(g.bus.opts.RetryPause)
 				}
@@ -238,7 +238,7 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 			continue
 		}
 		if owner != t.id && holders[owner] {
-			continue // it will release, or die: both will be seen
+			continue // a change of its record or its key will follow
 		}
 		g.health.Opening(health.Partition(p))
 		if err := g.take(t, p); err != nil {
@@ -253,9 +253,9 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 	return again
 }
 
-// take makes this member the owner by compare-and-set and starts a session.
+// take acquires the partition by compare-and-set and starts a session.
 func (g *group) take(t *term, p shard.Partition) error {
-	// Not cut off by the end of Consume: a write whose answer nobody awaits leaves a leftover.
+	// The end of Consume does not cancel the write: if it succeeded after a cancellation, the record would be stale.
 	ctx, cancel := context.WithTimeout(g.base, g.bus.opts.LeaseTTL)
 	defer cancel()
 	e := g.entries[p]
@@ -272,7 +272,7 @@ func (g *group) take(t *term, p shard.Partition) error {
 	revision, err := g.bus.write(ctx, recordKey(g.name, p), e.record, e.revision)
 	if err != nil {
 		if conflict(err) {
-			err = errors.Join(err, g.look(ctx, p)) // what we took it for is out of date
+			err = errors.Join(err, g.look(ctx, p)) // the entry is out of date
 		}
 		return fmt.Errorf("take partition %d: %w", p, err)
 	}
@@ -287,7 +287,7 @@ func (g *group) take(t *term, p shard.Partition) error {
 	return nil
 }
 
-// look reads a record as it is now.
+// look reads the present record.
 func (g *group) look(ctx context.Context, p shard.Partition) error {
 	found, err := g.bus.owners.Get(ctx, recordKey(g.name, p))
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -300,7 +300,7 @@ func (g *group) look(ctx context.Context, p shard.Partition) error {
 	return nil
 }
 
-// clear frees a record that names this member although it has no session there.
+// clear releases a record that names this member although the member has no session of the partition.
 func (g *group) clear(p shard.Partition) error {
 	ctx, cancel := context.WithTimeout(g.base, g.bus.opts.LeaseTTL)
 	defer cancel()
@@ -312,7 +312,7 @@ func (g *group) clear(p shard.Partition) error {
 	return nil
 }
 
-// write stores a record by compare-and-set on its revision; 0 for none.
+// write stores a record by compare-and-set on its revision; 0 creates the record.
 func (b *Bus) write(ctx context.Context, key string, r record, revision uint64) (uint64, error) {
 	value, err := json.Marshal(r)
 	if err != nil {

@@ -16,54 +16,53 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// lease keeps this process alive in the members bucket, whose keys expire after LeaseTTL, and
-// watches who else is. One key for the whole process carries all its partitions: renewing costs the
-// same for one partition as for a thousand.
+// lease keeps this process's key in the members bucket, whose keys expire after LeaseTTL, and watches the keys of
+// other processes. One key covers all partitions of the process, so the cost of renewal does not depend on their
+// number.
 type lease struct {
 	bus    *Bus
 	start  sync.Once
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-	dirty  chan struct{} // the groups changed: write the key now
+	dirty  chan struct{} // the groups have changed: write the key now
 
 	mu      sync.Mutex
-	groups  []string // sorted; taking part
-	leaving []string // sorted; taking no more, but sessions may still run
-	term    *term    // nil while there is none
+	groups  []string // sorted; groups that this member takes part in
+	leaving []string // sorted; groups that take no more partitions, but may still have sessions
+	term    *term    // nil without a valid key
 	alive   map[string]*seen
-	changed chan struct{} // closed and replaced when groups, term or alive changed
+	changed chan struct{} // closed and replaced when groups, term or alive change
 }
 
-// term is the time for which a member key lives. Its id is never used again, so that "this id is
-// gone" stays true for ever.
+// term is the lifetime of one member key. Its id is never reused, so an id that is gone once is gone permanently.
 type term struct {
 	id     string
-	ctx    context.Context // ends, with ErrLost, when the key is or may be gone
+	ctx    context.Context // ends, with ErrLost, when the key has or may have expired
 	cancel context.CancelCauseFunc
-	until  atomic.Int64 // nanoseconds since born: the key lives until then at least
+	until  atomic.Int64 // nanoseconds since born; the key exists at least until then
 	born   time.Time
 }
 
-// valid reports whether the key is sure to live, by the monotonic clock.
+// valid reports whether the key certainly still exists, by the monotonic clock.
 func (t *term) valid() bool {
 	return t.ctx.Err() == nil && int64(time.Since(t.born)) < t.until.Load()
 }
 
-// seen is a member's key as last seen.
+// seen is a member's key as last read.
 type seen struct {
 	memberValue
-	at time.Time // of its last renewal, by our clock
+	at time.Time // time of its last renewal, by this process's clock
 }
 
-// memberValue is what a member key holds.
+// memberValue is the value of a member key.
 type memberValue struct {
 	Name    string   `json:"name"`
 	Groups  []string `json:"groups,omitempty"`
 	Leaving []string `json:"leaving,omitempty"`
 }
 
-// holds reports whether the member may have sessions in the group. A record of one that does not is
-// a leftover, such as a take-over whose answer came after the member had left.
+// holds reports whether the member may have sessions in the group. If it does not, a record that names it is stale,
+// for example after a take-over whose reply came after the member had left.
 func (v *memberValue) holds(group string) bool {
 	return slices.Contains(v.Groups, group) || slices.Contains(v.Leaving, group)
 }
@@ -81,7 +80,7 @@ func newLease(b *Bus) *lease {
 	}
 }
 
-// join enters the process into a group; the first call starts the lease.
+// join adds the process to a group. The first call starts the lease.
 func (l *lease) join(group string) {
 	l.start.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -92,7 +91,7 @@ func (l *lease) join(group string) {
 	l.update(func() { l.groups = with(l.groups, group) })
 }
 
-// quit leaves the group's assignment; sessions may still run.
+// quit removes the process from the group's assignment; sessions may still run.
 func (l *lease) quit(group string) {
 	l.update(func() {
 		l.groups = without(l.groups, group)
@@ -100,12 +99,12 @@ func (l *lease) quit(group string) {
 	})
 }
 
-// left says that no session of the group runs any more.
+// left records that no session of the group runs any more.
 func (l *lease) left(group string) {
 	l.update(func() { l.leaving = without(l.leaving, group) })
 }
 
-// with and without make new slices: old ones may be in use outside the lock.
+// with and without return new slices, because old ones may be in use outside the lock.
 func with(list []string, s string) []string {
 	list = append(slices.Clone(list), s)
 	slices.Sort(list)
@@ -127,21 +126,21 @@ func (l *lease) update(change func()) {
 	}
 }
 
-// notify wakes who waits on changed; l.mu is held.
+// notify signals a change to the receivers of changed. The caller must lock l.mu.
 func (l *lease) notify() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// stop ends the lease in good order: others need not wait for its expiry.
+// stop deletes the key, so that other members need not wait until it expires.
 func (l *lease) stop() {
 	l.start.Do(func() { l.cancel = func() {} })
 	l.cancel()
 	l.done.Wait()
 }
 
-// view is what a group needs: the present term (nil if none), the members that take part, those that
-// may have sessions, and a channel closed at the next change.
+// view returns the present term (nil if there is none), the members that take part in the group, the members that may
+// have sessions, and a channel that is closed at the next change.
 func (l *lease) view(group string) (t *term, members []string, holders map[string]bool, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,10 +156,10 @@ func (l *lease) view(group string) (t *term, members []string, holders map[strin
 	return l.term, members, holders, l.changed
 }
 
-// leasing names the lease in the log.
+// leasing is the name of the lease in the outage log.
 const leasing = "hold lease"
 
-// live holds one term after the other.
+// live acquires and renews terms, one after the other, until ctx ends.
 func (l *lease) live(ctx context.Context) {
 	for ctx.Err() == nil {
 		t, revision, err := l.acquire(ctx)
@@ -211,13 +210,13 @@ func (l *lease) acquire(ctx context.Context) (*term, uint64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("create member %s: %w", t.id, err)
 	}
-	// The key's life counts from when the server got it, ours from before it was sent.
+	// The server counts the lifetime from when it received the request, this process from before it sent the request.
 	t.until.Store(int64(ttl))
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t, revision, nil
 }
 
-// keep renews until the lease is gone, which it returns as an error, or ctx ends.
+// keep renews the key until it has expired, which it returns as an error, or ctx ends.
 func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 	ttl := l.bus.opts.LeaseTTL
 	deadline := func() time.Time { return t.born.Add(time.Duration(t.until.Load())) }
@@ -238,7 +237,7 @@ func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 		renew, cancel := context.WithDeadline(ctx, deadline())
 		next, err := l.bus.members.Update(renew, t.id, l.value(), revision)
 		if err != nil && conflict(err) {
-			// An earlier renewal may have arrived although its answer did not.
+			// An earlier renewal may have succeeded although its reply was lost.
 			next, err = l.adopt(renew, t, revision)
 		}
 		cancel()
@@ -251,12 +250,12 @@ func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 		case errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted):
 			return errors.New("renewal refused: the key has expired")
 		default:
-			wait.Reset(ttl / 20) // try again soon, as long as the key may live
+			wait.Reset(ttl / 20) // retry soon, as long as the key may exist
 		}
 	}
 }
 
-// adopt finds the revision under which our own key lives and renews on it: nobody else writes it.
+// adopt reads the present revision of this member's key and renews from it. No other process writes the key.
 func (l *lease) adopt(ctx context.Context, t *term, revision uint64) (uint64, error) {
 	entry, err := l.bus.members.Get(ctx, t.id)
 	if err != nil {
@@ -265,20 +264,20 @@ func (l *lease) adopt(ctx context.Context, t *term, revision uint64) (uint64, er
 	return l.bus.members.Update(ctx, t.id, l.value(), entry.Revision())
 }
 
-// give deletes the key so that others see at once that this member left.
+// give deletes the key, so that other members see immediately that this member has left.
 func (l *lease) give(t *term) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.bus.opts.LeaseTTL)
 	defer cancel()
 	if !l.bus.nc.IsConnected() {
-		return // it will expire
+		return // the key will expire
 	}
 	if err := l.bus.members.Delete(ctx, t.id); err != nil {
 		l.bus.log.Debug("lease left to expire", "member", t.id, "error", err)
 	}
 }
 
-// gone asks the server whether a member has no session in the group any more. Only its answer makes
-// the member's partitions free: what we have seen may be old.
+// gone asks the server whether a member has no session in the group any more. A partition is free only after the
+// server has confirmed this, because the watched state may be out of date.
 func (l *lease) gone(ctx context.Context, id, group string) (bool, error) {
 	entry, err := l.bus.members.Get(ctx, id)
 	switch {
@@ -300,7 +299,8 @@ func (l *lease) gone(ctx context.Context, id, group string) (bool, error) {
 	return !v.holds(group), nil
 }
 
-// conflict reports whether a compare-and-set lost. A replicated stream says so with a code of its own.
+// conflict reports whether a compare-and-set failed on the revision. Replicated streams have a separate error code
+// for it.
 func conflict(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) &&
@@ -308,7 +308,7 @@ func conflict(err error) bool {
 			api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// pause waits; it reports false if ctx ended first.
+// pause waits. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/outage"
 )
 
-// keys is a bucket of which only the calls that a test sets may be made.
+// keys is a bucket that supports only the calls that a test sets.
 type keys struct {
 	jetstream.KeyValue
 	get   func() (jetstream.KeyValueEntry, error)
@@ -29,7 +29,7 @@ func (k *keys) Create(context.Context, string, []byte, ...jetstream.KVCreateOpt)
 
 func (k *keys) Update(context.Context, string, []byte, uint64) (uint64, error) { return k.write() }
 
-// value is an entry of which only the value is read.
+// value is an entry that has only a value.
 type value struct {
 	jetstream.KeyValueEntry
 	text string
@@ -46,15 +46,15 @@ func leaseOn(members *keys) *lease {
 	return b.lease
 }
 
-// TestI5_ALeaseCountsFromWhenItWasAskedFor: the server counts a key's life from when it gets the request. If the process
-// counted from the answer, it would still own its partitions when another member takes them.
+// TestI5_ALeaseCountsFromWhenItWasAskedFor: the server counts a key's lifetime from when it receives the request. If
+// the process counted from the reply, it would still own its partitions when another member takes them.
 func TestI5_ALeaseCountsFromWhenItWasAskedFor(t *testing.T) {
 	const slow = 300 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0
 		l := leaseOn(&keys{write: func() (uint64, error) {
 			switch writes++; {
-			case writes > 100: // so that a lease that is kept for too long ends
+			case writes > 100: // ends a lease that is kept for too long
 				return 0, jetstream.ErrKeyNotFound
 			case writes > 2:
 				return 0, errors.New("no answer")
@@ -83,7 +83,7 @@ func TestI5_ALeaseCountsFromWhenItWasAskedFor(t *testing.T) {
 			_ = l.keep(t.Context(), term, revision)
 			ended <- time.Since(asked)
 		}()
-		// One renewal, sent a third of the time to live after the answer, succeeds.
+		// One renewal succeeds. It is sent a third of the TTL after the reply.
 		renewed := asked.Add(slow + testTTL/3)
 		check(renewed.Add(testTTL))
 		if at := <-ended; at > renewed.Sub(asked)+testTTL+testTTL/20 {
@@ -108,8 +108,8 @@ func TestI5_ALeaseCountsFromWhenItWasAskedFor(t *testing.T) {
 	})
 }
 
-// TestI5_OnlyTheServerSaysThatAnOwnerIsGone: a partition is taken from an owner only if its key has expired, or says that
-// it has no session in the group. In doubt it is not taken.
+// TestI5_OnlyTheServerSaysThatAnOwnerIsGone: a partition is taken from an owner only if the owner's key has expired
+// or shows that it has no session in the group. If that is unknown, the partition is not taken.
 func TestI5_OnlyTheServerSaysThatAnOwnerIsGone(t *testing.T) {
 	const name = "commands.g"
 	member := func(v memberValue) func() (jetstream.KeyValueEntry, error) {

@@ -10,15 +10,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// liveBuffer is how many hints may wait for a slow session before the client drops new ones.
+// liveBuffer is how many hints may be queued for a slow session before the client drops new ones.
 const liveBuffer = 1 << 16
 
-// interestSpread is how long the servers of a cluster get to tell each other of a subscription. They do so
-// within a millisecond, but none of them says when it is done. What is lost because one took longer is
-// found by the next poll.
+// interestSpread is how long the servers of a cluster get to propagate a subscription. They usually take less than a
+// millisecond, but no server reports completion. If one takes longer, hints are lost, and the next poll finds their
+// timers.
 const interestSpread = 50 * time.Millisecond
 
-// liveSource gets one partition's hints by a plain subscription: nothing is stored anywhere.
+// liveSource receives one partition's hints through a plain subscription; no hint is stored.
 type liveSource struct {
 	session *session
 	hold    *holding
@@ -31,8 +31,8 @@ func newLiveSource(s *session, h *holding) *liveSource {
 	return &liveSource{session: s, hold: h, arrived: make(chan *nats.Msg, liveBuffer)}
 }
 
-// start subscribes and waits until the server has it, so that a hint published once open is called
-// arrives.
+// start subscribes and waits until the server has the subscription, so that hints published after the call of open
+// arrive.
 func (l *liveSource) start(ctx context.Context) error {
 	b := l.session.bus
 	l.link = b.link.next()
@@ -53,8 +53,8 @@ func (l *liveSource) start(ctx context.Context) error {
 	return nil
 }
 
-// next ends with the connection: hints published meanwhile are gone, and only opening again tells
-// the owner to read the store.
+// next returns an error when the connection is lost: hints published during the outage are lost, and only a new
+// session makes the owner read the store.
 func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
 	select {
 	case m := <-l.arrived:
@@ -73,7 +73,7 @@ func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
 
 func (l *liveSource) finish(ctx context.Context, _ bool) error {
 	if l.sub != nil {
-		_ = l.sub.Unsubscribe() // fails only when the connection is gone, and the interest with it
+		_ = l.sub.Unsubscribe() // fails only without a connection, and then the subscription is gone
 	}
 	if !l.session.releases() {
 		return nil
@@ -81,7 +81,7 @@ func (l *liveSource) finish(ctx context.Context, _ bool) error {
 	return l.hold.release(ctx)
 }
 
-// noAck is the Acker of hints, which are never kept and so never acknowledged.
+// noAck is the Acker of hints, which are not kept and therefore not acknowledged.
 type noAck struct{}
 
 func (noAck) Ack()               {}

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// watch keeps the view of who is alive. A watcher is begun anew when the connection changed: while
-// it was away, a key's end and even the marker of that end may have come and gone.
+// watch keeps the view of the live members. It starts a new watcher when the connection changes: the old one may have
+// missed a key's expiry and even the marker of that expiry.
 func (l *lease) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := l.follow(ctx); err != nil {
@@ -59,7 +59,7 @@ func (l *lease) replace(snapshot map[string]*seen) {
 	l.notify()
 }
 
-// see notes one change of a member's key.
+// see applies one change of a member's key.
 func (l *lease) see(entry jetstream.KeyValueEntry, snapshot map[string]*seen) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *lease) see(entry jetstream.KeyValueEntry, snapshot map[string]*seen) {
 	known.at = time.Now()
 }
 
-// doubt asks the server about members that have not renewed for long, in case their end was missed.
+// doubt asks the server about members that have not renewed for two TTLs, in case their expiry was missed.
 func (l *lease) doubt(ctx context.Context) {
 	l.mu.Lock()
 	var silent []string

@@ -19,10 +19,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for a required event.
 const patience = 20 * time.Second
 
-// inbox is a session that passes deliveries on, acknowledged.
+// inbox is a session that acknowledges deliveries and forwards them.
 type inbox chan *bus.Delivery
 
 func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
@@ -48,7 +48,7 @@ func (i inbox) next(t *testing.T) *bus.Delivery {
 	}
 }
 
-// consume collects a topic's deliveries until the test's end.
+// consume collects a topic's deliveries until the end of the test.
 func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) inbox {
 	t.Helper()
 	in := make(inbox, 1024)
@@ -87,7 +87,7 @@ func raw(t *testing.T, server *embedded.Server) (*nats.Conn, jetstream.JetStream
 
 func TestPartitionCountIsFixed(t *testing.T) {
 	server := startServer(t, embedded.Options{})
-	connect(t, server) // 16
+	connect(t, server) // 16 partitions
 	_, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 8})
 	if err == nil || !strings.Contains(err.Error(), `"16" partitions`) || !strings.Contains(err.Error(), "set to 8") {
 		t.Fatalf("another partition count gave %v", err)
@@ -211,7 +211,7 @@ func TestFloorAfterPurgeAndLoss(t *testing.T) {
 	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrUnavailable) {
 		t.Fatalf("publishing to a lost stream gave %v, want ErrUnavailable", err)
 	}
-	// Then it is there again.
+	// Then the stream exists again.
 	if at := publish(); !last.Before(at) || at.Incarnation == last.Incarnation {
 		t.Fatalf("position %+v in the new stream, %+v in the old", at, last)
 	}
@@ -258,7 +258,7 @@ func timeout(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// TestLostStreamsAreMadeAgain deletes everything under running consumers.
+// TestLostStreamsAreMadeAgain deletes all streams while consumers run.
 func TestLostStreamsAreMadeAgain(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	b := connect(t, server)
@@ -308,7 +308,7 @@ func pause(t *testing.T, d time.Duration) {
 	}
 }
 
-// TestServerRestart stops the server under running consumers and starts it on the same folder.
+// TestServerRestart stops the server while consumers run, and starts it with the same folder.
 func TestServerRestart(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -358,7 +358,7 @@ func TestServerRestart(t *testing.T) {
 			}
 		}
 		in := []inbox{commands, due}[i]
-		for body := ""; body != "2"; { // "1" may come again: its commit may be lost with the server
+		for body := ""; body != "2"; { // "1" may be redelivered: its commit may be lost with the server
 			body = string(in.next(t).Body)
 		}
 	}
@@ -370,7 +370,7 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
-// TestPublishMany guards against the client's own limit on messages under way.
+// TestPublishMany verifies that the client's limit on pending messages does not fail a call.
 func TestPublishMany(t *testing.T) {
 	b := connect(t, startServer(t, embedded.Options{NoSync: true}))
 	var publishers sync.WaitGroup
@@ -388,7 +388,7 @@ func TestPublishMany(t *testing.T) {
 	}
 }
 
-// A client that has given up must not look like one to which nothing is sent.
+// If the client has given up the connection, Consume must end instead of waiting for messages.
 func TestConsumeEndsWhenTheConnectionIsGoneForGood(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	b, err := natsbus.Connect(t.Context(), natsbus.Options{

@@ -10,27 +10,26 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Options says where the server is and how the topics are kept. The zero value of each field means
-// its default. What is kept on the server (streams and buckets) is made by the first process that
-// connects; later ones take it as it is, so that an operator's changes stay. Only the sizes, where they are
-// given, hold for streams that exist, too.
+// Options configures the connection and the retention of the topics. The zero value of each field selects its
+// default. The first process that connects creates the streams and buckets; later processes use them unchanged, so
+// that an operator's changes are kept. Only explicit sizes are also applied to existing streams.
 type Options struct {
 	// URL of the server or servers, comma separated. Default nats.DefaultURL.
 	URL string
-	// InProcess connects without a socket; then URL is ignored.
+	// InProcess connects without a socket; URL is then ignored.
 	InProcess nats.InProcessConnProvider
-	// Token, or User and Password, are given to a server that asks for them.
+	// Token, or User and Password, are sent to a server that requires them.
 	Token          string
 	User, Password string
-	// TLS encrypts every connection; nil: as the server wants it.
+	// TLS encrypts every connection; nil: the server decides.
 	TLS *tls.Config
 	// Connection is passed to nats.Connect, for other credentials.
 	Connection []nats.Option
-	// Name shows in the server's connection list. Default "timerbus".
+	// Name appears in the server's connection list. Default "timerbus".
 	Name string
 
-	// Prefix keeps clusters on one server apart: subjects <prefix>.<topic>.<partition>, streams
-	// <prefix>-<topic>. Letters, digits, - and _. Default "timerbus".
+	// Prefix separates clusters on one server: subjects <prefix>.<topic>.<partition>, streams <prefix>-<topic>.
+	// Letters, digits, - and _. Default "timerbus".
 	Prefix string
 	// Partitions is the cluster's partition count, fixed by the first process. Default 16.
 	Partitions int
@@ -38,45 +37,47 @@ type Options struct {
 	Replicas int
 
 	// LogMaxAge and LogMaxBytes bound each of the topics of fired events, results and dead timers; the oldest
-	// messages go first. Default 24 h and 512 MiB. A server counts the sizes of all streams, times Replicas,
-	// against its limit or the account's; those by default are 2.5 GiB.
+	// messages are removed first. Default 24 h and 512 MiB. A server counts the sizes of all streams, times Replicas,
+	// against its limit or the account's; with the defaults their sum is 2.5 GiB.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
 	// QueueStreams is the number of streams of the due queue, 1 to 16: partition p is published to stream p mod
 	// QueueStreams. Default Replicas, so that each server of a cluster can lead one. Processes may have different
 	// numbers, and the number may change (decision 0038).
 	QueueStreams int
-	// QueueMaxAge and QueueMaxBytes bound the due queue; each of its streams has an equal share of the size, above
-	// which Publish is refused. The scheduler's sweep publishes again what is removed for its age. Default 24 h and 512 MiB.
+	// QueueMaxAge and QueueMaxBytes bound the due queue. Each of its streams has an equal share of the size; a full
+	// stream rejects Publish. The scheduler's sweep publishes messages again that were removed for their age. Default
+	// 24 h and 512 MiB.
 	QueueMaxAge   time.Duration
 	QueueMaxBytes int64
-	// CommandsMaxBytes bounds the topic of commands; above it Publish is refused. Default 512 MiB.
+	// CommandsMaxBytes bounds the topic of commands; a full topic rejects Publish. Default 512 MiB.
 	CommandsMaxBytes int64
-	// DedupeWindow is how long the server remembers message IDs. Default 2 min.
+	// DedupeWindow is how long the server deduplicates a message ID. Default 2 min.
 	DedupeWindow time.Duration
 
 	// LeaseTTL is how long a dead process keeps its partitions. At least 1 s, which is the default.
 	LeaseTTL time.Duration
-	// CloseWait bounds how long a hand-over waits for a Session's Close. Default 5 s.
+	// CloseWait bounds how long a handover waits for a Session's Close. Default 5 s.
 	CloseWait time.Duration
-	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
+	// RetryPause is the initial backoff of a partition after open or Deliver failed. Default 100 ms.
 	RetryPause time.Duration
-	// CommitEvery bounds how often an Ordered partition writes its position while it moves; it is
-	// what a crash repeats. Default 100 ms.
+	// CommitEvery is the minimum interval between commits of an Ordered partition. After a crash, messages since the
+	// last commit are repeated. Default 100 ms.
 	CommitEvery time.Duration
 	// AckTimeout is how long Publish waits for the server if its context allows. Default 5 s.
 	AckTimeout time.Duration
 
-	// Logger gets what no caller is told: reconnects, losses, failing sessions. Default: nothing.
+	// Logger receives events that no caller gets as an error: reconnects, losses, failing sessions. By default the
+	// log is discarded.
 	Logger *slog.Logger
 
-	// given are the sizes that were not left at zero, by stream.
+	// given are the explicit sizes (not zero), by stream.
 	given map[string]int64
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// complete fills in the defaults and checks what is given.
+// complete sets the defaults and validates the options.
 func complete(o Options) (Options, error) {
 	setDefault(&o.URL, nats.DefaultURL)
 	setDefault(&o.Name, "timerbus")
@@ -121,7 +122,7 @@ func setDefault[V comparable](v *V, def V) {
 	}
 }
 
-// credentials are the options that say who this process is, and whom it trusts.
+// credentials returns the options for authentication and TLS.
 func (o *Options) credentials() []nats.Option {
 	var options []nats.Option
 	if o.Token != "" {

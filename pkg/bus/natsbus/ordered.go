@@ -15,26 +15,26 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 )
 
-// orderedSource reads one partition in the stream's order with a consumer of its own that keeps no
-// acknowledgements; how far the group is lies in the owner record. So nothing is ever delivered
-// again out of order, and a consumer that is lost is simply made again (docs/decisions/0002).
+// orderedSource reads one partition in the stream's order. It uses a separate consumer without acknowledgements; the
+// owner record has the group's position. Therefore no message is redelivered out of order, and a lost consumer is
+// simply created again (docs/decisions/0002).
 type orderedSource struct {
 	session *session
 	stream  *stream
 	hold    *holding
 	pull    *puller
-	wake    chan struct{} // an acknowledgement made room, or a Nack restarts
+	wake    chan struct{} // an acknowledgement made room, or a Nack requests a restart
 
-	// Of the session's goroutine.
+	// Used by the session's goroutine only.
 	link     <-chan struct{}
 	consumer string
-	sequence uint64    // of the consumer: a gap means that a message was lost on the way
-	last     int64     // offset delivered last
+	sequence uint64    // of the consumer; a gap means that a message was lost in transit
+	last     int64     // offset of the last delivery
 	passed   int64     // the next value of record.Passed
 	seen     int64     // the next value of record.Seen
 	seenAt   time.Time // the next value of record.Time
 	commitAt time.Time
-	// fullSince is when there was no more room; zero: there is some.
+	// fullSince is when the window became full; zero while it has room.
 	fullSince time.Time
 
 	window *window.Window // set by start, before any delivery
@@ -71,7 +71,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	}
 	o.pull.expires = ownExpiresOn(info)
 	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
-		// Written with the first commit.
+		// The first commit writes this record.
 		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
 		if o.recall() {
 			if info, err = o.state(ctx, o.hold.Seen); err != nil {
@@ -91,7 +91,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	return o.read(ctx, after)
 }
 
-// read begins delivering after an offset, with a new consumer.
+// read starts delivery after an offset, with a new consumer.
 func (o *orderedSource) read(ctx context.Context, after int64) error {
 	b := o.session.bus
 	o.link = b.link.next()
@@ -115,7 +115,7 @@ func (o *orderedSource) read(ctx context.Context, after int64) error {
 	return o.pull.open(o.stream.name, o.consumer)
 }
 
-// drop deletes a consumer that is not read any more; failing that, the server does by itself.
+// drop deletes a consumer that is no longer read. If that fails, the server deletes it after InactiveThreshold.
 func (o *orderedSource) drop(consumer string) {
 	b := o.session.bus
 	if consumer == "" || !b.nc.IsConnected() {
@@ -187,7 +187,8 @@ func (o *orderedSource) restarting() (bool, time.Time) {
 	return o.restart, o.resumeAt
 }
 
-// accept makes a delivery of a message, or reads again from where it should have been.
+// accept converts a message to a delivery. If a message is missing before it, accept reads again after the last
+// delivery.
 func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Delivery, ok bool, err error) {
 	o.heartbeat(m)
 	data, err := o.pull.sort(m)
@@ -206,14 +207,14 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 	}
 	o.sequence = meta.Sequence.Consumer
 	o.mu.Lock()
-	if o.restart { // a Nack came in between: this message will be read again, in its turn
+	if o.restart { // a Nack arrived concurrently: the restart will read this message again, in order
 		o.mu.Unlock()
 		return nil, false, nil
 	}
 	slot, ok := o.window.Push(int64(meta.Sequence.Stream), m.Size())
 	o.mu.Unlock()
 	if !ok {
-		// More was asked for than the window's span takes: read it again when there is room.
+		// More messages were requested than the window's span allows: read the message again when there is room.
 		return nil, false, o.reread(ctx, nil)
 	}
 	o.last = int64(meta.Sequence.Stream)
@@ -231,7 +232,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 	return &out.Delivery, true, nil
 }
 
-// reread makes a new consumer after the last delivery.
+// reread creates a new consumer after the last delivery.
 func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if why != nil {
 		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
@@ -255,11 +256,11 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	return o.read(ctx, o.last)
 }
 
-// rejoining is the operation that the outage log names.
+// rejoining is the name of the operation in the outage log.
 const rejoining = "read again after a reconnect"
 
-// rejoin goes on after the connection changed. While it is down nothing can be done; the lease says
-// whether the partition is still ours.
+// rejoin reads again after the connection has changed. While there is no connection, it waits; the lease decides
+// whether the partition still belongs to this member.
 func (o *orderedSource) rejoin(ctx context.Context) error {
 	for {
 		link := o.session.bus.link.next()
@@ -286,7 +287,7 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 	}
 }
 
-// rewind carries out a Nack.
+// rewind performs the restart that a Nack has requested.
 func (o *orderedSource) rewind(ctx context.Context) error {
 	o.mu.Lock()
 	o.restart = false
@@ -294,7 +295,7 @@ func (o *orderedSource) rewind(ctx context.Context) error {
 	return o.read(ctx, o.window.Committed())
 }
 
-// tick commits when that is due, and finds requests that went silent.
+// tick commits if a commit is due, and reads again if the server has been silent for too long.
 func (o *orderedSource) tick(ctx context.Context) error {
 	now := time.Now()
 	if due := o.commitDue(); !due.IsZero() && !now.Before(due) {
@@ -312,7 +313,7 @@ func (o *orderedSource) tick(ctx context.Context) error {
 	return nil
 }
 
-// commitDue tells when the next commit is to be written; zero when there is none.
+// commitDue returns when the next commit is due; zero if there is nothing to commit.
 func (o *orderedSource) commitDue() time.Time {
 	if o.window.Committed() == o.hold.Offset && o.passed <= o.hold.Passed {
 		return time.Time{}
@@ -365,7 +366,7 @@ func (d *orderedDelivery) Nack(after time.Duration) {
 	if o.session.void.Load() {
 		return
 	}
-	// The window and the wish are changed together, so that the reader pushes nothing in between.
+	// The window and the restart flag change under one lock, so that the reader pushes no message in between.
 	o.mu.Lock()
 	if _, restarted := o.window.Restart(d.slot); restarted {
 		o.restart = true
@@ -384,7 +385,7 @@ func (o *orderedSource) signal() {
 	}
 }
 
-// earliest is the earlier of two times, of which zero is none.
+// earliest returns the earlier of two times; a zero time means none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b

@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/outage/outagetest"
 )
 
-// TestAnOutageIsAFewLines: the server is unreachable for longer than the lease lives, for a process that runs every service
-// and publishes meanwhile. Errors say what is wrong in plain words.
+// TestAnOutageIsAFewLines makes the server unreachable for longer than the lease, for a process that runs every
+// service and publishes during the outage. Errors must state the cause in plain words.
 func TestAnOutageIsAFewLines(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse(ownServer(t, func(*server.Options) {}))
@@ -58,7 +58,7 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 			_, err := b.Publish(ctx, topic, bus.Message{Body: []byte("x")})
 			cancel()
 			if err == nil {
-				continue // the client has not noticed yet
+				continue // the client has not noticed the outage yet
 			}
 			if !errors.Is(err, bus.ErrUnavailable) && !errors.Is(err, bus.ErrOutcomeUnknown) || strings.Contains(err.Error(), "buffer") {
 				t.Fatalf("publish to %s: %v", topic, err)

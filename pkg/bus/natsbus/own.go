@@ -15,17 +15,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// A topic of a user's own is a subject, by its name, that some stream of the user's captures. It has one
-// partition: the stream has one order, and nobody's convention says how a subject would be divided.
+// A user topic is the subject with its name, which a stream of the user captures. It has one partition: the stream
+// has one order, and there is no common convention for partitions of a subject.
 
-// ownName are subjects that every client can name: no wildcard, no empty word, and none of the server's own
+// ownName matches subjects that every client can name: no wildcard, no empty word, and none of the server's subjects
 // ($JS, $KV, _INBOX).
 var ownName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
-// maxOwnName leaves room in the longest name that a stream can have.
+// maxOwnName is below the server's limit for stream names, so that ownStream can append a checksum.
 const maxOwnName = 200
 
-// checkOwn refuses a name that no topic of a user's own can have.
+// checkOwn returns an error if the name of a user topic is invalid.
 func (o *Options) checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	switch {
@@ -41,16 +41,16 @@ func (o *Options) checkOwn(topic bus.Topic) error {
 	}
 }
 
-// errNoTopic is what a call gets for a subject that no stream captures.
+// errNoTopic returns the error for a subject that no stream captures.
 func errNoTopic(subject string) error {
 	return fmt.Errorf("%w: no stream captures subject %q", bus.ErrNoTopic, subject)
 }
 
-// maxForeign bounds the topics of users' own whose streams are remembered. One stream may capture any number of
-// subjects, and each timer may name another.
+// maxForeign bounds the user topics whose streams are cached. One stream may capture any number of subjects, and each
+// timer may name another subject.
 const maxForeign = 4096
 
-// foreign are the streams that capture users' topics, as last looked up.
+// foreign caches the streams that capture user topics.
 type foreign struct {
 	mu sync.Mutex
 	by map[bus.Topic]*stream
@@ -69,12 +69,12 @@ func (f *foreign) set(topic bus.Topic, s *stream) {
 		if len(f.by) < maxForeign {
 			break
 		}
-		delete(f.by, other) // any: it is looked up again when it is named again
+		delete(f.by, other) // an arbitrary topic; the next use looks it up again
 	}
 	f.by[topic] = s
 }
 
-// forget drops a stream that is gone, so that the next call looks again.
+// forget removes a stream that is gone from the cache, so that the next call looks it up again.
 func (f *foreign) forget(gone *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +85,8 @@ func (f *foreign) forget(gone *stream) {
 	}
 }
 
-// streamOf finds the stream behind a topic. Of a user's own the server is asked once.
+// streamOf returns the stream of a topic. The stream of a user topic is requested from the server once and then
+// cached.
 func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
 	subject, own := topic.OwnName()
 	if !own {
@@ -115,13 +116,13 @@ func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
 	return s, nil
 }
 
-// readable finds the stream behind a user's topic for a Consume. Until the server answers, it is asked again.
+// readable finds the stream of a user topic for a Consume. It retries until the server responds.
 func (b *Bus) readable(ctx context.Context, topic bus.Topic) error {
 	for {
 		s, err := b.streamOf(ctx, topic)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+			return nil //nolint:nilerr // Consume is ending, so the error does not matter
 		case errors.Is(err, bus.ErrUnsupported):
 			return err
 		case errors.Is(err, bus.ErrNoTopic):
@@ -134,8 +135,8 @@ func (b *Bus) readable(ctx context.Context, topic bus.Topic) error {
 	}
 }
 
-// keeps refuses a stream that drops what has been read: a group could not read it again, nor another group
-// at all.
+// keeps returns an error for a stream that removes consumed messages: a group could not read them again, and a second
+// group could not read them at all.
 func (b *Bus) keeps(ctx context.Context, s *stream) error {
 	info, err := b.info(ctx, s)
 	if err != nil {
@@ -150,8 +151,8 @@ func (b *Bus) keeps(ctx context.Context, s *stream) error {
 
 var _ bus.TopicMaker = (*Bus)(nil)
 
-// MakeTopic implements bus.TopicMaker: where no stream captures the subject, it makes one for it alone, which
-// keeps what public topics keep.
+// MakeTopic implements bus.TopicMaker. If no stream captures the subject, it creates a stream for this subject only,
+// with the retention of the topic of fired events.
 func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	subject, own := topic.OwnName()
 	if !own || subject == "" {
@@ -190,7 +191,8 @@ func (b *Bus) makeOwn(ctx context.Context, subject string) error {
 		case err == nil, overlaps(err):
 			return nil
 		case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
-			// Another process was faster; if not, nothing captures the subject, which the next look says.
+			// Another process was faster. If the existing stream has a different subject, no stream captures this
+			// one, and the following streamOf returns ErrNoTopic.
 			return nil
 		case !passing(err) || !pause(ctx, 100*time.Millisecond):
 			return fmt.Errorf("make stream %s: %w", cfg.Name, err)
@@ -205,7 +207,7 @@ func (b *Bus) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	return err
 }
 
-// codeOverlap is the server's "subjects overlap with an existing stream": somebody was faster.
+// codeOverlap is the server's "subjects overlap with an existing stream": another process was faster.
 const codeOverlap jetstream.ErrorCode = 10065
 
 func overlaps(err error) bool {
@@ -213,8 +215,8 @@ func overlaps(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeOverlap
 }
 
-// ownStream names the stream of a subject. A stream's name holds no dots, and a user's stream may have the
-// subject's name already: the checksum keeps "a.b", "a-b" and the user's apart.
+// ownStream returns the name of a subject's stream. Stream names contain no dots, and a user's stream may already
+// have the subject's name: the checksum distinguishes "a.b", "a-b" and the user's stream.
 func ownStream(subject string) string {
 	sum := crc32.Checksum([]byte(subject), crc32.MakeTable(crc32.Castagnoli))
 	return fmt.Sprintf("%s-%08x", strings.ReplaceAll(subject, ".", "-"), sum)

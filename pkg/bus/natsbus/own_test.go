@@ -25,7 +25,7 @@ func connected(t *testing.T, server *embedded.Server) *natsbus.Bus {
 	return b
 }
 
-// TestUsersStreamIsUsedAsItIs: the topic may be one subject of many in a stream that the user has made.
+// TestUsersStreamIsUsedAsItIs: the topic may be one of many subjects of a stream that the user has created.
 func TestUsersStreamIsUsedAsItIs(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
@@ -63,7 +63,7 @@ func TestUsersStreamIsUsedAsItIs(t *testing.T) {
 	}
 }
 
-// TestTopicThatGoesEndsItsConsume: nobody makes it again, and whoever reads from it is told.
+// TestTopicThatGoesEndsItsConsume: a deleted user topic is not created again, and its Consume returns an error.
 func TestTopicThatGoesEndsItsConsume(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
@@ -88,7 +88,7 @@ func TestTopicThatGoesEndsItsConsume(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the first finds that it is gone, the second that nobody made it again
+	for range 2 { // the first call detects the deletion, the second that the topic was not created again
 		_, err := b.Publish(t.Context(), topic, bus.Message{Body: []byte("2")})
 		if !errors.Is(err, bus.ErrNoTopic) || !errors.Is(err, bus.ErrUnavailable) {
 			t.Errorf("publish to what is gone: %v, want ErrNoTopic and ErrUnavailable", err)
@@ -128,7 +128,7 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 			t.Errorf("publish to %.20q: %v, want ErrUnsupported that says %q", name, err, says)
 		}
 	}
-	// What drops what it has delivered cannot be read by a group, but published to.
+	// A group cannot consume a stream that removes delivered messages, but Publish can use it.
 	_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "JOBS", Subjects: []string{"jobs"}, Retention: jetstream.WorkQueuePolicy})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,8 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 	}
 }
 
-// TestAnotherClustersTopicsAreNobodysOwn: what is internal there, and its commands, are behind its own rules.
+// TestAnotherClustersTopicsAreNobodysOwn: the internal topics and the commands of another cluster are not user
+// topics.
 func TestAnotherClustersTopicsAreNobodysOwn(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})
 	b := connected(t, server)
@@ -163,7 +164,7 @@ func TestAnotherClustersTopicsAreNobodysOwn(t *testing.T) {
 	}
 }
 
-// TestStreamsOfLikeNamesAreApart: a stream's name tells nothing, its subjects do.
+// TestStreamsOfLikeNamesAreApart: the subjects of a stream matter, its name does not.
 func TestStreamsOfLikeNamesAreApart(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// proxy stands between one member and the server, so that a test can cut the member off.
+// proxy forwards between one member and the server, so that a test can disconnect the member.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -14,7 +14,7 @@ type proxy struct {
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
 	refuse bool
-	hold   chan struct{} // not nil: bytes stay where they are until it is closed
+	hold   chan struct{} // if not nil, no bytes are forwarded until it is closed
 }
 
 func newProxy(target string) (*proxy, error) {
@@ -82,7 +82,7 @@ func (p *proxy) copy(to, from net.Conn) {
 	}
 }
 
-// isolate keeps every byte, in both directions, until heal: neither side notices.
+// isolate delays every byte, in both directions, until heal: neither side notices.
 func (p *proxy) isolate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *proxy) cut() {
 	clear(p.conns)
 }
 
-// kill drops the connections for good, as the kernel does for a killed process.
+// kill drops the connections permanently, as the kernel does for a killed process.
 func (p *proxy) kill() {
 	p.mu.Lock()
 	p.refuse = true

@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// maxPending bounds the messages on their way to the server, over all Publish calls. Beyond it
-// Publish waits (the client's default is to give up after 200 ms, which a burst exceeds).
+// maxPending bounds the messages in transit to the server, over all Publish calls. Beyond it Publish waits (by
+// default the client gives up after 200 ms, which a burst exceeds).
 const maxPending = 4096
 
 // Publish implements bus.Bus.
@@ -99,16 +99,16 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 type publication struct {
 	bus       *Bus
 	stream    *stream
-	routes    []*stream // of each message; nil: all go to stream
+	routes    []*stream // of each message; nil: all messages use stream
 	topic     bus.Topic
 	messages  []bus.Message
 	positions []bus.Position
-	failed    error // the first, or one that tells more
-	failedAt  int   // the message of failed
-	maybe     bool  // some message was or may have been taken
+	failed    error // the first error, or a later ErrTooLarge
+	failedAt  int   // the index of the message with the error failed
+	maybe     bool  // some message was or may have been stored
 }
 
-// to is the stream of a message.
+// to returns the stream of a message.
 func (p *publication) to(i int) *stream {
 	if p.routes != nil {
 		return p.routes[i]
@@ -116,7 +116,7 @@ func (p *publication) to(i int) *stream {
 	return p.stream
 }
 
-// encode makes the NATS message of a message.
+// encode returns the NATS message for a message.
 func (p *publication) encode(i int) *nats.Msg {
 	m := p.bus.opts.encode(p.topic, &p.messages[i])
 	if p.routes != nil {
@@ -125,13 +125,13 @@ func (p *publication) encode(i int) *nats.Msg {
 	return m
 }
 
-// mend looks for the stream if nobody answered for it, so that the next call finds it.
+// mend looks up the stream if no stream responded, so that the next call finds it.
 func (p *publication) mend(ctx context.Context) {
 	if !unanswered(p.failed) {
 		return
 	}
 	s := p.to(p.failedAt)
-	p.bus.foreign.forget(s) // which may still be there, and have another subject
+	p.bus.foreign.forget(s) // the stream may still exist, without this subject
 	if _, err := p.bus.info(ctx, s); errors.Is(err, bus.ErrNoTopic) {
 		p.failed = fmt.Errorf("%w: %w", err, p.failed)
 	} else if err != nil {
@@ -139,7 +139,7 @@ func (p *publication) mend(ctx context.Context) {
 	}
 }
 
-// partition is where a message went: a user's topic has one.
+// partition returns the partition of a message; a user topic has only partition 0.
 func (p *publication) partition(i int) shard.Partition {
 	if p.to(i).subject != "" {
 		return 0
@@ -147,7 +147,7 @@ func (p *publication) partition(i int) shard.Partition {
 	return p.messages[i].Partition
 }
 
-// fail notes a failure. The first tells enough, unless a later one says that a message can never pass.
+// fail records a failure. It keeps the first error, unless a later one means that a message is too large.
 func (p *publication) fail(i int, err error, maybe bool) {
 	p.maybe = p.maybe || maybe
 	if p.failed == nil || tooLarge(err) && !tooLarge(p.failed) {
@@ -160,8 +160,8 @@ func tooLarge(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeTooLarge
 }
 
-// send sends some of the messages and awaits every answer, whatever the first failure was: only together
-// they tell whether nothing was taken. It returns those to send again.
+// send sends the messages with these indexes and awaits every reply, unless ctx ends: only all replies together show
+// whether no message was stored. It returns the indexes to send again.
 func (p *publication) send(ctx context.Context, which []int) (again []int) {
 	b := p.bus
 	marks := make(map[*stream]mark, 1)
@@ -197,7 +197,7 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 		s := p.to(i)
 		before := marks[s]
 		if !ack.Duplicate && ack.Sequence <= before.high {
-			// The stream was created again, or its end went back: a new epoch has started.
+			// The stream was created again, or its last sequence has decreased: a new epoch has started.
 			if _, err := b.info(ctx, s); err != nil {
 				p.fail(i, err, true)
 			} else if s.queue {
@@ -212,8 +212,8 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 	return again
 }
 
-// A replicated stream refuses a message whose id it is just about to store: whether that succeeds is open,
-// so the message is sent again until the answer is "stored" or "duplicate".
+// A replicated stream rejects a message whose ID it is just storing. Whether that succeeds is unknown, so the message
+// is sent again until the reply is "stored" or "duplicate".
 const (
 	codeInProcess  jetstream.ErrorCode = 10158
 	inProcessPause                     = 5 * time.Millisecond
@@ -226,7 +226,7 @@ func inProcess(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeInProcess
 }
 
-// codeStoreFailed is the server's error where it cannot store a message.
+// codeStoreFailed is the server's error when it cannot store a message.
 const codeStoreFailed jetstream.ErrorCode = 10077
 
 // full reports whether a stream that discards new messages has reached one of its limits.
@@ -249,7 +249,7 @@ func await(ctx context.Context, f jetstream.PubAckFuture) (*jetstream.PubAck, er
 	}
 }
 
-// refused reports whether the error is the server's word that it did not take the message.
+// refused reports whether the server has replied that it did not store the message.
 func refused(err error) bool {
 	var js jetstream.JetStreamError
 	var api *jetstream.APIError
@@ -258,7 +258,7 @@ func refused(err error) bool {
 		unanswered(err)
 }
 
-// unanswered reports whether there was no stream to send to.
+// unanswered reports whether no stream responded.
 func unanswered(err error) bool {
 	return errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)
 }

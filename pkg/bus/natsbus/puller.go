@@ -13,46 +13,46 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// puller asks a JetStream consumer for messages, never for more than its session has room for. The
-// client library's own pull loops read ahead: what they hold beyond MaxInFlight would be kept from
-// other members until AckWait.
+// puller requests messages from a JetStream consumer, never more than its session has room for. The client library's
+// pull loops prefetch: messages that they hold beyond MaxInFlight would be withheld from other members until AckWait.
 //
 // Only the session's goroutine uses it.
 type puller struct {
 	nc      *nats.Conn
 	request string // the consumer's request subject
 	limit   int
-	bytes   int           // bound on the bytes requested and in flight
-	expires time.Duration // of a request; heartbeats come at 2/5 of it
+	bytes   int           // bound of the bytes requested and in flight
+	expires time.Duration // of a request; the heartbeat interval is 2/5 of it
 	sub     *nats.Subscription
 	inbox   string
 	arrived chan *nats.Msg
-	shared  bool // arrived belongs to several pullers
-	asked   int  // requested and not yet arrived
+	shared  bool // several pullers use arrived
+	asked   int  // messages requested and not yet received
 	heard   time.Time
 
-	askedBytes int  // bound of the outstanding requests
-	average    int  // moving average of message sizes
+	askedBytes int  // bound of the bytes of the open requests
+	average    int  // moving average of message sizes in bytes
 	refused    int  // the limit in bytes that the next message exceeded; 0: none
-	unbounded  bool // a request without a limit in bytes is outstanding
+	unbounded  bool // a request without a limit in bytes is open
 }
 
-// statusRoom is the room for status messages among those that arrive.
+// statusRoom is the room for status messages in arrived.
 const statusRoom = 64
 
-// minEstimate is the minimum number of bytes that a request allows for each message: small messages need one request.
+// minEstimate is the minimum number of bytes that a request allows for each message, so that small messages need one
+// request.
 const minEstimate = 4 << 10
 
-// How long a request lives. A member whose connection hangs swallows what the server sends on the
-// requests it left; from the shared queue that must end soon, from a consumer of its own it harms
-// nobody, and requests and heartbeats are most of what an idle process costs.
+// The lifetimes of a request. If a member's connection hangs, messages that the server sends on its open requests are
+// lost. For the shared queue the lifetime must be short. For a consumer with one reader a long lifetime does no harm,
+// and it saves requests and heartbeats, which are most of the cost of an idle process.
 const (
 	sharedExpires = 5 * time.Second
 	ownExpires    = 30 * time.Second
 )
 
-// ownExpiresOn is shorter on a cluster: there a consumer of its own can die with a server that the member is
-// not connected to, and only the silence tells.
+// ownExpiresOn returns a shorter lifetime on a cluster: there a consumer can disappear with a server to which the
+// member is not connected, and only the missing heartbeats show it.
 func ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
 	if stream.Config.Replicas > 1 {
 		return sharedExpires
@@ -60,14 +60,14 @@ func ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
 	return ownExpires
 }
 
-// errPullAgain means that the consumer must be looked up or made again.
+// errPullAgain means that the consumer must be looked up or created again.
 var errPullAgain = errors.New("the server ended the request")
 
 func newPuller(nc *nats.Conn, spec *bus.Spec, expires time.Duration) *puller {
 	return &puller{nc: nc, limit: spec.MaxInFlight, bytes: spec.MaxBytes, expires: expires}
 }
 
-// open begins anew on a consumer; what an earlier request still brings is not seen any more.
+// open starts reading from a consumer. Messages for earlier requests are dropped.
 func (p *puller) open(stream, consumer string) error {
 	p.close()
 	p.request = "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer
@@ -85,21 +85,22 @@ func (p *puller) open(stream, consumer string) error {
 	return nil
 }
 
-// close ends the subscription; the server forgets requests without interest.
+// close ends the subscription. The server drops requests whose subscription is gone.
 func (p *puller) close() {
 	if p.sub != nil {
-		_ = p.sub.Unsubscribe() // fails only when the connection is gone, and the interest with it
+		_ = p.sub.Unsubscribe() // fails only without a connection, and then the subscription is gone
 		p.sub = nil
 	}
 }
 
-// ask requests what there is room for: at once when nothing is under way, else in portions worth a
-// request. inFlight messages of the bytes given are with the session.
+// ask requests as many messages as there is room for: immediately if there are no messages in flight and no open
+// requests, otherwise only if a large enough part of the limit is free. inFlight and bytes are the session's
+// unacknowledged messages and their size.
 func (p *puller) ask(inFlight, bytes int) error {
 	return p.askFor(p.expires, inFlight, bytes, inFlight == 0)
 }
 
-// askFor is ask for a request that lives for expires. If alone is set, a message of any size may come.
+// askFor is ask with a given lifetime of the request. If alone is set, a message of any size may be delivered.
 func (p *puller) askFor(expires time.Duration, inFlight, bytes int, alone bool) error {
 	room := p.limit - inFlight - p.asked
 	if room <= 0 || (p.asked > 0 && room < (p.limit+3)/4) {
@@ -112,10 +113,10 @@ func (p *puller) askFor(expires time.Duration, inFlight, bytes int, alone bool) 
 	limit := ""
 	switch {
 	case p.asked == 0 && alone && p.refused > 0:
-		room, allowed = 1, 0 // larger than the bound: it passes alone
+		room, allowed = 1, 0 // the message exceeds the bound and is delivered alone
 		p.unbounded = true
 	case allowed <= p.refused || p.asked > 0 && allowed < minEstimate:
-		return nil // until something is acknowledged
+		return nil // until a delivery is acknowledged
 	default:
 		limit = fmt.Sprintf(`,"max_bytes":%d`, allowed)
 	}
@@ -134,7 +135,7 @@ func (p *puller) askFor(expires time.Duration, inFlight, bytes int, alone bool) 
 	return nil
 }
 
-// received counts a message of an outstanding request. A request allows a number of bytes for all its messages, so each
+// received counts a message of an open request. A request allows a number of bytes for all its messages, so each
 // message releases an equal share.
 func (p *puller) received(m *nats.Msg) {
 	p.askedBytes -= p.askedBytes / max(p.asked, 1)
@@ -143,7 +144,7 @@ func (p *puller) received(m *nats.Msg) {
 	p.refused, p.unbounded = 0, false
 }
 
-// silent tells when a request must be taken for lost; zero while none is under way.
+// silent returns when the open requests must be considered lost; zero if there are none.
 func (p *puller) silent() time.Time {
 	if p.asked == 0 {
 		return time.Time{}
@@ -151,7 +152,7 @@ func (p *puller) silent() time.Time {
 	return p.heard.Add(p.expires)
 }
 
-// sort tells data from the server's remarks about our requests.
+// sort reports whether m is a message. Otherwise it handles the server's status of a request.
 func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	p.heard = time.Now()
 	if m.Subject != p.inbox {
@@ -176,8 +177,8 @@ func (p *puller) sort(m *nats.Msg) (data bool, err error) {
 	}
 }
 
-// requestEnded subtracts the messages and bytes that a request will not deliver. On a cluster messages that it has
-// delivered may arrive later than its end.
+// requestEnded subtracts the messages and bytes that a request will not deliver. On a cluster, messages of a request
+// may arrive after its end.
 func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	share := p.askedBytes * min(pending, p.asked) / max(p.asked, 1)
 	left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Bytes"))
@@ -192,6 +193,6 @@ func (p *puller) requestEnded(m *nats.Msg, pending int) {
 	if m.Header.Get("Description") == "Message Size Exceeds MaxBytes" {
 		p.refused = max(left, 1)
 	} else {
-		p.refused = 0 // another member may have taken the message
+		p.refused = 0 // another member may have received the message
 	}
 }

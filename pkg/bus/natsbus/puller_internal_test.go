@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestAStatusMayOvertakeMessages: on a cluster the server sends a message when its delivery is replicated, but the end of
-// the request immediately. The bytes of messages on their way stay reserved.
+// TestAStatusMayOvertakeMessages: on a cluster the server sends a message when its delivery is replicated, but the
+// end of the request immediately. The bytes of messages in transit stay reserved.
 func TestAStatusMayOvertakeMessages(t *testing.T) {
 	p := &puller{inbox: "inbox", limit: 1024, bytes: 100_000, asked: 1024, askedBytes: 100_000}
 	end := &nats.Msg{Subject: "inbox", Header: nats.Header{
@@ -34,8 +34,8 @@ func TestAStatusMayOvertakeMessages(t *testing.T) {
 	step("the end in order", end, 0, 0)
 }
 
-// TestARefusalEndsWithTheNextRequest: another member may have taken the message that was too large, so that no message of
-// this stream follows. The other streams must not wait for one.
+// TestARefusalEndsWithTheNextRequest: another member may have received the message that was too large, so that no
+// message of this stream follows. The other streams must not wait for one.
 func TestARefusalEndsWithTheNextRequest(t *testing.T) {
 	p := &puller{inbox: "inbox", limit: 8, bytes: 100_000, asked: 8, askedBytes: 100_000}
 	end := func(description string) {

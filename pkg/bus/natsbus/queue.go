@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
-// consumeQueue runs one session after the other until ctx ends. Nothing is owned, so there is no
-// lease: the server's shared consumer gives each message to one member.
+// consumeQueue runs sessions, one after the other, until ctx ends. No partition is owned, so there is no lease: the
+// server's shared consumer sends each message to one member.
 func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
 	h.Opening(health.Partition(0))
 	h.Works(health.Member) // members of a shared consumer do not join
@@ -39,21 +39,21 @@ func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSe
 	return s
 }
 
-// queueSource takes messages from the group's shared consumers, one in each stream of the queue. All but held,
-// heldBytes, and those of readers, belongs to the session's goroutine.
+// queueSource reads messages from the group's shared consumers, one in each stream of the queue. Only the session's
+// goroutine uses the fields, except held, heldBytes and the fields of the same names in the readers.
 type queueSource struct {
 	session  *session
 	durable  string
 	readers  []*reader      // by stream number
-	turn     []*reader      // the same, the one that has waited longest for a request first
-	asked    []*reader      // those with a new request, for ask
+	turn     []*reader      // the same readers, ordered by their last request, oldest first
+	asked    []*reader      // readers with a new request, used by ask
 	arrived  chan *nats.Msg // of all readers
 	prepared chan preparation
 	running  sync.WaitGroup // preparations
 	link     <-chan struct{}
 	wake     chan struct{}
-	lookAt   time.Time // for more streams
-	looking  bool      // a goroutine looks for them
+	lookAt   time.Time // when to look for more streams
+	looking  bool      // a goroutine is looking for streams
 
 	mu        sync.Mutex
 	held      map[*queueDelivery]struct{}
@@ -71,12 +71,12 @@ func newQueueSource(s *session) *queueSource {
 	}
 }
 
-// durableName is the group as a consumer's name, which must not hold dots.
+// durableName returns the group's name as a consumer name, which must not contain dots.
 func durableName(group string) string {
 	return word(group)
 }
 
-// lookEvery is how often a session looks for streams that other processes have made.
+// lookEvery is how often a session looks for streams that other processes have created.
 const lookEvery = 5 * time.Second
 
 // start prepares all readers. It fails if all of them do; readers that fail are retried while others read.
@@ -146,7 +146,7 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-// wakeAt is when tick has something to do.
+// wakeAt returns when tick must be called.
 func (q *queueSource) wakeAt() time.Time {
 	at := q.lookAt
 	for _, r := range q.readers {
@@ -161,7 +161,7 @@ func (q *queueSource) wakeAt() time.Time {
 	return at
 }
 
-// tick finds readers whose requests went silent, and looks for more streams.
+// tick fails readers whose requests had no heartbeat, and looks for more streams.
 func (q *queueSource) tick(ctx context.Context) {
 	now := time.Now()
 	for _, r := range q.readers {
@@ -194,7 +194,8 @@ func (q *queueSource) addReaders() {
 	}
 }
 
-// take makes a delivery of a message; nil if it is none, or of an earlier subscription, so that it comes again.
+// take converts a message to a delivery. It returns nil for a status and for a message of an earlier subscription,
+// which will be redelivered.
 func (q *queueSource) take(m *nats.Msg) *bus.Delivery {
 	i := slices.IndexFunc(q.readers, func(r *reader) bool { return r.state == readerOpen && r.pull.sub == m.Sub })
 	if i < 0 {
@@ -263,8 +264,7 @@ func (q *queueSource) ask() {
 	}
 }
 
-// finish gives back, when the session ends in good order, what is not acknowledged and what is still
-// on its way.
+// finish returns the unacknowledged messages and those in transit to the queue, if the session ends gracefully.
 func (q *queueSource) finish(ctx context.Context, commit bool) error {
 	q.running.Wait()
 	nc := q.session.bus.nc
@@ -284,11 +284,11 @@ func (q *queueSource) finish(ctx context.Context, commit bool) error {
 			failed = errors.Join(failed, r.pull.sub.Drain())
 		}
 	}
-	// After the flush the server sends no more, and what it has sent is in the channel.
+	// After the flush the server sends no more messages, and those already sent are in the channel.
 	if err := errors.Join(failed, nc.FlushWithContext(ctx)); err != nil {
 		return fmt.Errorf("end requests: %w", err)
 	}
-	for d := range held { // the order does not matter: the server repeats by sequence
+	for d := range held { // the order does not matter: the server redelivers by sequence
 		failed = errors.Join(failed, nc.Publish(d.reply, nak(0)))
 	}
 	for {
@@ -313,7 +313,7 @@ type queueDelivery struct {
 	size   int
 }
 
-// settle takes the delivery from those held; false if it does not count any more.
+// settle removes the delivery from held. It returns false if an acknowledgement has no effect any more.
 func (d *queueDelivery) settle() bool {
 	q := d.reader.source
 	q.mu.Lock()
@@ -328,8 +328,7 @@ func (d *queueDelivery) settle() bool {
 	return true
 }
 
-// answer tells the server. When it cannot be told, the message comes again: that is what not
-// knowing means.
+// answer sends an acknowledgement to the server. If that fails, the server redelivers the message after AckWait.
 func (d *queueDelivery) answer(body []byte) {
 	q := d.reader.source
 	if err := q.session.bus.nc.Publish(d.reply, body); err != nil {

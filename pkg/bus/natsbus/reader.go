@@ -14,16 +14,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
-// reader reads one stream of the queue for a session. If its stream does not answer, the reader retries and the session
-// reads the other streams.
+// reader reads one stream of the queue for a session. If its stream does not respond, the reader retries while the
+// session reads the other streams.
 type reader struct {
 	source  *queueSource
 	stream  *stream
 	pull    *puller
 	state   readerState
-	retryAt time.Time // while it is closed
-	attempt int       // preparations with another number do not count
-	// busy is set while the last message had others behind it.
+	retryAt time.Time // used while the reader is closed
+	attempt int       // results of preparations with another number are ignored
+	// busy is set if more messages were waiting behind the last one.
 	busy bool
 	// inFlight and inFlightBytes are copies of held and heldBytes.
 	inFlight, inFlightBytes int
@@ -39,7 +39,7 @@ const (
 	readerOpen
 )
 
-// preparation is the result of a goroutine of a queueSource; without a reader it looked for streams.
+// preparation is the result of a goroutine of a queueSource. Without a reader, the goroutine looked for streams.
 type preparation struct {
 	reader  *reader
 	attempt int
@@ -54,10 +54,10 @@ func newReader(q *queueSource, s *stream) *reader {
 
 func (r *reader) part() health.Part { return health.Part("stream " + r.stream.name) }
 
-// prepareReaders begins to prepare the closed readers that are due, and returns their number.
+// prepareReaders begins to prepare the closed readers whose backoff has ended, and returns their number.
 func (q *queueSource) prepareReaders(ctx context.Context) (begun int) {
 	closed := func(r *reader) bool { return r.state == readerClosed }
-	if !slices.ContainsFunc(q.readers, closed) || !q.session.bus.nc.IsConnected() { // the link says when it is
+	if !slices.ContainsFunc(q.readers, closed) || !q.session.bus.nc.IsConnected() { // link signals the reconnect
 		return 0
 	}
 	now := time.Now()
@@ -82,7 +82,7 @@ func (q *queueSource) send(ctx context.Context, p preparation) {
 
 // finishPreparation opens the reader if its preparation has succeeded.
 func (q *queueSource) finishPreparation(p preparation) error {
-	q.addReaders() // preparing stream 0 finds streams
+	q.addReaders() // the preparation of stream 0 finds streams
 	r := p.reader
 	if r == nil {
 		q.looking = false
@@ -115,14 +115,14 @@ func (r *reader) reset(until time.Time) {
 	r.state, r.retryAt, r.busy = readerClosed, until, false
 }
 
-// fail closes the reader for a pause that grows with each failure in a row.
+// fail closes the reader for a backoff that grows with each consecutive failure.
 func (r *reader) fail(err error) {
 	b := r.source.session.bus
 	failures := r.source.session.health.Failed(r.part(), b.plain(err))
 	r.reset(time.Now().Add(health.Backoff(b.opts.RetryPause, failures)))
 }
 
-// prepare makes sure that there is a consumer, and that stream and consumer fit each other.
+// prepare ensures that there is a consumer, and that stream and consumer are consistent.
 func (r *reader) prepare(ctx context.Context) error {
 	if _, err := r.source.session.bus.info(ctx, r.stream); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *reader) prepare(ctx context.Context) error {
 	return r.repair(ctx)
 }
 
-// codeNotUnique is the server's "filtered consumer not unique on workqueue stream" (10100) and
+// codeNotUnique is the server's "filtered consumer not unique on workqueue stream" (10100), codeManyConsumers its
 // "multiple non-filtered consumers not allowed on workqueue stream" (10099).
 const (
 	codeManyConsumers jetstream.ErrorCode = 10099
@@ -164,7 +164,7 @@ func (r *reader) ensureConsumer(ctx context.Context) error {
 	return nil
 }
 
-// ask requests messages within the reader's share and what the session has free.
+// ask requests messages within the reader's share and the free bounds of the session.
 func (r *reader) ask(bounds shares, use usage, alone bool) error {
 	p := r.pull
 	expires := p.expires

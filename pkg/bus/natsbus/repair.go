@@ -20,7 +20,8 @@ import (
 //     check drops the events that are done.
 func (r *reader) repair(ctx context.Context) error {
 	b := r.source.session.bus
-	// The consumer's state must be the older one: the stream's state then includes all that it had delivered.
+	// The consumer's state must be the older one: the stream's state then includes every message that the consumer
+	// had delivered.
 	consumer, err := b.consumer(ctx, r.stream, r.source.durable)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// writerFunc is a writer of logs.
+// writerFunc receives log lines.
 type writerFunc func(line []byte)
 
 func (w writerFunc) Write(line []byte) (int, error) {
@@ -20,8 +20,9 @@ func (w writerFunc) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestStreamsAreMadeAgainForACallerThatGivesUp: the streams, the bucket of leases among them, are deleted. The caller that
-// makes them again loses its lease meanwhile. All streams are made, and watchers of the old ones start again.
+// TestStreamsAreMadeAgainForACallerThatGivesUp deletes the streams, including the bucket of leases. The caller that
+// creates them again loses its lease in the process. All streams must be created, and watchers of the old ones must
+// start again.
 func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, giveUp := context.WithCancel(t.Context())

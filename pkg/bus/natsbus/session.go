@@ -13,15 +13,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// source is where a session's deliveries come from. Its methods are called by the session's
-// goroutine only.
+// source supplies a session's deliveries. Only the session's goroutine calls its methods.
 type source interface {
 	// start fixes the position, before open is called.
 	start(ctx context.Context) error
-	// next waits for the next delivery. It ends with ctx, with an error that says nothing more.
+	// next waits for the next delivery. When ctx ends, it returns an error that the caller ignores.
 	next(ctx context.Context) (*bus.Delivery, error)
-	// finish ends acknowledging and gives up what the session held: with commit, what was
-	// acknowledged is made durable first.
+	// finish ends the acknowledging and releases the partition or the messages of the session. With commit, it first
+	// makes the acknowledgements durable.
 	finish(ctx context.Context, commit bool) error
 }
 
@@ -39,15 +38,15 @@ type session struct {
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 
-	// void says that acknowledgements do nothing any more. It is set the moment a session is lost,
-	// before anybody is told.
+	// void means that acknowledgements have no effect any more. It is set as soon as a session is lost, before ctx is
+	// cancelled.
 	void atomic.Bool
 
-	gaps []bus.Gap // not reported yet; of the session's goroutine
+	gaps []bus.Gap // not reported yet; used by the session's goroutine
 
 	mu       sync.Mutex
 	cause    error
-	failures int // of sessions in a row, this one's included; 0: it has not failed
+	failures int // consecutive failed sessions, including this one; 0: it has not failed
 }
 
 func newSession(g *group, t *term, p shard.Partition, e entry) *session {
@@ -62,7 +61,8 @@ func newSession(g *group, t *term, p shard.Partition, e entry) *session {
 	return s
 }
 
-// end asks the session to end. A loss overrules an earlier revoke, unless Close was already told.
+// end requests the end of the session. A loss overrides an earlier revoke, except for the cause of a Close that was
+// already called.
 func (s *session) end(cause error) {
 	lost := errors.Is(cause, bus.ErrLost)
 	if lost {
@@ -76,7 +76,7 @@ func (s *session) end(cause error) {
 	}
 }
 
-// fail ends the session because of its own error.
+// fail ends the session because of an error in this process or from the server.
 func (s *session) fail(what string, err error) {
 	s.mu.Lock()
 	switch {
@@ -90,14 +90,14 @@ func (s *session) fail(what string, err error) {
 	s.mu.Unlock()
 	s.end(fmt.Errorf("%w: %s: %w", bus.ErrLost, what, s.bus.plain(err)))
 	if errors.Is(err, bus.ErrNoTopic) && s.giveUp != nil {
-		s.giveUp(err) // a user's topic is gone, and not ours to make again
+		s.giveUp(err) // a user topic is gone, and this process must not create it
 	}
 }
 
 func (s *session) part() health.Part { return health.Partition(s.partition) }
 
-// failed is how many sessions in a row have ended by their own fault, after which the partition rests; 0 if this one has
-// not.
+// failed returns how many consecutive sessions have failed, which determines the backoff; 0 if this session has not
+// failed.
 func (s *session) failed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +135,7 @@ func (s *session) run() {
 		case err != nil:
 			s.fail("read", err)
 		case s.term != nil && !s.term.valid():
-			// The process may have been stopped for a while; the goroutine that says so may not
-			// have run yet.
+			// The process may have been suspended; the goroutine that ends the term may not have run yet.
 			s.end(fmt.Errorf("%w: the lease has run out", bus.ErrLost))
 		default:
 			s.reportGaps(s.ctx, handler)
@@ -148,8 +147,8 @@ func (s *session) run() {
 	s.close(handler)
 }
 
-// close calls the service's Close. Past CloseWait the partition goes on without it, and what it
-// still acknowledges does not count; but it is awaited.
+// close calls the service's Close. After CloseWait it releases the partition without a commit, and further
+// acknowledgements have no effect; it still waits until Close returns.
 func (s *session) close(handler bus.Session) {
 	ctx, cancel := context.WithTimeout(s.base, s.bus.opts.CloseWait)
 	defer cancel()
@@ -181,15 +180,15 @@ func (s *session) finish(commit bool) {
 	}
 }
 
-// holding is a session's hold on its owner record.
+// holding is a session's write access to its owner record.
 type holding struct {
 	bus *Bus
 	key string
 	entry
 }
 
-// put writes the record. On a conflict it looks whether an earlier write of its own arrived although
-// its answer did not; any other owner's record is a loss.
+// put writes the record. On a conflict it checks whether an earlier write of this session succeeded although the
+// reply was lost. If the record has another owner, the session is lost.
 func (h *holding) put(ctx context.Context, r record) error {
 	revision, err := h.bus.write(ctx, h.key, r, h.revision)
 	if err != nil && conflict(err) {
@@ -209,20 +208,20 @@ func (h *holding) put(ctx context.Context, r record) error {
 	return nil
 }
 
-// release gives the partition up, at the position committed last.
+// release gives the partition up, at the last committed position.
 func (h *holding) release(ctx context.Context) error {
 	r := h.record
 	r.Owner = ""
 	return h.put(ctx, r)
 }
 
-// releases reports whether the session is to free its record. After a loss whoever takes the record
-// does that, unless the loss was the session's own fault and the lease goes on.
+// releases reports whether the session should release its record: only while the lease is valid and the process is
+// connected. Otherwise the next owner takes the record over.
 func (s *session) releases() bool {
 	return s.term.valid() && s.bus.nc.IsConnected()
 }
 
-// resting waits for the pause after a failure.
+// resting waits for the backoff after a failure.
 func (s *session) resting(ctx context.Context) {
 	if failures := s.failed(); failures > 0 {
 		pause(ctx, health.Backoff(s.bus.opts.RetryPause, failures))
@@ -231,7 +230,7 @@ func (s *session) resting(ctx context.Context) {
 
 var errLinkChanged = errors.New("the connection was lost")
 
-// later is a timer channel, or none for a zero time.
+// later returns a timer channel; nil for a zero time.
 func later(t time.Time) (<-chan time.Time, func()) {
 	if t.IsZero() {
 		return nil, func() {}

@@ -2,24 +2,25 @@ package natsbus
 
 import "time"
 
-// The bounds of a queue session, MaxInFlight and MaxBytes, hold over all streams. A request for messages uses them up
-// while it waits, so an idle stream must not have large requests, and a stream with a backlog must leave room for others.
+// The bounds of a queue session, MaxInFlight and MaxBytes, are shared by all streams. A waiting request uses part of
+// them, so an idle stream must not have large requests, and a stream with a backlog must leave room for others.
 //
-// A stream is busy if its last message had others behind it. Busy streams have equal shares of the bounds, of which
-// messages in flight are a part. The requests of an idle stream have a small share, together a quarter of the messages and
-// a sixteenth of the bytes, which busy streams leave free. So a message of an idle stream never waits for the backlog of
-// another stream.
+// A stream is busy if more messages were waiting behind its last one. Busy streams have equal shares of the bounds,
+// which include messages in flight. The requests of an idle stream have a small share, together a quarter of the
+// messages and a sixteenth of the bytes, which busy streams leave free. So a message of an idle stream never waits
+// for the backlog of another stream.
 //
 // If the bounds are too small to be shared, each stream may use all of them, and idle streams have requests for one
-// message, which end after smallExpires while the bounds are scarce. The reader that has waited longest requests first.
+// message, which end after smallExpires while the bounds are scarce. Readers send requests in the order of their last
+// request, oldest first.
 
-// smallExpires is how long a request to an idle stream lives while the bounds are scarce.
+// smallExpires is the lifetime of a request to an idle stream while the bounds are scarce.
 const smallExpires = 100 * time.Millisecond
 
-// usage is what a session has in flight or has requested.
+// usage is the number and size of the messages that a session has in flight or has requested.
 type usage struct {
 	messages, bytes int
-	open, busy      int // streams
+	open, busy      int // number of streams
 	scarce          bool
 }
 
@@ -53,8 +54,8 @@ func newShares(messages, bytes, open, busy int) shares {
 	return s
 }
 
-// scarce reports whether requests of idle streams could keep a busy stream from using small bounds. What is in flight
-// does not count requests.
+// scarce reports whether requests of idle streams could keep a busy stream from using small bounds. inFlight and
+// inFlightBytes exclude requests.
 func (s *shares) scarce(open, inFlight, inFlightBytes int) bool {
 	return s.small && (s.messages-inFlight < 4*open || s.bytes-inFlightBytes < 4*open*minEstimate)
 }

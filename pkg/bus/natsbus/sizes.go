@@ -13,13 +13,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// bucketMaxBytes is far above the size of leases and owner records. Some accounts refuse streams without a bound.
+// bucketMaxBytes is far above the size of leases and owner records. Some accounts reject streams without a limit.
 const bucketMaxBytes = 16 << 20
 
-// stream names a topic's stream.
+// stream returns the name of a topic's stream.
 func (o *Options) stream(topic bus.Topic) string { return o.Prefix + "-" + string(topic) }
 
-// sizes are those of the streams, by name.
+// sizes returns the sizes of the streams in bytes, by name.
 func (o *Options) sizes() map[string]int64 {
 	all := map[string]int64{o.stream(bus.Commands): o.CommandsMaxBytes}
 	for k := range o.QueueStreams {
@@ -34,8 +34,8 @@ func (o *Options) sizes() map[string]int64 {
 // queueShare is the size of each stream of the due queue.
 func (o *Options) queueShare() int64 { return o.QueueMaxBytes / int64(o.QueueStreams) }
 
-// adjust applies the sizes given to this process to an existing stream, and the limits of commandsKept to the stream of
-// commands.
+// adjust applies the explicit sizes of this process to an existing stream, and the limits of commandsKept to the
+// stream of commands.
 func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	want := found
 	if given := b.opts.given[found.Name]; given != 0 {
@@ -57,7 +57,7 @@ func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	return nil
 }
 
-// The server's errors where a stream does not fit: resource limits of the account, no suitable peers, insufficient
+// The server's errors for a stream that does not fit: resource limits of the account, no suitable peers, insufficient
 // resources, insufficient storage, and the account's limit for one stream.
 var noRoomCodes = []jetstream.ErrorCode{10002, 10005, 10023, 10047, 10122}
 

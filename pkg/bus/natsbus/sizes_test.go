@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// TestDefaultSizesFitIntoThreeGigabytes: a stream's size counts against its account from when it is made.
+// TestDefaultSizesFitIntoThreeGigabytes: a stream's maximum size counts against its account as soon as it is created.
 func TestDefaultSizesFitIntoThreeGigabytes(t *testing.T) {
 	server := startServer(t, embedded.Options{MaxStore: 3_000_000_000})
 	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
@@ -42,7 +42,8 @@ func TestStreamsThatDoNotFitNameTheirSettings(t *testing.T) {
 	}
 }
 
-// TestSizesThatAreGivenHoldForStreamsThatExist, and those by default do not: an operator may have changed them.
+// TestSizesThatAreGivenHoldForStreamsThatExist: default sizes are not applied to existing streams, because an
+// operator may have changed them.
 func TestSizesThatAreGivenHoldForStreamsThatExist(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)

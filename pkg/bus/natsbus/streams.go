@@ -19,26 +19,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// partitionsLabel is the stream metadata that remembers the cluster's partition count.
+// partitionsLabel is the stream metadata with the cluster's partition count.
 const partitionsLabel = "timerbus-partitions"
 
-// stream is one topic's stream.
+// stream is one stream of a topic.
 type stream struct {
 	name string
-	// subject is a user's own topic's; empty for one of the six, whose stream is ours to make.
+	// subject is the subject of a user topic; empty for the streams that Timerbus creates.
 	subject string
-	// queue is set for streams of the due queue, which have these fields as well.
+	// queue is true for streams of the due queue, which also have these fields.
 	queue    bool
 	number   int
 	subjects string // all but the partition
-	// consumed is set once a consumer has been seen. It stays set.
+	// consumed is set once a consumer was found, and is never cleared.
 	consumed atomic.Bool
 	// handle saves a request for each state.
 	handle atomic.Pointer[jetstream.Stream]
 	epochs
 }
 
-// info returns the stream's state and updates its epochs. It recreates one of our streams that is missing.
+// info returns the stream's state and updates its epochs. It recreates a missing stream, unless it belongs to a user
+// topic or to another process's QueueStreams.
 //
 // A new leader of a replicated stream may reply before it has applied all committed entries, so info polls, within
 // the time of one request, while the stream ends before the known last sequence.
@@ -83,11 +84,11 @@ func (b *Bus) state(ctx context.Context, s *stream) (*jetstream.StreamInfo, erro
 	return info, nil
 }
 
-// request asks the server for the state of a stream. If the due queue has several streams, the answer has the number of
-// messages of each partition.
+// request requests the state of a stream from the server. If the due queue has several streams, the reply has the
+// number of messages of each partition.
 func (b *Bus) request(ctx context.Context, s *stream) (*jetstream.StreamInfo, error) {
 	if !s.queue || len(b.queue.all()) == 1 {
-		handle, err := b.js.Stream(ctx, s.name) // asks the server, so its answer is fresh
+		handle, err := b.js.Stream(ctx, s.name) // sends a request, so the state is fresh
 		if err != nil {
 			return nil, err
 		}
@@ -105,18 +106,17 @@ func (b *Bus) request(ctx context.Context, s *stream) (*jetstream.StreamInfo, er
 	return (*handle).Info(ctx, jetstream.WithSubjectFilter(s.subjects+"*"))
 }
 
-// brief bounds one question to the server. A question that was under way when the connection broke
-// is never answered, and nobody should wait for that longer than for a lease.
+// brief bounds one request. A request that was pending when the connection broke gets no reply, and a caller should
+// not wait for it much longer than for a lease.
 func (b *Bus) brief(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 2*b.opts.LeaseTTL)
 }
 
-// kept says how each stored topic is kept.
+// kept returns the retention of each stored topic.
 //
-// Persistence is chosen per stream. On a server with sync_always, streams in the default mode are
-// fsynced before each acknowledgement, and asynchronous ones are not: commands, fired and dead
-// events exist nowhere else once acknowledged, while due events, results and ownership can be made
-// again from the store.
+// The persist mode is chosen per stream. On a server with sync_always, streams in the default mode are fsynced before
+// each acknowledgement, and asynchronous ones are not. Commands, fired and dead events exist only on the bus once
+// they are acknowledged. Due events, results and ownership can be restored from the store.
 func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	o := &b.opts
 	cfg := jetstream.StreamConfig{
@@ -137,15 +137,14 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		// Commands are kept until they are applied; then trim removes them.
 		cfg.MaxBytes, cfg.MaxAge, cfg.Discard = o.CommandsMaxBytes, 0, jetstream.DiscardNew
 		cfg.Metadata[commandsLabel] = commandsKept
-		// Each subject by name: a foreign publisher's wrong partition is refused at once instead
-		// of kept where nobody reads.
+		// Each subject is listed: the server rejects a foreign publisher's wrong partition immediately, instead of
+		// storing messages that no consumer reads.
 		cfg.Subjects = nil
 		for p := range o.Partitions {
 			cfg.Subjects = append(cfg.Subjects, o.subjects(topic, shard.Partition(p))...)
 		}
 	case bus.Due:
-		// A work queue drops a message when it is acknowledged: the disk holds the backlog only,
-		// and the stream's own first sequence is the floor, right after a purge as well.
+		// A work queue removes a message when it is acknowledged, so the disk stores only the backlog.
 		cfg.Retention = jetstream.WorkQueuePolicy
 		cfg.Discard = jetstream.DiscardNew
 		cfg.MaxAge, cfg.MaxBytes = o.QueueMaxAge, o.queueShare()
@@ -161,8 +160,8 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 	return cfg
 }
 
-// asyncMode is the mode for what may be lost with the machine's power. Replicated streams are
-// flushed by the replication log and refuse it.
+// asyncMode is the persist mode of streams whose messages may be lost in a power failure. Replicated streams are
+// flushed by the replication log and reject this mode.
 func (b *Bus) asyncMode() jetstream.PersistModeType {
 	if b.opts.Replicas > 1 {
 		return jetstream.DefaultPersistMode
@@ -170,9 +169,8 @@ func (b *Bus) asyncMode() jetstream.PersistModeType {
 	return jetstream.AsyncPersistMode
 }
 
-// bucket is a key-value bucket's stream. It is made here and not by the client's own call, because
-// reads must be answered by the leader (no AllowDirect): a follower that lags would report a live
-// member as gone.
+// bucket returns the configuration of a key-value bucket's stream. The client's call for creating buckets is not
+// used, because the leader must answer reads (no AllowDirect): a lagging follower would report a live member as gone.
 func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
 	cfg := jetstream.StreamConfig{
 		Name:              "KV_" + name,
@@ -197,7 +195,7 @@ func (b *Bus) bucket(name string, ttl time.Duration) jetstream.StreamConfig {
 	return cfg
 }
 
-// ensure makes what is missing on the server, checks what is there, and binds to it.
+// ensure creates missing streams and buckets on the server, checks existing ones, and binds to them.
 func (b *Bus) ensure(ctx context.Context) error {
 	if _, err := b.ensureAll(ctx); err != nil {
 		return err
@@ -227,8 +225,8 @@ func (b *Bus) ensure(ctx context.Context) error {
 	return err
 }
 
-// settled asks again while what was just made is not there for everybody: in a cluster, and above all when several
-// processes make it at once, the answer may come from a server that has not heard of it.
+// settled retries ask while a stream or bucket that was just created is not visible on every server: in a cluster,
+// above all when several processes create it at the same time, a server that does not know it yet may reply.
 func settled(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
 	defer cancel()
@@ -257,8 +255,8 @@ func (b *Bus) bind(ctx context.Context, name string) (kv jetstream.KeyValue, err
 	return kv, nil
 }
 
-// ensureAll makes streams and buckets that are missing, and returns those that it has made. It asks for all at once,
-// because on a cluster each new stream waits for an election.
+// ensureAll creates missing streams and buckets, and returns the names of those that it has created. It sends the
+// requests concurrently, because on a cluster each new stream waits for an election.
 func (b *Bus) ensureAll(ctx context.Context) ([]string, error) {
 	all := []jetstream.StreamConfig{
 		b.bucket(b.opts.Prefix+"-"+membersBucket, b.opts.LeaseTTL),
@@ -270,7 +268,7 @@ func (b *Bus) ensureAll(ctx context.Context) ([]string, error) {
 		}
 	}
 	var made madeStreams
-	// An error does not cancel the other requests, because the server could create their streams all the same.
+	// An error does not cancel the other requests, because the server could create their streams nevertheless.
 	var group errgroup.Group
 	for _, cfg := range all {
 		group.Go(func() error { return b.ensureStream(ctx, cfg, &made) })
@@ -286,17 +284,17 @@ func (b *Bus) ensureAll(ctx context.Context) ([]string, error) {
 	return made.names, err
 }
 
-// restore makes streams and buckets again that somebody has deleted, as Connect would. What they held is
-// lost, but due timers come again from the store, and without streams nothing goes on. Whoever called finds
-// out by asking again.
+// restore creates deleted streams and buckets again, like Connect. Their messages are lost, but due timers are
+// published again from the store, and without streams nothing works. The caller learns the result by repeating its
+// request.
 func (b *Bus) restore(ctx context.Context, missed string) {
 	b.restoring.Lock()
 	defer b.restoring.Unlock()
 	if _, err := b.js.Stream(ctx, missed); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return // somebody has, meanwhile; or nobody can tell
+		return // another goroutine or process has created it, or the server does not respond
 	}
 	b.log.Error("a stream is gone, and is made again", "stream", missed)
-	// If the caller loses its lease now, the streams and buckets must still be made and announced.
+	// If the caller loses its lease now, the streams and buckets must still be created and link must be signalled.
 	ctx, cancel := b.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	made, err := b.ensureAll(ctx)
@@ -306,12 +304,12 @@ func (b *Bus) restore(ctx context.Context, missed string) {
 			return
 		}
 	}
-	b.link.change() // what reads or watches the old ones would find out in its own time, which is long
+	b.link.change() // readers and watchers of the old streams would notice their loss only much later
 }
 
 const membersBucket, ownersBucket = "members", "owners"
 
-// restoreBucket is restore for who had no answer from a bucket. ctx bounds what it takes.
+// restoreBucket calls restore for a bucket that did not respond. ctx bounds the call.
 func (b *Bus) restoreBucket(ctx context.Context, which string) {
 	if !b.nc.IsConnected() {
 		return
@@ -321,16 +319,16 @@ func (b *Bus) restoreBucket(ctx context.Context, which string) {
 	b.restore(ctx, "KV_"+b.opts.Prefix+"-"+which)
 }
 
-// ensurePatience bounds how long one stream may take to be there.
+// ensurePatience bounds how long the creation of one stream may take.
 const ensurePatience = 30 * time.Second
 
-// ensureStream asks again where a cluster has no answer yet: while it elects a leader, or when several
-// processes want the same stream at once, some questions are left without one.
+// ensureStream creates a missing stream. It retries while a cluster does not reply: during an election, or when
+// several processes create the same stream at the same time, some requests get no reply.
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig, made *madeStreams) error {
 	return retry(ctx, func(ctx context.Context) error { return b.tryStream(ctx, cfg, made) })
 }
 
-// retry repeats try while it fails for a reason that may pass, for ensurePatience at most.
+// retry repeats try while it fails with a transient error, for at most ensurePatience.
 func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ensurePatience)
 	defer cancel()
@@ -342,7 +340,7 @@ func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// passing reports whether an error is one that the same question may not get again.
+// passing reports whether an error is transient.
 func passing(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) ||

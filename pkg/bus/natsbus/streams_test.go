@@ -40,7 +40,7 @@ func inStreams(t *testing.T, js jetstream.JetStream) map[string]uint64 {
 	return all
 }
 
-// dispatch consumes the due queue until every stream has a consumer and nothing is left.
+// dispatch consumes the due queue until every stream has a consumer and the queue is empty.
 func dispatch(tb bustest.T, opts natsbus.Options, group string) {
 	tb.Helper()
 	b, err := natsbus.Connect(tb.Context(), opts)
@@ -70,7 +70,7 @@ func dispatch(tb bustest.T, opts natsbus.Options, group string) {
 	}
 }
 
-// eachPartition is a message for each of the first partitions.
+// eachPartition returns a message for each of the first partitions.
 func eachPartition(partitions int, body string) []bus.Message {
 	messages := make([]bus.Message, partitions)
 	for p := range messages {
@@ -97,8 +97,8 @@ func dueFloors(t *testing.T, b *natsbus.Bus) bus.Floors {
 	return floors
 }
 
-// TestDueEventsAreDividedAmongStreams: each home gets its partitions, once dispatchers read it. Dispatchers of an earlier
-// release read stream 0 only.
+// TestDueEventsAreDividedAmongStreams: each home stream gets its partitions once dispatchers read it. Dispatchers of
+// an earlier release read stream 0 only.
 func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)
@@ -157,7 +157,7 @@ func TestTheNumberOfDueStreamsChanges(t *testing.T) {
 						}
 					}
 				}
-				opts.QueueStreams = 3 // neither
+				opts.QueueStreams = 3 // neither the old nor the new number
 				drained(t, connectTo(t, opts), messages)
 			}
 		})
@@ -189,8 +189,8 @@ func drained(t *testing.T, b *natsbus.Bus, messages []bus.Message) {
 	})
 }
 
-// TestRunningProcessesReadStreamsThatAreAdded: during a change of the number, dispatchers with the old one read the streams
-// of schedulers with the new one.
+// TestRunningProcessesReadStreamsThatAreAdded: during a change of the number, dispatchers with the old number read
+// the streams of schedulers with the new one.
 func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{})
@@ -226,7 +226,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	}
 }
 
-// holder holds deliveries.
+// holder keeps deliveries unacknowledged.
 type holder struct {
 	mu   sync.Mutex
 	held []*bus.Delivery
@@ -251,8 +251,9 @@ func (h *holder) take() (n map[shard.Partition]int) {
 	return n
 }
 
-// TestABacklogOfOneStreamDelaysNoOther: streams have backlogs of 3,000 messages, 300 messages and 1 message, and only so
-// many messages are acknowledged as the session may have in flight, a few times. The bound holds over all streams.
+// TestABacklogOfOneStreamDelaysNoOther: streams have backlogs of 3,000 messages, 300 messages and 1 message. The test
+// acknowledges only a few times as many messages as the session may have in flight. The bound applies to all streams
+// together.
 func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 	for _, window := range []int{256, 8} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
@@ -310,9 +311,9 @@ func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestADataFolderOfAnEarlierReleaseIsTakenOver: commit 581ad69 made the folder, with a maximum age of 200 years and 120 MiB
-// for the due queue. Its consumer has acknowledged 20 messages, and 40 others, "left 0" to "left 39", are left. A process of
-// that release still publishes to its stream.
+// TestADataFolderOfAnEarlierReleaseIsTakenOver: commit 581ad69 created the folder, with a maximum age of 200 years
+// and 120 MiB for the due queue. Its consumer has acknowledged 20 messages, and 40 others, "left 0" to "left 39",
+// remain. A process of that release still publishes to its stream.
 func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 	for _, streams := range []int{1, 4} {
 		t.Run(fmt.Sprint(streams), func(t *testing.T) {
@@ -376,8 +377,8 @@ func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 	}
 }
 
-// TestADueQueueOfOneStreamIsDivided: the streams that are added have the settings of the first, and together the
-// size that it had.
+// TestADueQueueOfOneStreamIsDivided: the added streams have the settings of the first, and the sizes of all streams
+// add up to its previous size.
 func TestADueQueueOfOneStreamIsDivided(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)

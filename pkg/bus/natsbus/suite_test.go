@@ -22,8 +22,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// TestMain lets more checks run at once than there are processors: they wait for leases to run out. Not many
-// more: with leases of a second, members that starve are dead members.
+// TestMain runs more checks in parallel than there are processors, because checks wait for leases to expire. The
+// number must stay small: with leases of 1 s, members without CPU time lose their leases.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(serverDir); dir != "" {
 		os.Exit(serve(dir))
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testLog is silent unless asked: a failing check is easier to read without it.
+// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing check is easier to read without it.
 func testLog() *slog.Logger {
 	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
 		return slog.New(slog.DiscardHandler)
@@ -61,15 +61,16 @@ func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 //
 //testenv:need nats
 
-// TestSuite runs all checks, each under its own prefix, on a server in this process, a separate server, and a cluster in
-// which everything has three replicas. The server in this process runs the same code as the separate one. Next to that
-// one it only has the checks with several due streams, unless there is a cluster (`make test-clusters`).
+// TestSuite runs all checks, each under its own prefix, on a server in this process, a separate server, and a cluster
+// with three replicas of every stream. The server in this process runs the same code as the separate one. If there is
+// a separate server, the one in this process only runs the checks with several due streams, unless there is a cluster
+// (`make test-clusters`).
 func TestSuite(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		if os.Getenv("TIMERBUS_TEST_NATS") != "" && os.Getenv("TIMERBUS_TEST_NATS3") == "" {
 			t.Skip("TestSuite/nats runs these checks")
 		}
-		// Without fsync: a dozen checks at once would wait for the disk.
+		// Without fsync, because a dozen concurrent checks would wait for the disk.
 		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL()})
 	})
 	t.Run("embedded/streams", func(t *testing.T) {
@@ -86,7 +87,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// servers finds a real server or cluster by the name that tools/testenv knows it by.
+// servers returns the URL of a real server or cluster by its name in tools/testenv.
 func servers(tb testing.TB, name string) string {
 	tb.Helper()
 	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
@@ -100,7 +101,7 @@ func servers(tb testing.TB, name string) string {
 	return ""
 }
 
-// prefixes keep runs and checks on one server apart.
+// prefixes separate runs and checks on one server.
 var prefixes atomic.Int64
 
 func prefix() string {
@@ -146,7 +147,8 @@ func runSuite(t *testing.T, base natsbus.Options) {
 	})
 }
 
-// remove deletes a check's streams in the end: each of hundreds would go on electing leaders.
+// remove deletes a check's streams at the end of the test: the streams of hundreds of checks would keep electing
+// leaders.
 func remove(t bustest.T, url string, prefixes ...string) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -166,7 +168,7 @@ func jetStream(url string) (*nats.Conn, jetstream.JetStream, error) {
 	return nc, js, err
 }
 
-// purge removes what a stream has before a sequence.
+// purge removes a stream's messages before a sequence.
 func purge(ctx context.Context, url, name string, before uint64) error {
 	nc, js, err := jetStream(url)
 	if err != nil {
@@ -204,7 +206,7 @@ func removeStreams(ctx context.Context, url string, prefixes []string) error {
 }
 
 func join(t bustest.T, opts natsbus.Options) bustest.Member {
-	// Whatever server a member is at, it must be there through us.
+	// Every server that a member may connect to is behind a proxy of this test.
 	var all proxies
 	var urls []string
 	for address := range strings.SplitSeq(strings.TrimPrefix(opts.URL, "nats://"), ",") {
@@ -227,7 +229,7 @@ func join(t bustest.T, opts natsbus.Options) bustest.Member {
 	}
 }
 
-// proxies are those of one member.
+// proxies are the proxies of one member.
 type proxies []*proxy
 
 func (p proxies) each(do func(*proxy)) func() {

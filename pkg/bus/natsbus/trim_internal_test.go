@@ -59,7 +59,7 @@ func TestProcessesNoteRemovedCommandsTogether(t *testing.T) {
 	}
 }
 
-// gapNoter acknowledges everything and passes on gaps and deliveries.
+// gapNoter acknowledges every delivery and forwards gaps and deliveries.
 type gapNoter struct {
 	partition shard.Partition
 	gaps      chan<- bus.Gap
@@ -76,8 +76,9 @@ func (n *gapNoter) Missed(_ context.Context, gap bus.Gap) { n.gaps <- gap }
 
 func (n *gapNoter) Close(context.Context, error) error { return nil }
 
-// TestASessionKnowsWhatEarlierOnesHaveSearched: the record of an idle partition says that an earlier session has searched
-// the messages of the other partition. Their removal is no gap of a session that has had no heartbeat yet.
+// TestASessionKnowsWhatEarlierOnesHaveSearched: according to the record of an idle partition, an earlier session has
+// searched the messages of the other partition. Their removal is not a gap for a session that has had no heartbeat
+// yet.
 func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 	t.Parallel()
 	b := connectEmbedded(t, Options{Partitions: 2})
@@ -146,8 +147,8 @@ func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 	}
 }
 
-// TestCommandsAreRemovedByAgeInPortions: under a steady load some command is always older than LogMaxAge. Every removal
-// takes several requests for each partition.
+// TestCommandsAreRemovedByAgeInPortions: under a steady load there is always a command older than LogMaxAge. Every
+// removal takes several requests for each partition.
 func TestCommandsAreRemovedByAgeInPortions(t *testing.T) {
 	t.Parallel()
 	b := connectEmbedded(t, Options{Partitions: 1, LogMaxAge: 16 * time.Hour})
@@ -170,8 +171,9 @@ func TestCommandsAreRemovedByAgeInPortions(t *testing.T) {
 	}
 }
 
-// TestOnAClusterRecordsSayWhatIsApplied: around an election a server that is not the leader any more, or not yet, may
-// answer that a partition has no messages. On a cluster that is no proof that its commands are applied.
+// TestOnAClusterRecordsSayWhatIsApplied: around an election, a server that is no longer or not yet the leader may
+// reply that a partition has no messages. On a cluster such a reply does not prove that the partition's commands are
+// applied.
 func TestOnAClusterRecordsSayWhatIsApplied(t *testing.T) {
 	t.Parallel()
 	b := connectEmbedded(t, Options{Partitions: 2})

@@ -11,19 +11,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// This file detects truncated logs. The server writes a log message before it acknowledges the publish, but it
-// fsyncs only with sync_always. After a power failure the end of a log may be missing, and the server assigns the
-// same sequences to new messages. A reader that resumes after its old position would skip them, and ingest would
-// treat them as applied.
+// This file detects truncated logs. The server writes a log message before it acknowledges the publish, but it fsyncs
+// only with sync_always. After a power failure the end of a log may be missing, and the server assigns the same
+// sequences to new messages. A reader that resumes after its old position would skip them, and ingest would treat
+// them as applied.
 //
-// Therefore each record stores the sequence of the last delivered message and its server timestamp. If the log has
-// no message there, or one with another timestamp, the log was truncated: the group resumes at the first message
-// with a later timestamp, in a new epoch.
+// Therefore each record stores the sequence of the last delivered message and its server timestamp. If the log ends
+// before that sequence, or the message there has another timestamp, the log was truncated: the group resumes at the
+// first message with a later timestamp, in a new epoch. If the stream's limits have removed the message, a truncation
+// cannot be detected.
 //
 // A session that loses its lease cannot write its record, which then lacks the deliveries since the last commit. A
-// crash of the server for longer than the lease does both: it truncates the log and ends the session. Each process
-// therefore also keeps the last delivery of its sessions in memory for its next session of the partition. If another
-// process takes over the partition, these deliveries are not known to it.
+// crash of the server that lasts longer than the lease causes both: it truncates the log and ends the session. Each
+// process therefore also keeps the last delivery of its sessions in memory for its next session of the partition. If
+// another process takes over the partition, it does not know these deliveries.
 
 // epoch returns the epoch of a sequence.
 func (r *record) epoch(seq int64) int64 {
@@ -68,8 +69,8 @@ func (o *orderedSource) remember() {
 	}
 }
 
-// recall adds the last delivery of this process to a record of the same epoch that does not have it, and reports whether
-// it did.
+// recall adds the last delivery of this process to a record of the same epoch that does not have it. It reports
+// whether it did so.
 func (o *orderedSource) recall() bool {
 	value, _ := o.session.bus.delivered.Load(o.hold.key)
 	last, ok := value.(delivered)
@@ -84,8 +85,8 @@ func (o *orderedSource) recall() bool {
 // log is shorter. A false positive would apply commands twice.
 const leaderPatience = 30 * time.Second
 
-// state returns the stream's state. A new leader of a replicated stream may reply before it has applied all
-// committed entries, so state polls while the stream ends before a sequence that was delivered.
+// state returns the stream's state. A new leader of a replicated stream may reply before it has applied all committed
+// entries, so state polls while the stream ends before a sequence that was delivered.
 func (o *orderedSource) state(ctx context.Context, seen int64) (*jetstream.StreamInfo, error) {
 	for deadline := time.Now().Add(leaderPatience); ; {
 		info, err := o.session.bus.info(ctx, o.stream)

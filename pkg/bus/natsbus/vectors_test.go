@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// vector is a public message as schemas/testdata pins it: on NATS the body is the whole event.
+// vector is a public message from schemas/testdata: on NATS the body is the whole event.
 type vector struct {
 	Structured struct {
 		Headers map[string]string `json:"headers"`
@@ -26,8 +26,9 @@ type vector struct {
 	} `json:"structured"`
 }
 
-// TestVectorsLieOnNATSAsPinned has a client of others read every public message that we publish, and us read
-// every one that it publishes: headers and body are the pinned ones, with the key in one header more.
+// TestVectorsLieOnNATSAsPinned: a client without Timerbus reads every public message that Timerbus publishes, and
+// Timerbus reads every one that the client publishes. Headers and body must equal the golden vectors, except for one
+// additional header with the key.
 func TestVectorsLieOnNATSAsPinned(t *testing.T) {
 	server := startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true})
 	b := connect(t, server)
@@ -67,7 +68,7 @@ func TestVectorsLieOnNATSAsPinned(t *testing.T) {
 		}
 		var v vector
 		if err := json.Unmarshal(text, &v); err != nil || v.Structured.Headers == nil {
-			continue // of something else
+			continue // a vector of something else
 		}
 		tried++
 		name := filepath.Base(file)
@@ -107,7 +108,7 @@ func TestVectorsLieOnNATSAsPinned(t *testing.T) {
 	}
 }
 
-// passing is a session that passes deliveries on.
+// passing is a session that forwards deliveries.
 type passing chan *bus.Delivery
 
 func (p passing) Deliver(_ context.Context, d *bus.Delivery) error {

@@ -12,17 +12,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// HeaderKey carries a message's key. Messages of foreign publishers may lack it.
+// HeaderKey is the header with a message's key. Messages of foreign publishers may lack it.
 const HeaderKey = "Timerbus-Key"
 
-// maxMessage is the contract's limit on body, key and headers together.
+// maxMessage is the contract's limit for body, key and headers together, in bytes.
 const maxMessage = 1 << 20
 
-// headerRoom is what NATS itself adds at most to a message's headers: the version line, the names
-// of our own headers, and a separator for each.
+// headerRoom is the most that NATS adds to a message's headers, in bytes: the version line, the names of Timerbus's
+// headers, and a separator for each.
 const headerRoom = 256
 
-// subject is where messages of a partition go.
+// subject returns the subject to which messages of a partition are published.
 func (o *Options) subject(topic bus.Topic, p shard.Partition) string {
 	if name, own := topic.OwnName(); own {
 		return name
@@ -30,8 +30,8 @@ func (o *Options) subject(topic bus.Topic, p shard.Partition) string {
 	return o.Prefix + "." + string(topic) + "." + strconv.Itoa(int(p))
 }
 
-// subjects lists where messages of a partition come from. Foreign publishers of commands may leave
-// the partition out, which means 0.
+// subjects returns the subjects from which messages of a partition are read. Foreign publishers of commands may omit
+// the partition, which means partition 0.
 func (o *Options) subjects(topic bus.Topic, p shard.Partition) []string {
 	if topic == bus.Commands && p == 0 {
 		return []string{o.Prefix + "." + string(topic), o.subject(topic, p)}
@@ -39,7 +39,7 @@ func (o *Options) subjects(topic bus.Topic, p shard.Partition) []string {
 	return []string{o.subject(topic, p)}
 }
 
-// partitionOf reads the partition back from a subject; 0 where there is none.
+// partitionOf reads the partition from a subject; 0 if there is none.
 func partitionOf(subject string) shard.Partition {
 	n, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
 	if err != nil {
@@ -48,15 +48,15 @@ func partitionOf(subject string) shard.Partition {
 	return shard.Partition(n)
 }
 
-// reserved names steer the server (Nats-Expected-Last-Sequence would refuse the message, Nats-TTL
-// would delete it), so they are not let through from Message.Headers: a publisher that forwards a
-// consumed message's headers means none of them.
+// reserved reports whether a header name controls the server: with Nats-Expected-Last-Sequence it would reject the
+// message, with Nats-TTL it would delete it. encode drops such names from Message.Headers, because a publisher that
+// forwards a consumed message's headers does not intend their effects.
 func reserved(name string) bool {
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	return strings.HasPrefix(name, "Nats-") || name == HeaderKey
 }
 
-// encode makes the NATS message. The body is shared, not copied: the connection copies it.
+// encode returns the NATS message. The body is shared, because the connection copies it.
 func (o *Options) encode(topic bus.Topic, m *bus.Message) *nats.Msg {
 	out := &nats.Msg{Subject: o.subject(topic, m.Partition), Data: m.Body}
 	if len(m.Headers) == 0 && m.Key == "" && m.ID == "" {
@@ -77,7 +77,7 @@ func (o *Options) encode(topic bus.Topic, m *bus.Message) *nats.Msg {
 	return out
 }
 
-// decode makes the message of what arrived. Body and headers are the delivery's own.
+// decode returns the message of a received NATS message. The delivery owns its body and headers.
 func decode(in *nats.Msg, p shard.Partition) bus.Message {
 	m := bus.Message{Partition: p, Body: in.Data}
 	for name, values := range in.Header {
@@ -97,7 +97,7 @@ func decode(in *nats.Msg, p shard.Partition) bus.Message {
 	return m
 }
 
-// check refuses what can never pass.
+// check returns an error for messages that the bus can never accept.
 func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
 	if topic.Kind() == 0 {
 		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
