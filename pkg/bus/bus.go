@@ -29,9 +29,9 @@ type Bus interface {
 	// survives the loss of the connection: sessions end with ErrLost and are opened again.
 	//
 	// Consume calls open once for every partition assigned to this member, and then passes that partition's
-	// deliveries to the Session. Mode describes the assignment of each mode. If open fails, the member gives the
-	// partition up and opens it again after a backoff, which grows with each consecutive failure, up to a few
-	// seconds. Consume returns only after every Session's Close has returned.
+	// deliveries to the Session. Mode describes the assignment of each mode. If open fails, there is no Session, and
+	// Consume calls open again after a backoff, which grows with each consecutive failure, up to a few seconds. Consume
+	// returns only after every Session's Close has returned.
 	//
 	// In the modes Ordered and Live, a handle is one member of the group: a second concurrent Consume of the same
 	// topic and group is rejected.

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// counter acknowledges everything and says when the n-th came.
+// counter acknowledges every delivery and closes done after the last one.
 type counter struct {
 	left atomic.Int64
 	done chan struct{}
@@ -35,7 +35,7 @@ func batch(n, round int) []bus.Message {
 	messages := make([]bus.Message, n)
 	random := rand.New(rand.NewPCG(uint64(round), 0))
 	for i := range messages {
-		body := make([]byte, 0, 304) // that does not compress
+		body := make([]byte, 0, 304) // random, so that it does not compress
 		for len(body) < 300 {
 			body = binary.LittleEndian.AppendUint64(body, random.Uint64())
 		}
@@ -44,7 +44,7 @@ func batch(n, round int) []bus.Message {
 	return messages
 }
 
-// cases are the ways to consume, on each cluster there is.
+// cases runs a benchmark for each mode on each available cluster.
 func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options)) {
 	for _, cluster := range []struct {
 		name     string
@@ -72,9 +72,9 @@ func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, 
 	}
 }
 
-// BenchmarkBus prints, for 300-byte messages in calls of 2,000, how many a second one process
-// publishes and how many it consumes and acknowledges, from the first session's start; in a share group,
-// whose session starts before it is assigned anything, from the first delivery.
+// BenchmarkBus prints how many 300-byte messages per second one process publishes, in calls of 2,000, and how many it
+// consumes and acknowledges. The time of consuming begins with the first session. In a share group, whose session
+// starts before it has an assignment, it begins with the first delivery.
 func BenchmarkBus(b *testing.B) {
 	cases(b, func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options) {
 		handle := connect(b, opts)
@@ -124,7 +124,7 @@ func BenchmarkBus(b *testing.B) {
 	})
 }
 
-// starting tells of the first delivery.
+// starting calls first at each delivery.
 type starting struct {
 	*counter
 
@@ -136,8 +136,8 @@ func (s *starting) Deliver(ctx context.Context, d *bus.Delivery) error {
 	return s.counter.Deliver(ctx, d)
 }
 
-// BenchmarkRoundTrip prints how long one message of 300 bytes takes from Publish to Deliver, one after
-// the other, on an otherwise idle bus.
+// BenchmarkRoundTrip prints the time from Publish to Deliver of one 300-byte message, sequentially, on an otherwise
+// idle bus.
 func BenchmarkRoundTrip(b *testing.B) {
 	cases(b, func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options) {
 		handle := connect(b, opts)

@@ -23,21 +23,21 @@ import (
 type Bus struct {
 	opts   Options
 	log    *slog.Logger
-	client *kgo.Client // publishes and asks; each Consume has clients of its own
+	client *kgo.Client // publishes and sends requests; each Consume has separate clients
 	admin  *kadm.Client
 
 	identities identities
-	meetings   singleflight.Group  // look-ups of users' topics, by name
-	room       *semaphore.Weighted // for messages on their way to the brokers
+	meetings   singleflight.Group  // look-ups of user topics, by name
+	room       *semaphore.Weighted // limits the messages in transit to the brokers
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
 	closed    bool
-	consuming map[string]bool // groups with owners that this handle consumes
+	consuming map[string]bool // groups with partition owners that this handle consumes
 	floorsOf  map[string]*together
-	running   sync.WaitGroup // Consume and Floor calls, and look-ups of users' topics
+	running   sync.WaitGroup // Consume and Floor calls, and look-ups of user topics
 
 	health         health.Registry
 	commitFailures *prometheus.CounterVec
@@ -45,7 +45,7 @@ type Bus struct {
 
 var _ bus.Bus = (*Bus)(nil)
 
-// Connect connects, and makes topics that are missing. ctx bounds that only.
+// Connect connects and creates missing topics. ctx bounds only this call.
 func Connect(ctx context.Context, opts Options) (*Bus, error) {
 	opts, err := complete(opts)
 	if err != nil {
@@ -79,7 +79,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 }
 
 func (b *Bus) prepare(ctx context.Context) error {
-	// Asked first, because it fails at the first answer, where other requests go on trying.
+	// Ping first: it fails at the first error, while other requests are retried.
 	if err := b.client.Ping(ctx); err != nil {
 		if errors.Is(err, io.EOF) && b.opts.SASL.Mechanism != "" {
 			err = fmt.Errorf("the broker hung up: are mechanism, user and password right, and is it TLS? %w", err)
@@ -140,7 +140,7 @@ func (b *Bus) Ready(topic bus.Topic, group string) error {
 	return b.health.Ready(topic, group)
 }
 
-// enter admits a Consume. A group whose partitions have owners can be consumed once per handle: the
+// enter registers a Consume. In the modes with partition owners, a handle can consume a group only once, because the
 // handle is the member.
 func (b *Bus) enter(spec bus.Spec) error {
 	b.mu.Lock()
@@ -178,7 +178,7 @@ func (b *Bus) Close() error {
 	}
 	defer b.opts.clientLog.stop()
 	defer b.client.Close()
-	// What is still on its way belongs to Publish calls that have given up waiting.
+	// The messages still in transit belong to Publish calls that have already returned with a timeout.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := b.client.Flush(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -11,19 +11,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/outage"
 )
 
-// clientQuiet is how long the client library must log no warning until an outage counts as over. While brokers are away its
-// retries are a few seconds apart.
+// clientQuiet is how long the client library must log no warning until an outage counts as over. While brokers are
+// unreachable, its retries are a few seconds apart.
 const clientQuiet = 30 * time.Second
 
-// clientLog is the logger of all clients of one handle. In an outage every client of the library logs every retry. These
-// warnings are logged as an outage, and all of them at level debug.
+// clientLog is the logger of all clients of one handle. In an outage every client of the library logs every retry.
+// clientLog logs these warnings as one outage, and each of them at level debug.
 type clientLog struct {
 	log    *slog.Logger
 	outage *outage.Log
 
 	mu     sync.Mutex
-	silent bool      // until Connect succeeds: the error that it returns says more
-	last   time.Time // the last warning
+	silent bool      // until Connect succeeds: the error that it returns is more specific
+	last   time.Time // time of the last warning
 	end    *time.Timer
 }
 
@@ -61,7 +61,7 @@ func (l *clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 	}
 }
 
-// over ends the outage if it has been quiet for long enough.
+// over ends the outage if no warning was logged for clientQuiet.
 func (l *clientLog) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

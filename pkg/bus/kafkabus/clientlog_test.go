@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// TestClientLogSummarizesAnOutage: two lines a second for three minutes are five.
+// TestClientLogSummarizesAnOutage: two warnings a second for three minutes result in five lines.
 func TestClientLogSummarizesAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer

@@ -29,8 +29,8 @@ func (o *Options) earlierCommands() map[string]string {
 	}
 }
 
-// keepCommands changes the retention of a topic of commands that an earlier release made. A topic with other values
-// was changed by an operator and is left unchanged.
+// keepCommands changes the retention of a topic of commands that an earlier release created. A topic with other
+// values was changed by an operator and is left unchanged.
 func (b *Bus) keepCommands(ctx context.Context) error {
 	topic := b.opts.topic(bus.Commands)
 	described, err := b.admin.DescribeTopicConfigs(ctx, topic)

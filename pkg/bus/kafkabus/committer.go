@@ -18,41 +18,41 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
-// committer writes the positions of all sessions of one membership, one request at a time: two under
-// way could arrive in the wrong order, and the second would take back what the first has said.
+// committer writes the positions of all sessions of one membership. It sends one request at a time: two concurrent
+// requests could arrive in reverse order, and the older one would move the positions back.
 type committer struct {
-	group    *kgo.Client // whose membership the commits carry
+	group    *kgo.Client // the commits carry the membership of this client
 	member   func() (id string, generation int32)
 	groupID  string
 	topic    string
 	topicID  kadm.TopicID
 	instance string
 	every    time.Duration
-	gone     func() // is told when the brokers do not know the topic
+	gone     func() // called when the brokers do not know the topic
 	log      *slog.Logger
 	health   *health.Consumer
 	failures prometheus.Counter
 
-	wake chan struct{} // somebody waits for a commit
+	wake chan struct{} // a caller waits for a commit
 
 	mu      sync.Mutex
 	sources map[int32]*ledger
 	waiting []waiter
 }
 
-// ledger is what the committer knows of one session.
+// ledger is the committer's state of one session.
 type ledger struct {
 	partition int32
-	// progress tells how far the session is; false: nothing is to be committed (any more).
+	// progress returns the position of the session; false: nothing may be committed (any more).
 	progress func() (progress, bool)
-	// wrote is told what a commit that succeeded has written.
+	// wrote is called with the progress of a successful commit.
 	wrote func(progress)
 
-	// Of the committer's loop.
-	last string // what was written last
+	// Used by the committer's loop only.
+	last string // text of the last commit
 }
 
-// waiter waits until what holds when it asks is committed.
+// waiter waits until the ledger's progress at the time of the request is committed.
 type waiter struct {
 	ledger *ledger
 	done   chan error
@@ -72,7 +72,7 @@ func (c *committer) remove(l *ledger) {
 	}
 }
 
-// flush commits a session's progress now. Others that ask meanwhile share the request.
+// flush commits a session's progress immediately. Concurrent callers share the request.
 func (c *committer) flush(ctx context.Context, l *ledger) error {
 	w := waiter{ledger: l, done: make(chan error, 1)}
 	c.mu.Lock()
@@ -87,7 +87,7 @@ func (c *committer) flush(ctx context.Context, l *ledger) error {
 	}
 }
 
-// poke makes the loop commit now, without waiting for it.
+// poke makes the loop commit immediately, without waiting for it.
 func (c *committer) poke() {
 	select {
 	case c.wake <- struct{}{}:
@@ -120,13 +120,13 @@ func (c *committer) run(ctx context.Context) {
 	}
 }
 
-// report makes the outcome of a commit known. During a rebalance refusals are normal: the membership that they are about
-// ends, or the next try succeeds.
+// report records the result of a commit. During a rebalance, refused commits are normal: either the membership ends,
+// or the next attempt succeeds.
 func (c *committer) report(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		c.health.Works(health.Commits)
-	case ctx.Err() != nil: // given up, not refused
+	case ctx.Err() != nil: // cancelled, not refused
 	case moving(err):
 		c.log.Debug("commit postponed by a rebalance", "group", c.groupID, "error", err)
 	default:
@@ -138,7 +138,7 @@ func (c *committer) report(ctx context.Context, err error) {
 	}
 }
 
-// moving reports whether a commit was refused because the group's membership changes.
+// moving reports whether a commit was refused because of a rebalance.
 func moving(err error) bool {
 	for _, cause := range []error{
 		kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.StaleMemberEpoch, kerr.FencedMemberEpoch,
@@ -158,7 +158,7 @@ func (c *committer) takeWaiting() []waiter {
 	return waiting
 }
 
-// entry is one partition's part of a commit.
+// entry is the part of a commit for one partition.
 type entry struct {
 	ledger   *ledger
 	progress progress
@@ -166,8 +166,8 @@ type entry struct {
 }
 
 func (c *committer) commit(ctx context.Context, waiting []waiter) error {
-	// The membership is read before the progress: if the partition is lost in between, the commit
-	// carries a membership that the coordinator refuses.
+	// The membership is read before the progress: if the partition is lost in between, the commit carries a
+	// membership that the coordinator refuses.
 	member, generation := c.member()
 	var entries []entry
 	add := func(l *ledger) {
@@ -210,7 +210,7 @@ func (c *committer) commit(ctx context.Context, waiting []waiter) error {
 	return nil
 }
 
-// text is all of a commit, for comparing.
+// text returns the content of a commit, for comparison.
 func text(p progress) string { return fmt.Sprint(p.next, " ", p.metadata()) }
 
 func (c *committer) send(ctx context.Context, member string, generation int32, entries []entry) error {
@@ -220,7 +220,7 @@ func (c *committer) send(ctx context.Context, member string, generation int32, e
 		req.InstanceID = &c.instance
 	}
 	t := kmsg.NewOffsetCommitRequestTopic()
-	// By id where the brokers can, so that nothing is committed to a topic made anew.
+	// If the brokers support it, commit by topic id, so that nothing is committed to a recreated topic.
 	t.Topic, t.TopicID = c.topic, c.topicID
 	for _, e := range entries {
 		p := kmsg.NewOffsetCommitRequestTopicPartition()
@@ -243,8 +243,8 @@ func (c *committer) send(ctx context.Context, member string, generation int32, e
 	return nil
 }
 
-// settle is flush for the last time: it tries again while the coordinator says that now is not the
-// moment, and ends when the membership is gone.
+// settle is the last flush of a session: it retries while the coordinator refuses the commit temporarily, and ends
+// when the membership is gone.
 func (c *committer) settle(ctx context.Context, l *ledger) error {
 	for {
 		err := c.flush(ctx, l)

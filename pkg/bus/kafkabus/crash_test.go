@@ -9,9 +9,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
 
-// TestCrashSuite runs the crash checks on a single broker and on a cluster whose brokers are all killed. A killed broker
-// loses nothing that it had acknowledged, because it is in the page cache. Only `make test-clusters` starts a cluster, and
-// only there no tests of other packages use the single broker at the same time.
+// TestCrashSuite runs the crash checks on a single broker and on a cluster whose brokers are all killed. A killed
+// broker loses no acknowledged message, because it is in the page cache. Only `make test-clusters` starts a cluster,
+// and only there no tests of other packages use the single broker at the same time.
 func TestCrashSuite(t *testing.T) {
 	three := []string{"kafka3-1", "kafka3-2", "kafka3-3"}
 	t.Run("kafka", func(t *testing.T) {

@@ -1,18 +1,16 @@
-// Package kafkabus is the bus on Apache Kafka, for clusters.
+// Package kafkabus implements the bus on Apache Kafka, for clusters.
 //
-// It owns topics, group membership, fetching, commits and the wire form. It imports pkg/bus, its
-// internals, pkg/shard, the franz-go client and Prometheus; it never reads a message's body, and never counts on
-// a partition being its own: the group's coordinator refuses the commits of whoever is late, and the
-// claim in the store is the safety.
+// It owns topics, group membership, fetching, commits and the wire format. It imports pkg/bus, its internal packages,
+// pkg/shard, the franz-go client and Prometheus. It never reads a message's body, and never relies on owning a
+// partition: the group's coordinator refuses the commits of a former owner, and the claim in the store is the fence.
 //
-// One Consume is a group client that only holds the membership, and a reader that fetches from where
-// the sessions say: a Nack, a failed session and a take-over are then all the same, a new place to
-// read from.
+// One Consume is a group client, which only maintains the membership, and a reader, which fetches from the offsets
+// that the sessions request. A Nack, a failed session and a take-over therefore all mean: read from another offset.
 //
-// Read options.go, topics.go and incarnation.go (what is kept), bus.go, wire.go, publish.go and
-// floor.go (the verbs), extra.go (partitions that operators add), then the consumer side: group.go (who
-// owns what), session.go (one assignment), reader.go, progress.go and committer.go (how far a group is),
-// and one file per mode: ordered.go, live.go, queue.go; share.go is the other way to do a queue. own.go
-// is for user topics, together.go shares floors, follow.go is for onlookers, clientlog.go
-// summarizes the client library's log, metrics.go has the metrics.
+// Read options.go, topics.go and incarnation.go (topics and their epochs), bus.go, wire.go, publish.go and floor.go
+// (the operations), extra.go (partitions that operators add), then the consumer side: group.go (partition ownership),
+// session.go (one assignment), reader.go, progress.go and committer.go (a group's position), and one file per mode:
+// ordered.go, live.go, queue.go; share.go consumes a queue in a share group instead. own.go contains user topics,
+// together.go shares floor requests, follow.go contains Follow, which reads topics without a group, clientlog.go
+// summarizes the client library's log, and metrics.go has the metrics.
 package kafkabus

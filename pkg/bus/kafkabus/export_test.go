@@ -2,5 +2,5 @@ package kafkabus
 
 import "github.com/twmb/franz-go/pkg/kadm"
 
-// Admin asks the brokers with a handle's rights.
+// Admin returns an admin client with a handle's permissions.
 func Admin(b *Bus) *kadm.Client { return b.admin }

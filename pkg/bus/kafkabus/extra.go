@@ -12,10 +12,10 @@ import (
 )
 
 // An operator can add partitions to a topic (kafka-topics --alter), but cannot remove them. Timerbus publishes to the
-// cluster's partitions by number, so its messages never land in the added ones.
+// cluster's partitions by number, so it never publishes to the added ones.
 //
-// Logs are read as a whole, because other publishers choose the partition by key: their messages do land in the added
-// partitions. Hints and due events come from Timerbus alone: their added partitions are not used.
+// Logs are consumed completely, because other publishers choose the partition by key and may publish to the added
+// partitions. Hints and due events come only from Timerbus: their added partitions are not used.
 
 // partitionsOf identifies the topic and returns how many of its partitions a Consume reads.
 func (b *Bus) partitionsOf(ctx context.Context, topic bus.Topic) (int, error) {
@@ -38,8 +38,8 @@ func (b *Bus) partitionsOf(ctx context.Context, topic bus.Topic) (int, error) {
 	}
 }
 
-// noteCounts remembers how many partitions the topics have. It warns about each of the cluster's that has more than
-// the cluster, once for each count.
+// noteCounts records how many partitions the topics have. It logs each topic of the cluster that has more partitions
+// than the cluster, once for each count.
 func (b *Bus) noteCounts(details kadm.TopicDetails) {
 	for name, d := range details {
 		has := len(d.Partitions)
@@ -61,7 +61,7 @@ func (b *Bus) noteCounts(details kadm.TopicDetails) {
 	}
 }
 
-// kindOf is the kind of one of the cluster's topics by its name on the brokers.
+// kindOf returns the kind of a cluster topic by its name on the brokers.
 func (o *Options) kindOf(name string) bus.Kind {
 	for _, t := range bus.Topics() {
 		if o.topic(t) == name {
@@ -71,7 +71,7 @@ func (o *Options) kindOf(name string) bus.Kind {
 	return 0
 }
 
-// strays are the messages in added partitions that are not used.
+// strays counts the messages in added partitions that are not used.
 type strays struct {
 	logged   int64
 	loggedAt time.Time
@@ -105,7 +105,7 @@ func (b *Bus) checkStrays(ctx context.Context, topic string, read int, found *st
 	return nil
 }
 
-// capped is a balancer that shares out the cluster's partitions only, so that the added ones count for no member's
+// capped is a balancer that assigns the cluster's partitions only, so that the added ones count for no member's
 // share.
 type capped struct {
 	kgo.GroupBalancer
@@ -118,7 +118,7 @@ func newCapped(partitions int) kgo.GroupBalancer {
 	sticky := kgo.CooperativeStickyBalancer()
 	balance, ok := sticky.(kgo.ConsumerBalancerBalance)
 	if !ok {
-		return sticky // added partitions are assigned then, and ignored by their members
+		return sticky // added partitions are then assigned, and their members ignore them
 	}
 	return &capped{GroupBalancer: sticky, balance: balance, partitions: int32(partitions)}
 }

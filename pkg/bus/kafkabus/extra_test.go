@@ -28,7 +28,7 @@ func onBothBrokers(t *testing.T, run func(t *testing.T, opts kafkabus.Options)) 
 	})
 }
 
-// alter is kafka-topics --alter --partitions.
+// alter adds partitions like kafka-topics --alter --partitions.
 func alter(t *testing.T, opts kafkabus.Options, topic bus.Topic, partitions int) {
 	t.Helper()
 	name := opts.Prefix + "." + string(topic)
@@ -38,7 +38,7 @@ func alter(t *testing.T, opts kafkabus.Options, topic bus.Topic, partitions int)
 	}
 }
 
-// foreign publishes as another program does, to a partition of its choice.
+// foreign publishes to a partition of its choice, like another program.
 func foreign(t *testing.T, opts kafkabus.Options, topic bus.Topic, partition int32, body string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(opts.Brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -60,8 +60,8 @@ func foreign(t *testing.T, opts kafkabus.Options, topic bus.Topic, partition int
 	}
 }
 
-// TestAddedPartitionsOfLogsAreRead: publishers that choose by key put messages there, commands among them. Nothing is
-// lost, nothing acknowledged is repeated, and no restart is needed.
+// TestAddedPartitionsOfLogsAreRead: publishers that choose the partition by key publish messages there, including
+// commands. No message is lost, no acknowledged message is repeated, and no restart is needed.
 func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
 		log := &logged{}
@@ -105,7 +105,7 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 				t.Errorf("%s: consume ended with %v", name, err)
 			}
 		}
-		// A process that starts later finds them there.
+		// A process that starts later reads the added partitions too.
 		if line := log.await(t, "level=ERROR", "commands", "either order"); !strings.Contains(line, "action=") {
 			t.Errorf("%s does not say what to do", line)
 		}
@@ -117,8 +117,8 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 	})
 }
 
-// TestAddedPartitionsOfInternalTopicsAreNotUsed: Timerbus publishes to its own by number. A message in an added one comes
-// from another program, and an error in the log counts it.
+// TestAddedPartitionsOfInternalTopicsAreNotUsed: Timerbus publishes to internal topics by partition number. A message
+// in an added partition comes from another program, and an error in the log counts it.
 func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
 		log := &logged{}
@@ -164,11 +164,11 @@ func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 			}
 			_ = c.stop()
 		}
-		connect(t, opts) // does not refuse to start
+		connect(t, opts) // must not fail
 	})
 }
 
-// TestAddedPartitionsCountForNoMembersShare: members share the partitions that are used evenly.
+// TestAddedPartitionsCountForNoMembersShare: members share the used partitions evenly.
 func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -206,7 +206,7 @@ func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 	}
 }
 
-// TestFewerPartitionsThanTheCluster: such a topic was not altered, since partitions cannot be removed, but recreated.
+// TestFewerPartitionsThanTheCluster: such a topic was recreated, because partitions cannot be removed.
 func TestFewerPartitionsThanTheCluster(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)

@@ -18,10 +18,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// fakeSession is short: the fake broker lets it be, and a test need not wait long for a crash.
+// fakeSession is short, so that a test need not wait long after a crash. The fake broker accepts it.
 const fakeSession = 1200 * time.Millisecond
 
-// fake is a broker in the process, which can be told to fail.
+// fake starts a broker in the process, which can inject faults.
 func fake(tb testing.TB, opts ...kfake.Opt) *kfake.Cluster {
 	tb.Helper()
 	opts = append([]kfake.Opt{
@@ -78,7 +78,7 @@ func TestSuiteOnFake(t *testing.T) {
 	})
 }
 
-// inbox is a session that passes deliveries on; answering them is the test's.
+// inbox is a session that forwards deliveries; the test acknowledges them.
 type inbox chan *bus.Delivery
 
 func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
@@ -92,14 +92,14 @@ func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
 
 func (i inbox) Close(context.Context, error) error { return nil }
 
-// patience bounds a wait for something that must happen; it is long because tests run on loaded machines.
+// patience bounds a wait for a required event. It is long because tests run on loaded machines.
 const patience = time.Minute
 
 // setupLimit bounds one step of a test's setup on a loaded machine.
 const setupLimit = 2 * time.Minute
 
-// retry repeats a step of a test's setup until it succeeds, at most for setupLimit. Brokers answer late, or not at all, while
-// they are loaded, and a change reaches them at different times.
+// retry repeats a step of a test's setup until it succeeds, at most for setupLimit. Loaded brokers reply late or not
+// at all, and a change reaches them at different times.
 func retry(tb testing.TB, what string, step func(context.Context) error) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), setupLimit)
@@ -128,11 +128,11 @@ func (i inbox) next(t *testing.T) *bus.Delivery {
 	}
 }
 
-// consuming is one Consume and how it ended.
+// consuming is one Consume and its result.
 type consuming struct {
 	inbox
 
-	stop  func() error // ends it in good order
+	stop  func() error // ends it gracefully
 	ended chan error
 }
 

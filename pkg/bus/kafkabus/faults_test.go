@@ -16,8 +16,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// TestLastCommitWaitsForTheRightMoment has the coordinator refuse commits for a while when the session
-// ends: what was acknowledged is not to be repeated for that.
+// TestLastCommitWaitsForTheRightMoment makes the coordinator refuse commits for some time when the session ends. The
+// acknowledged messages must nevertheless be committed.
 func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 	for _, refusal := range []*kerr.Error{kerr.RebalanceInProgress, kerr.CoordinatorLoadInProgress, kerr.IllegalGeneration} {
 		cluster := fake(t)
@@ -40,8 +40,8 @@ func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 	}
 }
 
-// TestQueueKnowsWhatADeadOwnerMayHaveDelivered is rule I13 without a delivery count: what a killed member
-// may have had counts as redelivered, what nobody can have had does not.
+// TestQueueKnowsWhatADeadOwnerMayHaveDelivered tests rule I13 without a delivery count: messages that a killed member
+// may have received count as redelivered, messages that no member can have received do not.
 func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -57,7 +57,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	}
 	publish(t, heir, bus.Due, bodies...)
 	dead := consume(t, connect(t, dying), spec)
-	for i := range 6 { // 0 and 2 to 4 are acknowledged, 1 and 5 are held
+	for i := range 6 { // 0 and 2 to 4 are acknowledged, 1 and 5 are not
 		d := dead.next(t)
 		if d.Deliveries != 1 {
 			t.Fatalf("%q was delivered the first time with count %d", d.Body, d.Deliveries)
@@ -66,7 +66,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 			d.Ack()
 		}
 	}
-	// Until the acknowledgements are committed.
+	// Wait until the acknowledgements are committed.
 	floor := func() bus.Floor {
 		f, err := heir.Floor(t.Context(), bus.Due, spec.Group)
 		if err != nil {
@@ -108,8 +108,8 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	}
 }
 
-// TestQueueMovedByHand has an operator's tool commit without our metadata: then anything that is there
-// may have been delivered.
+// TestQueueMovedByHand: if an operator's tool commits without Timerbus's metadata, every existing message may have
+// been delivered before.
 func TestQueueMovedByHand(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -132,7 +132,7 @@ func TestQueueMovedByHand(t *testing.T) {
 	}
 }
 
-// TestTopicMadeAnew deletes topics under a running process, which makes them again unless an operator does.
+// TestTopicMadeAnew deletes topics while a process is running. The process recreates them, unless an operator does.
 func TestTopicMadeAnew(t *testing.T) {
 	t.Run("by an operator", func(t *testing.T) {
 		topicMadeAnew(t, func(cluster *kfake.Cluster, name string) error { return cluster.CreateTopic(name, 1, nil) })
@@ -172,14 +172,14 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 		for {
 			d := c.next(t)
 			if string(d.Body) != "new" {
-				continue // of the old one
+				continue // of the old topic
 			}
 			if d.Position != at[0] || d.Deliveries > 1 {
 				t.Fatalf("%s: delivered at %+v with count %d, published at %+v", spec.Topic, d.Position, d.Deliveries, at[0])
 			}
 			break
 		}
-		// Another process sees the same incarnation.
+		// Another process must use the same topic epoch.
 		floors, err := connect(t, o).Floor(t.Context(), spec.Topic, spec.Group)
 		if err != nil || floors[0].End.Incarnation != at[0].Incarnation {
 			t.Fatalf("%s: another process tells %+v, %v", spec.Topic, floors, err)
@@ -188,8 +188,8 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 	}
 }
 
-// TestRetentionOvertakesTheGroup continues at the first message that is left, and says so. A group that is new to the
-// topic has missed nothing.
+// TestRetentionOvertakesTheGroup: the group continues at the first remaining message and reports a gap. A group that
+// is new to the topic has no gap.
 func TestRetentionOvertakesTheGroup(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -220,14 +220,14 @@ func TestRetentionOvertakesTheGroup(t *testing.T) {
 	}
 }
 
-// TestFetchBeyondTheLog has the broker say that it lost what the session stands on.
+// TestFetchBeyondTheLog makes the broker report that the log no longer has the session's offset.
 func TestFetchBeyondTheLog(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	b := connect(t, o)
 	for _, spec := range []bus.Spec{ordered, live, queue} {
 		c := consume(t, b, spec)
-		for deadline := time.Now().Add(patience); len(c.inbox) == 0; { // a hint needs somebody who listens
+		for deadline := time.Now().Add(patience); len(c.inbox) == 0; { // a hint needs a listener
 			publish(t, b, spec.Topic, "before")
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: nothing arrives", spec.Topic)
@@ -272,7 +272,7 @@ func TestPublishFailures(t *testing.T) {
 		{kerr.TopicAuthorizationFailed, bus.ErrUnavailable},
 		{kerr.MessageTooLarge, bus.ErrTooLarge},
 		{kerr.NotEnoughReplicasAfterAppend, bus.ErrOutcomeUnknown},
-		{kerr.NotEnoughReplicas, bus.ErrOutcomeUnknown}, // the try before may have been written
+		{kerr.NotEnoughReplicas, bus.ErrOutcomeUnknown}, // an earlier attempt may have been written
 	} {
 		fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: c.err, Count: -1})
 		_, err := b.Publish(t.Context(), bus.Due, bus.Message{Body: []byte("x")})
@@ -284,7 +284,7 @@ func TestPublishFailures(t *testing.T) {
 	}
 }
 
-// TestInstanceTwice gives two processes one static id: the first is fenced, and must not look alive.
+// TestInstanceTwice gives two processes the same static id: the first one is fenced, and must not appear to work.
 func TestInstanceTwice(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -323,7 +323,7 @@ func TestServerBalancer(t *testing.T) {
 	}
 }
 
-// TestFullWindowStopsFetching holds the window shut: fetching stops, and goes on when it opens.
+// TestFullWindowStopsFetching fills the window: fetching stops, and continues when the window has room.
 func TestFullWindowStopsFetching(t *testing.T) {
 	cluster := fake(t)
 	b := connect(t, fakeOptions(cluster))
@@ -341,7 +341,7 @@ func TestFullWindowStopsFetching(t *testing.T) {
 	c := consume(t, b, spec)
 	fetched := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Observe: true, Count: -1})
 	held := c.next(t)
-	// A client that fetches on asks every 250 ms at the latest, also at the end of the log.
+	// A client that still fetches sends a request at least every 250 ms, even at the end of the log.
 	quiet := 0
 	for deadline := time.Now().Add(patience); quiet < 4; {
 		before := fetched.Hits()

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Floor implements bus.Bus. It is three round trips, whatever the number of partitions and callers.
+// Floor implements bus.Bus. It takes three round trips, whatever the number of partitions and callers.
 func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	_, own := topic.OwnName()
 	switch {
@@ -36,8 +36,8 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	return floors, nil
 }
 
-// asking finds those who ask for the same floors. The caller is counted among the running, so that a question that it
-// begins is waited for.
+// asking returns the shared request for these floors. It adds the caller to running, so that Close waits for a
+// request that the caller starts.
 func (b *Bus) asking(topic bus.Topic, group string) (*together, *sync.WaitGroup, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,24 +86,24 @@ func floorOf(p shard.Partition, is identity, next, end, acked int64) bus.Floor {
 		End:   position(p, is.incarnation, end),
 		Depth: int(max(end-next-acked, 0)),
 
-		Waiting: bus.WaitingUnknown, // neither kind of group reports what members have taken
+		Waiting: bus.WaitingUnknown, // neither kind of group reports which messages members have received
 		Queue:   int(p),
 	}
 }
 
-// place is where a group is in a partition.
+// place is the position of a group in a partition.
 type place struct {
-	// next is the first offset not known to be acknowledged, within the log as it is kept.
+	// next is the first offset that is not known to be acknowledged, limited to the offsets in the log.
 	next int64
-	// end lies behind the last message.
+	// end is the offset after the last message.
 	end int64
-	// progress is what was committed; zero if nothing was.
+	// progress is the committed progress; zero if there is no commit.
 	progress progress
 	found    bool
 }
 
-// places asks where a group is, by partition. Commits are asked for before the ends, so that a group
-// that keeps up is not seen ahead of its topic.
+// places returns the positions of a group, by partition. It requests the commits before the ends, so that a group
+// without backlog does not appear to be ahead of its topic.
 func (b *Bus) places(ctx context.Context, topic string, partitions int, group string, is identity) ([]place, error) {
 	var commits kadm.OffsetResponses
 	var starts []int64
@@ -125,7 +125,7 @@ func (b *Bus) places(ctx context.Context, topic string, partitions int, group st
 			if err != nil {
 				b.log.Warn("commit not understood, its offset is used", "group", group, "partition", i, "error", err)
 			}
-			// A commit of a topic that is gone says nothing about the one in its place.
+			// A commit for a deleted topic is not valid for the topic that replaced it.
 			if p.topic == "" || p.topic == is.id.String() {
 				at.progress, at.found = p, true
 				at.next = min(max(p.next, at.next), at.end)
@@ -136,7 +136,7 @@ func (b *Bus) places(ctx context.Context, topic string, partitions int, group st
 	return places, nil
 }
 
-// commits is what the group has committed.
+// commits returns the group's commits.
 func (b *Bus) commits(ctx context.Context, group string) (commits kadm.OffsetResponses, err error) {
 	err = patiently(ctx, patience, func(ctx context.Context) error {
 		commits, err = b.admin.FetchOffsets(ctx, group)
@@ -151,7 +151,7 @@ func (b *Bus) commits(ctx context.Context, group string) (commits kadm.OffsetRes
 	return commits, nil
 }
 
-// ends is where a partition ends, for whoever reads from there.
+// ends returns the ends of the partitions as positions to read from.
 func (b *Bus) ends(ctx context.Context, topic string, partitions int) ([]place, error) {
 	ends, err := b.offsets(ctx, topic, partitions, atEnd)
 	if err != nil {
@@ -164,13 +164,13 @@ func (b *Bus) ends(ctx context.Context, topic string, partitions int) ([]place, 
 	return places, nil
 }
 
-// Timestamps that stand for the first offset that is kept, and for the one behind the last message.
+// Timestamps that request the first offset in the log, and the offset after the last message.
 const (
 	atStart int64 = -2
 	atEnd   int64 = -1
 )
 
-// offsets asks for one offset of each partition. It does not look the topic up first, as the library's calls do.
+// offsets requests one offset of each partition. Unlike the library's calls, it does not look the topic up first.
 func (b *Bus) offsets(ctx context.Context, topic string, partitions int, which int64) (offsets []int64, err error) {
 	err = patiently(ctx, patience, func(ctx context.Context) error {
 		offsets, err = b.offsetsOnce(ctx, topic, partitions, which)

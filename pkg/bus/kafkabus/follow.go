@@ -13,12 +13,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// Follow reads public topics as an onlooker, until ctx ends: it is in no group, makes nothing on the brokers,
-// and commits nothing. Of Options it uses what says how to connect, Prefix and Logger.
+// Follow reads public topics until ctx ends. It joins no group, creates nothing on the brokers, and commits nothing.
+// Of Options it uses the connection settings, Prefix and Logger.
 //
-// each gets the messages from since on (zero: from now on), those of one partition in order, one at a time.
-// Lost connections are survived without a gap as long as the topic keeps its messages. An error of each ends
-// it.
+// Follow calls each with the messages published since the given time; with the zero time, with new messages only. It
+// keeps the order of each partition and does not call each concurrently. After the loss of a connection it continues
+// without a gap as long as the topic keeps its messages. An error of each ends Follow.
 func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Topic, each func(bus.Topic, *bus.Message) error) error {
 	opts, err := complete(opts)
 	if err != nil {
@@ -63,7 +63,7 @@ func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Top
 	}
 }
 
-// followable makes sure that there is something to follow: the client would wait for it.
+// followable checks that the topics exist: the client would wait for missing topics.
 func (o *Options) followable(ctx context.Context, client *kgo.Client, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, o.AckTimeout)
 	defer cancel()

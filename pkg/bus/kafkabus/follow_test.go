@@ -14,7 +14,7 @@ import (
 
 var errEnough = errors.New("enough")
 
-// following runs Follow and hands over what it hears; end ends it and returns its error.
+// following runs Follow and returns its messages; end stops it and returns its error.
 func following(t *testing.T, o kafkabus.Options, since time.Time) (heard <-chan string, end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,8 @@ func TestFollow(t *testing.T) {
 		t.Errorf("ended by its context: %v", err)
 	}
 
-	// From now on: nothing of before. It says nothing when it has begun, so it is told until it hears.
+	// With the zero time Follow returns no earlier messages. It does not signal its start, so publish until a message
+	// arrives.
 	heard, end = following(t, o, time.Time{})
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()

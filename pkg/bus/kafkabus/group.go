@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// fetchWait is how long the brokers keep a fetch that finds nothing.
+	// fetchWait is how long the brokers delay the reply to a fetch that finds no message.
 	fetchWait = 250 * time.Millisecond
-	// fetchMaxBytes bounds what a broker answers to one fetch, over all partitions.
+	// fetchMaxBytes bounds the reply of a broker to one fetch, over all partitions.
 	fetchMaxBytes = 8 << 20
-	// leaveWait is how long a member that leaves waits for the coordinator's answer.
+	// leaveWait is how long a leaving member waits for the coordinator's reply.
 	leaveWait = 2 * time.Second
 )
 
-// errRecreated ends a membership whose topic was deleted and made anew: the clients hold on to the one
-// they have met first.
+// errRecreated ends a membership whose topic was deleted and created again: the clients keep using the topic id that
+// they looked up first.
 var errRecreated = errors.New("the topic was made anew")
 
-// membership is one life of a Consume in a consumer group. The group client holds it and fetches
-// nothing; the reader fetches.
+// membership is one membership of a Consume in a consumer group. The group client maintains it and fetches nothing;
+// the reader fetches.
 type membership struct {
 	bus      *Bus
 	spec     bus.Spec
@@ -44,8 +44,8 @@ type membership struct {
 	reader    *reader
 	committer *committer
 	health    *health.Consumer
-	broken    chan error    // holds the first reason to give the membership up
-	doubt     chan struct{} // the topic may have been made anew
+	broken    chan error    // has the first reason to end the membership
+	doubt     chan struct{} // the topic may have been recreated
 
 	mu       sync.Mutex
 	stopping bool
@@ -53,12 +53,12 @@ type membership struct {
 	running  sync.WaitGroup // assignments
 }
 
-// consumeGroup runs one membership after the other until ctx ends or the group cannot be had.
+// consumeGroup runs memberships, one after the other, until ctx ends or an error is permanent.
 func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSession, h *health.Consumer) error {
 	for ctx.Err() == nil {
 		err := b.consumeOnce(ctx, spec, open, h)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+			return nil //nolint:nilerr // Consume is ending, so the error does not matter
 		}
 		if errors.Is(err, bus.ErrUnsupported) {
 			return err
@@ -78,7 +78,7 @@ func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	return nil
 }
 
-// final reports whether trying again cannot help.
+// final reports whether retrying cannot succeed.
 func final(err error) bool {
 	for _, cause := range []error{
 		kerr.FencedInstanceID, kerr.UnsupportedVersion, kerr.InvalidSessionTimeout, kerr.InconsistentGroupProtocol,
@@ -109,7 +109,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	if m.reader, err = newReader(&b.opts, topic, &spec); err != nil {
 		return err
 	}
-	// The committer speaks for the client, which may call back before it is returned here.
+	// The committer uses the client, which may call its callbacks before NewClient has returned.
 	ready := make(chan struct{})
 	m.client, err = b.opts.client(m.joining(ready)...)
 	if err != nil {
@@ -140,24 +140,25 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	case err = <-m.broken:
 		cause = fmt.Errorf("%w: %w", bus.ErrLost, err)
 		if errors.Is(err, errGrown) {
-			cause = bus.ErrRevoked // sessions commit what they have acknowledged
+			cause = bus.ErrRevoked // sessions commit their acknowledgements
 		}
 	}
 	m.stop(cause)
-	m.leave() // first: the heirs wait for it
+	m.leave() // first, because the next owners wait for it
 	stop()
 	running.Wait()
 	m.client.Close()
 	return err
 }
 
-// joining says how the group is consumed.
+// joining returns the options of the group client.
 func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 	o := &m.bus.opts
 	options := []kgo.Opt{
 		kgo.ConsumerGroup(m.groupID),
 		kgo.ConsumeTopics(m.topic),
-		// Never used: the reader decides. Set, because the default looks back a minute.
+		// Not used, because the reader sets the offsets. It is set because the default looks up offsets of a minute
+		// ago.
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(),
@@ -168,7 +169,7 @@ func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, added map[string][]int32) {
 			<-ready
 			m.assign(added[m.topic])
-			m.health.Works(health.Member) // after its partitions are known to be opening
+			m.health.Works(health.Member) // after its partitions are recorded as opening
 		}),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
 			<-ready
@@ -194,8 +195,8 @@ func (m *membership) joining(ready <-chan struct{}) []kgo.Opt {
 	return options
 }
 
-// OnGroupManageError implements kgo.HookGroupManageError. The client tries again by itself, unless it
-// is told here that this is of no use.
+// OnGroupManageError implements kgo.HookGroupManageError. The client retries after an error; after a permanent error
+// the membership ends.
 func (m *membership) OnGroupManageError(err error) {
 	if final(err) {
 		m.fail(err)
@@ -204,7 +205,7 @@ func (m *membership) OnGroupManageError(err error) {
 	m.health.Failed(health.Member, fmt.Errorf("join group %s: %w", m.groupID, err))
 }
 
-// fail gives the membership up.
+// fail ends the membership.
 func (m *membership) fail(err error) {
 	select {
 	case m.broken <- err:
@@ -212,7 +213,7 @@ func (m *membership) fail(err error) {
 	}
 }
 
-// assign starts what was assigned. Where they stand is looked up once for all of them.
+// assign starts the assigned partitions. It looks up their positions once for all of them.
 func (m *membership) assign(partitions []int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -232,18 +233,18 @@ func (m *membership) assign(partitions []int32) {
 	}
 }
 
-// errGrown ends a membership whose topic has got more partitions: the next one reads them, too.
+// errGrown ends a membership whose topic has got more partitions: the next membership reads them too.
 var errGrown = errors.New("partitions were added to the topic")
 
-// grown is called when the topic has more partitions than are read. Those of a topic that is not read as a whole are
-// left alone.
+// grown is called when the topic has more partitions than are read. Added partitions of topics other than logs are
+// ignored.
 func (m *membership) grown(has int) {
 	if m.spec.Topic.Kind() == bus.KindLog {
 		m.fail(fmt.Errorf("%w: it has %d, %d were read", errGrown, has, m.partitions))
 	}
 }
 
-// places is where the group is in the topic that this membership is for.
+// places returns the group's positions in the topic of this membership.
 func (m *membership) places(ctx context.Context) ([]place, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.bus.opts.Session)
 	defer cancel()
@@ -256,11 +257,11 @@ func (m *membership) places(ctx context.Context) ([]place, error) {
 	return m.bus.places(ctx, m.topic, m.partitions, m.groupID, m.identity)
 }
 
-// same makes sure that the topic is the one that this membership is for.
+// same returns an error if the topic is not the one of this membership any more.
 func (m *membership) same(ctx context.Context) error {
 	if err := m.bus.identify(ctx, m.topic); err != nil {
 		if _, own := m.spec.Topic.OwnName(); own && gone(err) {
-			err = errNoTopic(m.topic) // and not ours to make again
+			err = errNoTopic(m.topic) // which this process must not create
 			m.fail(err)
 		}
 		return err
@@ -275,8 +276,8 @@ func (m *membership) same(ctx context.Context) error {
 	return nil
 }
 
-// watch checks periodically whether the topic is still the same. The clients notice by themselves, but only after a
-// quarter of a minute, and after a minute if partitions were added.
+// watch checks periodically whether the topic is still the same. The clients would detect it only after 15 seconds,
+// and added partitions only after a minute.
 func (m *membership) watch(ctx context.Context) {
 	tick := time.NewTicker(m.bus.opts.Session / 3)
 	defer tick.Stop()
@@ -297,15 +298,15 @@ func (m *membership) watch(ctx context.Context) {
 	}
 }
 
-// drain polls the group's client. It fetches nothing, but appends an error for each failed join to what it keeps for the
-// next poll, without a bound.
+// drain polls the group's client. The client fetches nothing, but stores an error for each failed join until the next
+// poll, without a bound.
 func (m *membership) drain(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.client.PollFetches(ctx)
 	}
 }
 
-// end ends assignments and waits until their partitions may go to others.
+// end ends assignments and waits until their partitions may move to other members.
 func (m *membership) end(partitions []int32, cause error) {
 	m.mu.Lock()
 	var ending []*assignment
@@ -324,7 +325,7 @@ func (m *membership) end(partitions []int32, cause error) {
 	}
 }
 
-// stop ends everything and waits for all of it, also for what had ended before.
+// stop ends all assignments and waits for them, including those that were already ending.
 func (m *membership) stop(cause error) {
 	m.mu.Lock()
 	m.stopping = true
@@ -337,7 +338,7 @@ func (m *membership) stop(cause error) {
 	m.running.Wait()
 }
 
-// leave tells the group, so that it need not wait for the session to run out.
+// leave leaves the group, so that the group need not wait for the session timeout.
 func (m *membership) leave() {
 	ctx, cancel := context.WithTimeout(m.base, leaveWait)
 	defer cancel()

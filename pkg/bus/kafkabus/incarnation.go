@@ -9,24 +9,23 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Kafka tells topics of one name apart by a random id, which says nothing about which is newer. So
-// every id is mentioned in a topic of ours with one partition, whose order everybody sees alike: the
-// first mention of an id gives its incarnation, and each is larger than all before it.
+// Kafka distinguishes topics of one name by a random id, which does not show which topic is newer. Timerbus therefore
+// writes every id to a registry topic with one partition, whose order is the same for every reader. The first record
+// of an id determines the topic epoch (Incarnation), and each epoch is larger than all before it.
 //
-// The number is the broker's clock at that mention, so that incarnations go on growing if the registry
-// itself is lost.
+// The number is the broker's clock at that record, so that epochs keep growing if the registry itself is lost.
 
 const registryName = "incarnations"
 
 func (o *Options) registry() string { return o.Prefix + "." + registryName }
 
-// registry is what the mentions say.
+// registry is the content of the registry topic.
 type registry struct {
 	incarnations map[string]int64 // by topic id
 	last         int64
 }
 
-// mention takes in the next record.
+// mention applies the next record.
 func (r *registry) mention(id string, brokerMillis int64) {
 	if _, known := r.incarnations[id]; known {
 		return
@@ -35,7 +34,7 @@ func (r *registry) mention(id string, brokerMillis int64) {
 	r.incarnations[id] = r.last
 }
 
-// identify looks up the topics' ids as they are now, and their incarnations.
+// identify looks up the present ids of the topics, and their epochs.
 func (b *Bus) identify(ctx context.Context, topics ...string) error {
 	details, err := b.list(ctx, topics)
 	if gone(err) && !b.opts.NoCreate && b.opts.ours(topics[0]) {
@@ -70,7 +69,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 		if err := b.client.ProduceSync(ctx, mentions...).FirstErr(); err != nil {
 			return fmt.Errorf("mention topics in %s: %w", b.opts.registry(), err)
 		}
-		if r, err = b.readRegistry(ctx); err != nil { // somebody else's mention may have come first
+		if r, err = b.readRegistry(ctx); err != nil { // another process's record may have come first
 			return err
 		}
 	}
@@ -91,8 +90,8 @@ func (b *Bus) list(ctx context.Context, topics []string) (details kadm.TopicDeta
 	return details, err
 }
 
-// restore makes topics again that somebody has deleted, as Connect would. What they held is lost, but due
-// timers come again from the store, and without topics nothing goes on.
+// restore creates deleted topics again, like Connect. Their messages are lost, but due timers are published again
+// from the store, and without topics nothing works.
 func (b *Bus) restore(ctx context.Context, topics []string) error {
 	b.log.Error("a topic is gone, and is made again", "among", topics)
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -100,7 +99,7 @@ func (b *Bus) restore(ctx context.Context, topics []string) error {
 	return b.ensure(ctx)
 }
 
-// readRegistry reads all of it: a record for each topic and each time one was made anew.
+// readRegistry reads the whole registry topic: a record for each topic and for each time one was recreated.
 func (b *Bus) readRegistry(ctx context.Context) (*registry, error) {
 	r := &registry{incarnations: make(map[string]int64)}
 	name := b.opts.registry()

@@ -14,13 +14,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// renewEvery is how often the broker's lock on a held message is renewed, which lasts 15 s.
+// renewEvery is the interval at which the broker's lock on an unacknowledged message is renewed. The lock lasts 15 s.
 const renewEvery = 5 * time.Second
 
-// shareWait is how long a broker keeps a fetch that finds nothing.
+// shareWait is how long a broker delays the reply to a fetch that finds no message.
 const shareWait = 100 * time.Millisecond
 
-// flushAfter is how long acknowledgements gather while the rest of a batch is under way.
+// flushAfter is how long acknowledgements are batched while other messages of a batch are unacknowledged.
 const flushAfter = 5 * time.Millisecond
 
 // lane is one member of a share group.
@@ -31,18 +31,18 @@ type lane struct {
 	batch    int
 
 	mu      sync.Mutex
-	left    int // of the batch
+	left    int // unacknowledged messages of the batch
 	unsent  bool
-	settled chan struct{} // holds at most one token: "something was settled"
+	settled chan struct{} // has at most one token, after a message was settled
 }
 
-// lane has one member after the other until ctx ends.
+// lane runs members of the group, one after the other, until ctx ends.
 func (s *sharing) lane(ctx context.Context, batch int, part health.Part) error {
 	for ctx.Err() == nil {
 		err := s.laneOnce(ctx, batch, part)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end, and whatever failed meanwhile matters no more
+			return nil //nolint:nilerr // Consume is ending, so the error does not matter
 		case final(err):
 			return fmt.Errorf("%w: share group %s: %w", bus.ErrUnavailable, s.groupID(), err)
 		}
@@ -65,8 +65,8 @@ func (s *sharing) laneOnce(ctx context.Context, batch int, part health.Part) err
 		kgo.ShareMaxRecords(int32(batch)),
 		kgo.ShareMaxRecordsStrict(),
 		kgo.FetchMaxBytes(int32(max(min(s.spec.MaxBytes/s.lanes(), fetchMaxBytes), 1))),
-		kgo.MaxConcurrentFetches(0), // nothing is locked before it can be delivered
-		// One fetch at a time means one broker at a time: this is how long the others' messages wait for it.
+		kgo.MaxConcurrentFetches(0), // no message is locked before it can be delivered
+		// One fetch at a time uses one broker at a time, so messages of the other brokers wait for up to this long.
 		kgo.FetchMaxWait(shareWait),
 		kgo.WithHooks(&laneHooks{
 			refused: func(err error) {
@@ -96,7 +96,7 @@ func (s *sharing) laneOnce(ctx context.Context, batch int, part health.Part) err
 		}
 		fetches := l.client.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return ctx.Err() // leaving releases what came
+			return ctx.Err() // leaving releases the fetched messages
 		}
 		select {
 		case err := <-broken:
@@ -116,10 +116,10 @@ func (s *sharing) laneOnce(ctx context.Context, batch int, part health.Part) err
 	}
 }
 
-// laneHooks are called by the client about its membership.
+// laneHooks are called by the client with events of its membership.
 type laneHooks struct {
 	refused   func(error)
-	heartbeat func(error) // one was answered, or not; refused follows if the answer is an error
+	heartbeat func(error) // a heartbeat succeeded or failed; refused is also called if the broker replied with an error
 }
 
 // OnGroupManageError implements kgo.HookGroupManageError.
@@ -132,7 +132,7 @@ func (h *laneHooks) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE
 	}
 }
 
-// leave gives back what is not settled.
+// leave leaves the group, which releases the messages that are not settled.
 func (l *lane) leave() {
 	ctx, cancel := context.WithTimeout(l.sharing.base, leaveWait)
 	defer cancel()
@@ -142,7 +142,7 @@ func (l *lane) leave() {
 	l.client.Close()
 }
 
-// deliver hands over a batch and waits until all of it is settled.
+// deliver delivers a batch and waits until all its messages are settled.
 func (l *lane) deliver(ctx context.Context, one *shareSession, fetches kgo.Fetches) error {
 	records := fetches.Records()
 	l.mu.Lock()
@@ -173,7 +173,7 @@ func (l *lane) delivery(one *shareSession, record *kgo.Record) *shareDelivery {
 	return d
 }
 
-// await waits for a batch: it renews locks, and gives back what nobody answered for.
+// await waits until a batch is settled. It renews locks, and releases messages that were not acknowledged in time.
 func (l *lane) await(ctx context.Context, held []*shareDelivery) error {
 	for {
 		l.mu.Lock()
@@ -200,13 +200,13 @@ func (l *lane) await(ctx context.Context, held []*shareDelivery) error {
 			}
 		case <-ctx.Done():
 			timer.Stop()
-			// The session has ended, and with it everything was settled; or it will be, by leaving.
+			// The end of the session has settled all messages, or leaving the group will.
 			return ctx.Err()
 		}
 	}
 }
 
-// flush sends acknowledgements now; otherwise they wait for the next poll, or a second.
+// flush sends acknowledgements immediately; otherwise they wait for the next poll, or a second.
 func (l *lane) flush(ctx context.Context) {
 	l.mu.Lock()
 	l.unsent = false
@@ -218,7 +218,7 @@ func (l *lane) flush(ctx context.Context) {
 	}
 }
 
-// settle tells the broker, once for each delivery.
+// settle sends the status of a delivery to the broker, once for each delivery.
 func (l *lane) settle(d *shareDelivery, status kgo.AckStatus) {
 	d.mu.Lock()
 	first := !d.settled
@@ -248,8 +248,7 @@ type shareDelivery struct {
 	renewAt   time.Time
 }
 
-// tend renews the lock or gives the message back when it is time, and tells when to look again; zero:
-// never.
+// tend renews the lock or releases the message when it is time. It returns when it must be called again; zero: never.
 func (d *shareDelivery) tend(now time.Time) time.Time {
 	d.mu.Lock()
 	settled, releaseAt := d.settled, d.releaseAt
@@ -278,7 +277,7 @@ func (d *shareDelivery) Ack() {
 	}
 }
 
-// Nack holds the message until its delay is over: the broker knows none.
+// Nack keeps the message until the delay has passed, because the broker does not support delays.
 func (d *shareDelivery) Nack(after time.Duration) {
 	if !d.session.take(d) {
 		return
@@ -307,7 +306,7 @@ func (d *shareDelivery) until(t time.Time) {
 	signal(d.lane.settled)
 }
 
-// earliest is the earlier of two times, of which zero is none.
+// earliest returns the earlier of two times; a zero time means none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b

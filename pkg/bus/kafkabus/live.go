@@ -7,14 +7,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// liveSource reads one partition from its end. Kafka keeps hints for a while, so a lost connection
-// loses none; what a session missed before it began is gone for it, as the contract says.
+// liveSource reads one partition from its end. Kafka keeps hints for some time, so none is lost with a connection.
+// Hints from before the session are not delivered, as the contract requires.
 type liveSource struct {
 	session *session
 	feed    *feed
 }
 
-// start reads on from the end as it was looked up, which was before open is called.
+// start begins to read at the end that was looked up before the call of open.
 func (l *liveSource) start(at place) {
 	l.feed = l.session.membership.reader.open(int32(l.session.partition), at.end)
 }
@@ -46,7 +46,7 @@ func (l *liveSource) finish(context.Context, bool) error {
 	return nil
 }
 
-// noAck is the Acker of hints, which are never repeated and so never acknowledged.
+// noAck is the Acker of hints, which are not repeated and therefore not acknowledged.
 type noAck struct{}
 
 func (noAck) Ack()               {}

@@ -21,12 +21,12 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// logger writes lines of warnings and errors.
+// logger writes lines of level info and above.
 func (l *logged) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }
 
-// lines returns those that contain all of the given texts.
+// lines returns the lines that contain all of the given texts.
 func (l *logged) lines(texts ...string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

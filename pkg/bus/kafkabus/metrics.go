@@ -11,7 +11,7 @@ func newCommitFailures() *prometheus.CounterVec {
 
 var _ prometheus.Collector = (*Bus)(nil)
 
-// Describe implements prometheus.Collector: a bus is registered as it is.
+// Describe implements prometheus.Collector, so that a Bus can be registered directly.
 func (b *Bus) Describe(to chan<- *prometheus.Desc) { b.commitFailures.Describe(to) }
 
 // Collect implements prometheus.Collector.

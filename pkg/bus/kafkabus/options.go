@@ -15,84 +15,82 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// Options says where the brokers are and how the topics are kept. The zero value of each field means
-// its default. Topics are made by the first process that connects; later ones take them as they are,
-// so that an operator's changes stay.
+// Options configures the connection and the retention of the topics. The zero value of each field selects its
+// default. The first process that connects creates the topics; later processes use them unchanged, so that an
+// operator's changes are kept.
 type Options struct {
-	// Brokers to ask first, as host:port. Default 127.0.0.1:9092.
+	// Brokers are the seed brokers, as host:port. Default 127.0.0.1:9092.
 	Brokers []string
-	// TLS encrypts every connection; nil: none.
+	// TLS encrypts every connection; nil: no encryption.
 	TLS *tls.Config
-	// SASL is how this process proves who it is.
+	// SASL authenticates this process.
 	SASL Credentials
-	// Client is passed to every client of this handle, for whatever else is to be said.
+	// Client is passed to every client of this handle, for other settings.
 	Client []kgo.Opt
-	// Name shows in the brokers' logs and metrics. Default "timerbus".
+	// Name appears in the brokers' logs and metrics. Default "timerbus".
 	Name string
 
-	// Prefix keeps clusters on one Kafka apart: topics <prefix>.<topic>, groups
-	// <prefix>.<topic>.<group>. Letters, digits, - and _. Default "timerbus".
+	// Prefix separates clusters on one Kafka: topics <prefix>.<topic>, groups <prefix>.<topic>.<group>. Letters,
+	// digits, - and _. Default "timerbus".
 	Prefix string
-	// Partitions is the cluster's partition count, that of each topic. Default 16.
+	// Partitions is the cluster's partition count, which is that of each topic. Default 16.
 	Partitions int
-	// Replicas of each topic that is made. Default 1. With three or more, a message counts as taken
-	// when two have it (min.insync.replicas).
+	// Replicas of each topic that is created. Default 1. With three or more, a message is acknowledged when two
+	// replicas have it (min.insync.replicas).
 	Replicas int
-	// NoCreate leaves making topics to somebody else; what is missing is then an error.
+	// NoCreate disables the creation of topics; a missing topic is then an error.
 	NoCreate bool
 
-	// LogMaxAge and LogMaxBytes bound each of the topics of fired events, results and dead timers. Default 24 h and
-	// 1 GiB, the latter shared evenly among the partitions, with at least 4 MiB for each. Messages are kept for LogMaxAge
-	// and an eighth of it at most.
+	// LogMaxAge and LogMaxBytes bound each of the topics of fired events, results and dead timers. Default 24 h and 1
+	// GiB. The size is divided equally among the partitions, with at least 4 MiB for each. Messages are kept for at
+	// most LogMaxAge and an eighth of it.
 	LogMaxAge   time.Duration
 	LogMaxBytes int64
-	// CommandsMaxAge bounds the topic of commands, whose size has no bound: Kafka cannot refuse a command because
+	// CommandsMaxAge bounds the topic of commands, whose size has no bound: Kafka cannot reject a command because
 	// earlier ones are not applied, it can only remove those. Default 7 days.
 	CommandsMaxAge time.Duration
-	// QueueMaxAge and QueueMaxBytes bound the due queue, acknowledged messages included, which Kafka
-	// keeps like all others. What outlives them is found again by the scheduler's sweep. Default 24 h
-	// and 4 GiB.
+	// QueueMaxAge and QueueMaxBytes bound the due queue, including acknowledged messages, which Kafka keeps like all
+	// others. The scheduler's sweep finds the timers of removed messages. Default 24 h and 4 GiB.
 	QueueMaxAge   time.Duration
 	QueueMaxBytes int64
 
-	// Session is how long a dead process keeps its partitions. The brokers accept what lies between
-	// their group.min.session.timeout.ms (6 s, if nobody changed it) and group.max.session.timeout.ms.
-	// Default 6 s.
+	// Session is how long a dead process keeps its partitions. The brokers accept values between their
+	// group.min.session.timeout.ms (6 s by default) and group.max.session.timeout.ms. Default 6 s.
 	Session time.Duration
-	// Heartbeat is how often a member asks its coordinator for news, and so at most how long a change of
-	// members takes to be heard. Default 100 ms.
+	// Heartbeat is the interval of a member's heartbeats, and so the longest time until a member learns of a
+	// rebalance. Default 100 ms.
 	Heartbeat time.Duration
-	// InstanceID makes this process a static member: partitions wait for its return for Session
-	// instead of moving when it leaves. It must be unique among the processes that live. Empty: none.
+	// InstanceID makes this process a static member: when it leaves, its partitions wait for Session for its return
+	// instead of moving. It must be unique among the live processes. Empty: a dynamic member.
 	InstanceID string
-	// ServerBalancer leaves the assignment to the brokers (KIP-848, Kafka 4.0 or newer) instead of the
-	// members. Session and Heartbeat are then the brokers' settings (group.consumer.*).
+	// ServerBalancer leaves the assignment to the brokers (KIP-848, Kafka 4.0 or newer) instead of the members.
+	// Session and Heartbeat are then the brokers' settings (group.consumer.*).
 	ServerBalancer bool
-	// ShareGroups consumes the due queue in a share group (Kafka 4.2 or newer) instead of a consumer
-	// group: see docs/decisions/0009.
+	// ShareGroups consumes the due queue in a share group (Kafka 4.2 or newer) instead of a consumer group: see
+	// docs/decisions/0009.
 	ShareGroups bool
-	// ShareLanes is how many members of the share group one Consume is. Each takes a batch and fetches
-	// again when the batch is settled, so a slow message holds up a lane, not all. Default 4.
+	// ShareLanes is the number of share group members of one Consume. Each member fetches a batch, and fetches again
+	// when the batch is settled, so a slow message delays one member's batch, not all. Default 4.
 	ShareLanes int
 
-	// CloseWait bounds how long a hand-over waits for a Session's Close. Default 5 s.
+	// CloseWait bounds how long a handover waits for a Session's Close. Default 5 s.
 	CloseWait time.Duration
-	// RetryPause is how long a partition rests after open or Deliver failed. Default 100 ms.
+	// RetryPause is the initial backoff of a partition after open or Deliver failed. Default 100 ms.
 	RetryPause time.Duration
-	// CommitEvery bounds how often positions are written while they move; it is what a crash repeats.
-	// Default 100 ms.
+	// CommitEvery is the interval between commits of changed positions. After a crash, messages since the last commit
+	// are repeated. Default 100 ms.
 	CommitEvery time.Duration
 	// AckTimeout is how long Publish waits for the brokers if its context allows. Default 5 s.
 	AckTimeout time.Duration
 
-	// Logger gets what no caller is told: losses, failing sessions, and the client library's warnings.
-	// Default: nothing.
+	// Logger receives events that no caller gets as an error: losses, failing sessions, and the client library's
+	// warnings. By default the log is discarded.
 	Logger *slog.Logger
 
 	clientLog *clientLog // set by complete
 }
 
-// Credentials are for SASL. The zero value means none.
+// Credentials are for SASL. The zero value disables SASL.
 type Credentials struct {
 	// Mechanism is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
 	Mechanism      string
@@ -105,7 +103,7 @@ func (c Credentials) mechanism() (sasl.Mechanism, error) {
 		if c.User != "" || c.Password != "" {
 			return nil, errors.New("kafkabus: a user or password without a SASL mechanism")
 		}
-		return nil, nil //nolint:nilnil // no credentials are no error
+		return nil, nil //nolint:nilnil // missing credentials are no error
 	case "PLAIN":
 		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism(), nil
 	case "SCRAM-SHA-256":
@@ -119,7 +117,7 @@ func (c Credentials) mechanism() (sasl.Mechanism, error) {
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// complete fills in the defaults and checks what is given.
+// complete sets the defaults and validates the options.
 func complete(o Options) (Options, error) {
 	if len(o.Brokers) == 0 {
 		o.Brokers = []string{"127.0.0.1:9092"}
@@ -168,19 +166,19 @@ func setDefault[V comparable](v *V, def V) {
 	}
 }
 
-// client makes a client that knows the brokers, with what it is for on top.
+// client creates a client with the connection settings and more options.
 func (o *Options) client(more ...kgo.Opt) (*kgo.Client, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Brokers...),
 		kgo.ClientID(o.Name),
 		kgo.DialTimeout(2 * time.Second),
-		// How long a request may hang on a connection that is dead without saying so.
+		// How long a request may wait on a dead connection that was not closed.
 		kgo.RequestTimeoutOverhead(o.Session),
 		kgo.RetryTimeout(o.Session),
-		kgo.MetadataMinAge(250 * time.Millisecond), // a moved leader is found within this
+		kgo.MetadataMinAge(250 * time.Millisecond), // a moved leader is found within this time
 		kgo.MetadataMaxAge(time.Minute),
 		kgo.WithLogger(o.clientLog),
-		kgo.DisableClientMetrics(), // the brokers need no figures of ours
+		kgo.DisableClientMetrics(), // the brokers do not need client metrics
 	}
 	if o.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(o.TLS))

@@ -11,14 +11,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 )
 
-// orderedSource reads one partition in its order and commits the contiguous prefix of what is
-// acknowledged.
+// orderedSource reads one partition in order and commits the contiguous prefix of the acknowledged messages.
 type orderedSource struct {
 	session *session
 	feed    *feed
 	window  *window.Window
 	ledger  *ledger
-	wake    chan struct{} // an acknowledgement made room, or a Nack restarts
+	wake    chan struct{} // an acknowledgement made room, or a Nack requests a restart
 
 	mu       sync.Mutex
 	restart  bool
@@ -32,7 +31,7 @@ func newOrderedSource(s *session) *orderedSource {
 func (o *orderedSource) start(at place) {
 	s := o.session
 	missed := s.noteGap(at)
-	if at.found && at.progress.next > at.next { // the brokers lost what they had acknowledged
+	if at.found && at.progress.next > at.next { // the brokers have lost acknowledged messages
 		s.bus.log.Error("the log does not hold the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
@@ -43,14 +42,15 @@ func (o *orderedSource) start(at place) {
 		wrote:     func(progress) {},
 	}
 	if p, _ := o.progress(); !missed {
-		o.ledger.last = text(p) // nothing is written before something moves
+		o.ledger.last = text(p) // the first commit follows the first change
 	}
 	s.membership.committer.add(o.ledger)
 	o.feed = s.membership.reader.open(int32(s.partition), at.next)
 }
 
-// noteGap notes a gap between the group's position and the first message kept, and reports whether there is one. If
-// messages are removed during a session, the next fetch fails (OFFSET_OUT_OF_RANGE), and a new session calls this.
+// noteGap records a gap between the group's position and the first message in the log, and reports whether there is
+// one. If messages are removed during a session, the next fetch fails (OFFSET_OUT_OF_RANGE), and a new session calls
+// noteGap.
 func (s *session) noteGap(at place) bool {
 	if at.next == at.progress.next || at.found && at.progress.next > at.next {
 		return false
@@ -109,7 +109,8 @@ func (o *orderedSource) restarting() (bool, time.Time) {
 	return true, o.resumeAt
 }
 
-// accept makes a delivery; nil if a Nack came in between, which reads this record again.
+// accept converts a record to a delivery. It returns nil if a Nack arrived concurrently; the restart reads this
+// record again.
 func (o *orderedSource) accept(record *kgo.Record) *bus.Delivery {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +131,7 @@ func (o *orderedSource) accept(record *kgo.Record) *bus.Delivery {
 	return &out.Delivery
 }
 
-// rewind carries out a Nack.
+// rewind performs the restart that a Nack has requested.
 func (o *orderedSource) rewind() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,7 +169,7 @@ func (d *orderedDelivery) Nack(after time.Duration) {
 	if o.session.void.Load() {
 		return
 	}
-	// The window and the wish are changed together, so that nothing is pushed in between.
+	// The window and the restart flag change under one lock, so that no record is pushed in between.
 	o.mu.Lock()
 	if _, restarted := o.window.Restart(d.slot); restarted {
 		o.restart = true
@@ -183,11 +184,11 @@ func (d *orderedDelivery) Extend() {}
 func signal(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:
-	default: // a token is there already
+	default: // there is a token already
 	}
 }
 
-// later is a timer channel, or none for a zero time.
+// later returns a timer channel; nil for a zero time.
 func later(t time.Time) (<-chan time.Time, func()) {
 	if t.IsZero() {
 		return nil, func() {}

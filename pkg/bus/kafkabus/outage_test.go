@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// control asks testenv to do something to one of the brokers, such as kill/kafka3-1.
+// control requests an action on a broker from testenv, such as kill/kafka3-1.
 func control(t *testing.T, what string) {
 	t.Helper()
 	base := os.Getenv("TIMERBUS_TESTENV")
@@ -37,7 +37,7 @@ func control(t *testing.T, what string) {
 	}
 }
 
-// seen notes which bodies were delivered, of the partition that it is for.
+// seen records the bodies of deliveries.
 type seen struct {
 	mu     sync.Mutex
 	bodies map[string]bool
@@ -64,8 +64,8 @@ func (s *seen) all(bodies []string) bool {
 	return true
 }
 
-// TestBrokersAreKilledUnderLoad kills each broker of a cluster in turn, and prints how long it takes until
-// every partition takes and delivers messages again on the two that are left. Whatever was taken is
+// TestBrokersAreKilledUnderLoad kills the brokers of a cluster one after the other, and prints how long it takes
+// until every partition accepts and delivers messages again on the other two. Every accepted message must be
 // delivered.
 func TestBrokersAreKilledUnderLoad(t *testing.T) {
 	opts := kafkabus.Options{Brokers: brokers(t, "kafka3"), Prefix: prefix(), Replicas: 3, Logger: testLog()}
@@ -87,7 +87,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	// round publishes to every partition; it returns what was taken.
+	// round publishes to every partition; it returns the bodies that the brokers accepted.
 	serial := 0
 	round := func(topic bus.Topic) ([]string, error) {
 		serial++

@@ -14,13 +14,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// A topic of a user's own is a Kafka topic of that name, with whatever partitions it has. Messages are spread
-// over them as Kafka's clients do by default, so that other publishers' messages of one key lie beside ours.
+// A user topic is a Kafka topic with its name and any number of partitions. The partition is chosen as Kafka's
+// clients do by default, so that other publishers' messages with the same key are in the same partition.
 
-// ownName is what Kafka takes.
+// ownName matches the topic names that Kafka accepts.
 var ownName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 
-// checkOwn refuses a name that no topic of a user's own can have.
+// checkOwn returns an error if the name of a user topic is invalid.
 func (o *Options) checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	switch {
@@ -37,15 +37,15 @@ func (o *Options) checkOwn(topic bus.Topic) error {
 	}
 }
 
-// ours reports whether a topic on the brokers is one of this cluster's.
+// ours reports whether a topic on the brokers belongs to this cluster.
 func (o *Options) ours(name string) bool { return strings.HasPrefix(name, o.Prefix+".") }
 
-// errNoTopic is what a call gets for a topic that the brokers do not know.
+// errNoTopic returns the error for a topic that the brokers do not know.
 func errNoTopic(name string) error {
 	return fmt.Errorf("%w: Kafka has no topic %q", bus.ErrNoTopic, name)
 }
 
-// partitioner leaves the partition to the caller in the cluster's topics, and chooses it elsewhere.
+// partitioner uses the caller's partition in the cluster's topics, and chooses the partition in other topics.
 type partitioner struct {
 	opts   *Options
 	ours   kgo.Partitioner
@@ -65,8 +65,8 @@ func (p *partitioner) ForTopic(name string) kgo.TopicPartitioner {
 	return p.others.ForTopic(name)
 }
 
-// meet makes sure that a topic is known before it is published to: the client would look for a missing one
-// for seconds. Topics of the cluster are known since Connect. Those who ask for one at the same time ask once.
+// meet ensures that a user topic is known before a publish: the client would search a missing topic for seconds. The
+// topics of the cluster are known since Connect. Concurrent callers for the same topic share one look-up.
 func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if !own || b.identities.get(name) != (identity{}) {
@@ -92,7 +92,7 @@ func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
 	}
 }
 
-// clusterTopic matches the names that a cluster of any prefix gives to its topics.
+// clusterTopic matches the topic names of clusters with any prefix.
 var clusterTopic = func() *regexp.Regexp {
 	names := []string{registryName}
 	for _, t := range bus.Topics() {
@@ -101,8 +101,9 @@ var clusterTopic = func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_-]{1,64})\.(` + strings.Join(names, "|") + `)$`)
 }()
 
-// checkForeign refuses a topic of another cluster: its name has the form of one, and that cluster's registry exists.
-// Where brokers do not let this process look, their ACLs decide what it may do with the topic.
+// checkForeign returns an error for a topic of another cluster: a topic whose name has the form of a cluster topic
+// and whose cluster's registry exists. If the brokers do not authorize this process to look up the registry, their
+// ACLs decide how it may use the topic.
 func (b *Bus) checkForeign(ctx context.Context, name string) error {
 	parts := clusterTopic.FindStringSubmatch(name)
 	if parts == nil {
@@ -122,7 +123,7 @@ func (b *Bus) checkForeign(ctx context.Context, name string) error {
 	}
 }
 
-// find looks up a user's topic and returns how many partitions it has.
+// find looks up a user topic and returns how many partitions it has.
 func (b *Bus) find(ctx context.Context, name string) (partitions int, err error) {
 	if err := b.checkForeign(ctx, name); err != nil {
 		return 0, err
@@ -140,8 +141,8 @@ func (b *Bus) find(ctx context.Context, name string) (partitions int, err error)
 	return partitions, b.identify(ctx, name)
 }
 
-// describe asks how many partitions a topic has, at once: the client's other ways answer from what they have
-// heard before, and would not see a topic that was just made.
+// describe requests a topic's partition count from the brokers. The client's other calls reply from a cache, which
+// may not contain a topic that was just created.
 func describe(ctx context.Context, whom kmsg.Requestor, name string) (partitions int, err error) {
 	req := kmsg.NewPtrMetadataRequest()
 	asked := kmsg.NewMetadataRequestTopic()
@@ -165,7 +166,7 @@ func describe(ctx context.Context, whom kmsg.Requestor, name string) (partitions
 	return partitions, nil
 }
 
-// lost says that a user's topic is not there, if it is not: whoever publishes to it is told why.
+// lost returns ErrNoTopic if a user topic does not exist any more, so that the publisher gets the cause.
 func (b *Bus) lost(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if !own {
@@ -180,8 +181,8 @@ func (b *Bus) lost(ctx context.Context, topic bus.Topic) error {
 
 var _ bus.TopicMaker = (*Bus)(nil)
 
-// MakeTopic implements bus.TopicMaker. The number of partitions is the brokers' default (num.partitions), and
-// each keeps at most what all of a public topic does.
+// MakeTopic implements bus.TopicMaker. The number of partitions is the brokers' default (num.partitions). The size
+// limit of each partition is that of a whole public topic.
 func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if !own || name == "" {
@@ -212,14 +213,14 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	return nil
 }
 
-// spread waits until the brokers know a topic that was just made: whoever asks one of them next is not to
-// hear that there is none.
+// spread waits until the brokers know a topic that was just created, so that the next request to any of them does not
+// fail.
 func (b *Bus) spread(ctx context.Context, name string) error {
 	for _, broker := range b.client.DiscoveredBrokers() {
 		err := patiently(ctx, connectPatience, func(ctx context.Context) error {
 			_, err := describe(ctx, broker, name)
 			if _, answered := errors.AsType[*kerr.Error](err); err != nil && !answered {
-				// It need not answer: some broker may be down. Who asks it later finds out by itself.
+				// The broker may be down, so its reply is not required. A later request to it retries.
 				b.log.Debug("broker did not say whether it knows a new topic", "topic", name, "error", err)
 				return nil
 			}

@@ -21,7 +21,7 @@ func ownTopic(t *testing.T, b *kafkabus.Bus, name string) bus.Spec {
 	return bus.Spec{Topic: bus.Own(name), Group: "g", Mode: bus.Ordered}
 }
 
-// TestOwnKeysLieWhereOthersPutThem: a message lies where a Java client's of the same key would.
+// TestOwnKeysLieWhereOthersPutThem: a message is in the partition that a Java client chooses for the same key.
 func TestOwnKeysLieWhereOthersPutThem(t *testing.T) {
 	cluster := fake(t, kfake.DefaultNumPartitions(7))
 	b := connect(t, fakeOptions(cluster))
@@ -71,11 +71,11 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 	}
 }
 
-// TestOwnTopicMayGrow: a user's topic has as many partitions as the user wants, also later.
+// TestOwnTopicMayGrow: a user topic has as many partitions as the user wants, and may get more.
 func TestOwnTopicMayGrow(t *testing.T) {
 	cluster := fake(t, kfake.DefaultNumPartitions(1))
 	o := fakeOptions(cluster)
-	// How soon a client hears of new partitions.
+	// How soon a client learns of new partitions.
 	o.Client = append(o.Client, kgo.MetadataMaxAge(300*time.Millisecond))
 	b := connect(t, o)
 	spec := ownTopic(t, b, "growing")
@@ -86,7 +86,8 @@ func TestOwnTopicMayGrow(t *testing.T) {
 	if _, err := admin(t, cluster).UpdatePartitions(t.Context(), 3, "growing"); err != nil {
 		t.Fatal(err)
 	}
-	// One that knows the partitions by number: keys would go where the topic's size says, when it is known.
+	// This publisher chooses partitions by number. By key, the partition would depend on when it learns of the new
+	// count.
 	plain, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func TestOwnTopicMayGrow(t *testing.T) {
 	}
 }
 
-// TestOwnTopicThatGoesEndsItsConsume: nobody makes it again, and whoever reads from it is told.
+// TestOwnTopicThatGoesEndsItsConsume: a deleted user topic is not created again, and its Consume returns an error.
 func TestOwnTopicThatGoesEndsItsConsume(t *testing.T) {
 	t.Parallel()
 	cluster := fake(t)
@@ -127,7 +128,7 @@ func TestOwnTopicThatGoesEndsItsConsume(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("consume goes on although the topic is gone")
 	}
-	for range 2 { // the first finds that it is gone, the second that nobody made it again
+	for range 2 { // the first call detects the deletion, the second that the topic was not created again
 		_, err := b.Publish(t.Context(), spec.Topic, bus.Message{Body: []byte("2")})
 		if !errors.Is(err, bus.ErrNoTopic) || !errors.Is(err, bus.ErrUnavailable) {
 			t.Errorf("publish to what is gone: %v, want ErrNoTopic and ErrUnavailable", err)

@@ -11,14 +11,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// patience is how long a question is asked again that a broker cannot answer yet: brokers hear of a new
-// topic, leader or coordinator one after another. Connect, which may have made the topics, has more.
+// patience is how long a request is retried while a broker cannot answer it yet: a new topic, leader or coordinator
+// becomes known to the brokers one after another. Connect, which may have created the topics, retries for longer.
 const (
 	patience        = 3 * time.Second
 	connectPatience = 30 * time.Second
 )
 
-// patiently asks again while the answer is one that changes by itself.
+// patiently retries while the error is transient.
 func patiently(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -30,13 +30,13 @@ func patiently(ctx context.Context, limit time.Duration, ask func(context.Contex
 	}
 }
 
-// unreachable reports whether nobody was there to say what is wrong, or nobody who could decide yet.
+// unreachable reports whether no broker responded, or no broker could decide yet.
 func unreachable(err error) bool {
 	_, network := errors.AsType[*net.OpError](err)
 	return network || passing(err)
 }
 
-// passing reports whether an error is a broker's that the same question may not get again.
+// passing reports whether an error is transient.
 func passing(err error) bool {
 	if shards, ok := errors.AsType[*kadm.ShardErrors](err); ok {
 		for _, e := range shards.Errs {
@@ -47,5 +47,5 @@ func passing(err error) bool {
 		return len(shards.Errs) > 0
 	}
 	_, cut := errors.AsType[*kgo.ErrFirstReadEOF](err)
-	return kerr.IsRetriable(err) || cut || errors.Is(err, context.DeadlineExceeded) // of a question within this one
+	return kerr.IsRetriable(err) || cut || errors.Is(err, context.DeadlineExceeded) // the deadline of a nested request
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 )
 
-// progress is how far a group is in one partition, in Kafka's offsets. The committed offset says where
-// the next owner reads on; the rest travels as the commit's metadata.
+// progress is a group's position in one partition, in Kafka's offsets. The next owner reads from the committed
+// offset; the other fields are in the commit's metadata.
 type progress struct {
-	// next is the committed offset: everything before it is acknowledged.
+	// next is the committed offset: every message before it is acknowledged.
 	next int64
-	// topic is the id of the topic that the offsets are of: a commit may outlive its topic.
+	// topic is the id of the topic to which the offsets belong: a commit may outlive its topic.
 	topic string
-	// reach bounds what was delivered: no owner has delivered an offset at or beyond it. Only in Queue
-	// mode, where it is committed before it is made use of; else 0.
+	// reach bounds the delivered messages: no owner has delivered an offset at or beyond it. It is committed before
+	// the deliveries. Only in Queue mode, otherwise 0.
 	reach int64
-	// acked is what was acknowledged at or after next, in order. Only in Queue mode.
+	// acked are the acknowledged offsets at or after next, in order. Only in Queue mode.
 	acked []window.Span
 }
 
-// metadataLimit is how long metadata gets. The brokers take 4,096 bytes
-// (offset.metadata.max.bytes); what does not fit is acknowledged in vain, and repeated.
+// metadataLimit is the maximum length of the metadata in bytes. The brokers accept 4,096 bytes
+// (offset.metadata.max.bytes). Acknowledged messages whose spans do not fit are repeated after a take-over.
 const metadataLimit = 4000
 
 const metadataVersion = "1"
 
-// metadata writes "1 TOPIC", and for queues " +REACH" and " SKIP+LENGTH" for each span, all relative to
-// the offset before them.
+// metadata returns "1 TOPIC", and for queues " +REACH" and " SKIP+LENGTH" for each span, all relative to the offset
+// before them.
 func (p *progress) metadata() string {
 	out := []byte(metadataVersion + " " + p.topic)
 	if p.reach == 0 {
@@ -51,8 +51,8 @@ func (p *progress) metadata() string {
 	return string(out)
 }
 
-// parseProgress reads a commit. Metadata that is not ours, as after an operator has moved the group
-// with Kafka's tools, leaves the topic empty.
+// parseProgress parses a commit. If Timerbus did not write the metadata, for example after an operator has moved the
+// group with Kafka's tools, the topic is empty.
 func parseProgress(next int64, metadata string) (progress, error) {
 	p := progress{next: next}
 	fields := strings.Fields(metadata)
@@ -83,10 +83,10 @@ func parseProgress(next int64, metadata string) (progress, error) {
 	return parsed, nil
 }
 
-// maxOffset keeps sums of foreign numbers from running over.
+// maxOffset prevents overflows of sums of foreign numbers.
 const maxOffset = 1 << 60
 
-// span reads "SKIP+LENGTH"; without SKIP it is 0.
+// span parses "SKIP+LENGTH"; a missing SKIP is 0.
 func span(field string) (skip, length int64, ok bool) {
 	before, after, found := strings.Cut(field, "+")
 	if !found {
@@ -103,7 +103,7 @@ func span(field string) (skip, length int64, ok bool) {
 	return skip, length, err == nil && length >= 0
 }
 
-// beyond counts what is acknowledged at or after an offset.
+// beyond counts the acknowledged messages at or after an offset.
 func (p *progress) beyond(from int64) (n int64) {
 	for _, s := range p.acked {
 		if s.Last >= from {

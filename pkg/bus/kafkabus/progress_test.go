@@ -57,8 +57,8 @@ func TestForeignMetadata(t *testing.T) {
 	}
 }
 
-// FuzzParseProgress holds what any commit must give: spans in order, beyond the committed offset, and
-// metadata that is read as it was written.
+// FuzzParseProgress checks the invariants of every commit: spans are ordered and beyond the committed offset, and
+// metadata is read as it was written.
 func FuzzParseProgress(f *testing.F) {
 	f.Add(int64(0), "1 id")
 	f.Add(int64(17), "1 AAAA +2a 1+1 3+z")
@@ -91,7 +91,7 @@ func FuzzParseProgress(f *testing.F) {
 	})
 }
 
-// nextSpan reports whether another span begins right after one.
+// nextSpan reports whether another span begins directly after s.
 func nextSpan(p progress, s window.Span) bool {
 	return slices.ContainsFunc(p.acked, func(o window.Span) bool { return o.First == s.Last+1 })
 }

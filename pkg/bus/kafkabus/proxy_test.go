@@ -11,15 +11,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// line stands between one process and the brokers, so that a test can cut the process off. It is the
-// dialer of all the process's clients, whatever address the brokers advertise.
+// line forwards between one process and the brokers, so that a test can disconnect the process. It is the dialer of
+// all the process's clients, whatever address the brokers advertise.
 type line struct {
 	done sync.WaitGroup
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
 	refuse bool
-	hold   chan struct{} // not nil: bytes stay where they are until it is closed
+	hold   chan struct{} // if not nil, no bytes are forwarded until it is closed
 }
 
 func newLine() *line { return &line{conns: make(map[net.Conn]struct{})} }
@@ -31,7 +31,7 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	hold := l.hold
 	l.mu.Unlock()
 	if hold != nil {
-		timeout := time.NewTimer(2 * time.Second) // as Options has for the client's own dialer
+		timeout := time.NewTimer(2 * time.Second) // the same as Options sets for the client's dialer
 		defer timeout.Stop()
 		select {
 		case <-hold:
@@ -81,7 +81,7 @@ func (l *line) copy(to, from net.Conn) {
 	}
 }
 
-// isolate keeps every byte, in both directions, until heal: neither side notices.
+// isolate delays every byte, in both directions, until heal: neither side notices.
 func (l *line) isolate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *line) cut() {
 	clear(l.conns)
 }
 
-// kill drops the connections for good, as the kernel does for a killed process.
+// kill drops the connections permanently, as the kernel does for a killed process.
 func (l *line) kill() {
 	l.mu.Lock()
 	l.refuse = true

@@ -14,17 +14,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// maxPending bounds the messages on their way to the brokers, over all Publish calls; one larger call
-// goes alone. Beyond it Publish waits.
+// maxPending bounds the messages in transit to the brokers, over all Publish calls; a larger call is sent alone.
+// Beyond it Publish waits.
 const maxPending = 1 << 16
 
-// producing says how this process publishes: acknowledged by all in-sync replicas, and idempotent, so
-// that what the client sends again by itself is written once and in order.
+// producing returns the options for publishing: acknowledged by all in-sync replicas, and idempotent, so that a
+// message that the client retries is written once and in order.
 func (o *Options) producing() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.RecordPartitioner(o.partitioner()),
-		kgo.ProducerLinger(0), // callers bring batches; a lone message is not to wait for company
+		kgo.ProducerLinger(0), // callers send batches; a single message must not wait for others
 		kgo.ProducerBatchMaxBytes(maxBatch),
 		kgo.ProducerBatchCompression(kgo.Lz4Compression(), kgo.NoCompression()),
 		kgo.RecordDeliveryTimeout(max(o.AckTimeout, time.Second)),
@@ -32,7 +32,7 @@ func (o *Options) producing() []kgo.Opt {
 	}
 }
 
-// Publish implements bus.Bus. Kafka has no window for message ids: they are ignored.
+// Publish implements bus.Bus. Kafka has no deduplication window, so message IDs are ignored.
 func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	if err := b.check(topic, messages); err != nil {
 		return nil, err
@@ -68,15 +68,15 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 	incarnation := b.identities.get(name).incarnation
 	c := newCall(len(messages))
 	for i := range messages {
-		// Not the caller's context: the client gives up a whole batch for its first record's context,
-		// and the batch may hold other calls' messages.
+		// Not the caller's context: the client drops a whole batch when the context of its first record ends, and the
+		// batch may have other calls' messages.
 		b.client.Produce(b.ctx, b.opts.encode(topic, &messages[i]), func(r *kgo.Record, err error) {
 			if c.done(i, r, err) {
 				b.room.Release(weight)
 			}
 		})
 	}
-	// The client does not give up what it has sent and has no answer for; the caller does.
+	// The client does not give up sent messages without a reply, so this call stops waiting after a timeout.
 	timeout := time.NewTimer(max(b.opts.AckTimeout, time.Second) + b.opts.AckTimeout/2)
 	defer timeout.Stop()
 	select {
@@ -104,19 +104,19 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 	return nil, c.err()
 }
 
-// call is what becomes of one Publish call's messages.
+// call is the state of one Publish call's messages.
 type call struct {
 	complete chan struct{}
 
 	mu      sync.Mutex
 	left    int
 	at      []where
-	failed  error // the first
-	refused bool  // every failure says that the message was not taken
-	taken   bool  // some message was
+	failed  error // the first error
+	refused bool  // every error means that the message was not accepted
+	taken   bool  // at least one message was accepted
 }
 
-// where a message lies.
+// where is the position of a message.
 type where struct {
 	partition shard.Partition
 	offset    int64
@@ -126,7 +126,7 @@ func newCall(n int) *call {
 	return &call{complete: make(chan struct{}), left: n, at: make([]where, n), refused: true}
 }
 
-// done notes one answer and reports whether it was the last.
+// done records one reply and reports whether it was the last.
 func (c *call) done(i int, r *kgo.Record, err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,19 +159,19 @@ func (c *call) err() error {
 	}
 }
 
-// refused reports whether the error is the broker's final word that it did not take the message. A
-// retriable error is not: an earlier try may have been written without an answer.
+// refused reports whether the broker has rejected the message permanently. A retriable error is not a rejection: an
+// earlier attempt may have been written without a reply.
 func refused(err error) bool {
 	broker, ok := errors.AsType[*kerr.Error](err)
 	return ok && !broker.Retriable || gone(err)
 }
 
-// gone reports whether a topic was deleted, and perhaps made anew.
+// gone reports whether a topic was deleted, and possibly recreated.
 func gone(err error) bool {
 	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
 }
 
-// renew lets go of a topic that is gone, so that the next call meets the one made in its place.
+// renew removes a deleted topic from the client, so that the next call looks up the topic that replaced it.
 func (b *Bus) renew(ctx context.Context, name string) {
 	b.client.PurgeTopicsFromProducing(name)
 	if err := b.identify(ctx, name); err != nil {

@@ -12,14 +12,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 )
 
-// queueSource makes a queue of a partition in a consumer group. The group gives each partition to one
-// member, so what the contract asks of the server is done here: redelivery after a Nack or AckWait
-// comes to the same member, and acknowledgements beyond the committed offset travel in the commit's
-// metadata, where the next owner finds them.
+// queueSource implements a queue on a partition of a consumer group. The group assigns each partition to one member.
+// Therefore queueSource implements the queue operations that a server has on other buses: after a Nack or AckWait it
+// redelivers to the same member, and it stores acknowledgements beyond the committed offset in the commit's metadata,
+// where the next owner reads them.
 //
-// The metadata also bounds what was delivered (progress.reach). It is committed ahead of the
-// deliveries, so that whoever takes over, even from a member that was killed, knows which messages may
-// have been delivered before (rule I13).
+// The metadata also bounds the delivered messages (progress.reach). The reach is committed before the deliveries, so
+// that the next owner, even after a kill, knows which messages may have been delivered before (rule I13).
 type queueSource struct {
 	session *session
 	feed    *feed
@@ -27,16 +26,16 @@ type queueSource struct {
 	ledger  *ledger
 	wake    chan struct{}
 
-	// Of the session's goroutine.
-	before place       // as found
+	// Used by the session's goroutine only.
+	before place       // position at the start of the session
 	doubt  int64       // earlier owners may have delivered messages before it, and none after it
-	held   *kgo.Record // read, and waiting for the reach to be committed
+	held   *kgo.Record // a record that waits until its reach is committed
 
 	mu      sync.Mutex
 	ending  bool  // the last progress is being committed
 	high    int64 // one past the last delivery
-	reach   int64 // wanted
-	written int64 // the reach as committed
+	reach   int64 // the reach to commit
+	written int64 // the committed reach
 	due     deadlines
 }
 
@@ -44,7 +43,7 @@ type queueSource struct {
 type state int
 
 const (
-	handed  state = iota // to the session, until its deadline
+	handed  state = iota // delivered to the session, until its deadline
 	delayed              // after a Nack, until its deadline
 	done
 )
@@ -55,15 +54,15 @@ type item struct {
 	slot       window.Slot
 	state      state
 	deliveries int
-	epoch      int            // counts changes of state, so that an old deadline is known as such
-	current    *queueDelivery // the last
+	epoch      int            // counts changes of state, so that an old deadline is recognised
+	current    *queueDelivery // the last delivery
 }
 
 func newQueueSource(s *session) *queueSource {
 	return &queueSource{session: s, wake: make(chan struct{}, 1)}
 }
 
-// ahead is how far beyond the last delivery the reach is committed: a crash makes that many waiting messages
+// ahead is how far the committed reach extends beyond the last delivery: after a crash, that many waiting messages
 // count as redelivered.
 func (q *queueSource) ahead() int64 { return int64(max(q.session.membership.spec.MaxInFlight, 64)) }
 
@@ -75,7 +74,7 @@ func (q *queueSource) start(at place) {
 	}
 	q.before, q.doubt = at, min(at.progress.reach, at.end)
 	if at.found && at.progress.topic == "" {
-		q.doubt = at.end // moved by other tools: anything that is there may have been delivered
+		q.doubt = at.end // moved by other tools: every existing message may have been delivered
 	}
 	q.high = at.next
 	q.reach = max(q.doubt, at.progress.reach, at.next+q.ahead())
@@ -150,8 +149,8 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-// accept makes the first delivery of a record here, unless it was acknowledged to an earlier owner, or
-// has to wait for the reach.
+// accept returns the first delivery of a record in this session, unless the record was acknowledged to an earlier
+// owner, or must wait until its reach is committed.
 func (q *queueSource) accept(record *kgo.Record) (d *bus.Delivery, wait bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -175,12 +174,12 @@ func (q *queueSource) accept(record *kgo.Record) (d *bus.Delivery, wait bool) {
 	q.high = record.Offset + 1
 	it := &item{record: record, slot: slot}
 	if record.Offset < q.doubt {
-		it.deliveries = 1 // at least, perhaps
+		it.deliveries = 1 // possibly delivered before
 	}
 	return q.hand(it, time.Now()), false
 }
 
-// again repeats the first item whose time has come; or it tells when the next one's is.
+// again redelivers the first item whose deadline has passed; otherwise it returns the next deadline.
 func (q *queueSource) again(now time.Time) (*bus.Delivery, time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -198,7 +197,7 @@ func (q *queueSource) again(now time.Time) (*bus.Delivery, time.Time) {
 	return nil, time.Time{}
 }
 
-// hand makes the next delivery of an item; mu is held.
+// hand returns the next delivery of an item. The caller must lock mu.
 func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 	it.deliveries++
 	d := &queueDelivery{source: q, item: it}
@@ -214,7 +213,7 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 	return &d.Delivery
 }
 
-// move changes an item's state and voids its earlier deadline; mu is held.
+// move changes an item's state and voids its earlier deadline. The caller must lock mu.
 func (q *queueSource) move(it *item, to state, until time.Time) {
 	it.state = to
 	it.epoch++
@@ -245,7 +244,7 @@ type queueDelivery struct {
 	settled bool // guarded by source.mu
 }
 
-// settle runs one answer if it still counts.
+// settle runs one acknowledgement if it is still valid.
 func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 	q := d.source
 	if q.session.void.Load() {
@@ -260,7 +259,7 @@ func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 	signal(q.wake)
 }
 
-// Ack counts for a delivery that has been repeated meanwhile, too: the outcome is durable.
+// Ack is also valid for a delivery that was repeated since, because the outcome is durable.
 func (d *queueDelivery) Ack() {
 	d.settle(func(q *queueSource, it *item) {
 		d.settled = true
@@ -287,7 +286,7 @@ func (d *queueDelivery) Extend() {
 	})
 }
 
-// deadlines is a heap of times at which items come back, by time and then by offset.
+// deadlines is a heap of the times at which items are redelivered, ordered by time and then by offset.
 type deadlines []deadline
 
 type deadline struct {

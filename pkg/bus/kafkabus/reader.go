@@ -12,33 +12,33 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// reader fetches a topic's partitions from where the sessions say, independent of the group's own idea
-// of where it is.
+// reader fetches a topic's partitions from the offsets that the sessions request, independent of the group client's
+// offsets.
 //
-// Everything that changes what is fetched is done by the loop that polls, between two polls: a poll
-// that begins after a feed was moved returns nothing from before the move.
+// Only the polling loop changes the fetched partitions and offsets, between two polls. A poll that begins after a
+// feed was moved therefore returns no records from before the move.
 type reader struct {
 	client *kgo.Client
 	topic  string
-	// A feed may hold so many records and bytes before its partition is paused.
+	// The number of records and bytes that a feed may have before its partition is paused.
 	high, highBytes int
 
 	wake chan struct{} // orders are waiting
 
 	mu     sync.Mutex
 	orders []func()
-	feeds  map[int32]*feed // of the loop, but guarded for close
+	feeds  map[int32]*feed // used by the loop; guarded for close
 }
 
-// feed is one partition's records on their way to its session.
+// feed has the fetched records of one partition until its session reads them.
 type feed struct {
 	reader    *reader
 	partition int32
-	arrived   chan struct{} // holds at most one token: "look again"
+	arrived   chan struct{} // has at most one token, after records or an error arrived
 
 	mu      sync.Mutex
 	records []*kgo.Record
-	bytes   int // of the records
+	bytes   int // size of the records
 	err     error
 	paused  bool
 	closed  bool
@@ -46,11 +46,11 @@ type feed struct {
 
 func newReader(o *Options, topic string, spec *bus.Spec) (*reader, error) {
 	client, err := o.client(
-		// Partitions come and go; a consumer that starts with none would not poll.
+		// Partitions are added and removed; a consumer without any at its start would not poll.
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{}),
-		// Where to go on is decided by the session, never by the client.
+		// The session decides from which offset to continue, never the client.
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
-		// A partition that is added or resumed waits for the fetch under way.
+		// A partition that is added or resumed waits for the running fetch.
 		kgo.FetchMaxWait(fetchWait),
 		kgo.FetchMaxPartitionBytes(maxBatch),
 		kgo.FetchMaxBytes(fetchMaxBytes),
@@ -91,7 +91,7 @@ func (r *reader) run(ctx context.Context) {
 		})
 		r.obey()
 	}
-	// Nobody obeys any more; sessions still waiting are told.
+	// No orders run after this; report the end to the sessions that still wait.
 	r.obey()
 	for _, f := range r.feeds {
 		f.take(nil, context.Canceled)
@@ -128,10 +128,10 @@ func (r *reader) open(partition int32, at int64) *feed {
 	return f
 }
 
-// seek goes on at another offset. What arrived before is dropped at once.
+// seek continues at another offset. Records fetched before are dropped immediately.
 func (f *feed) seek(at int64) {
 	f.mu.Lock()
-	f.records, f.bytes, f.closed = nil, 0, true // until the loop has moved
+	f.records, f.bytes, f.closed = nil, 0, true // until the loop has moved the feed
 	f.mu.Unlock()
 	f.reader.order(func() {
 		if f.reader.feeds[f.partition] == f {
@@ -140,7 +140,7 @@ func (f *feed) seek(at int64) {
 	})
 }
 
-// place is called by the loop.
+// place moves the feed to an offset. Only the loop calls it.
 func (f *feed) place(at int64) {
 	r := f.reader
 	one := map[string][]int32{r.topic: {f.partition}}
@@ -165,7 +165,7 @@ func (f *feed) close() {
 	})
 }
 
-// take is called by the loop with what was fetched.
+// take adds fetched records to the feed. Only the loop calls it.
 func (f *feed) take(records []*kgo.Record, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,13 +186,13 @@ func (f *feed) take(records []*kgo.Record, err error) {
 	f.signal()
 }
 
-// harmless errors are told for information: the client goes on by itself.
+// harmless reports whether an error is only informational: the client retries.
 func harmless(err error) bool {
 	_, loss := errors.AsType[*kgo.ErrDataLoss](err)
 	return loss || kerr.IsRetriable(err) && !gone(err)
 }
 
-// next is the next record, or nil if there is none yet. What arrived before an error comes before it.
+// next returns the next record, or nil if there is none yet. Records fetched before an error precede the error.
 func (f *feed) next() (*kgo.Record, error) {
 	f.mu.Lock()
 	if len(f.records) == 0 {

@@ -21,13 +21,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// rights are what a user of a Kafka with ACLs may do.
+// rights are the permissions of a user of a Kafka with ACLs.
 type rights struct {
 	user  string
 	admin *kadm.Client
 }
 
-// deny takes one right on a topic or group away, and leaves all others.
+// deny removes one permission on a topic or group, and keeps all others.
 func (r *rights) deny(t *testing.T, operation kadm.ACLOperation, resource func(*kadm.ACLBuilder) *kadm.ACLBuilder) {
 	t.Helper()
 	for _, acl := range []*kadm.ACLBuilder{
@@ -47,8 +47,8 @@ func (r *rights) deny(t *testing.T, operation kadm.ACLOperation, resource func(*
 	}
 }
 
-// await waits until the broker that answers the user has n such ACLs. Brokers apply changes some time after the controller
-// has accepted them.
+// await waits until the broker that serves the user has n such ACLs. Brokers apply changes some time after the
+// controller has accepted them.
 func (r *rights) await(t *testing.T, acl *kadm.ACLBuilder, n int) {
 	t.Helper()
 	retry(t, "describe ACLs", func(ctx context.Context) error {
@@ -76,7 +76,7 @@ func (r *rights) restore(t *testing.T, operation kadm.ACLOperation, resource fun
 	r.await(t, acl, 0)
 }
 
-// onBrokersWithACLs runs a test as a user who may do everything, until the test denies it.
+// onBrokersWithACLs runs a test as a user with all permissions, which the test removes.
 func onBrokersWithACLs(t *testing.T, run func(t *testing.T, opts kafkabus.Options, r *rights)) {
 	t.Helper()
 	all := func(resource kmsg.ACLResourceType, name string) kfake.ACL {
@@ -157,8 +157,8 @@ func awaitNotReady(t *testing.T, b *kafkabus.Bus, spec bus.Spec, cause error) {
 	}
 }
 
-// TestNotReadyWithoutRights: without READ on the topic or the group nothing is delivered. The Consume is never ready, its
-// tries get fewer, and the log has one line. Once the right is granted, it delivers without a restart.
+// TestNotReadyWithoutRights: without READ on the topic or the group nothing is delivered. The Consume is never ready,
+// its attempts back off, and the log has one line. Once the permission is granted, it delivers without a restart.
 func TestNotReadyWithoutRights(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -185,14 +185,14 @@ func TestNotReadyWithoutRights(t *testing.T) {
 				log := &logged{}
 				opts.Logger, opts.Partitions = log.logger(), 4
 				resource := func(acl *kadm.ACLBuilder) *kadm.ACLBuilder { return c.resource(&opts, acl) }
-				if opts.SASL.User == "service" { // the fake broker's topics were made with one partition
+				if opts.SASL.User == "service" { // the fake broker's topics were created with one partition
 					opts.Partitions = 1
 				}
 				b := connect(t, opts)
 				r.deny(t, kadm.OpRead, resource)
 				into, sessions := opened(t, b, c.spec)
 				awaitNotReady(t, b, c.spec, c.cause)
-				// It stays so: no session that opens and fails counts.
+				// It remains not ready: a session that opens and fails does not count as working.
 				for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 					if err := b.Ready(c.spec.Topic, c.spec.Group); !errors.Is(err, c.cause) {
 						t.Fatalf("ready says %v, want %v", err, c.cause)
@@ -214,7 +214,7 @@ func TestNotReadyWithoutRights(t *testing.T) {
 	}
 }
 
-// failures is timerbus_kafka_commit_failures_total of all topics.
+// failures returns timerbus_kafka_commit_failures_total, summed over all topics.
 func failures(t *testing.T, b *kafkabus.Bus) (n float64) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -233,7 +233,7 @@ func failures(t *testing.T, b *kafkabus.Bus) (n float64) {
 	return n
 }
 
-// TestRefusedCommitsAreKnown: they are a warning, a metric, and a reason not to be ready.
+// TestRefusedCommitsAreKnown: refused commits cause a warning, increment a metric, and make the Consume not ready.
 func TestRefusedCommitsAreKnown(t *testing.T) {
 	cluster := fake(t)
 	log := &logged{}
@@ -259,7 +259,7 @@ func TestRefusedCommitsAreKnown(t *testing.T) {
 	if n := len(log.lines("level=WARN")); n != 1 {
 		t.Errorf("%d warnings, want one:\n%s", n, strings.Join(log.lines("level=WARN"), ""))
 	}
-	// A rebalance refuses commits as well, and is no failure.
+	// During a rebalance commits are refused as well, which is no failure.
 	before := failures(t, b)
 	moving := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.RebalanceInProgress, Count: 3})
 	c.next(t).Ack()
@@ -274,7 +274,7 @@ func TestRefusedCommitsAreKnown(t *testing.T) {
 	}
 }
 
-// TestAnOutageIsAFewLines: all brokers are away, for all 48 partitions of a process that runs every service.
+// TestAnOutageIsAFewLines makes all brokers unreachable, for all 48 partitions of a process that runs every service.
 func TestAnOutageIsAFewLines(t *testing.T) {
 	t.Parallel()
 	l := newLine()
@@ -295,7 +295,7 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 	}
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_, _ = b.Publish(ctx, bus.Due, bus.Message{Body: []byte("x")}) // fails, which its caller knows
+		_, _ = b.Publish(ctx, bus.Due, bus.Message{Body: []byte("x")}) // fails; the caller gets the error
 		cancel()
 	}
 	l.revive()
@@ -314,8 +314,8 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 	}
 }
 
-// TestHiddenRegistry: where the brokers do not say whether a topic of another cluster's registry exists, a user's topic
-// with such a name is the user's.
+// TestHiddenRegistry: if the brokers do not report whether the registry of another cluster exists, a topic with the
+// name of a cluster topic is a user topic.
 func TestHiddenRegistry(t *testing.T) {
 	onBrokersWithACLs(t, func(t *testing.T, opts kafkabus.Options, r *rights) {
 		b := connect(t, opts)

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
 
-// realAdmin asks real brokers.
+// realAdmin returns an admin client of real brokers.
 func realAdmin(t *testing.T, brokers []string) *kadm.Client {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
@@ -75,8 +75,8 @@ func TestTopicSettingsKeepTheDocumentedLimits(t *testing.T) {
 	}
 }
 
-// TestRetentionHoldsUnderTraffic fills a topic beyond its size, and keeps publishing to one beyond its age. The segment
-// that is written to always holds fresh messages; it must not keep old ones.
+// TestRetentionHoldsUnderTraffic fills a topic beyond its size limit, and keeps publishing to another beyond its
+// maximum age. The active segment always has new messages; it must not keep old ones.
 func TestRetentionHoldsUnderTraffic(t *testing.T) {
 	opts := kafkabus.Options{
 		Brokers: brokers(t, "kafka"), Prefix: prefix(), Partitions: 1, LogMaxBytes: 16 << 20, LogMaxAge: 4 * time.Second,
@@ -98,7 +98,7 @@ func TestRetentionHoldsUnderTraffic(t *testing.T) {
 				t.Fatalf("after %v of traffic nothing was deleted, want messages older than %v gone", time.Since(began), opts.LogMaxAge)
 			}
 			publish(t, b, bus.Results, "x")
-			time.Sleep(20 * time.Millisecond) // a load of some 50 messages a second
+			time.Sleep(20 * time.Millisecond) // a load of about 50 messages a second
 		}
 		if age := time.Since(began); age < opts.LogMaxAge {
 			t.Errorf("the first message was deleted after %v, want it kept for %v", age, opts.LogMaxAge)

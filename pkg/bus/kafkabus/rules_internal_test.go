@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// offline is a session of a membership without brokers.
+// offline returns a session of a membership without brokers.
 func offline(t *testing.T, inFlight int) *session {
 	t.Helper()
 	m := &membership{
@@ -34,8 +34,8 @@ func offline(t *testing.T, inFlight int) *session {
 	return s
 }
 
-// TestI13_NothingIsDeliveredBeyondTheCommittedReach: a killed owner commits nothing more, so the next owner knows which
-// messages may have been started only from the reach that was committed before.
+// TestI13_NothingIsDeliveredBeyondTheCommittedReach: a killed owner commits nothing more, so the next owner knows
+// which messages may have been started only from the reach that was committed before.
 func TestI13_NothingIsDeliveredBeyondTheCommittedReach(t *testing.T) {
 	const first = 100
 	q := newQueueSource(offline(t, 64))
@@ -91,7 +91,7 @@ func TestI13_NothingIsDeliveredBeyondTheCommittedReach(t *testing.T) {
 		if kept, _ := next.progress(); kept.reach < p.reach {
 			t.Errorf("the next owner commits the reach %d after %d", kept.reach, p.reach)
 		}
-		next.before.progress.acked = nil // as if nothing had been acknowledged
+		next.before.progress.acked = nil // as if no message had been acknowledged
 		next.written = c.offset + 1
 		d, _ := next.accept(&kgo.Record{Offset: c.offset})
 		if d == nil || d.Deliveries != c.deliveries {
@@ -100,7 +100,7 @@ func TestI13_NothingIsDeliveredBeyondTheCommittedReach(t *testing.T) {
 	}
 }
 
-// closing is a source that notes how it was finished, and a handler that calls during when it is closed.
+// closing is a source that records how it was finished, and a handler that calls during when it is closed.
 type closing struct {
 	source
 	finished []bool
@@ -121,7 +121,8 @@ func (c *closing) Close(ctx context.Context, _ error) error {
 	return nil
 }
 
-// TestI10_NothingIsCommittedAfterALoss: the partition may have another owner, whose position a commit would take back.
+// TestI10_NothingIsCommittedAfterALoss: the partition may have another owner, whose position a commit would move
+// back.
 func TestI10_NothingIsCommittedAfterALoss(t *testing.T) {
 	lost := fmt.Errorf("%w: expired", bus.ErrLost)
 	for name, c := range map[string]struct {
@@ -165,8 +166,9 @@ func TestI10_NothingIsCommittedAfterALoss(t *testing.T) {
 	}
 }
 
-// TestI10_ACommitCarriesTheMembershipFromBeforeItsProgress: if the partition is lost between the two, the coordinator must
-// refuse the commit. With the later membership it would accept the position of a partition that another member has.
+// TestI10_ACommitCarriesTheMembershipFromBeforeItsProgress: if the partition is lost between the two, the coordinator
+// must refuse the commit. With the later membership it would accept the position of a partition that another member
+// has.
 func TestI10_ACommitCarriesTheMembershipFromBeforeItsProgress(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
@@ -176,7 +178,7 @@ func TestI10_ACommitCarriesTheMembershipFromBeforeItsProgress(t *testing.T) {
 	var sent []*kmsg.OffsetCommitRequest
 	cluster.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
-		req := r.(*kmsg.OffsetCommitRequest) //nolint:errcheck // no others are of this key.
+		req := r.(*kmsg.OffsetCommitRequest) //nolint:errcheck // the broker passes only requests of this key.
 		sent = append(sent, req)
 		resp := req.ResponseKind().(*kmsg.OffsetCommitResponse) //nolint:errcheck // as above.
 		topic := kmsg.NewOffsetCommitResponseTopic()

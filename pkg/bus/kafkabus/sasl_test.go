@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
 
-// scramUser creates a user and returns its credentials once the broker accepts them. A broker learns of a new user some time
-// after the controller has acknowledged it, and refuses the user until then.
+// scramUser creates a user and returns its credentials once the broker accepts them. A broker learns of a new user
+// some time after the controller has acknowledged it, and refuses the user until then.
 func scramUser(t *testing.T, admin *kadm.Client, address, user, password string) kafkabus.Credentials {
 	t.Helper()
 	retry(t, "create user "+user, func(ctx context.Context) error {
@@ -34,8 +34,8 @@ func scramUser(t *testing.T, admin *kadm.Client, address, user, password string)
 	return kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: user, Password: password}
 }
 
-// TestCredentialsOnRealBrokers: who may come in comes in and can do everything; who may not is told so at once, in
-// one line without the password.
+// TestCredentialsOnRealBrokers: with valid credentials a client connects and can do everything. With invalid
+// credentials it gets an error immediately, in one line without the password.
 func TestCredentialsOnRealBrokers(t *testing.T) {
 	plain := brokers(t, "kafka")
 	given := os.Getenv("TIMERBUS_TEST_KAFKA_SASL")
@@ -47,7 +47,7 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 	known := scramUser(t, realAdmin(t, plain), address, "scram-"+user, password)
 	for name, c := range map[string]struct {
 		kafkabus.Credentials
-		refused string // empty: comes in
+		refused string // empty: the broker accepts the credentials
 	}{
 		"PLAIN":                  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: password}, ""},
 		"PLAIN, wrong password":  {kafkabus.Credentials{Mechanism: "PLAIN", User: user, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},

@@ -13,15 +13,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// assignment is one partition for as long as the group leaves it with this member. It has one session
-// after the other: a session that fails gives nothing back, since a member of a group cannot give up
-// a single partition.
+// assignment is one partition for as long as the group assigns it to this member. It runs sessions, one after the
+// other. After a failed session the member keeps the partition, because a group member cannot give up a single
+// partition.
 type assignment struct {
 	membership *membership
 	partition  int32
-	ended      context.Context // with the cause
+	ended      context.Context // its cause is the cause of the end
 	cancel     context.CancelCauseFunc
-	released   chan struct{} // closed when the partition may go to another member
+	released   chan struct{} // closed when the partition may move to another member
 	release    func()
 
 	mu      sync.Mutex
@@ -36,10 +36,10 @@ func newAssignment(m *membership, p int32) *assignment {
 	return a
 }
 
-// run has the first session start from what was looked up for all partitions together.
+// run starts the first session at the position that was looked up for all partitions together.
 func (a *assignment) run(together func() ([]place, error)) {
 	defer a.release()
-	defer a.membership.health.Works(health.Partition(a.partition)) // its failures here are over
+	defer a.membership.health.Works(health.Partition(a.partition)) // failures of the partition no longer concern this member
 	defer a.cancel(nil)
 	where := together
 	for {
@@ -65,7 +65,7 @@ func (a *assignment) begin(s *session) bool {
 	return true
 }
 
-// end takes the partition away. A loss overrules an earlier revoke.
+// end ends the assignment. A loss overrides an earlier revoke.
 func (a *assignment) end(cause error) {
 	a.mu.Lock()
 	if a.cause == nil || errors.Is(cause, bus.ErrLost) {
@@ -79,19 +79,18 @@ func (a *assignment) end(cause error) {
 	}
 }
 
-// source is where a session's deliveries come from. Its methods are called by the session's goroutine
-// only.
+// source supplies a session's deliveries. Only the session's goroutine calls its methods.
 type source interface {
 	// start fixes the position, before open is called.
 	start(at place)
-	// next waits for the next delivery. It ends with ctx, with an error that says nothing more.
+	// next waits for the next delivery. When ctx ends, it returns an error that the caller ignores.
 	next(ctx context.Context) (*bus.Delivery, error)
-	// finish ends acknowledging and gives up what the session held: with commit, what was
-	// acknowledged is committed first.
+	// finish ends the acknowledging and releases the session's messages. With commit, it first commits the
+	// acknowledgements.
 	finish(ctx context.Context, commit bool) error
 }
 
-// session is one call of open and what follows.
+// session is one call of open and its deliveries.
 type session struct {
 	assignment *assignment
 	membership *membership
@@ -102,15 +101,15 @@ type session struct {
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
 
-	// void says that acknowledgements do nothing any more. It is set the moment a session is lost,
-	// before anybody is told.
+	// void means that acknowledgements have no effect any more. It is set as soon as a session is lost, before ctx is
+	// cancelled.
 	void atomic.Bool
 
-	gaps []bus.Gap // not reported yet; of the session's goroutine
+	gaps []bus.Gap // not reported yet; used by the session's goroutine
 
 	mu       sync.Mutex
 	cause    error
-	failures int // of sessions in a row, this one's included; 0: it has not failed
+	failures int // consecutive failed sessions, including this one; 0: it has not failed
 }
 
 func newSession(a *assignment) *session {
@@ -128,7 +127,8 @@ func newSession(a *assignment) *session {
 	return s
 }
 
-// end asks the session to end. A loss overrules an earlier revoke, unless Close was already told.
+// end requests the end of the session. A loss overrides an earlier revoke, except for the cause of a Close that was
+// already called.
 func (s *session) end(cause error) {
 	lost := errors.Is(cause, bus.ErrLost)
 	if lost {
@@ -142,7 +142,7 @@ func (s *session) end(cause error) {
 	}
 }
 
-// fail ends the session because of its own error.
+// fail ends the session because of an error in this process or from the brokers.
 func (s *session) fail(what string, err error) {
 	s.mu.Lock()
 	if s.cause == nil && !errors.Is(err, errRecreated) {
@@ -201,7 +201,7 @@ func (s *session) run(where func() ([]place, error)) {
 	s.close(handler)
 }
 
-// reportGaps calls Missed for the gaps found since the last call.
+// reportGaps calls Missed for the gaps found since the last call. It logs them if the session is no GapSession.
 func (s *session) reportGaps(handler bus.Session) {
 	gaps := s.gaps
 	s.gaps = nil
@@ -219,8 +219,8 @@ func (s *session) reportGaps(handler bus.Session) {
 	}
 }
 
-// close calls the service's Close. Past CloseWait the partition goes on without it, and what it still
-// acknowledges does not count; but it is awaited.
+// close calls the service's Close. After CloseWait it releases the partition without a commit, and further
+// acknowledgements have no effect; it still waits until Close returns.
 func (s *session) close(handler bus.Session) {
 	ctx, cancel := context.WithTimeout(s.base, s.bus.opts.CloseWait)
 	defer cancel()

@@ -16,10 +16,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// sharing is one Consume of the queue in a share group: one session at a time, fed by lanes. A lane is
-// a member of the group; the client library takes a poll for the acknowledgement of all that the poll
-// before it has returned, so a lane polls only when its batch is settled, and several lanes keep a slow
-// message from holding up the others.
+// sharing is one Consume of the queue in a share group: one session at a time, which receives messages from several
+// lanes. A lane is a member of the group. The client library treats a poll as the acknowledgement of all messages
+// that the previous poll has returned, so a lane polls only when its batch is settled. With several lanes, a slow
+// message delays one batch only.
 type sharing struct {
 	bus    *Bus
 	spec   bus.Spec
@@ -72,8 +72,8 @@ func (s *sharing) topic() string   { return s.bus.opts.topic(s.spec.Topic) }
 func (s *sharing) lanes() int      { return min(s.bus.opts.ShareLanes, s.spec.MaxInFlight) }
 func (s *sharing) groupID() string { return s.bus.opts.groupID(s.spec.Topic, s.spec.Group) }
 
-// configure says where a new group starts: the default is the end, and what was published before the
-// group's first member came would be skipped.
+// configure sets where a new group starts. The default is the end, which would skip messages published before the
+// group's first member joined.
 func (s *sharing) configure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.bus.opts.AckTimeout)
 	defer cancel()
@@ -82,8 +82,8 @@ func (s *sharing) configure(ctx context.Context) error {
 	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, s.groupID()
 	for name, value := range map[string]string{
 		"share.auto.offset.reset": "earliest",
-		// The shortest that brokers take by default. Members release earlier by themselves; this is for
-		// one that hangs without losing its connection.
+		// The shortest duration that brokers accept by default. Members release messages earlier; this duration is
+		// for a member that hangs without losing its connection.
 		"share.record.lock.duration.ms": "15000",
 	} {
 		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
@@ -107,7 +107,8 @@ func (s *sharing) configure(ctx context.Context) error {
 	return nil
 }
 
-// run has one session. It returns how many sessions in a row have failed, this one included; 0 if it has not.
+// run runs one session. It returns how many consecutive sessions have failed, including this one; 0 if it has not
+// failed.
 func (s *sharing) run(ended context.Context, open bus.OpenSession) (failures int) {
 	one := newShareSession(s)
 	defer one.cancel(nil)
@@ -128,7 +129,7 @@ func (s *sharing) run(ended context.Context, open bus.OpenSession) (failures int
 	return one.failures
 }
 
-// sessions are those of a share group, which has one for all partitions.
+// sessions is the part for sessions of a share group, which has one session for all partitions.
 const sessions = health.Member
 
 func (s *sharing) attach(one *shareSession) {
@@ -156,21 +157,21 @@ func (s *sharing) current(ctx context.Context) *shareSession {
 	}
 }
 
-// shareSession is one call of open and what follows.
+// shareSession is one call of open and its deliveries.
 type shareSession struct {
 	sharing *sharing
 	handler bus.Session
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	calls sync.Mutex // one Deliver at a time
+	calls sync.Mutex // serialises Deliver calls
 
-	failures int // of sessions in a row, this one's included; of the deliverer, and then of the one that closes
+	failures int // consecutive failed sessions, including this one; used by Deliver's caller, and then by run
 
 	mu    sync.Mutex
 	cause error
-	void  bool                        // acknowledgements do nothing any more
-	held  map[*shareDelivery]struct{} // handed over and not settled
+	void  bool                        // acknowledgements have no effect any more
+	held  map[*shareDelivery]struct{} // delivered and not settled
 }
 
 func newShareSession(s *sharing) *shareSession {
@@ -194,7 +195,7 @@ func (s *shareSession) why() error {
 	return s.cause
 }
 
-// deliver reports whether the session took the delivery.
+// deliver reports whether the session accepted the delivery.
 func (s *shareSession) deliver(d *shareDelivery) bool {
 	s.calls.Lock()
 	defer s.calls.Unlock()
@@ -214,10 +215,10 @@ func (s *shareSession) deliver(d *shareDelivery) bool {
 	return true
 }
 
-// close calls the service's Close, then gives back what is not settled. Nobody owns anything in a share
-// group, so nobody waits for Close but Consume.
+// close calls the service's Close, then releases the messages that are not settled. A share group has no partition
+// owners, so only Consume waits for Close.
 func (s *shareSession) close() {
-	s.calls.Lock() // a Deliver that runs comes first
+	s.calls.Lock() // wait for a running Deliver
 	defer s.calls.Unlock()
 	ctx, cancel := context.WithTimeout(s.sharing.base, s.sharing.bus.opts.CloseWait)
 	defer cancel()
@@ -242,7 +243,7 @@ func (s *shareSession) close() {
 	giveBack()
 }
 
-// take removes a delivery from what is held; false if it does not count any more.
+// take removes a delivery from held. It returns false if an acknowledgement has no effect any more.
 func (s *shareSession) take(d *shareDelivery) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,10 +254,10 @@ func (s *shareSession) take(d *shareDelivery) bool {
 	return true
 }
 
-// sharedFloors asks the share coordinator. The start that it tells is as of the write before the last, so
-// a floor may be too low until everything is acknowledged, which the lag tells.
+// sharedFloors requests offsets from the share coordinator. The reported start is that of the write before the last,
+// so a floor may be too low until every message is acknowledged, which the lag shows.
 func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity) (bus.Floors, error) {
-	// Before the lag is asked for: a message that comes in between must not count as acknowledged.
+	// Before the request for the lag: a message that is published in between must not count as acknowledged.
 	starts, err := b.offsets(ctx, topic, b.opts.Partitions, atStart)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func sharing(t *testing.T) (*kfake.Cluster, kafkabus.Options) {
 	return cluster, o
 }
 
-// TestShareMembersTakeWhatALeavingOneHeld has the heir in the group before the other leaves.
+// TestShareMembersTakeWhatALeavingOneHeld: the next member is in the group before the other leaves.
 func TestShareMembersTakeWhatALeavingOneHeld(t *testing.T) {
 	_, o := sharing(t)
 	o.ShareLanes = 1
@@ -59,8 +59,8 @@ func TestShareMembersTakeWhatALeavingOneHeld(t *testing.T) {
 	}
 }
 
-// TestShareFloor holds what a floor in a share group promises: it is never beyond what is not
-// acknowledged, and it is the end when everything is.
+// TestShareFloor checks the guarantees of a floor in a share group: it is never beyond an unacknowledged message, and
+// it is the end when every message is acknowledged.
 func TestShareFloor(t *testing.T) {
 	_, o := sharing(t)
 	b := connect(t, o)
@@ -103,11 +103,11 @@ func TestShareFloor(t *testing.T) {
 	}
 }
 
-// TestSlowMessageHoldsUpItsLaneOnly has one of four lanes wait.
+// TestSlowMessageHoldsUpItsLaneOnly: one of four lanes waits, the others continue.
 func TestSlowMessageHoldsUpItsLaneOnly(t *testing.T) {
 	_, o := sharing(t)
 	b := connect(t, o)
-	slow := make(inbox, 1024) // on a busy machine its lock runs out, and it comes again
+	slow := make(inbox, 1024) // on a busy machine its lock expires, and it is redelivered
 	fast := make(inbox, 1024)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -129,7 +129,7 @@ func TestSlowMessageHoldsUpItsLaneOnly(t *testing.T) {
 	}
 }
 
-// picking is a session that sets the slow message aside.
+// picking is a session that forwards the slow message to a separate inbox.
 type picking struct {
 	fast, slow inbox
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
 
-// TestMain lets more checks run at once than there are processors: they wait for sessions to run out.
+// TestMain runs more checks in parallel than there are processors, because checks wait for sessions to expire.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "12"); err != nil {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testLog is silent unless asked: a failing check is easier to read without it.
+// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing check is easier to read without it.
 func testLog() *slog.Logger {
 	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
 		return slog.New(slog.DiscardHandler)
@@ -42,7 +42,7 @@ func testLog() *slog.Logger {
 //
 //testenv:need kafka
 
-// brokers finds a real cluster by the name that tools/testenv knows it by.
+// brokers returns the addresses of a real cluster by its name in tools/testenv.
 func brokers(tb testing.TB, name string) []string {
 	tb.Helper()
 	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
@@ -56,7 +56,7 @@ func brokers(tb testing.TB, name string) []string {
 	return nil
 }
 
-// prefixes keep runs and checks on one cluster apart.
+// prefixes separate runs and checks on one cluster.
 var prefixes atomic.Int64
 
 func prefix() string {
@@ -65,7 +65,7 @@ func prefix() string {
 
 const session = 6 * time.Second
 
-// runSuite runs checks on real brokers, each with topics of its own.
+// runSuite runs checks on real brokers, each with separate topics.
 func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 	t.Helper()
 	t.Run("checks", func(t *testing.T) {
@@ -82,7 +82,7 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 				Remove:           removeRecords(base.Brokers, ours.Prefix),
 				QueueByPartition: true,
 				WaitingUnknown:   true,
-				LeaseTTL:         2 * session, // the session, and what the client takes to notice
+				LeaseTTL:         2 * session, // the session, and the time until the client detects the loss
 				Settle:           700 * time.Millisecond,
 				Patience:         time.Minute,
 			}
@@ -90,7 +90,8 @@ func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
 	})
 }
 
-// remove deletes a check's topics in the end: hundreds of them would slow the brokers down.
+// remove deletes a check's topics at the end of the test: the topics of hundreds of checks would slow the brokers
+// down.
 func remove(t bustest.T, brokers []string, prefixes ...string) {
 	t.Cleanup(func() {
 		client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
@@ -131,7 +132,7 @@ func join(t bustest.T, opts kafkabus.Options) bustest.Member {
 	return bustest.Member{Bus: bus.Bus(b), Crash: l.kill, Isolate: l.isolate, Heal: l.heal, Break: l.cut}
 }
 
-// removeRecords removes what a topic's partition 0 has before a position.
+// removeRecords removes the messages of a topic's partition 0 before a position.
 func removeRecords(brokers []string, prefix string) func(bustest.T, bus.Topic, bus.Position) {
 	return func(t bustest.T, topic bus.Topic, before bus.Position) {
 		client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
@@ -151,7 +152,7 @@ func removeRecords(brokers []string, prefix string) func(bustest.T, bus.Topic, b
 	}
 }
 
-// inGroups is what a bus of consumer groups cannot pass.
+// inGroups are the checks that a bus of consumer groups cannot pass.
 var inGroups = map[string]string{
 	"Publish/RepeatedIDIsDropped":          "Kafka has no window for message ids; the contract lets an engine ignore them",
 	"Gap/FullCommandsAreRefusedAndKept":    "Kafka cannot refuse messages because others are not read; it keeps commands for 7 days",
@@ -166,7 +167,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// inShares is what a share group cannot pass.
+// inShares are the checks that a share group cannot pass.
 var inShares = map[string]string{
 	"Publish/RepeatedIDIsDropped": inGroups["Publish/RepeatedIDIsDropped"],
 	"Queue/WindowSaturatesAndGoesOn": "a lane fetches again when its batch is settled, so room below the bound is not used at once, " +
@@ -181,7 +182,7 @@ var inShares = map[string]string{
 		"TestShareFloor holds what is promised",
 }
 
-// TestSuiteInShareGroups runs the checks that meet the queue; the others meet nothing different.
+// TestSuiteInShareGroups runs the checks that use the queue; share groups do not affect the others.
 func TestSuiteInShareGroups(t *testing.T) {
 	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// owner notes which partitions a member has, and when that changed last.
+// owner records which partitions a member has, and when that last changed.
 type owner struct {
 	mu      sync.Mutex
 	owns    map[shard.Partition]bool
@@ -73,8 +73,8 @@ func (o *owned) Close(context.Context, error) error {
 	return nil
 }
 
-// TestTakeOverTimes prints how long 16 partitions of hints are without an owner: when a member joins,
-// leaves and is killed, with the default session of 6 s.
+// TestTakeOverTimes prints how long 16 partitions of hints are without an owner: when a member joins, leaves and is
+// killed, with the default session of 6 s.
 func TestTakeOverTimes(t *testing.T) {
 	for _, name := range []string{"kafka", "kafka3"} {
 		t.Run(name, func(t *testing.T) {

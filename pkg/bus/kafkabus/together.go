@@ -8,27 +8,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// together lets callers who ask for the same floors at the same time share the answer. Sixteen partitions sweep, and
-// a scheduler that takes eight over asks eight times at once, for what is one answer.
+// together lets concurrent callers that request the same floors share one reply. All partitions request floors for
+// their sweeps, and a scheduler that takes over eight partitions sends eight equal requests at once.
 //
-// A question under way began before those who come now, and so is not for them: they share the next one.
+// A request that is already running began before the call of a new caller, so its reply may be too old for that
+// caller. New callers share the next request.
 type together struct {
 	ask func(ctx context.Context) (bus.Floors, error)
 
 	mu    sync.Mutex
-	asked bool // a question is under way
+	asked bool // a request is running
 	next  *round
 }
 
-// round is one question and who waits for it.
+// round is one request and the callers that wait for it.
 type round struct {
 	done   chan struct{}
 	floors bus.Floors
 	err    error
 }
 
-// floors returns an answer to a question that is asked after this call began. life bounds the question, ctx the
-// waiting.
+// floors returns the reply to a request that begins after this call began. life bounds the request, ctx the waiting.
 func (t *together) floors(ctx, life context.Context, running *sync.WaitGroup) (bus.Floors, error) {
 	t.mu.Lock()
 	if t.next == nil {
@@ -48,7 +48,7 @@ func (t *together) floors(ctx, life context.Context, running *sync.WaitGroup) (b
 	}
 }
 
-// run asks as long as somebody waits.
+// run sends requests as long as there are waiting callers.
 func (t *together) run(life context.Context) {
 	for {
 		t.mu.Lock()

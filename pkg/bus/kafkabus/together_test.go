@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// TestFloorsAreNeverFromBeforeTheCall has callers come while a question is under way: they share the next answer.
+// TestFloorsAreNeverFromBeforeTheCall: callers that arrive while a request is running share the next reply.
 func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -27,7 +27,7 @@ func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 				if err != nil || floors[0].Depth != want {
 					t.Errorf("got %v, %v, want the answer to question %d", floors, err, want)
 				}
-				floors[0].Depth = -1 // is nobody else's
+				floors[0].Depth = -1 // must not change the floors of other callers
 			})
 		}
 		call(1)
@@ -35,7 +35,7 @@ func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 		for range 10 {
 			call(2)
 		}
-		time.Sleep(time.Second) // into the second question
+		time.Sleep(time.Second) // during the second request
 		call(3)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()

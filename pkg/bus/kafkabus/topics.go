@@ -25,23 +25,23 @@ func (o *Options) topic(t bus.Topic) string {
 	return o.Prefix + "." + string(t)
 }
 
-// groupID names a group of ours on the brokers. It holds the topic, so that groups of one name on two
+// groupID returns a group's name on the brokers. It contains the topic, so that groups with the same name on two
 // topics do not rebalance each other.
 func (o *Options) groupID(t bus.Topic, group string) string {
 	if name, own := t.OwnName(); own {
-		return o.Prefix + ".own:" + name + ":" + group // no topic's name holds a colon
+		return o.Prefix + ".own:" + name + ":" + group // topic names contain no colon
 	}
 	return o.Prefix + "." + string(t) + "." + group
 }
 
-// identity tells a topic from one of the same name made later.
+// identity distinguishes a topic from a later topic of the same name.
 type identity struct {
 	id kadm.TopicID
-	// incarnation orders identities: larger is newer.
+	// incarnation is the topic epoch. It orders identities: larger is newer.
 	incarnation int64
 }
 
-// identities are those of all topics, as last looked up, by the topic's name on the brokers.
+// identities caches the identities and partition counts of all topics, by the topic's name on the brokers.
 type identities struct {
 	mu         sync.Mutex
 	of         map[string]identity
@@ -86,22 +86,22 @@ func (i *identities) setCount(topic string, partitions int) (changed bool) {
 	return changed
 }
 
-// hintMaxAge is how long hints are kept. They are read within milliseconds or not at all, but a
-// reader that looks up a position and then reads from it must find it there.
+// hintMaxAge is how long hints are kept. They are read within milliseconds or not at all, but a reader that looks up
+// a position and then reads from it must find it in the log.
 const hintMaxAge = 10 * time.Minute
 
 const (
-	// segmentsKept is into how many segments a limit is divided. Brokers delete whole segments only, never the one
-	// that they write to: with their defaults (1 GiB, 7 days) a partition outgrows its limits many times.
+	// segmentsKept is the number of segments per limit. Brokers delete whole segments only, never the active one:
+	// with their defaults (1 GiB, 7 days) a partition would exceed its limits many times.
 	segmentsKept = 8
-	// minSegment holds a message of the largest size.
+	// minSegment is larger than a message of the maximum size.
 	minSegment = 2 << 20
-	maxSegment = 1 << 30 // the brokers' own default, and within what they take
+	maxSegment = 1 << 30 // the brokers' default, and within their limits
 )
 
-// settings are a topic's configuration, by Kafka's names. A message is kept for the maximum age, and then until its
-// segment ends, which is an eighth of that age later at most. A partition never has more than its share of the maximum
-// size, the segment that is written to included, but a share is at least 4 MiB.
+// settings returns a topic's configuration, by Kafka's names. A message is kept for the maximum age, and then until
+// its segment ends, which is at most an eighth of that age later. A partition never exceeds its share of the maximum
+// size, including the active segment; a share is at least 4 MiB.
 func (o *Options) settings(t bus.Topic) map[string]string {
 	age, size := o.LogMaxAge, o.LogMaxBytes
 	switch {
@@ -119,7 +119,8 @@ func (o *Options) settings(t bus.Topic) map[string]string {
 	settings := map[string]string{
 		"cleanup.policy":    "delete",
 		"max.message.bytes": strconv.Itoa(maxBatch),
-		// Time in a Delivery is the bus's clock, and a publisher's clock must not decide what is deleted.
+		// The time of a Delivery is by the bus's clock, and a publisher's clock must not determine which messages are
+		// deleted.
 		"message.timestamp.type": "LogAppendTime",
 		"retention.ms":           strconv.FormatInt(age.Milliseconds(), 10),
 		"segment.ms":             strconv.FormatInt(max(age/segmentsKept, time.Millisecond).Milliseconds(), 10),
@@ -133,7 +134,7 @@ func (o *Options) settings(t bus.Topic) map[string]string {
 	return settings
 }
 
-// wanted is one topic as it should be made.
+// wanted is a topic with the configuration that it should have.
 type wanted struct {
 	name       string
 	partitions int
@@ -142,7 +143,7 @@ type wanted struct {
 
 func (o *Options) wanted() []wanted {
 	all := []wanted{{o.registry(), 1, map[string]string{
-		// It says which topic is newer than which: nothing of it may ever go.
+		// The registry determines which topic is newer, so none of its records may be deleted.
 		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
 		"message.timestamp.type": "LogAppendTime", "min.insync.replicas": strconv.Itoa(min(2, (o.Replicas+1)/2)),
 	}}}
@@ -152,8 +153,7 @@ func (o *Options) wanted() []wanted {
 	return all
 }
 
-// ensure makes the topics that are missing, checks those that are there, and waits until the brokers
-// know them all.
+// ensure creates missing topics, checks existing ones, and waits until the brokers know all of them.
 func (b *Bus) ensure(ctx context.Context) error {
 	all := b.opts.wanted()
 	created := false
@@ -180,7 +180,7 @@ func (b *Bus) ensure(ctx context.Context) error {
 				return err
 			}
 			created = true
-		default: // a broker that has not heard of them yet
+		default: // a broker does not know them yet
 		}
 		if !pause(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("wait for topics to be ready: %w", ctx.Err())
@@ -210,7 +210,7 @@ func judge(all []wanted, details kadm.TopicDetails) (missing []wanted, unready b
 			unready = true
 		case d.Err != nil:
 			return nil, false, fmt.Errorf("topic %s: %w", w.name, d.Err)
-		case len(d.Partitions) < w.partitions: // more are no error: see extra.go
+		case len(d.Partitions) < w.partitions: // more partitions are no error: see extra.go
 			return nil, false, countError(w.name, len(d.Partitions), w.partitions)
 		case slices.ContainsFunc(d.Partitions.Sorted(), func(p kadm.PartitionDetail) bool { return p.Leader < 0 }):
 			unready = true
@@ -253,7 +253,7 @@ func (b *Bus) create(ctx context.Context, missing []wanted) error {
 	return nil
 }
 
-// pause waits, and reports false if ctx ended first.
+// pause waits. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

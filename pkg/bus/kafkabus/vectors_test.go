@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// vector is a public message as schemas/testdata pins it: on Kafka the body is the data.
+// vector is a public message from schemas/testdata: on Kafka the body is the data.
 type vector struct {
 	Binary struct {
 		Headers map[string]string `json:"headers"`
@@ -21,8 +21,9 @@ type vector struct {
 	} `json:"binary"`
 }
 
-// TestVectorsLieOnKafkaAsPinned has a client of others read every public message that we publish, and us read
-// every one that it publishes: key, headers and value are the pinned ones, and nothing is added.
+// TestVectorsLieOnKafkaAsPinned: a client without Timerbus reads every public message that Timerbus publishes, and
+// Timerbus reads every one that the client publishes. Key, headers and value must equal the golden vectors, without
+// additions.
 func TestVectorsLieOnKafkaAsPinned(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
@@ -48,7 +49,7 @@ func TestVectorsLieOnKafkaAsPinned(t *testing.T) {
 		}
 		var v vector
 		if err := json.Unmarshal(text, &v); err != nil || v.Binary.Headers == nil {
-			continue // of something else
+			continue // a vector of something else
 		}
 		tried++
 		name, key := filepath.Base(file), v.Binary.Headers["ce_subject"]

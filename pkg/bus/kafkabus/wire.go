@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// maxMessage is the contract's limit on body, key and headers together.
+	// maxMessage is the contract's limit for body, key and headers together, in bytes.
 	maxMessage = 1 << 20
-	// maxBatch is what a topic must take: the largest message with as many short headers as fit into
-	// a thousandth of it, and the frame of its batch.
+	// maxBatch is the largest batch in bytes, which a topic must accept: the largest message, and room for the
+	// framing of its headers and its batch.
 	maxBatch = maxMessage + 64<<10
 )
 
-// position turns Kafka's offset, whose first is 0, into the contract's, whose first is 1.
+// position converts Kafka's offset, which starts at 0, to the contract's, which starts at 1.
 func position(p shard.Partition, incarnation, kafkaOffset int64) bus.Position {
 	return bus.Position{Partition: p, Incarnation: incarnation, Offset: kafkaOffset + 1}
 }
 
-// encode makes the record. Key, body and headers are copied: after Publish has given up waiting, the
-// client may still be sending.
+// encode returns the record. It copies key, body and headers, because the client may still send the record after
+// Publish has returned with a timeout.
 func (o *Options) encode(topic bus.Topic, m *bus.Message) *kgo.Record {
 	out := &kgo.Record{
 		Topic:     o.topic(topic),
@@ -44,7 +44,7 @@ func (o *Options) encode(topic bus.Topic, m *bus.Message) *kgo.Record {
 	return out
 }
 
-// size is the record's Message.Size.
+// size returns the record's Message.Size.
 func size(r *kgo.Record) int {
 	n := len(r.Key) + len(r.Value)
 	for _, h := range r.Headers {
@@ -53,8 +53,8 @@ func size(r *kgo.Record) int {
 	return n
 }
 
-// decode makes the message of what arrived. Of headers with one name, which foreign publishers may
-// send, the first counts.
+// decode returns the message of a record. If foreign publishers send several headers of one name, the first one
+// counts.
 func decode(in *kgo.Record) bus.Message {
 	m := bus.Message{Partition: shard.Partition(in.Partition), Key: string(in.Key), Body: in.Value}
 	if len(in.Headers) > 0 {
@@ -68,7 +68,7 @@ func decode(in *kgo.Record) bus.Message {
 	return m
 }
 
-// taken is when the broker took the record; zero where the topic keeps the publisher's clock instead.
+// taken returns when the broker stored the record; zero if the topic keeps the publisher's clock instead.
 func taken(in *kgo.Record) time.Time {
 	const logAppendTime = 1
 	if in.Attrs.TimestampType() != logAppendTime {
@@ -77,7 +77,7 @@ func taken(in *kgo.Record) time.Time {
 	return in.Timestamp
 }
 
-// check refuses what can never pass.
+// check returns an error for messages that the bus can never accept.
 func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
 	if topic.Kind() == 0 {
 		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
