@@ -182,7 +182,7 @@ var inShares = map[string]string{
 		"TestShareFloor holds what is promised",
 }
 
-// TestSuiteInShareGroups runs the checks that use the queue; share groups do not affect the others.
+// TestSuiteInShareGroups runs the checks that use the queue; the remaining checks do not depend on share groups.
 func TestSuiteInShareGroups(t *testing.T) {
 	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func (g *group) rebalance() {
 		}
 		switch {
 		case p.owner != nil && p.owner.consumer != want:
-			// An unreachable member cannot be asked to close: its lease must expire.
+			// An unreachable member cannot close its session: its lease must expire.
 			if m := p.owner.consumer.member; !m.frozen && !m.down {
 				p.owner.end(bus.ErrRevoked)
 			}
@@ -228,7 +228,7 @@ func (c *consumer) leave() {
 	c.group.rebalance()
 }
 
-// tell notifies zombies that they have lost their partitions.
+// tell ends the sessions of zombies with ErrLost.
 func (c *consumer) tell() {
 	for _, s := range c.zombies {
 		s.end(bus.ErrLost)

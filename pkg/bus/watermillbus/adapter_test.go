@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// world is a bus in memory and one process on it.
+// world is an in-memory bus and one process on it.
 type world struct {
 	*testing.T
 
@@ -65,7 +65,7 @@ func (w *world) subscriber(c watermillbus.SubscriberConfig) *watermillbus.Subscr
 	return s
 }
 
-// subscribe makes the topic if it is a user's own, and reads it.
+// subscribe creates a user topic if it is missing, and subscribes to it.
 func (w *world) subscribe(s *watermillbus.Subscriber, topic string) <-chan *message.Message {
 	w.Helper()
 	if err := s.SubscribeInitialize(topic); err != nil {
@@ -91,7 +91,7 @@ func (w *world) publish(topic string, bodies ...string) {
 	}
 }
 
-// next is the next message, which must come within a minute.
+// next returns the next message, which must arrive within a minute.
 func (w *world) next(messages <-chan *message.Message) *message.Message {
 	w.Helper()
 	select {
@@ -106,7 +106,7 @@ func (w *world) next(messages <-chan *message.Message) *message.Message {
 	return nil
 }
 
-// none makes sure that nothing comes for a while.
+// none verifies that no message arrives within d.
 func (w *world) none(messages <-chan *message.Message, d time.Duration) {
 	w.Helper()
 	select {
@@ -195,7 +195,7 @@ func TestWhatCannotBePublishedOrRead(t *testing.T) {
 				w.Errorf("subscribe to %q: %v, want ErrUnsupported", name, err)
 			}
 		}
-		// What only the bus can judge ends the subscription.
+		// An error that only the bus can detect ends the subscription.
 		messages, err := s.Subscribe(w.Context(), "a b")
 		if err != nil {
 			w.Fatal(err)
@@ -306,13 +306,14 @@ func TestSilenceIsARefusal(t *testing.T) {
 		if m.Context().Err() == nil {
 			w.Error("the context of a message whose time is over goes on")
 		}
-		m.Ack() // too late: it is about a message that was handed out again
+		m.Ack() // too late: the message was delivered again
 		w.none(messages, time.Second)
 		again.Ack()
 	})
 }
 
-// TestAckDuringCloseCounts: a handler that is at work when its subscriber closes has not worked in vain.
+// TestAckDuringCloseCounts: the acknowledgement of a handler that is running when its subscriber closes must be
+// committed.
 func TestAckDuringCloseCounts(t *testing.T) {
 	inBubble(t, func(w *world) {
 		s := w.subscriber(watermillbus.SubscriberConfig{})
@@ -371,7 +372,7 @@ func TestHandlerThatNeverAnswersDoesNotHoldUpClose(t *testing.T) {
 	})
 }
 
-// TestLostPartitionIsAbandonedAtOnce: whoever owns it now has the message already.
+// TestLostPartitionIsAbandonedAtOnce: the partition's new owner already has the message.
 func TestLostPartitionIsAbandonedAtOnce(t *testing.T) {
 	inBubble(t, func(w *world) {
 		messages := w.subscribe(w.subscriber(watermillbus.SubscriberConfig{}), "orders")
@@ -465,7 +466,7 @@ func TestEveryMessagesContextBoundsPublish(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if err := p.Close(); err != nil { // waits for it
+		if err := p.Close(); err != nil { // waits for the Publish call
 			w.Error(err)
 		}
 		if ctx.Err() == nil {

@@ -1,10 +1,10 @@
-// Package watermillbus presents any bus as a Watermill Publisher and Subscriber, so that a user's handlers read
-// what Timerbus publishes, publish commands, and use topics of their own beside it.
+// Package watermillbus adapts any bus to Watermill's Publisher and Subscriber, so that a user's handlers can consume
+// public topics, publish commands, and use user topics on the same bus.
 //
-// It owns how topics are named, how a Watermill message lies in a bus message, and how acknowledgements of the
-// one become those of the other. It imports pkg/bus, pkg/shard and Watermill; it never imports an engine or a
-// service, never closes the bus it was given, and never looks into a payload.
+// It owns the names of topics, the conversion between Watermill messages and bus messages, and the mapping of their
+// acknowledgements. It imports pkg/bus, pkg/shard and Watermill. It never imports an engine or a service, never
+// closes the bus it was given, and never parses a payload.
 //
-// Read names.go first (which topic is meant), then wire.go (messages), publisher.go, subscriber.go and
-// session.go (one partition's messages on their way to handlers).
+// Read names.go first (topic names), then wire.go (messages), publisher.go, subscriber.go and session.go (delivery of
+// one partition's messages to handlers).
 package watermillbus

@@ -11,8 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
 )
 
-// A router's handler reads a topic of the user's own. On Kafka or NATS, b is what kafkabus.Connect or
-// natsbus.Connect returns.
+// A router's handler consumes a user topic. On Kafka or NATS, b is the result of kafkabus.Connect or natsbus.Connect.
 func Example() {
 	b := membus.New(membus.Options{}).Join("shop")
 	publisher, err := watermillbus.NewPublisher(watermillbus.PublisherConfig{Bus: b})

@@ -7,10 +7,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// DefaultPrefix is the cluster's prefix if nobody has changed it.
+// DefaultPrefix is the default prefix of a cluster.
 const DefaultPrefix = "timerbus"
 
-// The public topics of a cluster with the default prefix. Commands are published to; the others are read.
+// The public topics of a cluster with the default prefix. Programs publish to Commands and subscribe to the others.
 const (
 	Commands = DefaultPrefix + "." + string(bus.Commands)
 	Fired    = DefaultPrefix + "." + string(bus.Fired)
@@ -18,8 +18,8 @@ const (
 	Dead     = DefaultPrefix + "." + string(bus.Dead)
 )
 
-// topicOf finds the topic that a Watermill topic name means: what begins with the cluster's prefix and a dot is
-// one of the public topics, and any other name is a topic of a user's own.
+// topicOf returns the topic for a Watermill topic name: a name that begins with the cluster's prefix and a dot is a
+// public topic, and any other name is a user topic.
 func topicOf(prefix, name string) (bus.Topic, error) {
 	public, ours := strings.CutPrefix(name, prefix+".")
 	if !ours {

@@ -2,9 +2,9 @@ package watermillbus
 
 import "encoding/binary"
 
-// partitionOf chooses a command's partition by its key, as Kafka's clients choose one by default, so that
-// commands about one timer that some publish through this package and others directly to Kafka lie on one
-// partition, in order. Without a key it is 0, so that an order that nobody asked for is kept too.
+// partitionOf chooses a command's partition by its key, like Kafka's clients by default. Commands for one timer are
+// therefore in one partition, in order, if some publishers use this package and others Kafka directly. Without a key
+// the partition is 0, which keeps the order of these commands too.
 func partitionOf(key string, partitions int) int {
 	if key == "" {
 		return 0

@@ -12,18 +12,18 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// PublisherConfig is what a Publisher needs. What is left empty gets the default in its comment.
+// PublisherConfig configures a Publisher. Empty fields get the default in their comment.
 type PublisherConfig struct {
-	// Bus takes the messages. It is not closed with the Publisher.
+	// Bus receives the messages. The Publisher does not close it.
 	Bus bus.Bus
-	// Prefix is the cluster's, as it was given to the bus: "timerbus".
+	// Prefix is the cluster's prefix, as configured for the bus. Default "timerbus".
 	Prefix string
-	// Key gives a message's key: what its metadata has as MetadataKey. Messages without a key are spread, in
-	// no order.
+	// Key returns a message's key. By default it is the message's metadata MetadataKey. Messages without a key are
+	// distributed over the partitions, in no order.
 	Key func(topic string, m *message.Message) (string, error)
 }
 
-// Publisher publishes to the cluster's commands and to topics of users' own.
+// Publisher publishes to the topic of commands and to user topics.
 type Publisher struct {
 	config PublisherConfig
 
@@ -34,7 +34,7 @@ type Publisher struct {
 
 var _ message.Publisher = (*Publisher)(nil)
 
-// NewPublisher makes a Publisher.
+// NewPublisher creates a Publisher.
 func NewPublisher(config PublisherConfig) (*Publisher, error) {
 	if config.Bus == nil {
 		return nil, errors.New("watermillbus: a publisher needs a Bus")
@@ -50,9 +50,10 @@ func NewPublisher(config PublisherConfig) (*Publisher, error) {
 
 var errClosed = errors.New("watermillbus: closed")
 
-// Publish implements message.Publisher: once it has returned without an error, the bus has every message. The
-// messages go together, in the order given for each key; the contexts of all of them bound it. After an error
-// some may have been taken, unless it is bus.ErrUnavailable; bus.ErrNoTopic says that nobody has made the topic.
+// Publish implements message.Publisher: if it returns no error, the bus has every message. It sends all messages in
+// one call, keeping the order of each key; the call ends when any of their contexts ends. After an error some
+// messages may have been published, unless the error is bus.ErrUnavailable. bus.ErrNoTopic means that the topic does
+// not exist.
 func (p *Publisher) Publish(name string, messages ...*message.Message) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("publish to %s: %w", name, err)
@@ -89,7 +90,7 @@ func (p *Publisher) Publish(name string, messages ...*message.Message) error {
 	return nil
 }
 
-// together is the first message's context, which ends with any other's too.
+// together returns the first message's context, which also ends when any other message's context ends.
 func together(messages []*message.Message) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(messages[0].Context())
 	stops := make([]func() bool, 0, len(messages))
@@ -118,7 +119,7 @@ func (p *Publisher) enter() error {
 	return nil
 }
 
-// Close implements message.Publisher: it waits for the Publish calls under way.
+// Close implements message.Publisher: it waits for the running Publish calls.
 func (p *Publisher) Close() error {
 	p.mu.Lock()
 	p.closed = true

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
-// TestMain lets more tests run at once than there are processors: they wait more than they work.
+// TestMain runs more tests in parallel than there are processors, because tests mostly wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "4"); err != nil {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestNothingIsLostOverRestarts is what the suite's TestReconnect is about: many publish while the server is
-// restarted twice, and whatever a Publish has said yes to is received.
+// TestNothingIsLostOverRestarts covers the purpose of the suite's TestReconnect: several publishers publish while the
+// server is restarted twice, and every message whose Publish succeeded must be received.
 func TestNothingIsLostOverRestarts(t *testing.T) {
 	const publishers, each = 20, 100
 	opts := embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testLog()}
@@ -56,7 +56,7 @@ func TestNothingIsLostOverRestarts(t *testing.T) {
 						t.Errorf("publisher %d could not publish message %d until the test's end", n, i)
 						return
 					}
-					time.Sleep(20 * time.Millisecond) // not for others: to ask again, as a user's program would
+					time.Sleep(20 * time.Millisecond) // wait before a retry, as a user's program would
 				}
 				published <- m.UUID
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timertest"
 )
 
-// TestWithAService: commands that go out as Watermill messages come back as fired events, on the common topic and on
-// one of the user's own, and are answered.
+// TestWithAService publishes commands as Watermill messages. Their fired events must arrive, on the common topic and
+// on a user topic, and their results too.
 func TestWithAService(t *testing.T) {
 	service := timertest.Start(t, timertest.WithNATS())
 	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: service.NATSURL, Partitions: 4, Logger: testLog()})
@@ -82,7 +82,7 @@ func TestWithAService(t *testing.T) {
 		if delivery.TimerID != c.request.ID || m.UUID != id || m.Metadata.Get(watermillbus.MetadataKey) != c.firedKey {
 			t.Errorf("on %s fired %+v with UUID %q and metadata %v", c.topic, delivery, m.UUID, m.Metadata)
 		}
-		// The answer to the command, and what became of the attempt.
+		// The reply to the command, and the result of the attempt.
 		for range 2 {
 			if m := next(watermillbus.Results); m.Metadata.Get(watermillbus.MetadataKey) != "default/"+c.request.ID {
 				t.Errorf("on %s: %s %v", watermillbus.Results, m.Payload, m.Metadata)

@@ -11,16 +11,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// session hands one partition's deliveries out, each until it is acknowledged. A message that was refused is
-// handed out again from here: asking the bus would repeat what was read ahead as well.
+// session passes one partition's deliveries to handlers, each until it is acknowledged. The session itself delivers a
+// message again after a Nack: a Nack to the bus would repeat the prefetched messages as well.
 type session struct {
 	sub *subscription
-	ctx context.Context // ends when nothing more is to be handed out
-	// queue has room for all that the bus delivers without an acknowledgement, so Deliver does not wait.
+	ctx context.Context // when it ends, the session passes on no more messages
+	// queue has room for all deliveries that the bus sends without an acknowledgement, so Deliver does not wait.
 	queue   chan *bus.Delivery
 	workers sync.WaitGroup
 
-	// given ends when nobody waits any more for what is handed out.
+	// given ends when the session stops waiting for acknowledgements.
 	given   context.Context
 	abandon context.CancelFunc
 }
@@ -44,8 +44,8 @@ func (s *session) Deliver(ctx context.Context, d *bus.Delivery) error {
 	}
 }
 
-// Close implements bus.Session. What handlers acknowledge until it returns still counts, so they get a while;
-// unless the partition is lost, when it would be in vain.
+// Close implements bus.Session. Acknowledgements until it returns are committed, so Close gives handlers time to
+// finish. If the partition is lost, nothing would be committed, and Close does not wait.
 func (s *session) Close(ctx context.Context, cause error) error {
 	answered := make(chan struct{})
 	go func() {
@@ -70,7 +70,7 @@ func (s *session) Close(ctx context.Context, cause error) error {
 	return nil
 }
 
-// work hands out one message after the other.
+// work handles one message after the other.
 func (s *session) work() {
 	for {
 		select {
@@ -84,7 +84,7 @@ func (s *session) work() {
 	}
 }
 
-// handle hands a delivery out until it is acknowledged; false if it was not.
+// handle offers a delivery to handlers until it is acknowledged. It returns false if it was not acknowledged.
 func (s *session) handle(d *bus.Delivery) bool {
 	for s.ctx.Err() == nil {
 		switch s.offer(decode(s.sub.name, d)) {
@@ -102,16 +102,17 @@ func (s *session) handle(d *bus.Delivery) bool {
 	return false
 }
 
-// answer is what became of a message that was offered.
+// answer is the result of an offer.
 type answer int
 
 const (
-	ended   answer = iota // nobody took it, or nobody waits for its answer any more
-	acked                 //
-	refused               // by Nack, or by silence
+	ended   answer = iota // the session ended before the message was received or acknowledged
+	acked                 // by Ack
+	refused               // by Nack, or because AckWait has passed
 )
 
-// offer hands a message out and awaits its answer. Its context ends with the answer, and with the subscription.
+// offer sends a message to the subscription's channel and awaits its acknowledgement. The message's context ends with
+// the acknowledgement and with the subscription.
 func (s *session) offer(m *message.Message) answer {
 	ctx, cancel := context.WithCancel(s.sub.ctx)
 	defer cancel()

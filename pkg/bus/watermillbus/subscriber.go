@@ -14,35 +14,35 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// SubscriberConfig is what a Subscriber needs. What is left empty gets the default in its comment.
+// SubscriberConfig configures a Subscriber. Empty fields get the default in their comment.
 type SubscriberConfig struct {
-	// Bus gives the messages. It is not closed with the Subscriber.
+	// Bus delivers the messages. The Subscriber does not close it.
 	Bus bus.Bus
-	// Prefix is the cluster's, as it was given to the bus: "timerbus".
+	// Prefix is the cluster's prefix, as configured for the bus. Default "timerbus".
 	Prefix string
-	// ConsumerGroup names those who share a topic's messages among them; every group gets all of them. It
-	// must be given, and not be one of the service's own groups.
+	// ConsumerGroup is the name of the group that shares a topic's messages; every group gets all of them. It is
+	// required, and must not be one of the service's groups.
 	ConsumerGroup string
 
-	// Unacked bounds, for each partition, the messages handed out and not acknowledged yet: 1. With 1 a key's
-	// messages come in order; with more they are worked on at the same time, in any order.
+	// Unacked bounds, for each partition, the unacknowledged messages with handlers. Default 1. With 1, a key's
+	// messages are handled in order; with more, messages are handled concurrently, in any order.
 	Unacked int
-	// Prefetch bounds, for each partition, the messages read ahead of that: 256.
+	// Prefetch bounds, for each partition, the messages prefetched in addition to Unacked. Default 256.
 	Prefetch int
-	// NackPause is how long a message rests after its Nack, and with Unacked 1 its partition with it: 100 ms.
-	// Negative: not at all.
+	// NackPause is how long a message waits after its Nack; with Unacked 1 its partition waits too. Default 100 ms.
+	// Negative: no wait.
 	NackPause time.Duration
-	// AckWait is how long a message may stay without Ack or Nack before its context is cancelled and it is
-	// handed out again: for ever. A handler that never answers then holds up its partition.
+	// AckWait is how long a message may remain without Ack or Nack before its context is cancelled and it is
+	// delivered again. By default there is no limit, so a handler that never replies blocks its partition.
 	AckWait time.Duration
-	// CloseTimeout is how long messages that are handed out may still be acknowledged when a subscription
-	// ends, or when their partition goes to another member: 3 s. The bus waits no longer than its own
-	// CloseWait, 5 s unless configured.
+	// CloseTimeout is how long handlers may still acknowledge messages when a subscription ends, or when their
+	// partition moves to another member. Default 3 s. The bus waits at most for its CloseWait, by default 5 s.
 	CloseTimeout time.Duration
-	// RetryPause is how long it takes until a topic is asked for again that could not be consumed: 1 s.
+	// RetryPause is the interval between attempts to consume a topic after a failure. Default 1 s.
 	RetryPause time.Duration
 
-	// Logger gets what no caller is told: topics that are missing, handlers that did not answer. Default: nothing.
+	// Logger receives events that no caller gets as an error: missing topics, handlers that did not reply. By default
+	// the log is discarded.
 	Logger *slog.Logger
 }
 
@@ -77,8 +77,8 @@ func setDefault[V comparable](v *V, def V) {
 	}
 }
 
-// Subscriber reads public topics and topics of users' own, at least once. It is one member of its group: a
-// process that is to be several needs several buses.
+// Subscriber reads public topics and user topics, at least once. It is one member of its group: several members in
+// one process need several buses.
 type Subscriber struct {
 	config  SubscriberConfig
 	closing context.Context
@@ -86,7 +86,7 @@ type Subscriber struct {
 
 	mu      sync.Mutex
 	closed  bool
-	topics  map[string]bool // subscribed to now
+	topics  map[string]bool // subscribed now
 	running sync.WaitGroup  // subscriptions
 }
 
@@ -95,7 +95,7 @@ var (
 	_ message.SubscribeInitializer = (*Subscriber)(nil)
 )
 
-// NewSubscriber makes a Subscriber.
+// NewSubscriber creates a Subscriber.
 func NewSubscriber(config SubscriberConfig) (*Subscriber, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -106,8 +106,8 @@ func NewSubscriber(config SubscriberConfig) (*Subscriber, error) {
 	return s, nil
 }
 
-// SubscribeInitialize implements message.SubscribeInitializer: it makes a topic of a user's own, if nobody has.
-// Public topics are there.
+// SubscribeInitialize implements message.SubscribeInitializer: it creates a user topic if it is missing. Public
+// topics always exist.
 func (s *Subscriber) SubscribeInitialize(name string) error {
 	topic, err := topicOf(s.config.Prefix, name)
 	if err != nil {
@@ -126,12 +126,12 @@ func (s *Subscriber) SubscribeInitialize(name string) error {
 	return nil
 }
 
-// Subscribe implements message.Subscriber. A group that is new to a topic begins with the oldest message kept.
-// The channel is closed when ctx or the Subscriber has ended, or the bus, or when the bus can have no such
-// topic. A topic that is only missing is asked for again until somebody has made it.
+// Subscribe implements message.Subscriber. A group that is new to a topic begins with the oldest message kept. The
+// channel is closed when ctx ends, when the Subscriber or the bus is closed, or when the bus does not support such a
+// topic. If the topic is only missing, Subscribe retries until it exists.
 //
-// A Subscriber reads a topic once at a time, since its messages would be shared, not repeated, between two
-// subscriptions of one group: handlers that are each to get all need a Subscriber of another group each.
+// A Subscriber can subscribe to a topic only once at a time, because two subscriptions of one group would share its
+// messages. If several handlers must each get all messages, use a Subscriber with a different group for each.
 func (s *Subscriber) Subscribe(ctx context.Context, name string) (<-chan *message.Message, error) {
 	topic, err := topicOf(s.config.Prefix, name)
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *Subscriber) leave(name string) {
 	s.running.Done()
 }
 
-// Close implements message.Subscriber: it ends all subscriptions and waits for them, for CloseTimeout where
-// messages are still with handlers.
+// Close implements message.Subscriber: it ends all subscriptions and waits for them. It waits up to CloseTimeout for
+// messages with handlers.
 func (s *Subscriber) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -181,16 +181,16 @@ func (s *Subscriber) Close() error {
 	return nil
 }
 
-// subscription is one Subscribe.
+// subscription is one call of Subscribe.
 type subscription struct {
 	config *SubscriberConfig
-	ctx    context.Context // the subscriber's caller's
+	ctx    context.Context // of the caller of Subscribe
 	name   string
 	topic  bus.Topic
 	out    chan *message.Message
 }
 
-// run consumes, again and again, until ctx or the subscriber has ended or it is of no use.
+// run consumes repeatedly until ctx ends, the subscriber closes, or an error is permanent.
 func (s *subscription) run(closing context.Context) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -204,7 +204,7 @@ func (s *subscription) run(closing context.Context) {
 			return openSession(ctx, s), nil
 		})
 		switch {
-		case ctx.Err() != nil || err == nil: // or the bus was closed
+		case ctx.Err() != nil || err == nil: // err is nil if the bus was closed
 			return
 		case errors.Is(err, bus.ErrUnsupported), errors.Is(err, bus.ErrClosed):
 			s.config.Logger.Error("subscription ended", "topic", s.name, "error", err)
@@ -217,7 +217,7 @@ func (s *subscription) run(closing context.Context) {
 	}
 }
 
-// pause waits, and reports false if ctx ended first.
+// pause waits. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

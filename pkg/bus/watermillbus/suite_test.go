@@ -22,26 +22,26 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
 )
 
-// features are what Watermill's suite is told about the adapter, the same on every bus.
+// features configures Watermill's suite for the adapter. It is the same on every bus.
 //
 // ExactlyOnceDelivery is false: every bus delivers at least once. ContextPreserved is false: a message's context
 // stays in its process.
 var features = tests.Features{
 	ConsumerGroups: true,
-	// Of messages with one key: pair gives them keys.
+	// Only for messages with the same key; pair sets the keys.
 	GuaranteedOrder: true,
 	Persistent:      true,
 }
 
-// sized makes the suite's tests small, with hundreds of messages and ten subscribers, where they meet a server:
-// of their own size, with thousands and fifty, they starve on a busy machine. TIMERBUS_WATERMILL_FULL=1 leaves
-// them as they are.
+// sized makes the suite's tests on servers small, with hundreds of messages and ten subscribers. With the default
+// size, thousands of messages and fifty subscribers, they time out on a busy machine. TIMERBUS_WATERMILL_FULL=1
+// selects the default size.
 func sized(f tests.Features) tests.Features {
 	f.ForceShort = os.Getenv("TIMERBUS_WATERMILL_FULL") == ""
 	return f
 }
 
-// runSuite runs Watermill's own suite. connect joins the bus as a process of its own.
+// runSuite runs Watermill's suite. connect joins the bus like a separate process.
 func runSuite(t *testing.T, features tests.Features, connect func(t *testing.T) bus.Bus) {
 	t.Helper()
 	constructor := func(group func() string) tests.PubSubConstructor {
@@ -54,7 +54,7 @@ func runSuite(t *testing.T, features tests.Features, connect func(t *testing.T) 
 				return pair(t, connect(t), group)
 			})
 	})
-	// A subscriber gets old messages if its group is new, and this test makes subscribers that are to be apart.
+	// A subscriber gets old messages if its group is new, and this test needs independent subscribers.
 	t.Run("groups of their own", func(t *testing.T) {
 		features.NewSubscriberReceivesOldMessages = true
 		tests.TestNewSubscriberReceivesOldMessages(t, tests.TestContext{TestID: tests.NewTestID(), Features: features},
@@ -62,7 +62,7 @@ func runSuite(t *testing.T, features tests.Features, connect func(t *testing.T) 
 	})
 }
 
-// pair is what the suite calls a Pub/Sub. The key is the payload, as the suite's test of order wants it.
+// pair creates the suite's Pub/Sub. The key is the payload, as the suite's test of order requires.
 func pair(t *testing.T, b bus.Bus, group string) (*watermillbus.Publisher, *watermillbus.Subscriber) {
 	t.Helper()
 	publisher, err := watermillbus.NewPublisher(watermillbus.PublisherConfig{
@@ -92,7 +92,7 @@ func TestSuiteOnMemory(t *testing.T) {
 
 func TestSuiteOnJetStream(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
-		// Without fsync: a dozen tests at once would wait for the disk.
+		// Without fsync, because a dozen concurrent tests would wait for the disk.
 		server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testLog()})
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func onKafka(brokers []string) func(t *testing.T) bus.Bus {
 	}
 }
 
-// address finds a real server by the name that tools/testenv knows it by.
+// address returns the address of a real server by its name in tools/testenv.
 func address(tb testing.TB, name string) string {
 	tb.Helper()
 	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
@@ -155,10 +155,10 @@ func address(tb testing.TB, name string) string {
 	return ""
 }
 
-// prefix keeps runs on one server apart.
+// prefix separates runs on one server.
 func prefix() string { return fmt.Sprintf("w%x", time.Now().UnixNano()) }
 
-// testLog is silent unless asked: a failing test is easier to read without it.
+// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing test is easier to read without it.
 func testLog() *slog.Logger {
 	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
 		return slog.New(slog.DiscardHandler)

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// MetadataKey is the metadata entry with a message's key: messages of one key keep their order. On a
-	// received message it is the key that the message had on the bus; without one it is absent.
+	// MetadataKey is the metadata entry with a message's key: messages with the same key keep their order. On a
+	// received message it is the key that the message had on the bus. Without a key it is absent.
 	MetadataKey = "timerbus_key"
 
-	// headerUUID carries a message's UUID, under the name that Watermill's own Kafka and NATS Pub/Subs use.
+	// headerUUID carries a message's UUID, under the name that Watermill's Kafka and NATS Pub/Subs use.
 	headerUUID = "_watermill_message_uuid"
-	// headerMetadata carries, as a URL query, the metadata entries that cannot be headers of their own.
+	// headerMetadata carries, as a URL query, the metadata entries that cannot be separate headers.
 	headerMetadata = "_timerbus_metadata"
 )
 
-// encode lays a Watermill message into one of the bus.
+// encode converts a Watermill message to a bus message.
 func encode(key string, m *message.Message) (bus.Message, error) {
 	out := bus.Message{Key: key, Headers: make(map[string]string, len(m.Metadata)+1), Body: m.Payload}
 	if !plain(m.UUID) {
@@ -51,8 +51,8 @@ func encode(key string, m *message.Message) (bus.Message, error) {
 	return out, nil
 }
 
-// decode makes a Watermill message of what the bus delivered. A message that was not published through
-// Watermill gets a UUID of its event's id, its message's id or its place, which are the same each time it comes.
+// decode converts a delivery to a Watermill message. If the message was not published through Watermill, its UUID is
+// the id of its event, its message ID or its position, which are the same at each delivery.
 func decode(name string, d *bus.Delivery) *message.Message {
 	out := message.NewMessage(d.Headers[headerUUID], bytes.Clone(d.Body))
 	for header, value := range d.Headers {
@@ -60,7 +60,7 @@ func decode(name string, d *bus.Delivery) *message.Message {
 		case headerUUID:
 		case headerMetadata:
 			rest, err := url.ParseQuery(value)
-			if err != nil { // not ours after all
+			if err != nil { // another publisher's header
 				out.Metadata.Set(header, value)
 				continue
 			}
@@ -85,13 +85,13 @@ func decode(name string, d *bus.Delivery) *message.Message {
 	return out
 }
 
-// taken names mean something to the bus or to this package.
+// taken reports whether the name has a meaning for the bus or for this package.
 func taken(name string) bool {
 	lower := strings.ToLower(name)
 	return lower == headerUUID || lower == headerMetadata || lower == "timerbus-key" || strings.HasPrefix(lower, "nats-")
 }
 
-// token reports whether a name can be a header's on every bus: the tokens of HTTP.
+// token reports whether every bus accepts a name as a header name: the tokens of HTTP.
 func token(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -102,7 +102,7 @@ func token(name string) bool {
 	return name != ""
 }
 
-// plain reports whether a header can have the value on every bus, and give it back as it was.
+// plain reports whether every bus transports the value as a header without changing it.
 func plain(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c < ' ' || c == 0x7f {

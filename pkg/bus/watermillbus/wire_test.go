@@ -44,7 +44,7 @@ func TestMetadataComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// TestMessagesOfOthersHaveAUUID: the same at every delivery, so that middleware that drops repetitions works.
+// TestMessagesOfOthersHaveAUUID: the UUID must be the same at every delivery, so that deduplicating middleware works.
 func TestMessagesOfOthersHaveAUUID(t *testing.T) {
 	for want, m := range map[string]bus.Message{
 		"mine":             {ID: "id", Headers: map[string]string{headerUUID: "mine", "ce_id": "event"}},
@@ -77,7 +77,7 @@ func FuzzDecode(f *testing.F) {
 		if m.UUID == "" || m.Metadata == nil {
 			t.Errorf("UUID %q, metadata %v", m.UUID, m.Metadata)
 		}
-		// What was received can be published again, and says the same; only a UUID may be of no use elsewhere.
+		// A received message can be published again with the same content; only its UUID may be invalid as a header.
 		if wire, err := encode(m.Metadata.Get(MetadataKey), m); err == nil {
 			if again := decode("topic", arriving(wire)); again.UUID != m.UUID || !maps.Equal(again.Metadata, m.Metadata) {
 				t.Errorf("again %q %q, want %q %q", again.UUID, again.Metadata, m.UUID, m.Metadata)
@@ -86,7 +86,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestCommandsLieWhereKafkasClientsPutThem: commands about one timer must be on one partition, whoever sends them.
+// TestCommandsLieWhereKafkasClientsPutThem: commands for one timer must be in one partition, whichever client
+// publishes them.
 func TestCommandsLieWhereKafkasClientsPutThem(t *testing.T) {
 	const partitions = 16
 	theirs := kgo.StickyKeyPartitioner(nil).ForTopic("timerbus.commands")

@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/watermillsink"
 )
 
-// TestATopicThatHangsHoldsUpNobody: whoever publishes to a user's topic gives up waiting and tries again, and the
-// Publisher never comes back. Others' topics and the service's still get what is theirs.
+// TestATopicThatHangsHoldsUpNobody: callers that publish to a user topic time out and retry, and the Publisher never
+// returns. Other user topics and the service's topics must still be published to.
 func TestATopicThatHangsHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 4
@@ -52,7 +52,7 @@ func TestATopicThatHangsHoldsUpNobody(t *testing.T) {
 		if err := try(bus.Own("well")); err != nil {
 			t.Errorf("another topic: %v", err)
 		}
-		for n := range 2 * places { // however many hang, the service has places of its own
+		for n := range 2 * places { // many topics hang; the service's topics have separate permits
 			if err := try(bus.Own("hangs." + strings.Repeat("x", n+1))); err == nil {
 				t.Error("a topic that hangs has taken an event")
 			}
@@ -68,14 +68,14 @@ func TestATopicThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// byTopic is a Publisher whose answer hangs on the topic.
+// byTopic is a Publisher whose result depends on the topic.
 type byTopic func(topic string) error
 
 func (p byTopic) Publish(topic string, _ ...*message.Message) error { return p(topic) }
 func (p byTopic) Close() error                                      { return nil }
 
-// TestTheServicesTopicsAreNobodysOwn: neither the Pub/Sub's nor those of the bus below, which may be on the same
-// brokers.
+// TestTheServicesTopicsAreNobodysOwn: the service's topics are not user topics, neither on the Pub/Sub nor on the bus
+// below, which may use the same brokers.
 func TestTheServicesTopicsAreNobodysOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, publishes := range []bool{true, false} {
@@ -97,8 +97,8 @@ func TestTheServicesTopicsAreNobodysOwn(t *testing.T) {
 	})
 }
 
-// TestThrottledCommandsDoNotHoldUpTheEnd: a Pub/Sub may hand out many at once, which would wait for their turn for
-// minutes.
+// TestThrottledCommandsDoNotHoldUpTheEnd: a Pub/Sub may deliver many messages at once, which would wait for the
+// throttle for minutes.
 func TestThrottledCommandsDoNotHoldUpTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 100
@@ -131,15 +131,14 @@ func TestThrottledCommandsDoNotHoldUpTheEnd(t *testing.T) {
 	})
 }
 
-// TestRefusalsThatCannotBePublished: the command stays where it is, and is not asked for again and again without
-// a pause.
+// TestRefusalsThatCannotBePublished: the command remains on the Pub/Sub, and is retried with a pause.
 func TestRefusalsThatCannotBePublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
 		w := newWorld(t, func(c *watermillsink.Config) {
 			c.Publisher = publisher(func() error {
 				if calls.Add(1) > 1000 {
-					return nil // or it would go on for ever
+					return nil // ends the test if there is no pause
 				}
 				return errors.New("disk full")
 			})

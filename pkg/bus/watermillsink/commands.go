@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// consumeCommands gives commands to one session, that of partition 0, whatever partitions the Pub/Sub has: it
-// does not tell them. Whatever ends a round, the next one begins after a pause.
+// consumeCommands passes commands to one session, that of partition 0. The Pub/Sub may have any number of partitions,
+// which it does not report. When a round ends, for any reason, the next one begins after a pause.
 func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	s.mu.Lock()
 	again := s.taking
@@ -38,13 +38,13 @@ func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.Open
 	}
 }
 
-// errEnded is what a round ends of when the Subscriber has closed the subscription by itself.
+// errEnded ends a round if the Subscriber has closed the subscription.
 var errEnded = errors.New("the subscription ended")
 
-// round subscribes, opens a session and gives it commands until ctx ends (an orderly end), the session fails or
+// round subscribes, opens a session and passes commands to it until ctx ends (a graceful end), the session fails or
 // the subscription ends.
 func (s *Sink) round(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
-	// Both outlive ctx: what is under way when it ends is finished and acknowledged first.
+	// Both outlive ctx: commands in flight when it ends are finished and acknowledged first.
 	subscribing, unsubscribe := context.WithCancel(context.WithoutCancel(ctx))
 	defer unsubscribe()
 	messages, err := s.subscribe(ctx, subscribing, s.TopicName(spec.Topic))
@@ -83,11 +83,11 @@ func (s *Sink) round(ctx context.Context, spec bus.Spec, open bus.OpenSession) e
 	}
 	s.subscribed.Store(false)
 	end(cause)
-	// The session first: it acknowledges what it has finished, while the subscription still can take that.
+	// Close the session first: it acknowledges finished commands while the subscription can still receive that.
 	return errors.Join(err, in.close(ctx, cause, s.config.CloseTimeout), router.Close(), <-ended)
 }
 
-// subscribe does not wait for a Subscriber longer than ctx lasts.
+// subscribe calls the Subscriber. It returns when ctx ends, even if the Subscriber has not.
 func (s *Sink) subscribe(ctx, subscribing context.Context, name string) (<-chan *message.Message, error) {
 	type answer struct {
 		messages <-chan *message.Message
@@ -102,7 +102,7 @@ func (s *Sink) subscribe(ctx, subscribing context.Context, name string) (<-chan 
 		messages, err := s.config.subscribe(subscribing, name)
 		select {
 		case answered <- answer{messages, err}:
-		case <-subscribing.Done(): // nobody waits for it any more
+		case <-subscribing.Done(): // no caller waits for the result any more
 			if err == nil {
 				giveBack(messages)
 			}
@@ -119,7 +119,7 @@ func (s *Sink) subscribe(ctx, subscribing context.Context, name string) (<-chan 
 	}
 }
 
-// subscribe makes the topic first where the Subscriber can.
+// subscribe first initializes the topic, if the Subscriber supports it.
 func (c *Config) subscribe(ctx context.Context, name string) (<-chan *message.Message, error) {
 	if initializer, able := c.Subscriber.(message.SubscribeInitializer); able {
 		if err := initializer.SubscribeInitialize(name); err != nil {
@@ -129,14 +129,14 @@ func (c *Config) subscribe(ctx context.Context, name string) (<-chan *message.Me
 	return c.Subscriber.Subscribe(ctx, name)
 }
 
-// giveBack empties the channel of a subscription that was given up, which then closes it.
+// giveBack nacks the messages of a cancelled subscription until its channel is closed.
 func giveBack(messages <-chan *message.Message) {
 	for m := range messages {
 		m.Nack()
 	}
 }
 
-// pause reports whether it was waited to the end.
+// pause waits. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

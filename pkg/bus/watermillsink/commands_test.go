@@ -61,7 +61,7 @@ func TestNackedCommandComesAgain(t *testing.T) {
 	})
 }
 
-// TestSessionThatFails loses a session while a command is on its way; another one gets it.
+// TestSessionThatFails makes a session fail while a command is in flight; the next session must get it.
 func TestSessionThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newWorld(t), &sessions{deliver: func(*bus.Delivery) error { return errors.New("broken") }}
@@ -74,7 +74,7 @@ func TestSessionThatFails(t *testing.T) {
 		if _, err := w.sink.Floor(t.Context(), bus.Commands, bus.GroupIngest); !errors.Is(err, bus.ErrUnavailable) {
 			t.Errorf("commands are not taken, and the floor says %v", err)
 		}
-		// This Pub/Sub forgets what it was given when nobody subscribes.
+		// This Pub/Sub drops messages while there is no subscription.
 		time.Sleep(2 * time.Second)
 		w.command("1")
 		if got := s.take(); len(got) != 1 {
@@ -91,7 +91,7 @@ func TestSessionThatFails(t *testing.T) {
 	})
 }
 
-// TestStopFinishesWhatIsUnderWay acknowledges in Close, as a session does that finishes its batch.
+// TestStopFinishesWhatIsUnderWay acknowledges in Close, like a session that finishes its batch.
 func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newWorld(t), &sessions{}
@@ -141,7 +141,8 @@ func TestSubscriptionThatEndsBeginsAgain(t *testing.T) {
 	})
 }
 
-// TestRefusedByAMiddleware: what a middleware refuses, or panics about, goes to the dead and stops nobody.
+// TestRefusedByAMiddleware: a command that a middleware refuses, or for which it panics, goes to the dead topic and
+// blocks no other command.
 func TestRefusedByAMiddleware(t *testing.T) {
 	for name, c := range map[string]struct {
 		middleware message.HandlerMiddleware
@@ -193,7 +194,8 @@ func TestRefusedByAMiddleware(t *testing.T) {
 	}
 }
 
-// TestSubscriberThatHangs comes back with a subscription when nobody wants it any more, and with a message in it.
+// TestSubscriberThatHangs: Subscribe returns when its caller has already given up, with a subscription that has a
+// message.
 func TestSubscriberThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -211,7 +213,7 @@ func TestSubscriberThatHangs(t *testing.T) {
 	})
 }
 
-// hanging is a Subscriber that takes its time.
+// hanging is a Subscriber whose Subscribe waits for release.
 type hanging struct {
 	message.Subscriber
 
@@ -223,7 +225,7 @@ func (h hanging) Subscribe(ctx context.Context, topic string) (<-chan *message.M
 	return h.Subscriber.Subscribe(ctx, topic)
 }
 
-// TestMessageWithoutMetadata: a Subscriber may give none at all, and the poison queue writes into it.
+// TestMessageWithoutMetadata: a Subscriber may deliver nil metadata, and the poison queue writes to it.
 func TestMessageWithoutMetadata(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		messages := make(chan *message.Message, 1)
@@ -268,11 +270,11 @@ func TestThrottle(t *testing.T) {
 		if got := len(s.take()); got < 19 || got > 21 {
 			t.Errorf("%d commands in 2 s at 10 per second", got)
 		}
-		time.Sleep(2 * time.Second) // the rest
+		time.Sleep(2 * time.Second) // the remaining commands
 	})
 }
 
-// TestCommandsAreBoundedInBytes: the Subscriber has 10 commands of 40 KiB, and there is room for two and a half.
+// TestCommandsAreBoundedInBytes: the Subscriber has 10 commands of 40 KiB, and MaxBytes has room for two and a half.
 func TestCommandsAreBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		messages := make(given, 10)

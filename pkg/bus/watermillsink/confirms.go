@@ -8,16 +8,16 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 )
 
-// errUnconfirmed refuses a Publisher that reports events as published which its broker may not have.
+// errUnconfirmed rejects a Publisher that reports events as published although its broker may not have them.
 var errUnconfirmed = errors.New("watermillsink: the RabbitMQ Publisher does not wait for the broker's confirms, so events would be " +
 	"lost: set Publish.ConfirmDelivery (or Publish.Transactional) in its amqp.Config")
 
-// maxDecorators bounds how many decorators are looked through.
+// maxDecorators bounds how many decorators are searched.
 const maxDecorators = 16
 
-// checkConfirms finds out whether a Publisher is Watermill's RabbitMQ one, decorated or not, and waits for confirms.
-// It uses reflection, because the Publisher does not export its configuration and this package does not depend on its
-// module. Unknown Publishers pass: docs/watermill.md says what every Publisher must do.
+// checkConfirms checks whether a Publisher is Watermill's RabbitMQ one, decorated or not, and waits for confirms. It
+// uses reflection, because the Publisher does not export its configuration and this package does not depend on its
+// module. Unknown Publishers pass: docs/watermill.md describes the requirements for every Publisher.
 func checkConfirms(p message.Publisher) error {
 	v := reflect.ValueOf(p)
 	for range maxDecorators {
@@ -41,7 +41,7 @@ func checkRabbitMQ(publisher reflect.Value) error {
 		config, ok = structField(config, "Publish")
 	}
 	if !ok {
-		return nil // another version than those known
+		return nil // an unknown version
 	}
 	for _, name := range []string{"ConfirmDelivery", "Transactional"} {
 		if f := config.FieldByName(name); f.Kind() == reflect.Bool && f.Bool() {

@@ -13,19 +13,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// MetadataKey is the metadata with the message's key, namespace/id of its timer unless the timer says otherwise:
-// what a Pub/Sub with partitions should choose them by.
+// MetadataKey is the metadata with the message's key: namespace/id of its timer, unless the timer has another key. A
+// Pub/Sub with partitions should choose the partition by it.
 const MetadataKey = watermillbus.MetadataKey
 
-// correlationHeader is where Format has the correlation id.
+// correlationHeader is the header in which Format has the correlation id.
 const correlationHeader = "ce_correlationid"
 
-// outgoing lays a message of the service into one of Watermill's. Publishers may keep what they are given, so
-// nothing is shared.
+// outgoing converts a message of the service to a Watermill message. It copies all data, because Publishers may keep
+// the message.
 func (s *Sink) outgoing(topic bus.Topic, m *bus.Message) *message.Message {
 	id := watermill.NewUUID()
 	if m.ID != "" {
-		// What is published again has the same UUID again; 36 characters, as SQL tables of messages have it.
+		// A message that is published again has the same UUID. It has 36 characters, the length in SQL tables of
+		// messages.
 		id = timer.UUIDOf(s.TopicName(topic), m.ID).String()
 	}
 	out := message.NewMessage(id, bytes.Clone(m.Body))
@@ -37,7 +38,8 @@ func (s *Sink) outgoing(topic bus.Topic, m *bus.Message) *message.Message {
 	return out
 }
 
-// incoming is the reverse. The message's UUID becomes the id that an answer falls back on.
+// incoming converts a Watermill message to a bus message. The message's UUID becomes the ID that a reply uses if the
+// command has none.
 func incoming(m *message.Message) bus.Message {
 	id := m.UUID
 	if id == "" {

@@ -1,14 +1,14 @@
-// Package watermillsink lets the public topics of a Timerbus live on a Pub/Sub of the user's: commands are taken
-// from a Watermill message.Subscriber, and fired events, results, dead ones and events for topics of users' own
-// go to a Watermill message.Publisher. What is internal (hints, due events) stays on a bus below.
+// Package watermillsink puts the public topics of a Timerbus on a user's Pub/Sub: commands come from a Watermill
+// message.Subscriber, and fired events, results, dead timers and events for user topics go to a Watermill
+// message.Publisher. Internal messages (hints, due events) remain on a bus below.
 //
-// It owns a bus.Bus decorator and the Watermill router that commands come through. It imports pkg/bus, pkg/event
-// (public messages are events) and Watermill, never an engine, a service or a Pub/Sub, and never closes what it
-// was given.
+// It owns a bus.Bus decorator and the Watermill router for commands. It imports pkg/bus, pkg/event (public messages
+// are events) and Watermill. It never imports an engine, a service or a Pub/Sub, and never closes the objects in its
+// Config.
 //
-// A Watermill message has no position, so commands that come this way are applied at least once.
+// A Watermill message has no position, so commands from a Pub/Sub are applied at least once.
 //
-// Read sink.go first, then publish.go with places.go (how many calls at once), then the way of a command:
-// commands.go (subscribe, again and again), router.go (what it passes through), intake.go (to the session and
-// back), refuse.go.
+// Read sink.go first, then publish.go with places.go (limits of concurrent calls), then the path of a command:
+// commands.go (subscribing), router.go (middleware), intake.go (delivery to the session, and acknowledgement),
+// refuse.go.
 package watermillsink

@@ -13,23 +13,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// errGivenBack says that nothing was decided about a message: its Pub/Sub is to deliver it again. It wraps the
-// error of a cancelled context, which routers do not log as a failure.
+// errGivenBack means that a message was neither acknowledged nor refused: its Pub/Sub must deliver it again. It wraps
+// the error of a cancelled context, which routers do not log as a failure.
 var errGivenBack = fmt.Errorf("given back to its Pub/Sub: %w", context.Canceled)
 
-// intake is where messages of a router become deliveries of one session.
+// intake converts the router's messages to deliveries of one session.
 type intake struct {
 	life context.Context
-	// room holds one token for each delivery that is not answered yet; bytes are those of the deliveries.
+	// room has one token for each delivery without a reply; bytes counts the size of these deliveries.
 	room   chan struct{}
 	bytes  *semaphore.Weighted
-	most   int64           // the weight of bytes
-	over   context.Context // ends when nothing is answered any more
+	most   int64           // the capacity of bytes
+	over   context.Context // when it ends, replies have no effect any more
 	finish context.CancelFunc
-	failed chan error // why the session must end, once
+	failed chan error // why the session must end; at most one error
 
 	mu      sync.Mutex
-	session bus.Session // nil when it is closed
+	session bus.Session // nil when the session is closed
 }
 
 func newIntake(life context.Context, session bus.Session, spec *bus.Spec) *intake {
@@ -41,7 +41,7 @@ func newIntake(life context.Context, session bus.Session, spec *bus.Spec) *intak
 	return in
 }
 
-// take gives a message to the session and waits for its answer: nil acknowledges it.
+// take passes a message to the session and waits for its reply; a nil error acknowledges the message.
 func (in *intake) take(m *message.Message) error {
 	gone := m.Context().Done()
 	select {
@@ -70,14 +70,14 @@ func (in *intake) take(m *message.Message) error {
 	case <-in.over.Done():
 	}
 	select {
-	case after := <-a: // in time
+	case after := <-a: // the reply arrived before the end
 		return in.answer(after, gone)
 	default:
 		return errGivenBack
 	}
 }
 
-// reserve waits for room for the bytes of a delivery. One that is larger than all the room passes alone.
+// reserve waits for room for the bytes of a delivery. A delivery that is larger than the bound passes alone.
 func (in *intake) reserve(ctx context.Context, size int) (release func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -89,7 +89,7 @@ func (in *intake) reserve(ctx context.Context, size int) (release func(), err er
 	return func() { in.bytes.Release(weight) }, nil
 }
 
-// answer turns a session's answer into the router's.
+// answer converts a session's reply to the result for the router.
 func (in *intake) answer(after time.Duration, gone <-chan struct{}) error {
 	if after == acknowledged {
 		return nil
@@ -106,8 +106,8 @@ func (in *intake) answer(after time.Duration, gone <-chan struct{}) error {
 	return errGivenBack
 }
 
-// throttle lets that many messages pass in a second. It is not Watermill's, in which all that wait for their turn
-// would be waited for at the end.
+// throttle passes perSecond messages in a second. Watermill's throttle is not used, because with it the end would
+// wait for all throttled messages.
 func (in *intake) throttle(perSecond int) message.HandlerMiddleware {
 	turns := time.NewTicker(time.Second / time.Duration(perSecond))
 	return func(next message.HandlerFunc) message.HandlerFunc {
@@ -123,7 +123,7 @@ func (in *intake) throttle(perSecond int) message.HandlerMiddleware {
 	}
 }
 
-// deliver calls the session, one call after another.
+// deliver calls the session, without concurrency.
 func (in *intake) deliver(d *bus.Delivery) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -142,7 +142,7 @@ func (in *intake) deliver(d *bus.Delivery) error {
 	return errGivenBack
 }
 
-// close closes the session, and gives back what it has not answered.
+// close closes the session, and returns the messages without a reply to the Pub/Sub.
 func (in *intake) close(ctx context.Context, cause error, patience time.Duration) error {
 	defer in.finish()
 	in.mu.Lock()
@@ -157,7 +157,7 @@ func (in *intake) close(ctx context.Context, cause error, patience time.Duration
 	return nil
 }
 
-// acker carries the first answer to a delivery: acknowledged, or when it is wanted again.
+// acker carries the first reply to a delivery: acknowledged, or the delay of a Nack.
 type acker chan time.Duration
 
 const acknowledged time.Duration = -1
@@ -165,7 +165,7 @@ const acknowledged time.Duration = -1
 func (a acker) send(after time.Duration) {
 	select {
 	case a <- after:
-	default: // only the first counts
+	default: // only the first reply counts
 	}
 }
 
@@ -175,5 +175,5 @@ func (a acker) Ack() { a.send(acknowledged) }
 // Nack implements bus.Acker.
 func (a acker) Nack(after time.Duration) { a.send(max(after, 0)) }
 
-// Extend implements bus.Acker; commands are not of a queue.
+// Extend implements bus.Acker; it has no effect, because commands are not in Queue mode.
 func (a acker) Extend() {}

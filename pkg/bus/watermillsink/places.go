@@ -8,14 +8,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// ownPlaces bounds the calls of the Publisher for topics of users' own. A Publisher knows no context, so a call may
-// stay under way long after whoever made it has gone. Each topic therefore has one at a time: who tries again for a
-// topic that hangs waits behind it, and takes no place of another topic's.
+// ownPlaces limits the calls of the Publisher for user topics. Publisher takes no context, so a call may last long
+// after its caller has given up. Therefore each topic has at most one call at a time: a retry for a topic that hangs
+// waits for the earlier call, and uses no permit of other topics.
 type ownPlaces struct {
 	all chan struct{}
 
 	mu sync.Mutex
-	// busy has an entry for each topic with a call under way, closed when it has come back.
+	// busy has an entry for each topic with a running call. The channel is closed when the call has returned.
 	busy map[string]chan struct{}
 }
 
@@ -23,7 +23,7 @@ func newOwnPlaces(n int) ownPlaces {
 	return ownPlaces{all: make(chan struct{}, n), busy: map[string]chan struct{}{}}
 }
 
-// take waits for a place as long as ctx and the sink last.
+// take waits for a permit until ctx or life ends.
 func (p *ownPlaces) take(ctx, life context.Context, name string) (release func(), err error) {
 	for {
 		mine := make(chan struct{})
@@ -47,7 +47,7 @@ func (p *ownPlaces) take(ctx, life context.Context, name string) (release func()
 	}
 }
 
-// enter takes one of the places that topics share.
+// enter acquires one of the permits that all user topics share.
 func (p *ownPlaces) enter(ctx, life context.Context, name string, mine chan struct{}) (release func(), err error) {
 	leave := func() {
 		p.mu.Lock()
@@ -62,7 +62,7 @@ func (p *ownPlaces) enter(ctx, life context.Context, name string, mine chan stru
 	return func() { <-p.all; leave() }, nil
 }
 
-// enter waits for one of the places in a room.
+// enter acquires a permit of room.
 func enter(ctx, life context.Context, room chan struct{}) error {
 	select {
 	case room <- struct{}{}:

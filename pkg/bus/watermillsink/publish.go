@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// Publish implements bus.Bus. Messages on a Pub/Sub have no positions: theirs are zero.
+// Publish implements bus.Bus. Messages on a Pub/Sub have zero positions.
 func (s *Sink) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	if s.life.Err() != nil {
 		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
@@ -55,7 +55,7 @@ func (s *Sink) place(ctx context.Context, topic bus.Topic) (release func(), err 
 	return func() { <-s.common }, nil
 }
 
-// hand calls the Publisher, which knows no context, and does not wait for it longer than ctx lasts.
+// hand calls the Publisher, which takes no context. It returns when ctx ends, even if the Publisher has not.
 func (s *Sink) hand(ctx context.Context, name string, messages []*message.Message, release func()) error {
 	if err := s.enter(); err != nil {
 		release()
@@ -77,7 +77,7 @@ func (s *Sink) hand(ctx context.Context, name string, messages []*message.Messag
 	}
 }
 
-// outcome is the error of a call whose messages have these errors.
+// outcome returns the error of a call whose messages have these errors.
 func outcome(errs []error) error {
 	taken := slices.Contains(errs, nil)
 	failed := slices.ContainsFunc(errs, func(err error) bool { return err != nil })
@@ -91,24 +91,24 @@ func outcome(errs []error) error {
 	}
 }
 
-// maxFailures is how many calls of the Publisher may fail in a row before it is taken to be away: a single bad message
-// in a batch of 256 makes 9 fail.
+// maxFailures is the number of consecutive failed calls after which the Publisher counts as unavailable. A single bad
+// message in a batch of 256 causes 9 failed calls.
 const maxFailures = 16
 
-// batch publishes the messages of one call. A Publisher's error does not name the message that it refused, so a failed
-// batch is published again in halves until the bad messages are isolated.
+// batch publishes the messages of one call. A Publisher's error does not name the message that it refused, so a
+// failed batch is published again in halves until the bad messages are isolated.
 type batch struct {
-	ctx       context.Context //nolint:containedctx // that of the one call which the batch is for
+	ctx       context.Context //nolint:containedctx // the context of the one call of this batch
 	publisher message.Publisher
 	name      string
 	messages  []*message.Message
 
 	errs     []error // one for each message
-	failures int     // in a row
+	failures int     // consecutive
 	last     error   // of the Publisher
 }
 
-// publish publishes the messages from..to and notes their errors.
+// publish publishes the messages from..to and records their errors.
 func (b *batch) publish(from, to int) {
 	err := b.try(from, to)
 	switch {
@@ -125,7 +125,7 @@ func (b *batch) publish(from, to int) {
 	}
 }
 
-// going reports whether the Publisher is to be called again.
+// going reports whether the Publisher may be called again.
 func (b *batch) going() bool { return b.ctx.Err() == nil && b.failures < maxFailures }
 
 func (b *batch) try(from, to int) error {

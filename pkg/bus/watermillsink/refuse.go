@@ -11,11 +11,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// shownCommand is how much of a refused command its refusal shows, in bytes.
+// shownCommand is how much of a refused command its refusal contains, in bytes.
 const shownCommand = 1024
 
-// refusals takes from the poison queue what no session has seen, and publishes for each message the refusal that
-// whoever listens to the dead expects: an event, the same as for a command that ingest refuses.
+// refusals is the Publisher of the poison queue. For each message, which no session has received, it publishes a
+// refusal event to the dead topic, the same as for a command that ingest refuses.
 type refusals struct{ sink *Sink }
 
 // Publish implements message.Publisher.
@@ -26,7 +26,7 @@ func (r refusals) Publish(_ string, messages ...*message.Message) error {
 			return err
 		}
 		if _, err := r.sink.Publish(m.Context(), bus.Dead, refusal); err != nil {
-			// The command is given back, and some Pub/Subs hand it out again at once.
+			// The command is returned to its Pub/Sub, and some Pub/Subs deliver it again immediately.
 			pause(m.Context(), r.sink.config.Pause)
 			return err
 		}
@@ -40,7 +40,7 @@ func (r refusals) Close() error { return nil }
 
 func (s *Sink) refusal(m *message.Message) (bus.Message, error) {
 	in := incoming(m)
-	// Of a command that cannot be read, what could be read counts.
+	// If the command cannot be parsed completely, use the parsed fields.
 	c, _ := event.ParseCommand(in.Headers, in.Body)
 	a := event.Answer{
 		CommandID: c.ID, Verb: c.Verb,

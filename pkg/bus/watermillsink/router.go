@@ -13,17 +13,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// newRouter makes the router that commands come through. What is added first is outermost:
+// newRouter creates the router for commands. The middleware added first is outermost:
 //
-//	labelled      a message without metadata gets some, which the poison queue writes into
-//	correlation   what handlers produce has the command's correlation id
-//	poison queue  an error refuses the command: it goes to the dead, and is acknowledged
-//	panics        are logged with their stack and become errors that can be shown
+//	labelled      adds metadata to a message without, because the poison queue writes to it
+//	correlation   messages that handlers produce have the command's correlation id
+//	poison queue  an error refuses the command: it goes to the dead topic, and is acknowledged
+//	panics        logs panics with their stack and replaces them with errors without a stack
 //	recoverer     catches panics
-//	throttle      if one was asked for; behind the recoverer, so that what is refused counts too
+//	throttle      if configured; inside the recoverer, so that refused commands count too
 //	the user's
 //
-// and in the middle is the intake, which waits until the command is committed and answered.
+// The innermost handler is the intake, which waits until the command is committed and answered.
 func (s *Sink) newRouter(in *intake, messages <-chan *message.Message, unsubscribe context.CancelFunc) (*message.Router, error) {
 	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: s.config.CloseTimeout}, quiet(s.config.Logger))
 	if err != nil {
@@ -53,7 +53,7 @@ func labelled(next message.HandlerFunc) message.HandlerFunc {
 	}
 }
 
-// panics keeps stack traces out of what others get to read.
+// panics removes stack traces from errors, because other programs read the refusals.
 func (s *Sink) panics(next message.HandlerFunc) message.HandlerFunc {
 	return func(m *message.Message) ([]*message.Message, error) {
 		produced, err := next(m)
@@ -67,14 +67,14 @@ func (s *Sink) panics(next message.HandlerFunc) message.HandlerFunc {
 
 var errPanicked = errors.New("a middleware panicked")
 
-// quiet leaves a router's news to those who look for them: of what ends a round the sink tells itself.
+// quiet lowers the levels of the router's log to debug and below: the sink itself logs why a round ends.
 func quiet(l *slog.Logger) watermill.LoggerAdapter {
 	return watermill.NewSlogLoggerWithLevelMapping(l, map[slog.Level]slog.Level{
 		slog.LevelError: slog.LevelDebug, slog.LevelInfo: slog.LevelDebug, slog.LevelDebug: watermill.LevelTrace,
 	})
 }
 
-// subscription is a Subscriber that has subscribed already. A router that closes it ends the subscription and
+// subscription is a Subscriber with an existing subscription. A router that closes it ends the subscription and
 // leaves the user's Subscriber open.
 type subscription struct {
 	messages    <-chan *message.Message

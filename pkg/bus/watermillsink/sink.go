@@ -17,50 +17,51 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Format is how public events lie in the messages of a Pub/Sub: the payload is the event's data, and its
-// attributes are metadata such as ce_type. Services must be told, since the sink does not look inside.
+// Format is the encoding of public events in the messages of a Pub/Sub: the payload is the event's data, and its
+// attributes are metadata such as ce_type. Services must be configured with it, because the sink does not parse
+// messages.
 const Format = event.Binary
 
-// maxCommandsPerSecond is where a throttle stops being one.
+// maxCommandsPerSecond is the largest rate of the throttle.
 const maxCommandsPerSecond = 1_000_000
 
-// Config is what a Sink needs. Numbers left at zero get the default in their comment.
+// Config configures a Sink. Zero numbers get the default in their comment.
 type Config struct {
-	// Inner carries what is not public, and public topics without a Publisher or Subscriber.
+	// Inner carries internal messages, and public topics without a Publisher or Subscriber.
 	Inner bus.Bus
-	// Publisher takes fired events, results, dead ones, and events for topics of users' own; nil leaves them
-	// to Inner. Publish must return nil only when the Pub/Sub has stored the messages; Watermill's RabbitMQ
-	// Publisher without confirms is refused. An error is taken for an unknown outcome, and the message is
-	// published again: what the Pub/Sub can never take, it must refuse with an error that wraps bus.ErrTooLarge.
+	// Publisher receives fired events, results, dead timers, and events for user topics; if it is nil, Inner carries
+	// them. Publish must return nil only when the Pub/Sub has stored the messages; Watermill's RabbitMQ Publisher
+	// without confirms is rejected. An error counts as an unknown outcome, and the message is published again. If the
+	// Pub/Sub can never accept a message, Publish must return an error that wraps bus.ErrTooLarge.
 	Publisher message.Publisher
-	// Subscriber gives commands; nil leaves them to Inner. Several processes must share the commands, as the
-	// members of a consumer group do.
+	// Subscriber delivers commands; if it is nil, Inner does. Several processes must share the commands, like the
+	// members of a consumer group.
 	Subscriber message.Subscriber
-	// Prefix begins the names of the topics: "timerbus", for "timerbus.commands" and so on. Topics of users'
-	// own are named as they are.
+	// Prefix is the first part of topic names. Default "timerbus", for "timerbus.commands" and so on. The names of
+	// user topics have no prefix.
 	Prefix string
-	// InnerPrefix is Inner's own, where it has one. Topics of users' own may begin with neither.
+	// InnerPrefix is Inner's prefix, if it has one. Names of user topics may begin with neither prefix.
 	InnerPrefix string
 
-	// CommandsPerSecond throttles commands, 1 to 1,000,000; 0: not at all.
+	// CommandsPerSecond throttles commands, 1 to 1,000,000; 0: no limit.
 	CommandsPerSecond int
-	// Middleware runs around each command, inside the sink's own, the first outermost. The error of one
-	// refuses the command for good.
+	// Middleware runs around each command, inside the sink's middleware, the first outermost. An error of a
+	// middleware refuses the command permanently.
 	Middleware []message.HandlerMiddleware
-	// Unwrap, if not nil, changes a message for a topic of a user's own before it is published.
+	// Unwrap, if not nil, changes a message for a user topic before it is published.
 	Unwrap func(*message.Message)
 
-	// Source is the CloudEvents source of refusals, and Clock tells their time.
+	// Source is the CloudEvents source of refusals, and Clock provides their time.
 	Source string
 	Clock  timer.Clock
 
-	// PublishesInFlight bounds the calls of Publisher under way for the service's topics, and as much again those
-	// for topics of users' own: 64. A topic of a user's own has one at a time.
+	// PublishesInFlight bounds the running calls of Publisher for the service's topics, and separately those for user
+	// topics. Default 64. A user topic has at most one call at a time.
 	PublishesInFlight int
-	// Pause is how long it takes until commands are asked for again after a failure: 1 s.
+	// Pause is the interval before commands are consumed again after a failure. Default 1 s.
 	Pause time.Duration
-	// CloseTimeout bounds how long an orderly end waits, for the commands under way and for the Publisher:
-	// 10 s for each.
+	// CloseTimeout bounds how long a graceful end waits, for the commands in flight and for the Publisher. Default 10
+	// s for each.
 	CloseTimeout time.Duration
 	Logger       *slog.Logger
 }
@@ -100,16 +101,16 @@ type Sink struct {
 	// life ends with Close.
 	life context.Context
 	end  context.CancelFunc
-	// common bounds the calls of Publisher for the service's topics, own those for users'.
+	// common limits the calls of Publisher for the service's topics, own those for user topics.
 	common chan struct{}
 	own    ownPlaces
 
 	mu      sync.Mutex
 	closed  bool
-	taking  bool           // a Consume of commands is there
-	working sync.WaitGroup // Consumes and calls of Publisher; grows under mu and while not closed
+	taking  bool           // a Consume of commands is running
+	working sync.WaitGroup // Consumes and calls of Publisher; Add is called under mu and only while not closed
 
-	// subscribed: commands are being taken.
+	// subscribed is true while commands are consumed.
 	subscribed atomic.Bool
 }
 
@@ -118,7 +119,7 @@ var (
 	_ bus.TopicMaker = (*Sink)(nil)
 )
 
-// New makes a sink. Nothing runs before Consume.
+// New creates a sink. It starts no goroutine before Consume.
 func New(config Config) (*Sink, error) {
 	if err := config.withDefaults(); err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func New(config Config) (*Sink, error) {
 	return s, nil
 }
 
-// TopicName is a public topic's name on the Pub/Sub.
+// TopicName returns a topic's name on the Pub/Sub.
 func (s *Sink) TopicName(topic bus.Topic) string {
 	if own, ok := topic.OwnName(); ok {
 		return own
@@ -136,8 +137,8 @@ func (s *Sink) TopicName(topic bus.Topic) string {
 	return s.config.Prefix + "." + string(topic)
 }
 
-// checkOwn refuses a topic of a user's own that is one of the service's, here or on the bus below, which may be on
-// the same brokers.
+// checkOwn returns an error for a user topic whose name belongs to the service, on the Pub/Sub or on the bus below,
+// which may use the same brokers.
 func (s *Sink) checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	for _, prefix := range []string{s.config.Prefix, s.config.InnerPrefix} {
@@ -148,7 +149,7 @@ func (s *Sink) checkOwn(topic bus.Topic) error {
 	return nil
 }
 
-// onPublisher reports whether what is published to a topic goes to the Pub/Sub.
+// onPublisher reports whether messages published to a topic go to the Pub/Sub.
 func (s *Sink) onPublisher(topic bus.Topic) bool {
 	if s.config.Publisher == nil || topic.Kind() != bus.KindLog {
 		return false
@@ -161,7 +162,7 @@ func (s *Sink) fromSubscriber(topic bus.Topic) bool {
 	return topic == bus.Commands && s.config.Subscriber != nil
 }
 
-// enter counts a call in; after it was nil, the caller must call s.working.Done.
+// enter registers a call. If it returns nil, the caller must call s.working.Done.
 func (s *Sink) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +173,8 @@ func (s *Sink) enter() error {
 	return nil
 }
 
-// Consume implements bus.Bus. What the Publisher has taken is read with the Pub/Sub's own means: ErrUnsupported.
+// Consume implements bus.Bus. For topics on the Publisher it returns ErrUnsupported: programs subscribe to them on
+// the Pub/Sub.
 func (s *Sink) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	if err := spec.Complete(); err != nil {
 		return err
@@ -194,8 +196,8 @@ func (s *Sink) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession)
 	}
 }
 
-// Floor implements bus.Bus. A Pub/Sub does not tell how far its consumers are: the floors of commands that come
-// from one are zero, and an error says that none are being taken or that the bus below does not answer.
+// Floor implements bus.Bus. A Pub/Sub does not report the positions of its consumers. The floors of commands from a
+// Pub/Sub are therefore zero; an error means that no commands are consumed or that the bus below does not respond.
 func (s *Sink) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	switch {
 	case s.life.Err() != nil:
@@ -216,7 +218,7 @@ func (s *Sink) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 	}
 }
 
-// Ready implements bus.Bus. Of a Pub/Sub it is known whether commands are subscribed to.
+// Ready implements bus.Bus. For a Pub/Sub it reports only whether commands are subscribed to.
 func (s *Sink) Ready(topic bus.Topic, group string) error {
 	switch {
 	case s.life.Err() != nil:
@@ -230,7 +232,7 @@ func (s *Sink) Ready(topic bus.Topic, group string) error {
 	}
 }
 
-// MakeTopic implements bus.TopicMaker where the bus below does. Topics of a Pub/Sub are made as it makes them.
+// MakeTopic implements bus.TopicMaker if the bus below does. The sink does not create topics on the Pub/Sub.
 func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := s.checkOwn(topic); err != nil {
 		return fmt.Errorf("make topic: %w", err)
@@ -245,8 +247,8 @@ func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 // Partitions implements bus.Bus.
 func (s *Sink) Partitions() int { return s.config.Inner.Partitions() }
 
-// Close ends every Consume and waits for them and for the Publisher. Inner, Publisher and Subscriber stay open:
-// they belong to whoever made them.
+// Close ends every Consume and waits for them and for the Publisher. Inner, Publisher and Subscriber stay open; their
+// owner must close them.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	again := s.closed

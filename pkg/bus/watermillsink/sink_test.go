@@ -25,7 +25,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestSuite holds a sink that has neither Publisher nor Subscriber against the whole contract: it then is the bus
+// TestSuite runs the conformance suite on a sink without Publisher and Subscriber, which passes all calls to the bus
 // below.
 func TestSuite(t *testing.T) {
 	bustest.Run(t, bustest.Options{Bubble: true}, func(t bustest.T, partitions int) bustest.System {
@@ -59,7 +59,7 @@ func member(t bustest.T, b *membus.Broker) bustest.Member {
 	}
 }
 
-// closing closes the bus below too.
+// closing also closes the bus below.
 type closing struct {
 	*watermillsink.Sink
 
@@ -68,7 +68,7 @@ type closing struct {
 
 func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.inner.Close()) }
 
-// world is a sink over a bus in memory and a Pub/Sub in memory.
+// world is a sink with an in-memory bus and an in-memory Pub/Sub.
 type world struct {
 	t      *testing.T
 	pubsub *gochannel.GoChannel
@@ -109,7 +109,7 @@ func (w *world) listen(topic string) <-chan *message.Message {
 	return messages
 }
 
-// next takes one message that is there.
+// next returns a message that has already arrived.
 func (w *world) next(messages <-chan *message.Message) *message.Message {
 	w.t.Helper()
 	synctest.Wait()
@@ -143,13 +143,13 @@ func (w *world) command(uuid string) {
 	}
 }
 
-// sessions is what consumes commands in a test.
+// sessions consumes commands in a test.
 type sessions struct {
 	mu      sync.Mutex
 	got     []*bus.Delivery
 	opened  int
 	causes  []error
-	deliver func(*bus.Delivery) error // in place of keeping it
+	deliver func(*bus.Delivery) error // called instead of recording the delivery
 	closed  func()
 }
 
@@ -180,7 +180,7 @@ func (s *sessions) Close(_ context.Context, cause error) error {
 	return nil
 }
 
-// take returns what was delivered since the last call.
+// take returns the deliveries since the last call.
 func (s *sessions) take() []*bus.Delivery {
 	synctest.Wait()
 	s.mu.Lock()
@@ -190,7 +190,7 @@ func (s *sessions) take() []*bus.Delivery {
 	return got
 }
 
-// consume consumes commands until stop, which returns what Consume returned.
+// consume consumes commands until stop, which returns the result of Consume.
 func (w *world) consume(s *sessions, tune ...func(*bus.Spec)) (stop func() error) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -221,7 +221,7 @@ func TestPublicEventsGoToThePubSub(t *testing.T) {
 		if first.UUID != second.UUID || len(first.UUID) != 36 {
 			t.Errorf("the same event came as %q and %q", first.UUID, second.UUID)
 		}
-		body[2] = 'x' // a bus keeps nothing of what it was given
+		body[2] = 'x' // a bus must not keep a reference to a body
 		if string(first.Payload) != `{"n":1}` || first.Metadata.Get("ce_type") != event.TypeFired ||
 			first.Metadata.Get(watermillsink.MetadataKey) != "default/a" || middleware.MessageCorrelationID(first) != "c-1" {
 			t.Errorf("came as %s with %v", first.Payload, first.Metadata)
@@ -284,8 +284,8 @@ func TestPublisherThatFails(t *testing.T) {
 	})
 }
 
-// TestAMessageThatIsRefusedDoesNotFailItsBatch: the Publisher takes all messages of a call or none, as in one
-// transaction, and never one of them.
+// TestAMessageThatIsRefusedDoesNotFailItsBatch: the Publisher accepts all messages of a call or none, as in one
+// transaction, and always refuses the bad ones.
 func TestAMessageThatIsRefusedDoesNotFailItsBatch(t *testing.T) {
 	for _, bad := range [][]int{{0}, {5}, {63}, {3, 4, 40}} {
 		var batch []bus.Message
@@ -377,7 +377,7 @@ func TestABatchWhoseCallerHasGone(t *testing.T) {
 	})
 }
 
-// refusing is a Publisher whose answer depends on the messages.
+// refusing is a Publisher whose result depends on the messages.
 type refusing func(messages []*message.Message) error
 
 func (p refusing) Publish(_ string, messages ...*message.Message) error { return p(messages) }
@@ -407,7 +407,7 @@ func TestPublisherThatHangs(t *testing.T) {
 	})
 }
 
-// publisher is a Publisher that answers.
+// publisher is a Publisher that calls itself as a function.
 type publisher func() error
 
 func (p publisher) Publish(string, ...*message.Message) error { return p() }
@@ -438,7 +438,7 @@ type flaky struct {
 	initialized []string
 }
 
-// SubscribeInitialize makes it a message.SubscribeInitializer.
+// SubscribeInitialize implements message.SubscribeInitializer.
 func (f *flaky) SubscribeInitialize(topic string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
