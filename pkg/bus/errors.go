@@ -22,7 +22,7 @@ var (
 	// ErrClosed means that this handle was closed.
 	ErrClosed = errors.New("bus closed")
 	// ErrUnsupported means that the topic's kind does not support the requested mode or operation.
-	ErrUnsupported = errors.New("mode not supported for this topic")
+	ErrUnsupported = errors.New("not supported")
 
 	// ErrRevoked is the cause of a Close after which the partition moves to another member gracefully: the bus
 	// commits earlier acknowledgements once Close has returned.
@@ -45,9 +45,9 @@ type PartialError struct {
 func (e *PartialError) Error() string {
 	failed := slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
 	if len(failed) == 0 {
-		return fmt.Sprintf("all %d messages taken", len(e.Errs))
+		return fmt.Sprintf("all %d messages accepted", len(e.Errs))
 	}
-	return fmt.Sprintf("%d of %d messages not taken, the first because: %v", len(failed), len(e.Errs), failed[0])
+	return fmt.Sprintf("%d of %d messages not accepted, first error: %v", len(failed), len(e.Errs), failed[0])
 }
 
 // Unwrap returns the errors of the messages that the bus did not accept.

@@ -82,7 +82,7 @@ func (b *Bus) prepare(ctx context.Context) error {
 	// Ping first: it fails at the first error, while other requests are retried.
 	if err := b.client.Ping(ctx); err != nil {
 		if errors.Is(err, io.EOF) && b.opts.SASL.Mechanism != "" {
-			err = fmt.Errorf("the broker hung up: are mechanism, user and password right, and is it TLS? %w", err)
+			err = fmt.Errorf("the broker closed the connection: check the SASL mechanism, user and password, and whether it requires TLS: %w", err)
 		}
 		return err
 	}

@@ -54,7 +54,7 @@ func (b *Bus) keepCommands(ctx context.Context) error {
 		}
 	}
 	if b.opts.NoCreate {
-		return errors.New("create=false in the bus URL: another process configures topics")
+		return errors.New("disabled by create=false in the bus URL")
 	}
 	var changes []kadm.AlterConfig
 	for name, value := range b.opts.keptCommands() {

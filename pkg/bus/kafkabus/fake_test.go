@@ -197,11 +197,11 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 		"mechanism":         {func(o *kafkabus.Options) { o.SASL.Mechanism = "MAGIC" }, []string{`"MAGIC"`, "SCRAM-SHA-256"}},
 		"user alone":        {func(o *kafkabus.Options) { o.SASL.User = "me" }, []string{"without a SASL mechanism"}},
 		"missing topics":    {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
-		"too many replicas": {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"make topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
+		"too many replicas": {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"create topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
 		"wrong password": {func(o *kafkabus.Options) {
 			o.Brokers = secured.ListenAddrs()
 			o.SASL = kafkabus.Credentials{Mechanism: "PLAIN", User: "me", Password: "wrong"}
-		}, []string{"user and password right"}},
+		}, []string{"SASL mechanism, user and password"}},
 		"password not given": {func(o *kafkabus.Options) { o.Brokers = secured.ListenAddrs() }, []string{"SASL"}},
 	} {
 		o := fakeOptions(cluster)

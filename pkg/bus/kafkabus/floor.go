@@ -123,7 +123,7 @@ func (b *Bus) places(ctx context.Context, topic string, partitions int, group st
 		if commit, ok := commits.Lookup(topic, int32(i)); ok && commit.At >= 0 {
 			p, err := parseProgress(commit.At, commit.Metadata)
 			if err != nil {
-				b.log.Warn("commit not understood, its offset is used", "group", group, "partition", i, "error", err)
+				b.log.Warn("commit metadata not readable, using its offset", "group", group, "partition", i, "error", err)
 			}
 			// A commit for a deleted topic is not valid for the topic that replaced it.
 			if p.topic == "" || p.topic == is.id.String() {
@@ -211,7 +211,7 @@ func (b *Bus) offsetsOnce(ctx context.Context, topic string, partitions int, whi
 		}
 	}
 	if found != partitions {
-		return nil, fmt.Errorf("%d of %d partitions were told", found, partitions)
+		return nil, fmt.Errorf("the reply has %d of %d partitions", found, partitions)
 	}
 	return offsets, nil
 }

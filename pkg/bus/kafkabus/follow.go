@@ -79,7 +79,7 @@ func (o *Options) followable(ctx context.Context, client *kgo.Client, names []st
 	}
 	for _, d := range details.Sorted() {
 		if errors.Is(d.Err, kerr.UnknownTopicOrPartition) {
-			return fmt.Errorf("follow %s: there is no such topic at %s: is this the service's Kafka, and %q its prefix?",
+			return fmt.Errorf("follow %s: there is no such topic at %s: check the address and the prefix %q",
 				d.Topic, o.address(), o.Prefix)
 		}
 		if d.Err != nil {

@@ -25,7 +25,7 @@ const (
 
 // errRecreated ends a membership whose topic was deleted and created again: the clients keep using the topic id that
 // they looked up first.
-var errRecreated = errors.New("the topic was made anew")
+var errRecreated = errors.New("the topic was recreated")
 
 // membership is one membership of a Consume in a consumer group. The group client maintains it and fetches nothing;
 // the reader fetches.
@@ -290,7 +290,7 @@ func (m *membership) watch(ctx context.Context) {
 			return
 		}
 		if err := m.same(ctx); err != nil && ctx.Err() == nil {
-			m.bus.log.Debug("topic not found as it was", "topic", m.topic, "error", err)
+			m.bus.log.Debug("topic check failed", "topic", m.topic, "error", err)
 		}
 		if err := m.bus.checkStrays(ctx, m.topic, m.partitions, &found); err != nil && ctx.Err() == nil {
 			m.bus.log.Debug("added partitions not checked", "topic", m.topic, "error", err)
@@ -343,6 +343,6 @@ func (m *membership) leave() {
 	ctx, cancel := context.WithTimeout(m.base, leaveWait)
 	defer cancel()
 	if err := m.client.LeaveGroupContext(ctx); err != nil {
-		m.bus.log.Debug("group not told that this member leaves", "group", m.groupID, "error", err)
+		m.bus.log.Debug("leave group failed", "group", m.groupID, "error", err)
 	}
 }

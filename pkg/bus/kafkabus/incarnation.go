@@ -67,7 +67,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 	}
 	if len(mentions) > 0 {
 		if err := b.client.ProduceSync(ctx, mentions...).FirstErr(); err != nil {
-			return fmt.Errorf("mention topics in %s: %w", b.opts.registry(), err)
+			return fmt.Errorf("register topics in %s: %w", b.opts.registry(), err)
 		}
 		if r, err = b.readRegistry(ctx); err != nil { // another process's record may have come first
 			return err
@@ -93,7 +93,7 @@ func (b *Bus) list(ctx context.Context, topics []string) (details kadm.TopicDeta
 // restore creates deleted topics again, like Connect. Their messages are lost, but due timers are published again
 // from the store, and without topics nothing works.
 func (b *Bus) restore(ctx context.Context, topics []string) error {
-	b.log.Error("a topic is gone, and is made again", "among", topics)
+	b.log.Error("topic missing, creating it again", "among", topics)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return b.ensure(ctx)

@@ -137,7 +137,7 @@ func (l *lane) leave() {
 	ctx, cancel := context.WithTimeout(l.sharing.base, leaveWait)
 	defer cancel()
 	if err := l.client.LeaveGroupContext(ctx); err != nil {
-		l.sharing.bus.log.Debug("share group not told that this member leaves", "group", l.sharing.groupID(), "error", err)
+		l.sharing.bus.log.Debug("leave share group failed", "group", l.sharing.groupID(), "error", err)
 	}
 	l.client.Close()
 }

@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 func newCommitFailures() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "timerbus", Subsystem: "kafka", Name: "commit_failures_total",
-		Help: "Commits of consumed positions that the brokers did not take, other than during rebalances. They are repeated.",
+		Help: "Commits of consumed positions that the brokers refused, except during rebalances. They are retried.",
 	}, []string{"topic"})
 }
 

@@ -32,7 +32,7 @@ func (o *orderedSource) start(at place) {
 	s := o.session
 	missed := s.noteGap(at)
 	if at.found && at.progress.next > at.next { // the brokers have lost acknowledged messages
-		s.bus.log.Error("the log does not hold the committed position", "topic", s.membership.topic,
+		s.bus.log.Error("log does not contain the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
 	o.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)

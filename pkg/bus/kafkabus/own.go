@@ -27,11 +27,11 @@ func (o *Options) checkOwn(topic bus.Topic) error {
 	case !own:
 		return nil
 	case !ownName.MatchString(name) || name == "." || name == "..":
-		return fmt.Errorf("topic %.100q: %w: a name in Kafka is 1 to 249 letters, digits, dots, - and _", name, bus.ErrUnsupported)
+		return fmt.Errorf("topic %.100q: %w: a Kafka topic name has 1 to 249 letters, digits, dots, - and _", name, bus.ErrUnsupported)
 	case o.ours(name):
-		return fmt.Errorf("topic %q: %w: names that begin with %q are Timerbus's own", name, bus.ErrUnsupported, o.Prefix+".")
+		return fmt.Errorf("topic %q: %w: names that begin with %q are reserved for Timerbus", name, bus.ErrUnsupported, o.Prefix+".")
 	case strings.HasPrefix(name, "__"):
-		return fmt.Errorf("topic %q: %w: names that begin with __ are Kafka's own", name, bus.ErrUnsupported)
+		return fmt.Errorf("topic %q: %w: names that begin with __ are reserved for Kafka", name, bus.ErrUnsupported)
 	default:
 		return nil
 	}
@@ -186,18 +186,18 @@ var _ bus.TopicMaker = (*Bus)(nil)
 func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if !own || name == "" {
-		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+		return fmt.Errorf("create topic %q: %w: it is not a user topic", topic, bus.ErrUnsupported)
 	}
 	if err := b.opts.checkOwn(topic); err != nil {
-		return fmt.Errorf("make %w", err)
+		return fmt.Errorf("create %w", err)
 	}
 	if b.isClosed() {
-		return fmt.Errorf("make topic %q: %w", name, bus.ErrClosed)
+		return fmt.Errorf("create topic %q: %w", name, bus.ErrClosed)
 	}
 	_, err := b.find(ctx, name)
 	if errors.Is(err, bus.ErrNoTopic) {
 		if b.opts.NoCreate {
-			return fmt.Errorf("make topic %q: %w: this process is not to make topics", name, bus.ErrUnsupported)
+			return fmt.Errorf("create topic %q: %w: disabled by create=false in the bus URL", name, bus.ErrUnsupported)
 		}
 		err = b.create(ctx, []wanted{{name: name, partitions: -1, settings: b.opts.settings(topic)}})
 		if err == nil {
@@ -206,9 +206,9 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	}
 	switch {
 	case errors.Is(err, bus.ErrUnsupported):
-		return fmt.Errorf("make %w", err)
+		return fmt.Errorf("create %w", err)
 	case err != nil:
-		return fmt.Errorf("make topic %q: %w: %w", name, bus.ErrUnavailable, err)
+		return fmt.Errorf("create topic %q: %w: %w", name, bus.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (b *Bus) spread(ctx context.Context, name string) error {
 			_, err := describe(ctx, broker, name)
 			if _, answered := errors.AsType[*kerr.Error](err); err != nil && !answered {
 				// The broker may be down, so its reply is not required. A later request to it retries.
-				b.log.Debug("broker did not say whether it knows a new topic", "topic", name, "error", err)
+				b.log.Debug("broker did not report whether it knows a new topic", "topic", name, "error", err)
 				return nil
 			}
 			return err

@@ -17,7 +17,7 @@ import (
 
 func ownTopic(t *testing.T, b *kafkabus.Bus, name string) bus.Spec {
 	t.Helper()
-	retry(t, "make topic "+name, func(ctx context.Context) error { return b.MakeTopic(ctx, bus.Own(name)) })
+	retry(t, "create topic "+name, func(ctx context.Context) error { return b.MakeTopic(ctx, bus.Own(name)) })
 	return bus.Spec{Topic: bus.Own(name), Group: "g", Mode: bus.Ordered}
 }
 
@@ -57,9 +57,9 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 	o := fakeOptions(cluster)
 	b := connect(t, o)
 	for name, says := range map[string]string{
-		o.Prefix + ".fired":        "Timerbus's own",
-		o.Prefix + ".incarnations": "Timerbus's own",
-		"__consumer_offsets":       "Kafka's own",
+		o.Prefix + ".fired":        "reserved for Timerbus",
+		o.Prefix + ".incarnations": "reserved for Timerbus",
+		"__consumer_offsets":       "reserved for Kafka",
 		"..":                       "1 to 249",
 		"a/b":                      "1 to 249",
 		strings.Repeat("a", 250):   "1 to 249",

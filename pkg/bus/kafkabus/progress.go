@@ -60,7 +60,7 @@ func parseProgress(next int64, metadata string) (progress, error) {
 		if metadata == "" {
 			return p, nil
 		}
-		return p, fmt.Errorf("commit metadata %.40q is not ours", metadata)
+		return p, fmt.Errorf("commit metadata %.40q was not written by Timerbus", metadata)
 	}
 	parsed := progress{next: next, topic: fields[1]}
 	for i, field := range fields[2:] {
@@ -71,11 +71,11 @@ func parseProgress(next int64, metadata string) (progress, error) {
 		}
 		switch {
 		case !ok || skip > maxOffset-at || length > maxOffset-at-skip:
-			return p, fmt.Errorf("commit metadata %.40q: %q is no span", metadata, field)
+			return p, fmt.Errorf("commit metadata %.40q: %q is not a span", metadata, field)
 		case i == 0:
 			parsed.reach = next + length
 		case length == 0:
-			return p, fmt.Errorf("commit metadata %.40q: %q is empty", metadata, field)
+			return p, fmt.Errorf("commit metadata %.40q: span %q is empty", metadata, field)
 		default:
 			parsed.acked = append(parsed.acked, window.Span{First: at + skip, Last: at + skip + length - 1})
 		}

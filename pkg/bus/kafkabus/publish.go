@@ -62,7 +62,7 @@ func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mess
 func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Message) ([]bus.Position, error) {
 	weight := min(int64(len(messages)), maxPending)
 	if err := b.room.Acquire(ctx, weight); err != nil {
-		return nil, fmt.Errorf("%w: %d messages are on their way already: %w", bus.ErrUnavailable, maxPending, err)
+		return nil, fmt.Errorf("%w: %d messages are already in flight: %w", bus.ErrUnavailable, maxPending, err)
 	}
 	name := b.opts.topic(topic)
 	incarnation := b.identities.get(name).incarnation
@@ -84,7 +84,7 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", bus.ErrOutcomeUnknown, ctx.Err())
 	case <-timeout.C:
-		return nil, fmt.Errorf("%w: no answer from %s within %v", bus.ErrOutcomeUnknown, b.opts.address(), b.opts.AckTimeout)
+		return nil, fmt.Errorf("%w: no reply from %s within %v", bus.ErrOutcomeUnknown, b.opts.address(), b.opts.AckTimeout)
 	}
 	if c.failed == nil {
 		positions := make([]bus.Position, len(messages))

@@ -69,7 +69,7 @@ func (q *queueSource) ahead() int64 { return int64(max(q.session.membership.spec
 func (q *queueSource) start(at place) {
 	s := q.session
 	if at.found && at.progress.next != at.next {
-		s.bus.log.Warn("the queue does not hold the committed position", "topic", s.membership.topic,
+		s.bus.log.Warn("queue does not contain the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
 	q.before, q.doubt = at, min(at.progress.reach, at.end)

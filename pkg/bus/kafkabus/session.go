@@ -236,7 +236,7 @@ func (s *session) close(handler bus.Session) {
 	case <-closed:
 		s.finish(!s.void.Load())
 	case <-ctx.Done():
-		s.bus.log.Warn("partition goes on without its session's Close", "topic", s.membership.topic, "partition", int(s.partition))
+		s.bus.log.Warn("session did not close in time", "topic", s.membership.topic, "partition", int(s.partition))
 		s.finish(false)
 		if s.assignment.ended.Err() != nil {
 			s.assignment.release()
@@ -254,6 +254,6 @@ func (s *session) finish(commit bool) {
 	err := s.source.finish(ctx, commit)
 	s.void.Store(true)
 	if err != nil {
-		s.bus.log.Warn("session not finished cleanly", "topic", s.membership.topic, "partition", int(s.partition), "error", err)
+		s.bus.log.Warn("final commit of a session failed", "topic", s.membership.topic, "partition", int(s.partition), "error", err)
 	}
 }

@@ -173,7 +173,7 @@ func (b *Bus) ensure(ctx context.Context) error {
 			for _, w := range missing {
 				names = append(names, w.name)
 			}
-			return fmt.Errorf("topics are missing, and this process is not to make them: %s (%d partitions each, %s 1)",
+			return fmt.Errorf("topics are missing, and create=false in the bus URL disables their creation: %s (%d partitions each, %s 1)",
 				strings.Join(names, ", "), b.opts.Partitions, b.opts.registry())
 		case len(missing) > 0 && !created:
 			if err := b.create(ctx, missing); err != nil {
@@ -238,7 +238,7 @@ func (b *Bus) create(ctx context.Context, missing []wanted) error {
 	}
 	resp, err := req.RequestWith(ctx, b.client)
 	if err != nil {
-		return fmt.Errorf("make topics: %w", err)
+		return fmt.Errorf("create topics: %w", err)
 	}
 	for _, t := range resp.Topics {
 		err := kerr.ErrorForCode(t.ErrorCode)
@@ -248,7 +248,7 @@ func (b *Bus) create(ctx context.Context, missing []wanted) error {
 		if t.ErrorMessage != nil {
 			err = fmt.Errorf("%w (%s)", err, *t.ErrorMessage)
 		}
-		return fmt.Errorf("make topic %s with %d replicas: %w", t.Topic, b.opts.Replicas, err)
+		return fmt.Errorf("create topic %s with %d replicas: %w", t.Topic, b.opts.Replicas, err)
 	}
 	return nil
 }

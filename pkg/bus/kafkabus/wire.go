@@ -97,7 +97,7 @@ func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
 			size += len(name) + len(value)
 		}
 		if size > maxMessage {
-			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
 				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
 		}
 	}

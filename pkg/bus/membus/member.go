@@ -57,7 +57,7 @@ func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.M
 				topic, i, msg.Partition, b.opts.Partitions-1)
 		}
 		if n := msg.Size(); n > maxMessage {
-			return nil, fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+			return nil, fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
 				topic, i, msg.Key, n, maxMessage, bus.ErrTooLarge)
 		}
 	}

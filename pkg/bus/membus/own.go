@@ -32,8 +32,8 @@ const maxOwnName = 200
 func checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	if own && (len(name) > maxOwnName || !ownName.MatchString(name)) {
-		return fmt.Errorf("topic %.100q: %w: want words of letters, digits, - and _ with dots between them, "+
-			"%d bytes at most, and no _ at its beginning",
+		return fmt.Errorf("topic %.100q: %w: want words of letters, digits, - and _ separated by dots, "+
+			"at most %d bytes, not beginning with _",
 			name, bus.ErrUnsupported, maxOwnName)
 	}
 	return nil
@@ -49,21 +49,21 @@ var _ bus.TopicMaker = (*Member)(nil)
 // MakeTopic implements bus.TopicMaker. The topic has as many partitions as the cluster.
 func (m *Member) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if _, own := topic.OwnName(); !own {
-		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+		return fmt.Errorf("create topic %q: %w: it is not a user topic", topic, bus.ErrUnsupported)
 	}
 	if err := checkOwn(topic); err != nil {
-		return fmt.Errorf("make %w", err)
+		return fmt.Errorf("create %w", err)
 	}
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case m.closed:
-		return fmt.Errorf("make topic %q: %w", topic, bus.ErrClosed)
+		return fmt.Errorf("create topic %q: %w", topic, bus.ErrClosed)
 	case ctx.Err() != nil:
-		return fmt.Errorf("make topic %q: %w: %w", topic, bus.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("create topic %q: %w: %w", topic, bus.ErrUnavailable, ctx.Err())
 	case m.down:
-		return fmt.Errorf("make topic %q: %w: not connected", topic, bus.ErrUnavailable)
+		return fmt.Errorf("create topic %q: %w: not connected", topic, bus.ErrUnavailable)
 	}
 	if b.server.own[topic] == nil {
 		b.server.own[topic] = newLog(b, topic, 1)

@@ -77,7 +77,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		err = b.ensure(ctx)
 	}
 	if unanswered(err) {
-		err = fmt.Errorf("nobody answers for JetStream: is it enabled there? %w", err)
+		err = fmt.Errorf("JetStream is not responding: is it enabled on this server? %w", err)
 	}
 	if err != nil {
 		b.closed = true
@@ -161,11 +161,11 @@ func (b *Bus) connectionClosed(nc *nats.Conn) {
 	if b.isClosed() {
 		return
 	}
-	err := fmt.Errorf("%w: the connection to NATS at %s is closed for good", bus.ErrUnavailable, b.opts.address())
+	err := fmt.Errorf("%w: the connection to NATS at %s is permanently closed", bus.ErrUnavailable, b.opts.address())
 	if last := nc.LastError(); last != nil {
 		err = fmt.Errorf("%w: %w", err, last)
 	}
-	b.log.Error("connection closed for good", "error", err)
+	b.log.Error("connection permanently closed", "error", err)
 	b.cancel(err)
 }
 

@@ -52,7 +52,7 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 		"password not given": {natsbus.Options{URL: users}, []string{users, "Authorization Violation"}},
 		"no JetStream":       {natsbus.Options{URL: plain}, []string{plain, "is it enabled"}},
 		"another count":      {natsbus.Options{URL: made, Partitions: 8}, []string{made, `made for "16" partitions`, "set to 8"}},
-		"too many replicas":  {natsbus.Options{URL: made, Prefix: "other", Replicas: 3}, []string{made, "make stream ", "replicas > 1 not supported"}},
+		"too many replicas":  {natsbus.Options{URL: made, Prefix: "other", Replicas: 3}, []string{made, "create stream ", "replicas > 1 not supported"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		b, err := natsbus.Connect(ctx, c.opts)

@@ -153,7 +153,7 @@ func (b *Bus) ensureQueue(ctx context.Context, made *madeStreams) error {
 	return retry(ctx, func(ctx context.Context) error {
 		found, err := b.js.Stream(ctx, b.opts.queueStream(0))
 		if err != nil {
-			return fmt.Errorf("make due streams: %w", err)
+			return fmt.Errorf("create due streams: %w", err)
 		}
 		first := found.CachedInfo().Config
 		before := labelled(&first)

@@ -199,7 +199,7 @@ func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.
 			return floors, nil
 		}
 		if !pause(ctx, 50*time.Millisecond) {
-			return nil, fmt.Errorf("stream %s changes its leader: %w", s.name, ctx.Err())
+			return nil, fmt.Errorf("leader of stream %s is changing: %w", s.name, ctx.Err())
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (f *follower) open(js jetstream.JetStream, topic bus.Topic, from jetstream.
 	defer cancel()
 	consumer, err := js.OrderedConsumer(ctx, name, from)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("follow %s: there is no stream %s at %s: is this the service's NATS, and %q its prefix?",
+		return fmt.Errorf("follow %s: there is no stream %s at %s: check the address and the prefix %q",
 			topic, name, f.opts.address(), f.opts.Prefix)
 	}
 	if err != nil {

@@ -109,7 +109,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	for ctx.Err() == nil {
 		if err := g.run(ctx); err != nil {
 			h.Waiting(health.Member, err)
-			b.log.Debug("watch owners again", "group", g.name, "error", err)
+			b.log.Debug("owner watch failed, retrying", "group", g.name, "error", err)
 			b.restoreBucket(ctx, ownersBucket)
 			pause(ctx, b.opts.RetryPause)
 		}
@@ -183,7 +183,7 @@ func (g *group) see(e jetstream.KeyValueEntry) {
 	var r record
 	if e.Operation() == jetstream.KeyValuePut {
 		if err := json.Unmarshal(e.Value(), &r); err != nil {
-			g.bus.log.Warn("owner record not understood", "key", e.Key(), "error", err)
+			g.bus.log.Warn("owner record not readable", "key", e.Key(), "error", err)
 			return
 		}
 	}
@@ -265,7 +265,7 @@ func (g *group) take(t *term, p shard.Partition) error {
 			return err
 		}
 		if !gone {
-			return fmt.Errorf("take partition %d: member %s still holds it", p, e.Owner)
+			return fmt.Errorf("take partition %d: member %s still owns it", p, e.Owner)
 		}
 	}
 	e.Owner = t.id

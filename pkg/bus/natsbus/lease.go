@@ -232,7 +232,7 @@ func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 		}
 		sent := time.Now()
 		if !sent.Before(deadline()) {
-			return errors.New("its time has passed")
+			return errors.New("its deadline has passed")
 		}
 		renew, cancel := context.WithDeadline(ctx, deadline())
 		next, err := l.bus.members.Update(renew, t.id, l.value(), revision)
@@ -290,7 +290,7 @@ func (l *lease) gone(ctx context.Context, id, group string) (bool, error) {
 		}
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("look for member %s: %w", id, err)
+		return false, fmt.Errorf("look up member %s: %w", id, err)
 	}
 	var v memberValue
 	if err := json.Unmarshal(entry.Value(), &v); err != nil {

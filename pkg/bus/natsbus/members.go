@@ -14,7 +14,7 @@ import (
 func (l *lease) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := l.follow(ctx); err != nil {
-			l.bus.log.Debug("watch members again", "error", err)
+			l.bus.log.Debug("member watch failed, retrying", "error", err)
 			pause(ctx, l.bus.opts.LeaseTTL/10)
 		}
 	}
@@ -77,7 +77,7 @@ func (l *lease) see(entry jetstream.KeyValueEntry, snapshot map[string]*seen) {
 	}
 	var v memberValue
 	if err := json.Unmarshal(entry.Value(), &v); err != nil {
-		l.bus.log.Warn("member key not understood", "member", id, "error", err)
+		l.bus.log.Warn("member key not readable", "member", id, "error", err)
 		return
 	}
 	known := into[id]
@@ -102,7 +102,7 @@ func (l *lease) doubt(ctx context.Context) {
 	for _, id := range silent {
 		ask, cancel := context.WithTimeout(ctx, l.bus.opts.LeaseTTL)
 		if _, err := l.gone(ask, id, ""); err != nil {
-			l.bus.log.Debug("member not found out", "member", id, "error", err)
+			l.bus.log.Debug("member lookup failed", "member", id, "error", err)
 		}
 		cancel()
 	}

@@ -408,7 +408,7 @@ func TestConsumeEndsWhenTheConnectionIsGoneForGood(t *testing.T) {
 	for range 2 {
 		select {
 		case err := <-ended:
-			if !errors.Is(err, bus.ErrUnavailable) || !strings.Contains(err.Error(), "closed for good") {
+			if !errors.Is(err, bus.ErrUnavailable) || !strings.Contains(err.Error(), "permanently closed") {
 				t.Errorf("consume ended with %v", err)
 			}
 		case <-time.After(patience):

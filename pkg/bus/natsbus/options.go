@@ -110,7 +110,7 @@ func complete(o Options) (Options, error) {
 	case o.Partitions < 1 || o.Partitions > 4096:
 		return o, fmt.Errorf("natsbus: %d partitions: want 1 to 4096", o.Partitions)
 	case o.LeaseTTL < time.Second:
-		return o, fmt.Errorf("natsbus: lease TTL %v: the server takes 1s and more", o.LeaseTTL)
+		return o, fmt.Errorf("natsbus: lease TTL %v: want at least 1s", o.LeaseTTL)
 	}
 	return o, nil
 }

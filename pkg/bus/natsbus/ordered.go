@@ -203,7 +203,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 		return nil, false, fmt.Errorf("message on %s: %w", m.Subject, err)
 	}
 	if meta.Sequence.Consumer != o.sequence+1 {
-		return nil, false, o.reread(ctx, fmt.Errorf("message %d of the consumer came after %d", meta.Sequence.Consumer, o.sequence))
+		return nil, false, o.reread(ctx, fmt.Errorf("consumer sequence %d follows %d", meta.Sequence.Consumer, o.sequence))
 	}
 	o.sequence = meta.Sequence.Consumer
 	o.mu.Lock()
@@ -235,7 +235,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 // reread creates a new consumer after the last delivery.
 func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if why != nil {
-		o.session.bus.log.Debug("read again", "record", o.hold.key, "after", o.last, "error", why)
+		o.session.bus.log.Debug("reading again with a new consumer", "record", o.hold.key, "after", o.last, "error", why)
 		pause(ctx, 10*time.Millisecond)
 	}
 	info, err := o.state(ctx, max(o.seen, o.hold.Offset))

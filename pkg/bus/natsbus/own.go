@@ -32,10 +32,10 @@ func (o *Options) checkOwn(topic bus.Topic) error {
 	case !own:
 		return nil
 	case len(name) > maxOwnName || !ownName.MatchString(name):
-		return fmt.Errorf("topic %.100q: %w: a NATS subject here is words of letters, digits, - and _ with dots between them, "+
-			"%d bytes at most, and does not begin with _", name, bus.ErrUnsupported, maxOwnName)
+		return fmt.Errorf("topic %.100q: %w: want a NATS subject of words of letters, digits, - and _ separated by dots, "+
+			"at most %d bytes, not beginning with _", name, bus.ErrUnsupported, maxOwnName)
 	case strings.HasPrefix(name, o.Prefix+"."):
-		return fmt.Errorf("topic %q: %w: subjects that begin with %q are Timerbus's own", name, bus.ErrUnsupported, o.Prefix+".")
+		return fmt.Errorf("topic %q: %w: subjects that begin with %q are reserved for Timerbus", name, bus.ErrUnsupported, o.Prefix+".")
 	default:
 		return nil
 	}
@@ -102,7 +102,7 @@ func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
 		return nil, errNoTopic(subject)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("which stream captures %q: %w", subject, err)
+		return nil, fmt.Errorf("find the stream that captures %q: %w", subject, err)
 	}
 	s := &stream{name: name, subject: subject}
 	info, err := b.info(ctx, s)
@@ -110,7 +110,7 @@ func (b *Bus) streamOf(ctx context.Context, topic bus.Topic) (*stream, error) {
 		return nil, err
 	}
 	if _, timerbus := info.Config.Metadata[partitionsLabel]; timerbus {
-		return nil, fmt.Errorf("%w: stream %s, which captures %q, is a Timerbus's own", bus.ErrUnsupported, name, subject)
+		return nil, fmt.Errorf("%w: stream %s, which captures %q, belongs to a Timerbus cluster", bus.ErrUnsupported, name, subject)
 	}
 	b.foreign.set(topic, s)
 	return s, nil
@@ -143,7 +143,7 @@ func (b *Bus) keeps(ctx context.Context, s *stream) error {
 		return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
 	}
 	if r := info.Config.Retention; r != jetstream.LimitsPolicy {
-		return fmt.Errorf("%w: stream %s has retention %q, want %q: it drops what one reader has read",
+		return fmt.Errorf("%w: stream %s has retention %q, want %q: it removes consumed messages",
 			bus.ErrUnsupported, s.name, r, jetstream.LimitsPolicy)
 	}
 	return nil
@@ -156,13 +156,13 @@ var _ bus.TopicMaker = (*Bus)(nil)
 func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	subject, own := topic.OwnName()
 	if !own || subject == "" {
-		return fmt.Errorf("make topic %q: %w: it is not a user's own", topic, bus.ErrUnsupported)
+		return fmt.Errorf("create topic %q: %w: it is not a user topic", topic, bus.ErrUnsupported)
 	}
 	if err := b.opts.checkOwn(topic); err != nil {
-		return fmt.Errorf("make %w", err)
+		return fmt.Errorf("create %w", err)
 	}
 	if b.isClosed() {
-		return fmt.Errorf("make topic %q: %w", subject, bus.ErrClosed)
+		return fmt.Errorf("create topic %q: %w", subject, bus.ErrClosed)
 	}
 	_, err := b.streamOf(ctx, topic)
 	if errors.Is(err, bus.ErrNoTopic) {
@@ -172,9 +172,9 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	}
 	switch {
 	case errors.Is(err, bus.ErrUnsupported):
-		return fmt.Errorf("make topic %q: %w", subject, err)
+		return fmt.Errorf("create topic %q: %w", subject, err)
 	case err != nil:
-		return fmt.Errorf("make topic %q: %w: %w", subject, bus.ErrUnavailable, err)
+		return fmt.Errorf("create topic %q: %w: %w", subject, bus.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (b *Bus) makeOwn(ctx context.Context, subject string) error {
 			// one, and the following streamOf returns ErrNoTopic.
 			return nil
 		case !passing(err) || !pause(ctx, 100*time.Millisecond):
-			return fmt.Errorf("make stream %s: %w", cfg.Name, err)
+			return fmt.Errorf("create stream %s: %w", cfg.Name, err)
 		}
 	}
 }

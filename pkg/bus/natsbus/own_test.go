@@ -115,8 +115,8 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 	_, js := raw(t, server)
 	b := connected(t, server)
 	for name, says := range map[string]string{
-		"ours.fired":             "Timerbus's own",
-		"ours.due.0":             "Timerbus's own",
+		"ours.fired":             "reserved for Timerbus",
+		"ours.due.0":             "reserved for Timerbus",
 		"_INBOX.x":               "words of letters",
 		"$KV.ours-owners.x":      "words of letters",
 		"a..b":                   "words of letters",

@@ -219,7 +219,7 @@ const (
 	inProcessPause                     = 5 * time.Millisecond
 )
 
-var errInProcess = errors.New("the server is at a message of the same id")
+var errInProcess = errors.New("the server is storing a message with the same ID")
 
 func inProcess(err error) bool {
 	var api *jetstream.APIError

@@ -27,7 +27,7 @@ func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, giveUp := context.WithCancel(t.Context())
 	log := slog.New(slog.NewTextHandler(writerFunc(func(line []byte) {
-		if bytes.Contains(line, []byte("is made again")) {
+		if bytes.Contains(line, []byte("creating it again")) {
 			giveUp()
 		}
 	}), nil))
@@ -53,7 +53,7 @@ func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
 	}
 	for _, name := range names {
 		if _, err := b.js.Stream(t.Context(), name); errors.Is(err, jetstream.ErrStreamNotFound) {
-			t.Errorf("stream %s is not made again", name)
+			t.Errorf("stream %s is not created again", name)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (s *session) run() {
 			s.fail("read", err)
 		case s.term != nil && !s.term.valid():
 			// The process may have been suspended; the goroutine that ends the term may not have run yet.
-			s.end(fmt.Errorf("%w: the lease has run out", bus.ErrLost))
+			s.end(fmt.Errorf("%w: the lease has expired", bus.ErrLost))
 		default:
 			s.reportGaps(s.ctx, handler)
 			if err := handler.Deliver(s.ctx, d); err != nil {
@@ -164,7 +164,7 @@ func (s *session) close(handler bus.Session) {
 	case <-closed:
 		s.finish(!s.void.Load())
 	case <-ctx.Done():
-		s.bus.log.Warn("partition goes on without its session's Close", "topic", s.spec.Topic, "partition", int(s.partition))
+		s.bus.log.Warn("session did not close in time, releasing its partition", "topic", s.spec.Topic, "partition", int(s.partition))
 		s.finish(false)
 		<-closed
 	}
@@ -176,7 +176,7 @@ func (s *session) finish(commit bool) {
 	err := s.source.finish(ctx, commit)
 	s.void.Store(true)
 	if err != nil {
-		s.bus.log.Warn("session not finished cleanly", "topic", s.spec.Topic, "partition", int(s.partition), "error", err)
+		s.bus.log.Warn("final commit or release of a session failed", "topic", s.spec.Topic, "partition", int(s.partition), "error", err)
 	}
 }
 

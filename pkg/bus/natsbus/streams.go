@@ -293,13 +293,13 @@ func (b *Bus) restore(ctx context.Context, missed string) {
 	if _, err := b.js.Stream(ctx, missed); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return // another goroutine or process has created it, or the server does not respond
 	}
-	b.log.Error("a stream is gone, and is made again", "stream", missed)
+	b.log.Error("stream missing, creating it again", "stream", missed)
 	// If the caller loses its lease now, the streams and buckets must still be created and link must be signalled.
 	ctx, cancel := b.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	made, err := b.ensureAll(ctx)
 	if err != nil {
-		b.log.Warn("streams not made again", "error", err)
+		b.log.Warn("creating missing streams failed", "error", err)
 		if len(made) == 0 {
 			return
 		}
@@ -361,7 +361,7 @@ func (b *Bus) tryStream(ctx context.Context, cfg jetstream.StreamConfig, made *m
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make stream %s: %w", cfg.Name, err)
+		return fmt.Errorf("create stream %s: %w", cfg.Name, err)
 	}
 	if has := found.CachedInfo().Config.Metadata[partitionsLabel]; has != strconv.Itoa(b.opts.Partitions) {
 		return fmt.Errorf("stream %s was made for %q partitions, this process is set to %d: the count is fixed for the cluster's life",

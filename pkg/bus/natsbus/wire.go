@@ -118,7 +118,7 @@ func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
 			wire += len(": \r\n")
 		}
 		if size > maxMessage {
-			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, at most %d pass: %w",
+			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
 				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
 		}
 		if limit := b.nc.MaxPayload(); limit > 0 && int64(size+wire) > limit {

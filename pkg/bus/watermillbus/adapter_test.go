@@ -183,7 +183,7 @@ func TestWhatCannotBePublishedOrRead(t *testing.T) {
 		m := message.NewMessage("1", nil)
 		for name, says := range map[string]string{
 			"timerbus.due": "internal", "timerbus.shards": "internal", "timerbus.orders": "commands, fired, results and dead",
-			"timerbus.fired": "for the service", "timerbus.results": "for the service", "timerbus.dead": "for the service",
+			"timerbus.fired": "only the service", "timerbus.results": "only the service", "timerbus.dead": "only the service",
 			"a b": "words of letters",
 		} {
 			if err := p.Publish(name, m); !errors.Is(err, bus.ErrUnsupported) || !strings.Contains(err.Error(), says) {
@@ -217,7 +217,7 @@ func TestConfigIsChecked(t *testing.T) {
 	for says, c := range map[string]watermillbus.SubscriberConfig{
 		"needs a Bus":           {ConsumerGroup: "g"},
 		"needs a ConsumerGroup": {Bus: member},
-		"service's own":         {Bus: member, ConsumerGroup: bus.GroupIngest},
+		"to the service":        {Bus: member, ConsumerGroup: bus.GroupIngest},
 		"negative":              {Bus: member, ConsumerGroup: "g", Unacked: -1},
 	} {
 		if _, err := watermillbus.NewSubscriber(c); err == nil || !strings.Contains(err.Error(), says) {

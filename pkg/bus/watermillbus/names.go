@@ -31,7 +31,7 @@ func topicOf(prefix, name string) (bus.Topic, error) {
 	case bus.Due, bus.Shards:
 		return "", fmt.Errorf("topic %q: %w: it is internal", name, bus.ErrUnsupported)
 	default:
-		return "", fmt.Errorf("topic %q: %w: of what begins with %q there are commands, fired, results and dead",
+		return "", fmt.Errorf("topic %q: %w: the public topics with prefix %q are commands, fired, results and dead",
 			name, bus.ErrUnsupported, prefix+".")
 	}
 }

@@ -64,7 +64,7 @@ func (p *Publisher) Publish(name string, messages ...*message.Message) error {
 		return fmt.Errorf("publish to %w", err)
 	}
 	if _, own := topic.OwnName(); !own && topic != bus.Commands {
-		return fmt.Errorf("publish to %s: %w: it is for the service to publish", name, bus.ErrUnsupported)
+		return fmt.Errorf("publish to %s: %w: only the service publishes to it", name, bus.ErrUnsupported)
 	}
 	if len(messages) == 0 {
 		return nil

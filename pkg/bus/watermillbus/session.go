@@ -64,7 +64,7 @@ func (s *session) Close(ctx context.Context, cause error) error {
 	select {
 	case <-answered:
 	case <-timeout.C:
-		s.sub.config.Logger.Warn("messages not acknowledged in time will come again", "topic", s.sub.name)
+		s.sub.config.Logger.Warn("messages not acknowledged in time, they will be redelivered", "topic", s.sub.name)
 	case <-ctx.Done():
 	}
 	return nil

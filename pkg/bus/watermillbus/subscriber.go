@@ -53,7 +53,7 @@ func (c SubscriberConfig) complete() (SubscriberConfig, error) {
 	case c.ConsumerGroup == "":
 		return c, errors.New("watermillbus: a subscriber needs a ConsumerGroup")
 	case c.ConsumerGroup == bus.GroupIngest, c.ConsumerGroup == bus.GroupSchedulers, c.ConsumerGroup == bus.GroupDispatchers:
-		return c, fmt.Errorf("watermillbus: consumer group %q is the service's own: its messages would be missing there", c.ConsumerGroup)
+		return c, fmt.Errorf("watermillbus: consumer group %q belongs to the service, which would miss messages: choose another", c.ConsumerGroup)
 	case c.Unacked < 0 || c.Prefetch < 0 || c.AckWait < 0 || c.CloseTimeout < 0 || c.RetryPause < 0:
 		return c, errors.New("watermillbus: Unacked, Prefetch, AckWait, CloseTimeout and RetryPause must not be negative")
 	}
@@ -118,7 +118,7 @@ func (s *Subscriber) SubscribeInitialize(name string) error {
 	}
 	maker, ok := s.config.Bus.(bus.TopicMaker)
 	if !ok {
-		return fmt.Errorf("initialize topic %q: %w: this bus makes no topics", name, bus.ErrUnsupported)
+		return fmt.Errorf("initialize topic %q: %w: this bus cannot create topics", name, bus.ErrUnsupported)
 	}
 	if err := maker.MakeTopic(s.closing, topic); err != nil {
 		return fmt.Errorf("initialize topic %q: %w", name, err)
@@ -156,7 +156,7 @@ func (s *Subscriber) enter(name string) error {
 	case s.closed:
 		return errClosed
 	case s.topics[name]:
-		return fmt.Errorf("this subscriber of group %q reads it already", s.config.ConsumerGroup)
+		return fmt.Errorf("this subscriber of group %q is already subscribed", s.config.ConsumerGroup)
 	}
 	s.topics[name] = true
 	s.running.Add(1)
@@ -210,7 +210,7 @@ func (s *subscription) run(closing context.Context) {
 			s.config.Logger.Error("subscription ended", "topic", s.name, "error", err)
 			return
 		}
-		s.config.Logger.Warn("topic not consumed", "topic", s.name, "error", err, "again_in", s.config.RetryPause)
+		s.config.Logger.Warn("consume failed, retrying", "topic", s.name, "error", err, "retry_in", s.config.RetryPause)
 		if !pause(ctx, s.config.RetryPause) {
 			return
 		}

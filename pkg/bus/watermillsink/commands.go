@@ -19,7 +19,7 @@ func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.Open
 	s.taking = true
 	s.mu.Unlock()
 	if again {
-		return fmt.Errorf("consume %s: this handle consumes them already", spec.Topic)
+		return fmt.Errorf("consume %s: this handle already consumes it", spec.Topic)
 	}
 	defer func() {
 		s.mu.Lock()
@@ -31,7 +31,7 @@ func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.Open
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.config.Logger.Warn("commands are not taken", "topic", s.TopicName(spec.Topic), "error", err, "again_in", s.config.Pause)
+		s.config.Logger.Warn("consuming commands failed, retrying", "topic", s.TopicName(spec.Topic), "error", err, "retry_in", s.config.Pause)
 		if !pause(ctx, s.config.Pause) {
 			return nil
 		}

@@ -72,7 +72,7 @@ func TestSessionThatFails(t *testing.T) {
 		s.deliver = nil
 		s.mu.Unlock()
 		if _, err := w.sink.Floor(t.Context(), bus.Commands, bus.GroupIngest); !errors.Is(err, bus.ErrUnavailable) {
-			t.Errorf("commands are not taken, and the floor says %v", err)
+			t.Errorf("commands are not consumed, but the floor returned %v", err)
 		}
 		// This Pub/Sub drops messages while there is no subscription.
 		time.Sleep(2 * time.Second)

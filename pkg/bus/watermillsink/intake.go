@@ -15,7 +15,7 @@ import (
 
 // errGivenBack means that a message was neither acknowledged nor refused: its Pub/Sub must deliver it again. It wraps
 // the error of a cancelled context, which routers do not log as a failure.
-var errGivenBack = fmt.Errorf("given back to its Pub/Sub: %w", context.Canceled)
+var errGivenBack = fmt.Errorf("returned to its Pub/Sub: %w", context.Canceled)
 
 // intake converts the router's messages to deliveries of one session.
 type intake struct {

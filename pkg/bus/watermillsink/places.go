@@ -41,7 +41,7 @@ func (p *ownPlaces) take(ctx, life context.Context, name string) (release func()
 		case <-life.Done():
 			return nil, bus.ErrClosed
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: the Publisher has not come back from an earlier call for this topic: %w",
+			return nil, fmt.Errorf("%w: an earlier call of the Publisher for this topic has not returned: %w",
 				bus.ErrUnavailable, ctx.Err())
 		}
 	}
@@ -70,6 +70,6 @@ func enter(ctx, life context.Context, room chan struct{}) error {
 	case <-life.Done():
 		return bus.ErrClosed
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %d calls of the Publisher are under way: %w", bus.ErrUnavailable, cap(room), ctx.Err())
+		return fmt.Errorf("%w: %d calls of the Publisher are in flight: %w", bus.ErrUnavailable, cap(room), ctx.Err())
 	}
 }

@@ -143,7 +143,7 @@ func (s *Sink) checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
 	for _, prefix := range []string{s.config.Prefix, s.config.InnerPrefix} {
 		if own && prefix != "" && strings.HasPrefix(name, prefix+".") {
-			return fmt.Errorf("topic %q: %w: names that begin with %q are Timerbus's own", name, bus.ErrUnsupported, prefix+".")
+			return fmt.Errorf("topic %q: %w: names that begin with %q are reserved for Timerbus", name, bus.ErrUnsupported, prefix+".")
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (s *Sink) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
 	case s.fromSubscriber(topic):
 		if !s.subscribed.Load() {
-			return nil, fmt.Errorf("floor of %s: %w: nobody has subscribed to %q", topic, bus.ErrUnavailable, s.TopicName(topic))
+			return nil, fmt.Errorf("floor of %s: %w: not subscribed to %q", topic, bus.ErrUnavailable, s.TopicName(topic))
 		}
 		if _, err := s.config.Inner.Floor(ctx, bus.Due, bus.GroupDispatchers); err != nil {
 			return nil, err
@@ -235,11 +235,11 @@ func (s *Sink) Ready(topic bus.Topic, group string) error {
 // MakeTopic implements bus.TopicMaker if the bus below does. The sink does not create topics on the Pub/Sub.
 func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := s.checkOwn(topic); err != nil {
-		return fmt.Errorf("make topic: %w", err)
+		return fmt.Errorf("create topic: %w", err)
 	}
 	inner, able := s.config.Inner.(bus.TopicMaker)
 	if s.onPublisher(topic) || !able {
-		return fmt.Errorf("make topic %s: %w", topic, bus.ErrUnsupported)
+		return fmt.Errorf("create topic %s: %w", topic, bus.ErrUnsupported)
 	}
 	return inner.MakeTopic(ctx, topic)
 }
@@ -269,6 +269,6 @@ func (s *Sink) Close() error {
 	case <-gone:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("close: %w: the Publisher or the Subscriber of the Pub/Sub does not come back", ctx.Err())
+		return fmt.Errorf("close: %w: a call of the Publisher or the Subscriber has not returned", ctx.Err())
 	}
 }

@@ -183,7 +183,7 @@ func ready(ctx context.Context, inner *server.Server, listens bool) error {
 			return nil
 		}
 		if !inner.Running() {
-			return errors.New("start NATS: the server gave up")
+			return errors.New("start NATS: the server stopped during startup")
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("start NATS: not ready in time: %w", ctx.Err())
