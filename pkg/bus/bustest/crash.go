@@ -137,15 +137,15 @@ func crashPositions(w *world, sys *CrashSystem) {
 	w.settled(m)
 	// The floor is at the end, so all positions from before the crash must be below it.
 	if f := m.floor(bus.Due, queue.Group, 0); !last.Before(f.Floor) || f.Floor.Before(end) {
-		w.Fatalf("the floor is %+v, the last message taken before the crash was at %+v, the end then was %+v", f, last, end)
+		w.Fatalf("the floor is %+v, the last message accepted before the crash was at %+v, the end then was %+v", f, last, end)
 	}
 	next := m.publishAgain(bus.Due, 0, "10")
 	if !last.Before(next) {
-		w.Fatalf("a message got %+v after the crash, one before it had %+v", next, last)
+		w.Fatalf("a message has position %+v after the crash, an earlier one had %+v", next, last)
 	}
 	w.settled(m)
 	if f := m.floor(bus.Due, queue.Group, 0); !next.Before(f.Floor) {
-		w.Fatalf("the floor is %+v, and the last message, at %+v, is acknowledged", f, next)
+		w.Fatalf("the floor is %+v, want one after %+v, the position of the last acknowledged message", f, next)
 	}
 }
 

@@ -34,7 +34,7 @@ func floorEmpty(w *world) {
 		}
 		for p, end := range ends {
 			if at := m.publish(topic, shard.Partition(p), "1")[0]; at.Before(end) {
-				w.Fatalf("%s had its end at %+v, then took a message at %+v", topic, end, at)
+				w.Fatalf("the end of %s was %+v, but the next message has position %+v", topic, end, at)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func floorQueue(w *world) {
 	check()
 	end := m.floor(bus.Due, queue.Group, 0).End
 	if next := m.publish(bus.Due, 0, "5")[0]; next.Before(end) {
-		w.Fatalf("the end was %+v, the next message got %+v", end, next)
+		w.Fatalf("the end was %+v, but the next message has position %+v", end, next)
 	}
 	c.expectAll("1", "2", "3", "4", "3", "5")
 	c.ack("5")
@@ -184,6 +184,6 @@ func floorOrdered(w *world) {
 
 func floorHints(w *world) {
 	if _, err := w.join().Bus.Floor(w.Context(), bus.Shards, live.Group); !errors.Is(err, bus.ErrUnsupported) {
-		w.Fatalf("the floor of hints gave %v, want ErrUnsupported", err)
+		w.Fatalf("Floor of hints returned %v, want ErrUnsupported", err)
 	}
 }

@@ -101,16 +101,16 @@ func commandsRefused(w *world) {
 	for ; taken < 200; taken++ {
 		if err := publish(taken); err != nil {
 			if !errors.Is(err, bus.ErrFull) || !errors.Is(err, bus.ErrUnavailable) {
-				w.Fatalf("message %d gave %v, want ErrFull and ErrUnavailable", taken, err)
+				w.Fatalf("message %d returned %v, want ErrFull and ErrUnavailable", taken, err)
 			}
 			break
 		}
 	}
 	if taken == 200 || taken < 5 {
-		w.Fatalf("%d messages of 10 KiB were taken by a topic with room for less than 1 MiB", taken)
+		w.Fatalf("a topic with room for less than 1 MiB accepted %d messages of 10 KiB", taken)
 	}
 	c := m.consume(ordered, behaviour{})
-	w.await("everything that was taken is delivered", func() bool { return len(c.all) == taken })
+	w.await("all accepted messages are delivered", func() bool { return len(c.all) == taken })
 	w.mu.Lock()
 	all, gaps := c.all, c.gaps
 	w.mu.Unlock()
@@ -118,7 +118,7 @@ func commandsRefused(w *world) {
 		w.Fatalf("the first delivery is %.10q, and the gaps are %+v", all[0].Body, gaps)
 	}
 	if err := publish(taken); !errors.Is(err, bus.ErrFull) {
-		w.Fatalf("nothing is acknowledged, and yet a message gave %v, want ErrFull", err)
+		w.Fatalf("Publish to the full topic without an acknowledgement returned %v, want ErrFull", err)
 	}
 	for _, d := range all {
 		d.Ack()
@@ -126,9 +126,9 @@ func commandsRefused(w *world) {
 	deadline := time.Now().Add(w.sys.Patience)
 	for err := publish(taken); err != nil; err = publish(taken) {
 		if !errors.Is(err, bus.ErrFull) || time.Now().After(deadline) {
-			w.Fatalf("everything is acknowledged, and yet a message gives %v", err)
+			w.Fatalf("Publish after all messages were acknowledged returned %v", err)
 		}
 		time.Sleep(w.sys.Settle / 10)
 	}
-	w.await("the message that was taken again is delivered", func() bool { return len(c.all) == taken+1 })
+	w.await("the message that was accepted afterwards is delivered", func() bool { return len(c.all) == taken+1 })
 }

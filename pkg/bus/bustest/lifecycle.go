@@ -33,7 +33,7 @@ func modeFits(w *world) {
 			}
 			err := m.Bus.Consume(w.Context(), bus.Spec{Topic: topic, Group: "g", Mode: mode}, nil)
 			if !errors.Is(err, bus.ErrUnsupported) {
-				w.Fatalf("consuming %q in mode %d gave %v, want ErrUnsupported", topic, mode, err)
+				w.Fatalf("consuming %q in mode %d returned %v, want ErrUnsupported", topic, mode, err)
 			}
 		}
 	}
@@ -106,12 +106,12 @@ func closedIsClosed(w *world) {
 		}
 	}
 	if _, err := m.Bus.Publish(w.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrClosed) {
-		w.Fatalf("Publish after Close gave %v, want ErrClosed", err)
+		w.Fatalf("Publish after Close returned %v, want ErrClosed", err)
 	}
 	if _, err := m.Bus.Floor(w.Context(), bus.Due, queue.Group); !errors.Is(err, bus.ErrClosed) {
-		w.Fatalf("Floor after Close gave %v, want ErrClosed", err)
+		w.Fatalf("Floor after Close returned %v, want ErrClosed", err)
 	}
 	if err := m.Bus.Consume(w.Context(), queue, nil); !errors.Is(err, bus.ErrClosed) {
-		w.Fatalf("Consume after Close gave %v, want ErrClosed", err)
+		w.Fatalf("Consume after Close returned %v, want ErrClosed", err)
 	}
 }

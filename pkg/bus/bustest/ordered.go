@@ -132,7 +132,7 @@ func orderedLateAck(w *world) {
 	c.expect(numbers(1, 3)...)
 	c.stop()
 	c.ack(numbers(1, 3)...)
-	w.always("an acknowledgement after the revoke does nothing", func() error {
+	w.always("an acknowledgement after the revoke has no effect", func() error {
 		return floorIs(m.floor(bus.Commands, ordered.Group, 0), &positions[0], 3)
 	})
 	next := m.consume(ordered, behaviour{})
@@ -153,11 +153,11 @@ func orderedZombieAck(w *world) {
 	lost.ack(numbers(1, 3)...)
 	zombie.Heal()
 	lost.ack(numbers(1, 3)...)
-	w.await("the zombie's session is told", func() bool { return len(lost.sessions) > 0 && lost.sessions[0].closedAt > 0 })
+	w.await("the zombie's session is closed", func() bool { return len(lost.sessions) > 0 && lost.sessions[0].closedAt > 0 })
 	if cause := lost.causeOf(0); !errors.Is(cause, bus.ErrLost) {
 		w.Fatalf("the zombie's Close has cause %v, want ErrLost", cause)
 	}
-	w.always("a zombie's acknowledgement does nothing", func() error {
+	w.always("a zombie's acknowledgement has no effect", func() error {
 		return floorIs(heir.floor(bus.Commands, ordered.Group, 0), &positions[0], 3)
 	})
 }
@@ -197,7 +197,7 @@ func orderedFirstCounts(w *world) {
 	d.Nack(0)
 	d.Ack()
 	c.expect("1", "2", "1", "2")
-	w.always("an Ack after the Nack does nothing", func() error {
+	w.always("an Ack after the Nack has no effect", func() error {
 		return floorIs(m.floor(bus.Commands, ordered.Group, 0), &positions[0], 2)
 	})
 }

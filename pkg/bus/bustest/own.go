@@ -39,11 +39,11 @@ func (m *member) made(topic bus.Topic) bool {
 	m.w.Helper()
 	maker, ok := m.Bus.(bus.TopicMaker)
 	if !ok {
-		m.w.Logf("this bus makes no topics")
+		m.w.Logf("this bus cannot create topics")
 		return false
 	}
 	if err := maker.MakeTopic(m.w.Context(), topic); err != nil {
-		m.w.Fatalf("make %s: %v", topic, err)
+		m.w.Fatalf("create %s: %v", topic, err)
 	}
 	return true
 }
@@ -73,7 +73,7 @@ func ownNoMaker(w *world) {
 	}
 	for call, err := range m.refusal(w.ownTopic("orders")) {
 		if !errors.Is(err, bus.ErrUnsupported) && !errors.Is(err, bus.ErrNoTopic) {
-			w.Errorf("%s of a bus that makes no topics gave %v, want ErrUnsupported or ErrNoTopic", call, err)
+			w.Errorf("%s of a bus that cannot create topics returned %v, want ErrUnsupported or ErrNoTopic", call, err)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func ownMissing(w *world) {
 	for range 2 { // the first round must not have created the topic
 		for call, err := range m.refusal(topic) {
 			if !errors.Is(err, bus.ErrNoTopic) || !errors.Is(err, bus.ErrUnavailable) {
-				w.Errorf("%s without the topic gave %v, want ErrNoTopic and ErrUnavailable", call, err)
+				w.Errorf("%s without the topic returned %v, want ErrNoTopic and ErrUnavailable", call, err)
 			}
 		}
 	}
@@ -180,10 +180,10 @@ func ownRoundTrip(w *world) {
 	}
 	got := c.all[i]
 	if got.Key != sent.Key || string(got.Body) != string(sent.Body) || !maps.Equal(got.Headers, sent.Headers) {
-		w.Fatalf("delivered %+v, sent was %+v", got.Message, sent)
+		w.Fatalf("delivered %+v, want %+v", got.Message, sent)
 	}
 	if got.Position != positions[0] || c.all[1-i].Position != positions[1] {
-		w.Fatalf("delivered at %+v and %+v, Publish told %+v", got.Position, c.all[1-i].Position, positions)
+		w.Fatalf("delivered at %+v and %+v, Publish returned %+v", got.Position, c.all[1-i].Position, positions)
 	}
 }
 
@@ -261,7 +261,7 @@ func ownNamedDue(w *world) {
 	spec := ownSpec(own)
 	spec.Group = body
 	c := m.consume(spec, behaviour{ack: true})
-	w.await("the message to the user's own topic arrives", func() bool { return c.delivery(body, 1) != nil })
+	w.await("the message to the user topic arrives", func() bool { return c.delivery(body, 1) != nil })
 	w.never("the queue's message is in it", func() bool { return c.delivery("queued", 1) != nil })
 }
 
@@ -278,7 +278,7 @@ func ownStrangers(w *world) {
 		errs["MakeTopic"] = maker.MakeTopic(w.Context(), bus.Own(name))
 		for call, err := range errs {
 			if !errors.Is(err, bus.ErrUnsupported) || errors.Is(err, bus.ErrUnavailable) {
-				w.Errorf("%s of %q, which belongs to another cluster, gave %v, want ErrUnsupported alone", call, name, err)
+				w.Errorf("%s of %q, which belongs to another cluster, returned %v, want ErrUnsupported without ErrUnavailable", call, name, err)
 			}
 		}
 	}
@@ -296,12 +296,12 @@ func ownBadName(w *world) {
 		errs["MakeTopic"] = maker.MakeTopic(w.Context(), topic)
 		for call, err := range errs {
 			if !errors.Is(err, bus.ErrUnsupported) {
-				w.Errorf("%s of a topic named %.10q gave %v, want ErrUnsupported", call, name, err)
+				w.Errorf("%s of a topic named %.10q returned %v, want ErrUnsupported", call, name, err)
 			}
 		}
 	}
 	if err := maker.MakeTopic(w.Context(), bus.Due); !errors.Is(err, bus.ErrUnsupported) {
-		w.Errorf("making the queue as if it was a user's gave %v, want ErrUnsupported", err)
+		w.Errorf("MakeTopic of the queue returned %v, want ErrUnsupported", err)
 	}
 }
 
@@ -314,10 +314,10 @@ func ownOnlyOrdered(w *world) {
 	for _, mode := range []bus.Mode{bus.Live, bus.Queue} {
 		err := m.Bus.Consume(w.Context(), bus.Spec{Topic: topic, Group: "readers", Mode: mode}, nil)
 		if !errors.Is(err, bus.ErrUnsupported) {
-			w.Errorf("consuming in mode %d gave %v, want ErrUnsupported", mode, err)
+			w.Errorf("Consume in mode %d returned %v, want ErrUnsupported", mode, err)
 		}
 	}
 	if _, err := m.Bus.Floor(w.Context(), topic, "readers"); !errors.Is(err, bus.ErrUnsupported) {
-		w.Errorf("its floor gave %v, want ErrUnsupported", err)
+		w.Errorf("its Floor returned %v, want ErrUnsupported", err)
 	}
 }

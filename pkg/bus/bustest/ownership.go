@@ -177,7 +177,7 @@ func contextEndsBeforeClose(w *world, spec bus.Spec) {
 	}
 }
 
-var errTest = errors.New("refused by the test")
+var errTest = errors.New("rejected by the test")
 
 func openFailure(w *world, spec bus.Spec) {
 	tries := 0
@@ -236,7 +236,7 @@ func reconnect(w *world, spec bus.Spec) {
 		return err
 	})
 	if spec.Mode == bus.Ordered {
-		w.awaitWithin(2*w.sys.LeaseTTL, "what came while broken and after is delivered", func() bool {
+		w.awaitWithin(2*w.sys.LeaseTTL, "messages published during and after the outage are delivered", func() bool {
 			return c.delivery("while broken", 1) != nil && c.delivery("after", 1) != nil
 		})
 		return

@@ -149,10 +149,10 @@ func publishRoundTrip(w *world) {
 		got := c.all[0]
 		if got.Partition != sent.Partition || got.Key != sent.Key || string(got.Body) != string(sent.Body) ||
 			!maps.Equal(got.Headers, sent.Headers) {
-			w.Fatalf("%s delivered %+v, sent was %+v", topic, got.Message, sent)
+			w.Fatalf("%s delivered %+v, want %+v", topic, got.Message, sent)
 		}
 		if topic.Kind() != bus.KindHints && got.Position != positions[0] {
-			w.Fatalf("%s delivered position %+v, Publish told %+v", topic, got.Position, positions[0])
+			w.Fatalf("%s delivered position %+v, Publish returned %+v", topic, got.Position, positions[0])
 		}
 		if off := got.Time.Sub(before); !got.Time.IsZero() && (off < -time.Minute || off > time.Minute) {
 			w.Fatalf("%s delivered time %v, sent at %v", topic, got.Time, before)
@@ -194,7 +194,7 @@ func publishTooLarge(w *world) {
 	for _, topic := range []bus.Topic{bus.Commands, bus.Shards, bus.Due} {
 		_, err := m.Bus.Publish(w.Context(), topic, bus.Message{Key: "key", Body: make([]byte, 1<<20)})
 		if !errors.Is(err, bus.ErrTooLarge) {
-			w.Fatalf("%s took 1 MiB and 3 bytes: %v", topic, err)
+			w.Fatalf("%s returned %v for 1 MiB and 3 bytes, want ErrTooLarge", topic, err)
 		}
 		m.publish(topic, 0, "small ones still pass")
 	}
@@ -213,7 +213,7 @@ func publishPartial(w *world) {
 	for i := range messages {
 		if bus.ErrorOf(err, i) == nil {
 			body := string(messages[i].Body)
-			w.await(body+", which is said to be taken, arrives", func() bool { return c.delivery(body, 1) != nil })
+			w.await(body+", which was accepted, arrives", func() bool { return c.delivery(body, 1) != nil })
 		}
 	}
 	w.never("the message that is too large arrives", func() bool { return c.delivery(string(large), 1) != nil })
@@ -223,11 +223,11 @@ func publishBad(w *world) {
 	m := w.join()
 	for _, p := range []shard.Partition{-1, 2} {
 		if _, err := m.Bus.Publish(w.Context(), bus.Due, bus.Message{Partition: p}); err == nil {
-			w.Fatalf("partition %d was taken on a bus of 2", p)
+			w.Fatalf("Publish to partition %d of a bus with 2 partitions succeeded", p)
 		}
 	}
 	if _, err := m.Bus.Publish(w.Context(), "no-such-topic", bus.Message{}); !errors.Is(err, bus.ErrUnsupported) {
-		w.Fatalf("an unknown topic gave %v, want ErrUnsupported", err)
+		w.Fatalf("Publish to an unknown topic returned %v, want ErrUnsupported", err)
 	}
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
 }
@@ -238,7 +238,7 @@ func publishEnded(w *world) {
 	cancel()
 	_, err := m.Bus.Publish(ctx, bus.Due, bus.Message{})
 	if !errors.Is(err, bus.ErrUnavailable) && !errors.Is(err, bus.ErrOutcomeUnknown) {
-		w.Fatalf("publishing with an ended context gave %v, want ErrUnavailable or ErrOutcomeUnknown", err)
+		w.Fatalf("Publish with an ended context returned %v, want ErrUnavailable or ErrOutcomeUnknown", err)
 	}
 }
 
@@ -259,7 +259,7 @@ func publishPrefixes(w *world) {
 		ours[topic].expect("ours")
 		theirs[topic].expect("theirs")
 	}
-	w.never("a message crosses", func() bool {
+	w.never("a message is delivered to the other cluster", func() bool {
 		for topic := range ours {
 			if len(ours[topic].all) != 1 || len(theirs[topic].all) != 1 {
 				return true

@@ -41,7 +41,7 @@ func queueShared(w *world) {
 	a, b := one.consume(queue, behaviour{ack: true}), two.consume(queue, behaviour{ack: true})
 	// A bus without delivery counts may count messages that were in transit when the second member joined as
 	// delivered before.
-	w.await("both members are there", func() bool { return len(a.owns()) > 0 && len(b.owns()) > 0 })
+	w.await("both members have a session", func() bool { return len(a.owns()) > 0 && len(b.owns()) > 0 })
 	for p := range 4 {
 		one.publish(bus.Due, shard.Partition(p), numbers(p*25+1, p*25+25)...)
 	}
@@ -64,12 +64,12 @@ func queueAnyMember(w *world) {
 	spec := queue
 	spec.MaxInFlight = 1
 	stuck, free := w.join().consume(spec, behaviour{}), w.join()
-	w.await("the first member is there", func() bool { return len(stuck.owns()) > 0 })
+	w.await("the first member has a session", func() bool { return len(stuck.owns()) > 0 })
 	free.publish(bus.Due, 0, "1")
 	stuck.expect("1")
 	c := free.consume(spec, behaviour{ack: true})
 	free.publish(bus.Due, 0, numbers(2, 9)...)
-	w.await("the other member takes the rest", func() bool { return len(c.all) == 8 })
+	w.await("the other member receives the remaining messages", func() bool { return len(c.all) == 8 })
 }
 
 func queueOneByOne(w *world) {
@@ -80,7 +80,7 @@ func queueOneByOne(w *world) {
 	c.ack("2", "4")
 	c.last("1")[0].Nack(0)
 	c.last("3")[0].Nack(0)
-	w.await("1 and 3 come again", func() bool { return c.delivery("1", 2) != nil && c.delivery("3", 2) != nil })
+	w.await("1 and 3 are redelivered", func() bool { return c.delivery("1", 2) != nil && c.delivery("3", 2) != nil })
 	for _, d := range c.last("1", "3") {
 		if d.Deliveries != 2 && d.Deliveries != 0 {
 			w.Fatalf("%q has delivery count %d, want 2", d.Body, d.Deliveries)
@@ -88,7 +88,7 @@ func queueOneByOne(w *world) {
 	}
 	c.ack("1", "3")
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
-	w.never("an acknowledged message comes again", func() bool { return len(c.all) > 6 })
+	w.never("an acknowledged message is redelivered", func() bool { return len(c.all) > 6 })
 }
 
 func queueNack(w *world) {
@@ -101,7 +101,7 @@ func queueNack(w *world) {
 	c.last("1")[0].Nack(delay)
 	c.expect("1", "1")
 	if waited := c.arrived("1", 2).Sub(at); waited < delay-w.sys.Early {
-		w.Fatalf("came again %v after Nack(%v)", waited, delay)
+		w.Fatalf("redelivered %v after Nack(%v)", waited, delay)
 	}
 	if d := c.last("1")[0]; d.Deliveries == 1 {
 		w.Fatalf("the delivery count is still 1")
@@ -118,7 +118,7 @@ func queueAckWait(w *world) {
 	waited := c.arrived("1", 2).Sub(c.arrived("1", 1))
 	w.mu.Unlock()
 	if waited < bus.AckWait-w.sys.Early {
-		w.Fatalf("came again after %v, want %v", waited, bus.AckWait)
+		w.Fatalf("redelivered after %v, want %v", waited, bus.AckWait)
 	}
 	if d := c.last("1")[0]; d.Deliveries == 1 {
 		w.Fatalf("the delivery count is still 1")
@@ -132,7 +132,7 @@ func queueExtend(w *world) {
 	c.expect("1")
 	for range 2 {
 		if w.holds(bus.AckWait*3/5, func() bool { return len(c.all) > 1 }) {
-			w.Fatalf("came again although AckWait was extended")
+			w.Fatalf("redelivered although AckWait was extended")
 		}
 		c.last("1")[0].Extend()
 	}
@@ -142,7 +142,7 @@ func queueExtend(w *world) {
 	waited := c.arrived("1", 2).Sub(extended)
 	w.mu.Unlock()
 	if waited < bus.AckWait-w.sys.Early {
-		w.Fatalf("came again %v after the last Extend, want %v", waited, bus.AckWait)
+		w.Fatalf("redelivered %v after the last Extend, want %v", waited, bus.AckWait)
 	}
 }
 
@@ -153,7 +153,7 @@ func queueCrash(w *world) {
 	a.expect(numbers(1, 3)...)
 	victim.Crash()
 	b := heir.consume(queue, behaviour{ack: true})
-	w.awaitWithin(bus.AckWait, "what the dead member held comes again", func() bool {
+	w.awaitWithin(bus.AckWait, "the dead member's messages are redelivered", func() bool {
 		return b.delivery("1", 1) != nil && b.delivery("2", 1) != nil && b.delivery("3", 1) != nil
 	})
 	for _, d := range b.last("1", "2", "3") {
@@ -173,12 +173,12 @@ func queueLeave(w *world) {
 	left := time.Now()
 	a.stop()
 	b := other.consume(queue, behaviour{ack: true})
-	w.await("what was not acknowledged comes again", func() bool { return len(b.all) == 2 })
+	w.await("unacknowledged messages are redelivered", func() bool { return len(b.all) == 2 })
 	if b.delivery("1", 1) == nil || b.delivery("3", 1) == nil {
-		w.Fatalf("%q came again, want 1 and 3", b.bodies())
+		w.Fatalf("%q were redelivered, want 1 and 3", b.bodies())
 	}
 	if waited := time.Since(left); waited > bus.AckWait*9/10 {
-		w.Fatalf("took %v: a member that leaves gives back at once", waited)
+		w.Fatalf("took %v: a leaving member must return its messages immediately", waited)
 	}
 }
 
@@ -191,7 +191,7 @@ func queueLateAck(w *world) {
 	b := m.consume(queue, behaviour{})
 	b.expect("1")
 	a.ack("1")
-	w.always("a late acknowledgement does nothing", func() error {
+	w.always("a late acknowledgement has no effect", func() error {
 		if f := m.floor(bus.Due, queue.Group, 0); f.Depth != 1 || f.Floor == f.End {
 			return errors.New("the message is gone")
 		}
@@ -209,8 +209,8 @@ func queueFirstCounts(w *world) {
 	one.Nack(0)
 	two.Nack(0)
 	two.Ack()
-	w.await("2 comes again", func() bool { return c.delivery("2", 2) != nil })
-	w.never("1 comes again", func() bool { return len(c.all) > 3 })
+	w.await("2 is redelivered", func() bool { return c.delivery("2", 2) != nil })
+	w.never("1 is redelivered", func() bool { return len(c.all) > 3 })
 	c.ack("2")
 	m.awaitFloor(bus.Due, queue.Group, 0, nil, 0)
 }
@@ -257,7 +257,7 @@ func queueWindowOverPartitions(w *world) {
 				return len(inFlight(s)) >= min(window, 4*each-len(acked)) || len(inFlight(s)) > 0 && w.sys.QueueByPartition
 			})
 		})
-		w.never("more are in flight than the bound", func() bool {
+		w.never("more messages are in flight than the bound", func() bool {
 			return slices.ContainsFunc(c.sessions, func(s *session) bool { return len(inFlight(s)) > window })
 		})
 		w.mu.Lock()
@@ -319,7 +319,7 @@ func queueReconnect(w *world) {
 	c.expect("1")
 	m.Break()
 	publisher.publish(bus.Due, 0, "2")
-	w.awaitWithin(bus.AckWait, "what came while broken is delivered", func() bool { return c.delivery("2", 1) != nil })
+	w.awaitWithin(bus.AckWait, "the message published during the outage is delivered", func() bool { return c.delivery("2", 1) != nil })
 	w.poll("everything is acknowledged", func() error {
 		f, err := publisher.Bus.Floor(w.Context(), bus.Due, queue.Group)
 		if err != nil {

@@ -215,7 +215,7 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 			}
 		}
 		if err != nil && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "wrong")) {
-			t.Errorf("%s: %q is not one line, or tells the password", name, err)
+			t.Errorf("%s: %q is not one line, or contains the password", name, err)
 		}
 	}
 	o := fakeOptions(secured)

@@ -94,7 +94,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	}
 	for _, body := range []string{"0", "2", "3", "4"} {
 		if counts[body] != 0 {
-			t.Errorf("%q was acknowledged, and comes again", body)
+			t.Errorf("%q was acknowledged, but is redelivered", body)
 		}
 	}
 	fresh := 0
@@ -182,7 +182,7 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 		// Another process must use the same topic epoch.
 		floors, err := connect(t, o).Floor(t.Context(), spec.Topic, spec.Group)
 		if err != nil || floors[0].End.Incarnation != at[0].Incarnation {
-			t.Fatalf("%s: another process tells %+v, %v", spec.Topic, floors, err)
+			t.Fatalf("%s: another process returned %+v, %v", spec.Topic, floors, err)
 		}
 		_ = c.stop()
 	}
@@ -301,7 +301,7 @@ func TestInstanceTwice(t *testing.T) {
 		}
 		first.ended <- nil
 	case <-time.After(patience):
-		t.Fatal("the first goes on")
+		t.Fatal("the first process continues")
 	}
 	second.next(t)
 }
@@ -350,7 +350,7 @@ func TestFullWindowStopsFetching(t *testing.T) {
 			quiet = 0
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("fetching goes on although nothing is taken")
+			t.Fatal("fetching continues although the window is full")
 		}
 	}
 	held.Ack()

@@ -126,7 +126,7 @@ func TestOwnTopicThatGoesEndsItsConsume(t *testing.T) {
 			t.Errorf("consume of what is gone ended with %v, want ErrNoTopic and ErrUnavailable", err)
 		}
 	case <-time.After(patience):
-		t.Error("consume goes on although the topic is gone")
+		t.Error("Consume continues although the topic is deleted")
 	}
 	for range 2 { // the first call detects the deletion, the second that the topic was not created again
 		_, err := b.Publish(t.Context(), spec.Topic, bus.Message{Body: []byte("2")})
@@ -145,7 +145,7 @@ func TestProcessThatMakesNoTopics(t *testing.T) {
 	o.NoCreate = true
 	b := connect(t, o)
 	if err := b.MakeTopic(t.Context(), bus.Own("orders")); !errors.Is(err, bus.ErrUnsupported) {
-		t.Errorf("made a topic although it was told not to: %v", err)
+		t.Errorf("created a topic although NoCreate is set: %v", err)
 	}
 	ownTopic(t, maker, "orders")
 	if err := b.MakeTopic(t.Context(), bus.Own("orders")); err != nil {

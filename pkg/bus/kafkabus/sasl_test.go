@@ -75,7 +75,7 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 				t.Errorf("%v, want an error that names %s and %s", err, address, c.refused)
 			}
 			if err != nil && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "hunter2")) {
-				t.Errorf("%q is not one line, or tells the password", err)
+				t.Errorf("%q is not one line, or contains the password", err)
 			}
 		})
 	}

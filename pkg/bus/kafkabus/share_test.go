@@ -55,7 +55,7 @@ func TestShareMembersTakeWhatALeavingOneHeld(t *testing.T) {
 		}
 	}
 	if took := time.Since(left); took > bus.AckWait/2 {
-		t.Errorf("took %v: a member that leaves gives back at once", took)
+		t.Errorf("took %v: a leaving member must return its messages immediately", took)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 			}
 		}
 		if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "wrong") {
-			t.Errorf("%s: %q is not one line, or tells the secret", name, err)
+			t.Errorf("%s: %q is not one line, or contains the secret", name, err)
 		}
 	}
 	connectTo(t, natsbus.Options{URL: token, Token: "right"})

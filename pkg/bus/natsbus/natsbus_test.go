@@ -412,7 +412,7 @@ func TestConsumeEndsWhenTheConnectionIsGoneForGood(t *testing.T) {
 				t.Errorf("consume ended with %v", err)
 			}
 		case <-time.After(patience):
-			t.Fatal("consume goes on without a connection")
+			t.Fatal("Consume continues without a connection")
 		}
 	}
 	if err := b.Close(); err != nil {

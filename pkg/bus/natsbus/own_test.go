@@ -100,13 +100,13 @@ func TestTopicThatGoesEndsItsConsume(t *testing.T) {
 			t.Errorf("consume of what is gone ended with %v, want ErrNoTopic and ErrUnavailable", err)
 		}
 	case <-time.After(2 * patience):
-		t.Error("consume goes on although the topic is gone")
+		t.Error("Consume continues although the topic is deleted")
 	}
 	if err := b.MakeTopic(t.Context(), topic); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Publish(t.Context(), topic, bus.Message{Body: []byte("3")}); err != nil {
-		t.Errorf("publish to what was made again: %v", err)
+		t.Errorf("publish to the topic that was created again: %v", err)
 	}
 }
 

@@ -299,12 +299,12 @@ func TestSilenceIsARefusal(t *testing.T) {
 		m := w.next(messages)
 		select {
 		case <-m.Context().Done():
-			w.Fatal("the context ended at once")
+			w.Fatal("the context ended immediately")
 		case <-time.After(4900 * time.Millisecond):
 		}
 		again := w.next(messages)
 		if m.Context().Err() == nil {
-			w.Error("the context of a message whose time is over goes on")
+			w.Error("the context of a message has not ended after AckWait")
 		}
 		m.Ack() // too late: the message was delivered again
 		w.none(messages, time.Second)
@@ -362,7 +362,7 @@ func TestHandlerThatNeverAnswersDoesNotHoldUpClose(t *testing.T) {
 			w.Errorf("close took %v, want CloseTimeout", took)
 		}
 		if m.Context().Err() == nil {
-			w.Error("the message's context goes on after Close")
+			w.Error("the message's context has not ended after Close")
 		}
 		again := w.next(w.subscribe(w.subscriber(watermillbus.SubscriberConfig{}), "orders"))
 		if again.UUID != m.UUID {
@@ -383,7 +383,7 @@ func TestLostPartitionIsAbandonedAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		if m.Context().Err() == nil {
-			w.Error("the message's context goes on although its partition is lost")
+			w.Error("the message's context has not ended although its partition is lost")
 		}
 		m.Ack()
 		again := w.next(messages)
@@ -407,7 +407,7 @@ func TestContextEndsSubscriptionAndMessages(t *testing.T) {
 			w.Fatal(err)
 		}
 		if _, err := s.Subscribe(w.Context(), "orders"); err == nil || !strings.Contains(err.Error(), "already") {
-			w.Errorf("the same topic twice at once: %v, want an error", err)
+			w.Errorf("two concurrent subscriptions of one topic: %v, want an error", err)
 		}
 		w.publish("orders", "1")
 		m := w.next(messages)

@@ -50,12 +50,12 @@ func TestNackedCommandComesAgain(t *testing.T) {
 		w.command("1")
 		s.take()[0].Nack(time.Minute)
 		if got := s.take(); len(got) != 0 {
-			t.Error("it came again at once")
+			t.Error("it was redelivered immediately")
 		}
 		time.Sleep(time.Minute)
 		got := s.take()
 		if len(got) != 1 || got[0].ID != "1" {
-			t.Fatalf("came again: %v", got)
+			t.Fatalf("redelivered: %v", got)
 		}
 		got[0].Ack()
 	})
@@ -107,7 +107,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		}
 		w.consume(s)
 		if got := s.take(); len(got) != 0 {
-			t.Error("an acknowledged command came again")
+			t.Error("an acknowledged command was redelivered")
 		}
 	})
 }
