@@ -12,8 +12,8 @@ import (
 type Faults struct {
 	// Publish is called before the broker accepts messages of logs and queues.
 	Publish func(by *Member, topic bus.Topic, messages []bus.Message) PublishFault
-	// Hint returns the delays after which a hint reaches its owner: no delay drops it, two delays duplicate it, and
-	// different delays reorder hints. {0} is a normal delivery.
+	// Hint returns the delays after which a hint reaches its owner, one for each copy: an empty slice drops the hint,
+	// two delays duplicate it, and different delays reorder hints. {0} is a normal delivery.
 	Hint func(by *Member, m bus.Message) []time.Duration
 }
 
