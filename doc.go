@@ -1,6 +1,6 @@
-// Package timerbus is the root of the repository and holds no code of its own: it keeps the rules about
-// who may import whom (layout_test.go) and the way into the rest. It imports nothing of ours.
+// Package timerbus is the root of the repository. It contains no code, only the tests that enforce the import rules
+// (layout_test.go). It imports no package of this module.
 //
-// Read docs/design.md first, then cmd/timerbus (the one binary), then services/ in the order a timer
-// passes them: ingest, scheduler, dispatcher. Programs import pkg/client.
+// Read docs/design.md first, then cmd/timerbus (the only binary), then the services in the order in which a timer
+// passes through them: services/ingest, services/scheduler, services/dispatcher. User programs import pkg/client.
 package timerbus

@@ -18,29 +18,28 @@ import (
 
 const modulePath = "github.com/timerbus/timerbus"
 
-// rule says what the packages of a unit may import. Patterns are separated by blanks.
+// rule lists the packages that the packages of a unit may import. Patterns are separated by spaces.
 type rule struct {
-	unit  string // pattern of the packages that this line is about
-	may   string // our packages they may import, besides those of their own unit
-	tests string // more of our packages, for their _test files
-	std   bool   // of the rest, only the standard library
+	unit  string // pattern of the packages that the rule applies to
+	may   string // packages of this module that they may import, in addition to those of their unit
+	tests string // additional packages of this module that their _test files may import
+	std   bool   // other imports must be from the standard library
 	why   string
 }
 
-// graph holds our packages by their path below modulePath, "." being the root. Imports of ours are
-// written the same way, others as they stand in the source.
+// graph maps the path of each package of this module to the package. Paths are relative to modulePath; "." is the root.
+// Imports of this module are written in the same way, other imports as in the source.
 type graph map[string]*pkg
 
 type pkg struct {
 	imports     []string
 	testImports []string
-	files       int  // without tests
-	comment     bool // one of files has a package comment
+	files       int  // without test files
+	comment     bool // at least one of the files has a package comment
 }
 
-// readGraph parses every Go file of the repository, whatever module it is in. It does not ask `go list`:
-// that leaves out files of other platforms, and has nothing to say while a module's requirements are
-// incomplete.
+// readGraph parses every Go file of the repository, in all modules. It does not use `go list`, which leaves out files
+// of other platforms and fails while the requirements of a module are incomplete.
 func readGraph(t *testing.T) graph {
 	t.Helper()
 	g := graph{}
@@ -80,7 +79,7 @@ func (g graph) add(name string, file *ast.File) {
 	for _, spec := range file.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // the parser has accepted it, so this cannot be
+			continue // unreachable: the parser has accepted the literal
 		}
 		if imported == modulePath {
 			imported = "."
@@ -98,7 +97,7 @@ func (g graph) add(name string, file *ast.File) {
 	}
 }
 
-// violations returns one line for every arrow that no rule allows.
+// violations returns one line for every import that no rule allows.
 func (g graph) violations(rules []rule) []string {
 	var out []string
 	for _, from := range slices.Sorted(maps.Keys(g)) {
@@ -135,7 +134,7 @@ func (g graph) uncommented() []string {
 	return out
 }
 
-// ruleOf returns the first rule about a package, and a pattern for the packages of the same unit.
+// ruleOf returns the first rule that matches a package, and a pattern for the packages of the same unit.
 func ruleOf(rules []rule, name string) (r rule, own string, ok bool) {
 	for _, r := range rules {
 		if own, ok := match(r.unit, name); ok {
@@ -148,7 +147,7 @@ func ruleOf(rules []rule, name string) (r rule, own string, ok bool) {
 func (r rule) allows(rules []rule, to string, patterns ...string) bool {
 	if _, _, ours := ruleOf(rules, to); !ours {
 		first, _, _ := strings.Cut(to, "/")
-		return !r.std || !strings.Contains(first, ".") // a domain name: not of the standard library
+		return !r.std || !strings.Contains(first, ".") // a domain name: not the standard library
 	}
 	return slices.ContainsFunc(strings.Fields(strings.Join(patterns, " ")), func(pattern string) bool {
 		_, ok := match(pattern, to)
@@ -175,15 +174,15 @@ func match(pattern, name string) (own string, ok bool) {
 	return own, true
 }
 
-// importers are the packages of ours that a package is made of, itself included, and that import something with the
-// prefix.
+// importers returns the packages of this module that import a path with the prefix and that are in the transitive
+// imports of from, including from.
 func (g graph) importers(from, prefix string) []string {
 	var found []string
 	seen := map[string]bool{from: true}
 	for next := []string{from}; len(next) > 0; next = next[1:] {
 		p := g[next[0]]
 		if p == nil {
-			continue // not ours
+			continue // not a package of this module
 		}
 		if slices.ContainsFunc(p.imports, func(i string) bool { return strings.HasPrefix(i, prefix) }) {
 			found = append(found, next[0])

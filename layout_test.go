@@ -2,33 +2,32 @@ package timerbus_test
 
 import "testing"
 
-// The arrows of this repository: one line says which of our packages a unit may import. The first line
-// whose pattern matches a package is that package's line; a package that no line matches is an error,
-// so that a new directory gets its line (here and in section 10 of docs/design.md) with its first file.
+// rules has one line for each unit: the packages of this module that the unit may import. The first line whose pattern
+// matches a package applies to it. A package without a matching line is an error, so that a new directory gets its line
+// (here and in section 10 of docs/design.md) with its first file.
 //
-// In a pattern `*` stands for one path element, and a trailing `/...` takes in everything below. What the
-// pattern matched is the unit: pkg/store/*/... makes pkg/store/memstore one unit with its subpackages, and
-// packages of one unit may import each other.
+// In a pattern, `*` matches one path element, and a trailing `/...` matches everything below. The part that the pattern
+// matched is the unit: pkg/store/*/... makes pkg/store/memstore one unit with its subpackages. Packages of one unit may
+// import each other.
 //
 //	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {cmd, e2e}
 //	                {store, bus, event, runtime, api} ← services ← {cmd, e2e}
 var rules = []rule{
 	{unit: ".", std: true, why: "the root holds these rules and no code"},
 
-	// The domain: readable and testable without anything else.
+	// The domain can be read and tested without any other package.
 	{unit: "pkg/timer/...", std: true, why: "the domain stands on the standard library alone"},
 	{unit: "pkg/shard/...", std: true, may: "pkg/timer", why: "placement is arithmetic over timer ids"},
 
 	{unit: "pkg/outage/...", std: true, why: "every component logs its outages with it"},
 
-	// The contracts do not know each other: a store that knew the bus could not be exchanged alone.
+	// The contracts do not import each other: a store that imported the bus could not be exchanged alone.
 	{unit: "pkg/store", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
 	{unit: "pkg/bus", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
 	{unit: "pkg/event/...", may: domain, tests: "schemas", why: "the wire format is the same over every bus and store"},
 
-	// Engines, suites and decorators know their contract and not each other. Only tests bring them
-	// together: an engine's test runs the suite, and the memory engine is what suites and decorators are
-	// tried on.
+	// Engines, suites and decorators import their contract and not each other. Only tests combine them: an engine's
+	// test runs the suite, and the tests of suites and decorators use the memory engine.
 	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "this is what engines share, so it knows none"},
 	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite judges every engine, so it knows none"},
 	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine knows its contract only, so that it can be exchanged alone"},
@@ -39,28 +38,28 @@ var rules = []rule{
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus pkg/outage/outagetest", why: "an engine knows its contract only, so that it can be exchanged alone"},
 	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
 
-	// Callbacks: how secrets are kept, what is signed with them, and where callbacks may go.
+	// Callbacks: storage of secrets, signing, and the permitted destinations.
 	{unit: "pkg/seal/...", std: true, may: "pkg/timer", why: "what seals secrets stands on the standard library alone"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and for whoever verifies"},
 
 	{unit: "pkg/egress/...", may: "pkg/timer", why: "who takes a URL in and who calls it judge it by one policy"},
 
-	// What programs and services stand on.
+	// The foundation of programs and services.
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
 	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
 	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it knows what everybody knows"},
 	{unit: "pkg/runtime/...", may: domain + " pkg/seal pkg/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
 
-	// Services meet on the bus and in the store, never by import.
+	// Services communicate through the bus and the store, never by import.
 	{unit: "services/*/...", may: contracts + " pkg/outage pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
 
-	// One process of the service, for programs and for the tests of users (decision 0007).
+	// One process of the service, for programs and for users' tests (decision 0007).
 	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
 	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
 
-	// Programs put the parts together, and get their engines from pkg/backend.
+	// Programs assemble the components, and get their engines from pkg/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
 	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs, why: "end-to-end tests see what a program sees"},
@@ -88,7 +87,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestArrowsAreCaught plants one import at a time into an otherwise innocent repository.
+// TestArrowsAreCaught checks one import at a time, in a graph that contains nothing else.
 func TestArrowsAreCaught(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
@@ -200,7 +199,7 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "examples/reminder", to: "pkg/timerbus", allowed: true},
 		{from: "examples/reminder", to: "pkg/node"},
 
-		{from: "pkg/util", to: "fmt"}, // no line in the table
+		{from: "pkg/util", to: "fmt"}, // no matching rule
 	} {
 		g := graph{c.from: {imports: []string{c.to}}}
 		if c.inTest {
@@ -216,7 +215,7 @@ func TestArrowsAreCaught(t *testing.T) {
 	}
 }
 
-// TestTheBinaryDoesWithoutWatermill: Watermill is for programs that bring a Pub/Sub of their own.
+// TestTheBinaryDoesWithoutWatermill: only programs that use pkg/timerbus with their own Pub/Sub link Watermill.
 func TestTheBinaryDoesWithoutWatermill(t *testing.T) {
 	g := readGraph(t)
 	if len(g.importers("pkg/timerbus", "github.com/ThreeDotsLabs/")) == 0 {
@@ -227,7 +226,8 @@ func TestTheBinaryDoesWithoutWatermill(t *testing.T) {
 	}
 }
 
-// TestPackageComments asks every package to say what it owns, what it may import, what it never does.
+// TestPackageComments requires a package comment in every package: what it owns, what it may import, what it never
+// does.
 func TestPackageComments(t *testing.T) {
 	for _, v := range readGraph(t).uncommented() {
 		t.Error(v)
