@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// answers says how callbacks are answered.
+// answers configures how the receiver answers callbacks.
 type answers struct {
 	status    int
 	nextIn    time.Duration
@@ -23,10 +23,10 @@ type answers struct {
 	delay     time.Duration
 	failFirst int
 
-	at timer.Millis // nextAt, read by check
+	at timer.Millis // nextAt as parsed by check
 
 	mu   sync.Mutex
-	seen map[string]int // callbacks of each timer
+	seen map[string]int // number of callbacks by timer
 }
 
 func (a *answers) flags(c *cobra.Command) {
@@ -61,10 +61,11 @@ func (a *answers) check() error {
 	return nil
 }
 
-// maxSeen bounds what the receiver remembers; beyond it all timers count as new.
+// maxSeen limits the number of timers in answers.seen. When the limit is reached, the map is cleared and all timers
+// count as new.
 const maxSeen = 1 << 20
 
-// to decides the answer to the next callback of a timer.
+// to returns the answer to the next callback of a timer.
 func (a *answers) to(d *event.Delivery, now timer.Millis) (status int, body json.RawMessage) {
 	again := a.nextIn > 0 || a.nextAt != ""
 	if !again && a.failFirst == 0 {
@@ -94,7 +95,7 @@ func (a *answers) count(subject string) int {
 	return a.seen[subject]
 }
 
-// wait is the delay; it reports whether the caller still waits.
+// wait sleeps for the configured delay. It returns false if ctx ends first, because the caller has disconnected.
 func (a *answers) wait(ctx context.Context) bool {
 	if a.delay == 0 {
 		return true

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The checks below say what cobra's own say, in sentences that name what is accepted.
+// The checks below replace those of cobra. Their errors name the accepted arguments.
 
-// exactly wants one argument for each name.
+// exactly requires one argument for each name.
 func exactly(wanted ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -22,7 +22,7 @@ func exactly(wanted ...string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOne wants no two of the flags.
+// atMostOne returns a usage error if more than one of the flags is given.
 func atMostOne(c *cobra.Command, flags ...string) error {
 	var given []string
 	for _, flag := range flags {
@@ -36,7 +36,7 @@ func atMostOne(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// one wants exactly one of the flags.
+// one requires exactly one of the flags.
 func one(c *cobra.Command, flags ...string) error {
 	for _, flag := range flags {
 		if c.Flags().Changed(flag) {

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// backed is what --json prints.
+// backed is the result as --json prints it.
 type backed struct {
 	File    string       `json:"file"`
 	Bytes   int64        `json:"bytes"`

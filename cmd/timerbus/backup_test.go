@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestBackupBesideTheService backs up the folder of a service that runs, and restores it into another.
+// TestBackupBesideTheService backs up the data folder of a running service and restores it into another folder.
 func TestBackupBesideTheService(t *testing.T) {
 	hermetic(t)
 	folder := t.TempDir()

@@ -7,11 +7,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// banner tells a newcomer where everything is and what to type next.
+// banner prints the addresses of the service and the commands to try next.
 func (p *program) banner(api, nats string, config *runtime.Config) {
 	authorization := ""
 	if config.Token != "" {
-		// The shell puts the token in; it must not stand on the screen.
+		// The shell expands the variable, so that the token does not appear on the screen.
 		authorization = ` -H "Authorization: Bearer $TIMERBUS_TOKEN"`
 	}
 	bus, data := "NATS      "+nats, "data      "+config.Data

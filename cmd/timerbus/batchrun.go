@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// batchFlags are those of the commands that read many timers.
+// batchFlags are the flags of the commands that read many timers.
 type batchFlags struct {
 	size, inFlight, from int
 }
@@ -37,13 +37,13 @@ func (f *batchFlags) check() error {
 	}
 }
 
-// batchRun reads lines, sends them in batches, several at the same time, and tells what became of them.
+// batchRun reads lines, sends them in concurrent batches and reports the results.
 type batchRun[T any] struct {
 	*program
 
 	flags batchFlags
 	json  bool
-	verb  string // done to timers: "created"
+	verb  string // past participle for the report: "created"
 	parse func([]byte) (T, error)
 	id    func(*T) string
 	send  func(context.Context, []T) ([]client.BatchResult, error)
@@ -51,13 +51,13 @@ type batchRun[T any] struct {
 	line *progress
 }
 
-// batchReport is the end of it.
+// batchReport is printed when the run ends.
 type batchReport struct {
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
-	// Late of those that succeeded may have gone out before.
+	// Late counts the succeeded timers whose earlier delivery may have gone out.
 	Late int `json:"late"`
-	// LastLine is the last line up to which all were answered.
+	// LastLine is the largest line number up to which every line was answered.
 	LastLine  int     `json:"lastLine"`
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"perSecond"`
@@ -78,7 +78,7 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 	lines, chunks := make(chan line), make(chan chunk[T])
 	unreadable := make(chan error, 1)
 	go func() {
-		// The cause first: whoever sees the end of the lines finds it.
+		// Send the cause before closing lines: a receiver that sees the closed channel then finds the cause.
 		unreadable <- readLines(ctx, in, b.flags.from, lines)
 		close(lines)
 	}()
@@ -99,13 +99,13 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 	select {
 	case cause := <-unreadable:
 		err = errors.Join(err, cause)
-	default: // it still waits for input, which nobody wants any more
+	default: // readLines is still blocked on the input; do not wait for it
 	}
 	return b.tell(&report, err)
 }
 
-// work sends chunks until there are no more. A request under way when ctx ends is given up: its lines are
-// not acknowledged.
+// work sends chunks until the channel is closed. It cancels a request in flight when ctx ends; the lines of that
+// request do not count as answered.
 func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers chan<- answered[T]) {
 	for c := range chunks {
 		a := answered[T]{chunk: c}
@@ -116,12 +116,12 @@ func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers 
 	}
 }
 
-// collect counts, and prints what failed. The first request that fails as a whole stops the reading; those
-// under way are seen to their end.
+// collect counts the answers and prints the failures. The first request that fails as a whole stops the reading of
+// further lines; collect waits for the requests in flight.
 func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCauseFunc) (batchReport, error) {
 	report := batchReport{LastLine: b.flags.from - 1}
 	var failed error
-	early := map[int]int{} // the last lines of chunks that were answered before an earlier one
+	early := map[int]int{} // last line by sequence, of chunks that were answered before an earlier chunk
 	next := 0
 	for a := range answers {
 		if a.err != nil {
@@ -172,7 +172,7 @@ func (b *batchRun[T]) failed(report *batchReport, f *failure) {
 	report.Failed++
 	b.line.clear()
 	if b.json {
-		// A line each, since there may be many; the report is the last one.
+		// One line per failure, because there may be many; the report is the last line.
 		if err := printLine(b.stdout, f); err == nil {
 			return
 		}
@@ -180,7 +180,7 @@ func (b *batchRun[T]) failed(report *batchReport, f *failure) {
 	fmt.Fprintln(b.stderr, f)
 }
 
-// tell prints the report and says how to go on if there is anything left.
+// tell prints the report. If lines are left, the error has a hint with the line to continue from.
 func (b *batchRun[T]) tell(report *batchReport, err error) error {
 	if b.json {
 		if e := printLine(b.stdout, report); e != nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// batchAPI answers batches: timers named bad are refused, late ones were late, and a batch with one named
-// stop is answered 500.
+// batchAPI answers batches. It refuses timers named bad, reports timers named late as late, and answers a batch that
+// contains a timer named stop with 500.
 type batchAPI struct {
 	mu      sync.Mutex
 	took    map[string]map[string]any
@@ -56,8 +56,8 @@ func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"results":[`+strings.Join(results, ",")+`]}`)
 }
 
-// arrived returns how many different timers have arrived. A test must not read took without the lock after a batch failed:
-// the client cancels the other batches in flight, and their handlers may still run.
+// arrived returns the number of different timers that have arrived. A test must not read took without the lock after a
+// batch failed: the client cancels the other batches in flight, and their handlers may still run.
 func (b *batchAPI) arrived() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,7 +138,8 @@ func TestBatchDeleteReadsIDsAndObjects(t *testing.T) {
 	}
 }
 
-// When the service fails, the input up to a line is known to be done, and the rest can be sent later.
+// If the service fails, the command reports the line up to which all lines were answered, and a later call can send the
+// rest.
 func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 	b := batchService(t)
 	var in strings.Builder
@@ -150,7 +151,7 @@ func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 		fmt.Fprintf(&in, "{\"id\":%q,\"executeIn\":\"1h\"}\n", id)
 	}
 	got := commandWith(t, in.String(), "timer", "batch-create", "--batch-size", "10", "--in-flight", "1")
-	// A batch that was ready when the other failed may still go out.
+	// A batch that was ready when the other one failed may still be sent.
 	if got.code != exitFailure || !regexp.MustCompile(`^[23]0 timers created, 0 failed`).MatchString(got.stdout) ||
 		!strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\nevery line up to 20 was answered, later ones perhaps; go on with --from-line 21\n") {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
@@ -159,17 +160,17 @@ func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 	if got = commandWith(t, rest, "timer", "batch-create", "--from-line", "21"); got.code != exitOK || !strings.HasPrefix(got.stdout, "80 timers created") {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
-	if n := b.arrived(); n != 101 { // and "stop"
+	if n := b.arrived(); n != 101 { // the additional one is "stop"
 		t.Errorf("%d timers arrived", n)
 	}
 }
 
-// What was answered behind a batch that was not does not count.
+// LastLine does not include chunks that were answered after an unanswered one.
 func TestTheLastLineIsThatOfAnUnbrokenPrefix(t *testing.T) {
 	run := batchRun[string]{program: &program{stdout: io.Discard, stderr: io.Discard}, flags: batchFlags{from: 1}, verb: "created"}
 	run.line = newProgress(io.Discard, time.Now())
 	answers := make(chan answered[string], 5)
-	for _, sequence := range []int{2, 0, 4, 3} { // 1 failed
+	for _, sequence := range []int{2, 0, 4, 3} { // sequence 1 failed
 		answers <- answered[string]{chunk: chunk[string]{sequence: sequence, last: (sequence + 1) * 10}}
 	}
 	answers <- answered[string]{chunk: chunk[string]{sequence: 1, last: 20}, err: io.ErrUnexpectedEOF}
@@ -180,7 +181,7 @@ func TestTheLastLineIsThatOfAnUnbrokenPrefix(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends it although the input does not.
+// Ctrl-C ends the command although the input has not ended.
 func TestAnInterruptionTellsWhereToGoOn(t *testing.T) {
 	b := batchService(t)
 	in, out := io.Pipe()

@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bench"
 )
 
-// benchCommand measures a running service. The benchmark module runs it as a process of its own.
+// benchCommand measures a running service. The benchmark module runs it as a separate process.
 type benchCommand struct {
 	*program
 
@@ -25,7 +25,7 @@ type benchCommand struct {
 	short      bool
 	listen     string
 	pid        int
-	full       bench.Plan // where flags of quantities put what was given
+	full       bench.Plan // values of the quantity flags
 	options    bench.Options
 }
 
@@ -69,11 +69,11 @@ func phaseHelp() string {
 	for _, phase := range bench.Phases() {
 		fmt.Fprintf(t, "  %s\t%s\n", phase[0], phase[1])
 	}
-	_ = t.Flush() // to memory
+	_ = t.Flush() // writes to memory
 	return "Phases:\n" + text.String()
 }
 
-// quantities are the flags that say how much of everything there is.
+// quantities adds the flags for the number of timers, rates and durations of the phases.
 func quantities(c *cobra.Command, into *bench.Plan) {
 	d := bench.FullPlan()
 	f := c.Flags()
@@ -97,7 +97,7 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	durationFlag(c, &into.Patience, "patience", d.Patience, "how long a due timer may fail to come")
 }
 
-// plan is the default one with what the flags say.
+// plan returns the default plan with the values of the given flags.
 func (b *benchCommand) plan(c *cobra.Command) (bench.Plan, error) {
 	plan, given := bench.FullPlan(), b.full
 	if b.short {
@@ -179,7 +179,7 @@ func (b *benchCommand) measure(ctx context.Context, shown *progressLine) ([]benc
 	return bench.Run(ctx, b.options)
 }
 
-// receiver starts the receiver of this process.
+// receiver starts a receiver in this process.
 func (b *benchCommand) receiver(ctx context.Context) (stop func() error, err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.listen)
 	if err != nil {
@@ -189,7 +189,7 @@ func (b *benchCommand) receiver(ctx context.Context) (stop func() error, err err
 	return serveReceiver(l), nil
 }
 
-// reachable is an address that this machine can connect to, for one that it listens on.
+// reachable returns an address to which this machine can connect, for an address on which it listens.
 func reachable(listening string) string {
 	host, port, err := net.SplitHostPort(listening)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bench"
 )
 
-// few keeps a benchmark short.
+// few are flags that keep a benchmark short.
 var few = []string{
 	"--short", "--connections", "2", "--creates", "20", "--pending", "100", "--commands", "20", "--backlog", "50", "--watch", "10ms",
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// progressLine shows what a benchmark is at: on a terminal one line that moves, elsewhere a line for each
-// step.
+// progressLine shows the current step of a benchmark: on a terminal as one line that is overwritten, otherwise as one
+// line per step.
 type progressLine struct {
 	progress bench.Progress
 	out      io.Writer
@@ -36,7 +36,7 @@ func of(s bench.Step) string {
 	return fmt.Sprintf(" (%d)", s.Total)
 }
 
-// show moves the line until it is stopped.
+// show redraws the line every 200 ms until stop is called.
 func (l *progressLine) show() (stop func()) {
 	if !l.terminal {
 		return func() {}

@@ -33,7 +33,7 @@ clock. Whoever reaches the address can tell the receiver what to count.`,
 	return c
 }
 
-// serveReceiver serves a benchmark's receiver until it is stopped.
+// serveReceiver serves a benchmark's receiver until stop is called.
 func serveReceiver(l net.Listener) (stop func() error) {
 	receiver := bench.NewReceiver()
 	server := newHTTPServer(receiver, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// callbackFlags are a namespace's settings that say how its callbacks and events go out.
+// callbackFlags are the settings of a namespace for its callbacks and events.
 type callbackFlags struct {
 	headers            []string
 	finalStatuses      []int
@@ -36,12 +36,12 @@ func (f *callbackFlags) add(c *cobra.Command) {
 		"topics that timers' events may go to, such as 'orders.*,billing.timeouts'; * stands for any run of characters")
 }
 
-// clearableSettings are what --clear knows, and the flags they exclude.
+// clearableSettings are the values of --clear. Each excludes the flag of the same name.
 func clearableSettings() []string {
 	return []string{"ca", "client-cert", "event-topics", "final-status", "header", "secret"}
 }
 
-// addChanges adds the flags that only an update has.
+// addChanges adds the flags that only the update command has.
 func (f *callbackFlags) addChanges(c *cobra.Command) {
 	c.Flags().StringVar(&f.rotate, "rotate-secret", "", "sign with this secret, and with the present one beside it; @file, - like --secret")
 	durationFlag(c, &f.overlap, "overlap", 0, "how long the earlier secret goes on signing (default: until it is removed)")
@@ -51,7 +51,7 @@ func (f *callbackFlags) addChanges(c *cobra.Command) {
 	completeWith(c, "clear", clearableSettings()...)
 }
 
-// input puts the given settings into input.
+// input copies the given settings to input.
 func (f *callbackFlags) input(c *cobra.Command, p *program, input *client.NamespaceSettingsInput) (given bool, err error) {
 	if c.Flags().Changed("header") {
 		headers, err := headerMap(f.headers)
@@ -112,7 +112,7 @@ func (f *callbackFlags) secrets(c *cobra.Command, p *program) (input client.Secr
 	return input, true, err
 }
 
-// secretText reads what a flag names.
+// secretText reads the value of a flag: the text, @FILE for a file, or - for the input.
 func (p *program) secretText(flag, given string) (string, error) {
 	raw := []byte(given)
 	var err error
@@ -178,7 +178,7 @@ func (f *callbackFlags) clear(c *cobra.Command, field string, input *client.Name
 	return nil
 }
 
-// headerMap reads headers as --header gives them.
+// headerMap parses the values of --header.
 func headerMap(given []string) (client.Headers, error) {
 	headers := client.Headers{}
 	for _, line := range given {

@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// fakeAPI answers every call with one body, and keeps what it was asked.
+// fakeAPI answers every request with the same body, and records the last request.
 type fakeAPI struct {
 	status            int
 	answer            string
@@ -53,7 +53,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		status       int
 		answer       string
 		path, body   string
-		shows        []string // parts of the output
+		shows        []string // substrings of the output
 		showsInError string
 	}{
 		"create": {
@@ -365,7 +365,7 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// A change of many timers that fails on its way tells where to go on.
+// If a change of many timers fails midway, the command prints the cursor to continue from.
 func TestChangesByFilterGoOnWhereTheyStopped(t *testing.T) {
 	hermetic(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -429,7 +429,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q: exit code %d: %q, want %q", line, got.code, got.stdout, want)
 		}
 	}
-	// Nobody there: nothing is offered, and the prompt stays clean.
+	// No service is running: nothing is offered, and no error is printed at the prompt.
 	t.Setenv("TIMERBUS_URL", "http://127.0.0.1:1")
 	if got := command(t, "__complete", "timer", "get", ""); got.code != exitOK || got.stdout != ":4\n" {
 		t.Errorf("without a service: %d %q", got.code, got.stdout)

@@ -9,13 +9,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// Pressing Tab asks the service that the command line so far names; without an answer there is nothing to
-// complete, and no error on the prompt.
+// Completion queries the service that the flags on the command line name. If the service does not answer, completion
+// offers nothing and prints no error at the prompt.
 
 const (
-	// completionTimeout is how long somebody waits for a Tab.
+	// completionTimeout bounds the wait for the service.
 	completionTimeout = time.Second
-	// completedIDs are offered at most; there may be millions.
+	// completedIDs is the maximum number of ids offered; a namespace may have millions.
 	completedIDs = 100
 )
 
@@ -25,7 +25,7 @@ func completeWith(c *cobra.Command, flag string, words ...string) {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := c.RegisterFlagCompletionFunc(flag, offer); err != nil {
-		panic(err) // the flag is not there or has one already: a mistake in this program
+		panic(err) // the flag does not exist or has a completion already: a bug in this program
 	}
 }
 
@@ -54,7 +54,7 @@ func (r *remote) offerNamespaces(c *cobra.Command, args []string, _ string) ([]s
 	})
 }
 
-// offerIDs offers timers of the namespace, those that are due first.
+// offerIDs offers the ids of timers of the namespace, ordered by due time.
 func (t *timerCommands) offerIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

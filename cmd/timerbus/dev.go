@@ -41,14 +41,14 @@ func (p *program) start(ctx context.Context, role node.Role, settings func() (ru
 		return usageError{err}
 	}
 	logger := runtime.NewLogger(p.stderr, config.LogFormat, level)
-	// What net/http says of receivers that do not keep to the protocol goes to the standard logger: a receiver
-	// must not be able to fill the log.
+	// net/http logs protocol errors of receivers to the standard logger. They are logged at debug level, because a
+	// receiver must not be able to fill the log.
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(logger)
 	return p.serve(ctx, role, &config, logger)
 }
 
-// exposed refuses to let everybody in by accident.
+// exposed rejects settings that would make the API or the bus reachable from other machines without a token.
 func exposed(config *runtime.Config) error {
 	if config.Insecure {
 		return nil
@@ -57,7 +57,7 @@ func exposed(config *runtime.Config) error {
 		return usagef("--listen %s: others could reach the API without a token; set TIMERBUS_TOKEN, "+
 			"or listen on 127.0.0.1, or say --insecure if that is meant", config.Listen)
 	}
-	// Its command topic can do what the API can.
+	// The command topic of the NATS server permits the same operations as the API.
 	if config.Bus == "" && config.NATSListen != "" && !runtime.Loopback(config.NATSListen) && config.Token == "" {
 		return usagef("--nats-listen %s: others could set timers and read events without a token; set TIMERBUS_TOKEN, "+
 			"or listen on 127.0.0.1, or on nothing (--nats-listen \"\"), or say --insecure if that is meant", config.NATSListen)
@@ -65,7 +65,7 @@ func exposed(config *runtime.Config) error {
 	return nil
 }
 
-// invocation is how to call this program again.
+// invocation returns the command to run this program again.
 func invocation() string {
 	if name := os.Args[0]; name == "timerbus" || strings.HasSuffix(name, "/timerbus") {
 		return name

@@ -43,7 +43,7 @@ func post(t *testing.T, url, body, token string, change ...func(*http.Request)) 
 	return response.StatusCode, string(answer)
 }
 
-// TestNewcomer does what README tells a newcomer to do.
+// TestNewcomer runs the commands of the README's quick start.
 func TestNewcomer(t *testing.T) {
 	hermetic(t)
 	folder := filepath.Join(t.TempDir(), "data ?%#")
@@ -73,7 +73,7 @@ func TestNewcomer(t *testing.T) {
 		t.Errorf("nothing about draining in %s", service.stderr)
 	}
 
-	// What was there is there again. "hello" fires by now or waits for its retry.
+	// The data is present after a restart. "hello" has fired by now or waits for its retry.
 	_, api = dev(t, folder)
 	t.Setenv("TIMERBUS_URL", api)
 	if got = command(t, "timer", "get", "hello"); got.code != exitOK || !strings.Contains(got.stdout, "id              hello") {
@@ -86,7 +86,7 @@ func TestNewcomer(t *testing.T) {
 
 func TestNoTimeToDrain(t *testing.T) {
 	hermetic(t)
-	// Not t.TempDir(): what was abandoned may still write into the folder while it is removed.
+	// Not t.TempDir(): abandoned goroutines may still write into the folder while it is removed.
 	folder, err := os.MkdirTemp("", "timerbus-undrained-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +118,8 @@ func TestARequestThatNeverEndsLeavesTheOthersTimeToStop(t *testing.T) {
 	}
 }
 
-// TestDNSRebinding: a web page whose name resolves to 127.0.0.1 must not reach an API without a token. For the browser its
-// requests are same-origin.
+// TestDNSRebinding: a web page whose name resolves to 127.0.0.1 must not reach an API without a token. The browser
+// treats its requests as same-origin.
 func TestDNSRebinding(t *testing.T) {
 	hermetic(t)
 	list := func(api, host, token string) (int, string) {
@@ -142,7 +142,7 @@ func TestDNSRebinding(t *testing.T) {
 	}
 	b.stop(t)
 
-	// A page does not know the token.
+	// With a token, the Host header is not checked: a web page does not have the token.
 	t.Setenv("TIMERBUS_TOKEN", "secret")
 	_, api = dev(t, t.TempDir())
 	if status, answer := list(api, "rebound.example", "secret"); status != http.StatusOK {
@@ -204,7 +204,7 @@ func TestMetricsTellWhatWaits(t *testing.T) {
 	}
 }
 
-// Each of these is one line that names what is in the way, and exit code 1.
+// Each of these conditions produces one line that names the cause, and exit code 1.
 func TestWhatIsInTheWay(t *testing.T) {
 	hermetic(t)
 	folder := t.TempDir()
@@ -252,7 +252,7 @@ func TestWhatIsInTheWay(t *testing.T) {
 func TestReadOnlyFolder(t *testing.T) {
 	hermetic(t)
 	if os.Getuid() == 0 {
-		// Permissions do not bind root; /proc is a place where nobody makes folders.
+		// Permissions do not apply to root; folders cannot be created in /proc.
 		got := command(t, "dev", "--listen", "127.0.0.1:0", "--nats-listen", "", "--data", "/proc/timerbus")
 		if got.code != exitFailure || !strings.Contains(got.stderr, "data folder /proc/timerbus cannot be made") {
 			t.Errorf("exit code %d: %s", got.code, got.stderr)

@@ -8,15 +8,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// duration is a flag's value as timer.ParseDuration reads it; pflag's own knows no days.
+// duration is a flag value that timer.ParseDuration parses; pflag's duration does not accept days.
 type duration time.Duration
 
-// durationFlag gives a command a flag that is a duration.
+// durationFlag adds a duration flag to a command.
 func durationFlag(c *cobra.Command, to *time.Duration, name string, value time.Duration, usage string) {
 	*to = value
 	c.Flags().Var((*duration)(to), name, usage)
 	if value == 0 {
-		c.Flags().Lookup(name).DefValue = "" // or the help would show "(default 0s)"
+		c.Flags().Lookup(name).DefValue = "" // otherwise the help would show "(default 0s)"
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every flag that is a duration accepts days, and refuses in words that name what is accepted.
+// Every duration flag accepts days, and its errors name the accepted values.
 func TestDurationFlagsAcceptDays(t *testing.T) {
 	hermetic(t)
 	found := 0
@@ -34,7 +34,7 @@ func TestDurationFlagsAcceptDays(t *testing.T) {
 	if found < 15 {
 		t.Errorf("%d flags are durations: this test is looking in the wrong place", found)
 	}
-	// Behind the flag comes the next check: the duration was taken.
+	// The error is that of a later check, so the duration was accepted.
 	if got := command(t, "timer", "watch", "--since", "1d", "--outcome", "bad"); !strings.Contains(got.stderr, "--outcome: ") {
 		t.Errorf("--since 1d: %s", got.stderr)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// Exit codes.
 const (
 	exitOK          = 0
 	exitFailure     = 1
@@ -63,7 +62,7 @@ code is the API's; USAGE, UNREACHABLE and FAILED come from the command itself. A
 	return &cobra.Command{Use: "exit-codes", Short: "Exit codes, and errors as JSON", Long: text.String()}
 }
 
-// usageError is an error that the text of --help would have prevented.
+// usageError is an error that the user could have avoided by reading --help.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -72,7 +71,7 @@ func usagef(format string, values ...any) error {
 	return usageError{fmt.Errorf(format, values...)}
 }
 
-// hintedError says what to do about an error, on a line after it.
+// hintedError is an error with a hint: what to do about it, printed on a separate line.
 type hintedError struct {
 	error
 
@@ -81,9 +80,9 @@ type hintedError struct {
 
 func (e hintedError) Unwrap() error { return e.error }
 
-// problem is an error as the command ends with it.
+// problem is the error with which a command ends.
 type problem struct {
-	// Code is the API's, or USAGE, UNREACHABLE or FAILED.
+	// Code is the API's error code, or USAGE, UNREACHABLE or FAILED.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	// Status is the HTTP status of the answer, 0 if there was none.
@@ -93,7 +92,7 @@ type problem struct {
 	ExitCode int            `json:"exitCode"`
 }
 
-// problemOf classifies an error of a command. usage: the command had not begun.
+// problemOf classifies an error of a command. usage means that the command had not begun.
 func problemOf(err error, c *cobra.Command, usage bool) problem {
 	p := problem{Code: "FAILED", Message: err.Error(), ExitCode: exitFailure}
 	if hinted, ok := errors.AsType[hintedError](err); ok {
@@ -119,7 +118,8 @@ func problemOf(err error, c *cobra.Command, usage bool) problem {
 	return p
 }
 
-// answered classifies an answer by its status. Without a code something else answered, such as a proxy.
+// answered classifies an answer by its status. An answer without an error code is not from the service but, for
+// example, from a proxy.
 func (p *problem) answered(e *client.Error) {
 	p.Status, p.Details = e.Status, e.Details
 	ours := e.Code != ""
@@ -148,7 +148,7 @@ func (p *problem) answered(e *client.Error) {
 	}
 }
 
-// report prints an error, and returns the exit code.
+// report prints an error and returns the exit code.
 func (p *program) report(err error, c *cobra.Command, args []string) int {
 	told := problemOf(err, c, !p.entered)
 	if asksForJSON(c, args) && printLine(p.stderr, map[string]problem{"error": told}) == nil {
@@ -161,7 +161,7 @@ func (p *program) report(err error, c *cobra.Command, args []string) int {
 	return told.ExitCode
 }
 
-// asksForJSON reports whether --json is on, also if the flags could not be read up to it.
+// asksForJSON reports whether --json is given, even if flag parsing failed before it was reached.
 func asksForJSON(c *cobra.Command, args []string) bool {
 	f := c.Flags().Lookup("json")
 	return f != nil && f.Value.String() == "true" || slices.Contains(args, "--json")

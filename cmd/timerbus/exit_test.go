@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// refusing is a service that answers every call with one error.
+// refusing starts a service that answers every request with the same error.
 func refusing(t *testing.T, status int, body string) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -44,7 +44,7 @@ func TestExitCodesTellErrorsApart(t *testing.T) {
 		{503, "UNAVAILABLE", "unreachable"},
 		{500, "INTERNAL_ERROR", "failed"},
 		{504, "OUTCOME_UNKNOWN", "failed"},
-		// Something else answers in place of the service.
+		// The answer is not from the service but, for example, from a proxy.
 		{404, "", "unreachable"},
 		{502, "", "unreachable"},
 		{403, "", "refused"},
@@ -86,7 +86,7 @@ func TestErrorsAreJSON(t *testing.T) {
 	proxy := refusing(t, http.StatusBadGateway, "<html>")
 	for name, c := range map[string]struct {
 		args []string
-		want string // without its beginning and end; * is anything
+		want string // without its beginning and end; * matches any text
 	}{
 		"the service's": {
 			[]string{"timer", "get", "<a>", "--json", "--url", missing},
@@ -136,7 +136,7 @@ func TestErrorsAreJSON(t *testing.T) {
 	}
 }
 
-// TestExitCodesAreDocumented holds the table in the documentation against that of the program.
+// TestExitCodesAreDocumented compares the table in docs/operations.md with that of the program.
 func TestExitCodesAreDocumented(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -169,7 +169,7 @@ func TestWatchTakesTheBusFromTheEnvironment(t *testing.T) {
 			t.Errorf("watch %s: %s, want %s", args, said, want)
 		}
 	}
-	// Its own name is in the error.
+	// If the bus URL comes from the variable, the error names the variable.
 	t.Setenv("TIMERBUS_BUS", "http://x")
 	code, said := failed(t, "timer", "watch")
 	if code != exitUsage || !strings.HasPrefix(said, "timerbus: TIMERBUS_BUS: ") {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// outcome is what a finished command left behind.
+// outcome is the result of a finished command.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -29,7 +29,7 @@ func commandWith(t *testing.T, stdin string, args ...string) outcome {
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// background is a command that runs until it is stopped.
+// background is a command that runs until stop is called.
 type background struct {
 	stdout, stderr *screen
 	cancel         context.CancelFunc
@@ -61,7 +61,7 @@ func (b *background) stop(t *testing.T) int {
 	return b.code
 }
 
-// see waits until the screen shows the pattern and returns what its groups matched.
+// see waits until the screen shows the pattern and returns the text that its groups matched.
 func (b *background) see(t *testing.T, s *screen, pattern string) []string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -83,7 +83,7 @@ func (b *background) see(t *testing.T, s *screen, pattern string) []string {
 	}
 }
 
-// screen is what a command has written so far.
+// screen collects the output of a command.
 type screen struct {
 	mu      sync.Mutex
 	written bytes.Buffer

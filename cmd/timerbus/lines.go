@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// maxLine is far above what a timer with the largest payload needs.
+	// maxLine is far larger than a timer with the largest payload, in bytes.
 	maxLine = 4 * timer.MaxPayload
-	// maxChunk bounds the lines of one batch in bytes; the service takes 8 MiB unless told otherwise.
+	// maxChunk limits the lines of one batch, in bytes. The service accepts 8 MiB by default.
 	maxChunk = 4 << 20
-	// patience is about how long a batch waits for a slow input to fill it.
+	// patience is approximately how long gatherOne waits for a slow input to fill a batch.
 	patience = time.Second
 )
 
@@ -32,17 +32,17 @@ type line struct {
 	err    error // why it could not be read
 }
 
-// chunk is what becomes one request.
+// chunk is the content of one request.
 type chunk[T any] struct {
 	sequence int // 0, 1, 2, … in the order of the input
-	last     int // the number of the last line that went into it or was refused before
+	last     int // number of the last line that is in the chunk or was refused
 	items    []T
-	numbers  []int // the items' lines
+	numbers  []int // line numbers of the items
 	refused  []failure
 }
 
-// readLines hands over the lines from the from-th on, until the input ends, cannot
-// be read, or ctx ends. Nobody waits for it: reading from a terminal or a pipe cannot be interrupted.
+// readLines sends the lines from number from on to lines. It returns when the input ends, when it cannot be read, or
+// when ctx ends. Callers must not wait for it: a read from a terminal or a pipe cannot be interrupted.
 func readLines(ctx context.Context, in io.Reader, from int, lines chan<- line) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for number := 1; ; number++ {
@@ -71,7 +71,7 @@ func readLines(ctx context.Context, in io.Reader, from int, lines chan<- line) e
 	}
 }
 
-// readLine reads to the end of a line; of one that is too long it keeps the beginning only.
+// readLine reads to the end of a line. If the line is longer than maxLine, it returns only the beginning.
 func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -85,7 +85,7 @@ func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 	}
 }
 
-// gather puts lines together to chunks of at most size items and closes chunks when lines ends, or ctx.
+// gather groups lines into chunks of at most size items. It closes chunks when lines is closed or ctx ends.
 func gather[T any](ctx context.Context, lines <-chan line, size int, parse func([]byte) (T, error), chunks chan<- chunk[T]) {
 	defer close(chunks)
 	for sequence := 0; ; sequence++ {
@@ -135,10 +135,10 @@ func gatherOne[T any](ctx context.Context, lines <-chan line, size int, parse fu
 	return c, true
 }
 
-// failure is one line that was refused, here or by the service.
+// failure is one line that was refused by this program or by the service.
 type failure struct {
 	Line int `json:"line"`
-	// TimerID is empty if the line could not be read.
+	// TimerID is empty if the line could not be parsed.
 	TimerID string      `json:"timerId,omitempty"`
 	Field   string      `json:"field,omitempty"`
 	Code    client.Code `json:"error"`
@@ -158,8 +158,8 @@ func failureOf(number int, err error) failure {
 	return f
 }
 
-// refusedBy is the service's word on the index-th item of a batch. It names fields by their place in the
-// batch, which is of no interest here.
+// refusedBy converts the service's error about the index-th item of a batch. It removes the item's index in the batch
+// from field names and messages, because the index means nothing to the user.
 func refusedBy(number, index int, e *client.Error) failure {
 	place := fmt.Sprintf("timers[%d]", index)
 	bare := func(s string) string { return strings.TrimLeft(strings.TrimPrefix(s, place), ".: ") }
@@ -170,8 +170,8 @@ func refusedBy(number, index int, e *client.Error) failure {
 	return f
 }
 
-// parseStrictly reads one JSON object. What it does not know is an error: a misspelt field would otherwise
-// be a default that nobody chose.
+// parseStrictly parses one JSON object. Unknown fields are errors: a misspelt field would otherwise silently get its
+// default.
 func parseStrictly(text []byte, into any) error {
 	if text[0] != '{' {
 		return fmt.Errorf(`%q is not accepted: want a JSON object, such as {"id":"order-17","executeIn":"15m"}`, short(string(text), 60))

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// chunksOf reads in as the batch commands do; lines that say "bad" are refused.
+// chunksOf reads in as the batch commands do; lines with the text "bad" are refused.
 func chunksOf(t *testing.T, in io.Reader, from, size int) (chunks []chunk[string], err error) {
 	t.Helper()
 	lines, out, failed := make(chan line), make(chan chunk[string]), make(chan error, 1)
@@ -76,7 +76,7 @@ type brokenReader struct{ err error }
 
 func (r *brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Lines that come slowly are not kept back until a batch is full.
+// Lines of a slow input are sent before a batch is full.
 func TestASlowInputIsSentAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines, out := make(chan line), make(chan chunk[string])
@@ -125,7 +125,7 @@ func FuzzParseStrictly(f *testing.F) {
 	f.Add([]byte(`{} {}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) == 0 {
-			return // never asked about
+			return // parseStrictly is never called with an empty line
 		}
 		var r client.CreateTimerRequest
 		if parseStrictly(text, &r) == nil && text[0] != '{' {

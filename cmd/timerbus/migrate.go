@@ -48,13 +48,13 @@ if this program cannot.`,
 				return errors.Join(err, s.Unusable)
 			},
 		})
-	// Not as the flag's default, which --help shows: there may be a password in it.
+	// Not the flag's default, because --help shows defaults and the URL may contain a password.
 	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE)")
 	c.PersistentPreRun = func(*cobra.Command, []string) { store = cmp.Or(store, os.Getenv(runtime.EnvPrefix+"STORE")) }
 	return c
 }
 
-// migration makes what is wrong with the command line a usage error.
+// migration turns an error of the command line into a usage error.
 func (p *program) migration(err error) error {
 	switch {
 	case errors.Is(err, backend.ErrURL):

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMigrateWithoutADatabase: what is wrong with the command line is a usage error, and what is wrong behind it is
-// not. Neither tells a password.
+// TestMigrateWithoutADatabase: an error of the command line is a usage error, an error of the database is not. Neither
+// shows a password.
 func TestMigrateWithoutADatabase(t *testing.T) {
 	hermetic(t)
 	for args, want := range map[string]struct {

@@ -26,7 +26,7 @@ func (p *program) namespaceCommand() *cobra.Command {
 	return c
 }
 
-// settingsFlags are a namespace's defaults for its timers.
+// settingsFlags are the settings of a namespace, which are the defaults of its timers.
 type settingsFlags struct {
 	timeout, retention, deadRetention time.Duration
 	hostConcurrency                   int
@@ -189,7 +189,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
 }
 
-// describeCallbacks lists what is set of how callbacks and events go out.
+// describeCallbacks returns rows for the callback and event settings that are set.
 func describeCallbacks(s *client.NamespaceSettings) [][]string {
 	var rows [][]string
 	if len(s.FinalStatuses) > 0 {

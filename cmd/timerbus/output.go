@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// printJSON writes what the API answered, for programs and for people.
+// printJSON writes indented JSON, for programs and for people.
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -34,7 +34,8 @@ func table(w io.Writer, rows [][]string) error {
 	return t.Flush()
 }
 
-// printable keeps foreign text from moving the cursor, changing colours or breaking a table.
+// printable replaces unprintable characters, so that text from other sources cannot move the cursor, change colours or
+// break a table.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -44,7 +45,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// short cuts text for a column.
+// short cuts s to at most most runes.
 func short(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
@@ -53,7 +54,7 @@ func short(s string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// when tells an instant, and how far it is.
+// when formats an instant and its distance from now.
 func when(at client.Instant, now time.Time) string {
 	if at.IsZero() {
 		return "-"
@@ -69,7 +70,7 @@ func when(at client.Instant, now time.Time) string {
 	}
 }
 
-// or is a column that is not empty.
+// or returns s, or otherwise if s is empty.
 func or(s, otherwise string) string {
 	if s == "" {
 		return otherwise

@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// serve runs a role until ctx ends; node.All on one folder is `timerbus dev`.
+// serve runs a role until ctx ends. `timerbus dev` is node.All on one data folder.
 func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Config, logger *slog.Logger) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.Listen)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 	n, err := openPatiently(ctx, &node.Options{
 		AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
-		// The database remembers the count; asking for another one is an error that names it.
+		// The database stores the partition count. A different count is an error that names the stored one.
 		Partitions: config.Partitions,
 		Listener:   l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout, Version: version, Logger: logger,
 	}, config.StartWait)

@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// processFlags gives a command a flag for every setting but those it has no use for, and returns how to put
-// them together with the environment and the file.
+// processFlags adds a flag for every setting except those in without. It returns a function that merges flags,
+// environment and configuration file.
 func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) func() (runtime.Config, error) {
 	var file string
 	c.Flags().StringVar(&file, "config", os.Getenv(runtime.EnvPrefix+"CONFIG"), "YAML file of settings (or $TIMERBUS_CONFIG)")
@@ -30,7 +30,8 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 		}
 	}
 	return func() (runtime.Config, error) {
-		// Only the flags that were given, because the rest have defaults. The command may have flags that are no settings.
+		// Only the flags that were given, because the others have defaults. The command may have flags that are not
+		// settings.
 		flags := map[string]string{}
 		c.Flags().Visit(func(f *pflag.Flag) {
 			if settings[f.Name] {
@@ -39,7 +40,7 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 		})
 		return runtime.Load(runtime.Sources{
 			Flags: flags, Environ: os.Environ(), File: file, Defaults: &defaults,
-			Foreign: []string{"URL", "CONFIG"}, // the other commands', and this one's --config
+			Foreign: []string{"URL", "CONFIG"}, // variables that are not settings: URL of the client commands, CONFIG for --config
 		})
 	}
 }

@@ -9,18 +9,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// progress is one line about work that takes its time: written over itself on a terminal, and a new one
-// now and then elsewhere.
+// progress is one status line about a long operation. On a terminal the line is overwritten, otherwise a new line is
+// printed every 5 s.
 type progress struct {
 	to       io.Writer
 	terminal bool
 	every    time.Duration
 	begun    time.Time
 	shown    time.Time
-	standing bool // a line stands on the terminal without an end
+	standing bool // the terminal shows a line without a line end
 }
 
-// progress goes to the error output. With --json a program may read that, and expects only an error.
+// progress returns a progress line on the error output. With --json on something other than a terminal it prints
+// nothing, because a program may read the error output and expects only an error.
 func (p *program) progress(json bool) *progress {
 	if json && !runtime.IsTerminal(p.stderr) {
 		return newProgress(io.Discard, time.Now())
@@ -36,7 +37,7 @@ func newProgress(to io.Writer, now time.Time) *progress {
 	return p
 }
 
-// show shows what line says, if it is time.
+// show prints line() unless less than p.every has passed since the last line.
 func (p *progress) show(now time.Time, line func() string) {
 	if now.Sub(p.shown) < p.every {
 		return
@@ -50,7 +51,7 @@ func (p *progress) show(now time.Time, line func() string) {
 	p.standing = true
 }
 
-// clear makes room for other lines.
+// clear removes the line from the terminal, so that other lines can be printed.
 func (p *progress) clear() {
 	if p.standing {
 		fmt.Fprint(p.to, "\r\x1b[K")
@@ -58,7 +59,7 @@ func (p *progress) clear() {
 	}
 }
 
-// rate is n a second since the beginning.
+// rate formats n per second since the beginning.
 func (p *progress) rate(n int, now time.Time) string {
 	seconds := now.Sub(p.begun).Seconds()
 	if seconds <= 0 {
@@ -67,7 +68,7 @@ func (p *progress) rate(n int, now time.Time) string {
 	return thousands(int(float64(n)/seconds)) + "/s"
 }
 
-// thousands groups the digits of what is not negative: 12,503.
+// thousands groups the digits of a number that is not negative: 12,503.
 func thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -76,7 +77,7 @@ func thousands(n int) string {
 	return digits
 }
 
-// counted is "1 timer", "2 timers".
+// counted formats a count with its noun: "1 timer", "2 timers".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

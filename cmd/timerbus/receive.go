@@ -19,13 +19,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// receiver is a webhook receiver to try the service with. It prints what comes and answers as told.
+// receiver is a webhook receiver for trying the service. It prints each callback and answers as its flags say.
 type receiver struct {
 	answers *answers
 	json    bool
 	clock   timer.Clock
 
-	mu    sync.Mutex // guards what follows, and keeps printed lines apart
+	mu    sync.Mutex // guards the fields below and serializes printed lines
 	out   io.Writer
 	count int
 	worst time.Duration
@@ -80,7 +80,7 @@ func (p *program) receive(ctx context.Context, r *receiver, listen string) error
 	return err
 }
 
-// ended is Serve's error, unless it says that the server was shut down.
+// ended returns Serve's error, or nil if the server was shut down.
 func ended(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -98,7 +98,7 @@ type received struct {
 	Answer     json.RawMessage `json:"answer,omitempty"`
 }
 
-// maxCallback bounds a callback's body: the largest payload and room for the rest.
+// maxCallback limits a callback's body, in bytes: the largest payload and room for the other fields.
 const maxCallback = 2 * timer.MaxPayload
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -124,7 +124,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		LatenessMS: float64(at.Sub(d.ScheduledFor)) / float64(time.Millisecond),
 	}, &d)
 	if !r.answers.wait(request.Context()) {
-		return // the caller has gone
+		return // the caller has disconnected
 	}
 	if answer == nil {
 		w.WriteHeader(status)
@@ -157,7 +157,7 @@ func (r *receiver) print(c *received, d *event.Delivery) {
 	fmt.Fprintln(r.out, printable(strings.TrimSpace(line)))
 }
 
-// foreign tells of a request that is no callback of ours.
+// foreign reports a request that is not a Timerbus callback.
 func (r *receiver) foreign(at timer.Millis, request *http.Request, body []byte) {
 	if r.json {
 		return
@@ -172,5 +172,5 @@ func (r *receiver) notef(format string, values ...any) {
 	fmt.Fprintln(r.out, printable(fmt.Sprintf(format, values...)))
 }
 
-// lateness in milliseconds, which is as fine as timers are.
+// lateness formats a duration in milliseconds, the resolution of timers.
 func lateness(d time.Duration) string { return fmt.Sprintf("%d ms", d.Milliseconds()) }

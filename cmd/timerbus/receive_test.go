@@ -18,7 +18,7 @@ import (
 
 const due = timer.Millis(1893456000000) // 2030-01-01T00:00:00Z
 
-// callback posts one to the receiver, as if it had come `late` after its time.
+// callback sends a callback to the receiver whose clock is `late` after the scheduled time.
 func (r *receiver) callback(t *testing.T, timerID string, late time.Duration) *httptest.ResponseRecorder {
 	t.Helper()
 	r.clock = func() timer.Millis { return due.Add(late) }
@@ -83,7 +83,7 @@ func TestAnswersFollowTheFlags(t *testing.T) {
 			}
 			r := &receiver{out: io.Discard, answers: c.answers}
 			for i, want := range c.want {
-				for _, timerID := range []string{"a", "b"} { // each by itself
+				for _, timerID := range []string{"a", "b"} { // each timer has its own count
 					w := r.callback(t, timerID, 0)
 					if w.Code != want.status || w.Body.String() != want.body {
 						t.Errorf("callback %d of %s: %d %s, want %d %s", i+1, timerID, w.Code, w.Body, want.status, want.body)
@@ -111,7 +111,7 @@ func TestReceiverRefusesWhatIsNoCallback(t *testing.T) {
 	}
 }
 
-// FuzzReceiver: a receiver on an open port gets anything.
+// FuzzReceiver: a receiver on an open port gets arbitrary requests.
 func FuzzReceiver(f *testing.F) {
 	f.Add([]byte(`{"timerId":"a","namespace":"n","scheduledFor":"2030-01-01T00:00:00Z","payload":null}`))
 	f.Add([]byte("hello"))
@@ -135,7 +135,7 @@ func TestReceiveAsACommand(t *testing.T) {
 		t.Errorf("a second one on the port: %d, %s", got.code, got.stderr)
 	}
 
-	// A callback that waits for its answer does not hold up the end.
+	// A callback that waits for its answer does not delay the end of the command.
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
 		response, err := http.Post(address, "application/json", strings.NewReader(`{"timerId":"a","namespace":"n","scheduledFor":"2030-01-01T00:00:00Z"}`))

@@ -9,10 +9,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// defaultURL is where `timerbus dev` listens by default.
+// defaultURL is the address on which `timerbus dev` listens by default.
 const defaultURL = "http://127.0.0.1:8080"
 
-// remote holds the flags of every command that talks to a running service.
+// remote has the flags of every command that is a client of a running service.
 type remote struct {
 	url, token string
 	json       bool

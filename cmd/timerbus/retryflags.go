@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// retryFlags are those of a retry policy; what is not given is left to the service.
+// retryFlags are the flags of a retry policy. The service chooses the value of fields that are not given.
 type retryFlags struct {
 	maxAttempts                  int
 	multiplier                   float64

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// roleCommands are the services as processes of their own.
+// roleCommands returns the commands that run each service as a separate process.
 func (p *program) roleCommands() []*cobra.Command {
 	return []*cobra.Command{
 		p.roleCommand(node.Ingest, "127.0.0.1:8080", "Run an ingest: it takes timers in, by HTTP and from the command topic",
@@ -40,7 +40,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	defaults := runtime.DefaultConfig()
 	defaults.Listen = listen
 	defaults.CallbackAllow = ""
-	defaults.StartWait = time.Minute // what it shares with others is started beside it
+	defaults.StartWait = time.Minute // the store and the bus may start at the same time as this process
 	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (runtime.Config, error) {
@@ -61,7 +61,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	return c
 }
 
-// shared refuses what only one process can use.
+// shared rejects a URL that only one process can use.
 func shared(flag, url string) error {
 	for _, alone := range []string{"sqlite:", "embedded:", "memory:"} {
 		if strings.HasPrefix(strings.ToLower(url), alone) {

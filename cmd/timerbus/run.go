@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// program is what all commands share.
+// program is the state that all commands share.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// entered: the command line was understood and a command has begun.
+	// entered is set when the command line was parsed and a command has begun.
 	entered bool
 }
 
-// run is the whole program: args without its name, the exit code back.
+// run runs the whole program. args does not include the program's name. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := p.root()
@@ -46,8 +46,8 @@ func (p *program) root() *cobra.Command {
 	return root
 }
 
-// noteEntry sets entered where a command begins. Cobra's hooks come too early: before it has checked
-// which flags exclude each other.
+// noteEntry sets entered when a command's RunE begins. Cobra's hooks run too early: before it has checked which flags
+// exclude each other.
 func (p *program) noteEntry(c *cobra.Command) {
 	if begin := c.RunE; begin != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -60,7 +60,7 @@ func (p *program) noteEntry(c *cobra.Command) {
 	}
 }
 
-// group makes a command that only holds others.
+// group returns a command that only contains others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// hermetic keeps the developer's own settings out.
+// hermetic removes the developer's TIMERBUS_ variables from the environment.
 func hermetic(t *testing.T) {
 	t.Helper()
 	for _, pair := range os.Environ() {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// newHTTPServer is a server that a slow or greedy client cannot hold up. logger may be nil.
+// newHTTPServer returns a server with timeouts and limits against slow or greedy clients. logger may be nil.
 func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler:           handler,
@@ -26,7 +26,7 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	return s
 }
 
-// cannotListen says why an address cannot be had, by the flag that chose it.
+// cannotListen explains why an address cannot be used, and names the flag that chose it.
 func cannotListen(flag, address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

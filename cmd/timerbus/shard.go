@@ -64,7 +64,7 @@ shard's scheduler, the bus, or every dispatcher is stuck.`,
 func overdueShards(all []client.Shard, least time.Duration) []client.Shard {
 	late := []client.Shard{}
 	for i := range all {
-		// The service writes durations that Go reads.
+		// The service writes durations that timer.ParseDuration accepts.
 		if lateBy, err := timer.ParseDuration(all[i].OverdueFor); err == nil && lateBy >= least {
 			late = append(late, all[i])
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// startPause is how long a process waits before it tries again to reach its database and bus.
+// startPause is the wait between two attempts to reach the database and the bus.
 const startPause = 500 * time.Millisecond
 
-// openPatiently opens a node. While its database or its bus does not answer it tries again, for as long as wait; until
-// then whoever probes the listener is told so.
+// openPatiently opens a node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it
+// answers probes at the listener with "not ready" and the reason.
 func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*node.Node, error) {
 	n, err := node.Open(ctx, o)
 	if err == nil || wait <= 0 || away(err) == "" {
@@ -38,7 +38,7 @@ func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*n
 		told.say(away(err))
 		select {
 		case <-limit.Done():
-			return nil, err // the last one says what is wrong
+			return nil, err // err of the last attempt names the cause
 		case <-pause.C:
 		}
 		if n, err = node.Open(ctx, o); err == nil || away(err) == "" {
@@ -48,7 +48,7 @@ func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*n
 	}
 }
 
-// away is who does not answer; empty if an error says something else.
+// away returns which component does not answer, or "" if err has another cause.
 func away(err error) string {
 	dial, network := errors.AsType[*net.OpError](err)
 	switch {
@@ -61,7 +61,7 @@ func away(err error) string {
 	}
 }
 
-// lobby answers at a node's address before there is a node.
+// lobby answers probes at a node's address before the node is open.
 type lobby struct {
 	mu     sync.Mutex
 	reason string
@@ -73,13 +73,13 @@ func (l *lobby) say(reason string) {
 	l.reason = reason
 }
 
-// open serves until stop is called, which leaves the listener to the node.
+// open serves until stop is called. The listener stays open for the node.
 func (l *lobby) open(listener net.Listener, logger *slog.Logger) (stop func()) {
 	server := newHTTPServer(l, logger)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(&lent{listener}) // it ends with stop
+		_ = server.Serve(&lent{listener}) // returns when stop closes the server
 	}()
 	return func() {
 		_ = server.Close()
@@ -102,7 +102,7 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	runtime.WriteHealth(w, status, health)
 }
 
-// lent is a listener that its server may close: Accept ends, and the port stays open.
+// lent is a listener that its server may close: Close makes Accept return, and the port stays open.
 type lent struct{ net.Listener }
 
 type deadliner interface{ SetDeadline(time.Time) error }

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// TestWaitingHasAnEnd: the last line says what is wrong, after one that says that it waits.
+// TestWaitingHasAnEnd: the command first reports that it waits, and its last line names the cause.
 func TestWaitingHasAnEnd(t *testing.T) {
 	hermetic(t)
 	for store, says := range map[string]string{
@@ -32,7 +32,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestLobbyLeavesTheListener: whoever probes before there is a node is answered, and the node has the same port.
+// TestLobbyLeavesTheListener: the lobby answers probes before the node is open, and the node then uses the same port.
 func TestLobbyLeavesTheListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -16,10 +16,10 @@ type timerCommands struct {
 	remote
 
 	namespace, id string
-	matching      bool // not about one timer, but about those of a filter
+	matching      bool // the command is about all timers that a filter selects, not about one
 }
 
-// identified makes a command that is about one timer: ID as an argument, or by --id.
+// identified makes a command take one timer: ID as an argument, or by --id.
 func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
 	c.ValidArgsFunction = t.offerIDs
 	c.Flags().StringVar(&t.id, "id", "", "the timer's id, instead of the argument (an id may begin with a hyphen)")
@@ -39,7 +39,7 @@ func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// orMatching makes a command that is about one timer, or with --matching about those that a filter selects.
+// orMatching makes a command take one timer, or with --matching all timers that a filter selects.
 func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, statuses ...string) *cobra.Command {
 	begin := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -104,7 +104,7 @@ func (t *timerCommands) get() *cobra.Command {
 	})
 }
 
-// describe lists what there is to say about a timer.
+// describe returns the rows of `timer get`.
 func describe(t *client.Timer, now time.Time) [][]string {
 	rows := [][]string{
 		{"id", t.ID},

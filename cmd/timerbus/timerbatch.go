@@ -114,7 +114,7 @@ func atMostAFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// input opens what the argument names.
+// input opens the named file, or the standard input if there is no argument or the argument is -.
 func (t *timerCommands) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
 	if len(args) == 0 || args[0] == "-" {
 		if f, ok := t.stdin.(*os.File); ok && runtime.IsTerminal(f) {
@@ -126,5 +126,5 @@ func (t *timerCommands) input(args []string, what string) (in io.Reader, closeIn
 	if err != nil {
 		return nil, nil, usagef("FILE: %w", err)
 	}
-	return f, func() { _ = f.Close() }, nil // it was only read
+	return f, func() { _ = f.Close() }, nil // the file was only read
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// filterFlags select the timers that a command is about.
+// filterFlags select the timers of a command.
 type filterFlags struct {
 	namespace, status, correlationID, cursor string
 	dueFrom, dueBefore                       string
 	pageSize                                 int
 	dryRun, yes                              bool
 
-	from, before client.Instant // read by check
+	from, before client.Instant // parsed by check
 }
 
 func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
@@ -38,7 +38,7 @@ func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
 	completeWith(c, "status", statuses...)
 }
 
-// given reports the first flag of a filter that was given.
+// given returns the first flag of the filter that was given, or "".
 func (f *filterFlags) given(c *cobra.Command) string {
 	for _, flag := range []string{"status", "correlation-id", "due-from", "due-before", "dry-run", "page-size", "cursor"} {
 		if c.Flags().Changed(flag) {
@@ -63,7 +63,7 @@ func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
 	return err
 }
 
-// String says in words what is selected.
+// String describes the selected timers.
 func (f *filterFlags) String() string {
 	words := []string{"in namespace " + f.namespace}
 	add := func(what, value string) {
@@ -78,7 +78,7 @@ func (f *filterFlags) String() string {
 	return printable(strings.Join(words, ", "))
 }
 
-// count walks over the selected timers, up to most of them.
+// count counts the selected timers, up to most.
 func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, line *progress) (n int, err error) {
 	request := client.ListTimersRequest{
 		Namespace: f.namespace, Status: client.Status(f.status), CorrelationID: f.correlationID,
@@ -98,10 +98,10 @@ func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, l
 	return n, nil
 }
 
-// askBelow is up to how many timers are counted before the question whether they are meant.
+// askBelow is the maximum number of timers that confirm counts before it asks for confirmation.
 const askBelow = 10_000
 
-// change is work on all timers of a filter.
+// change is an operation on all timers that a filter selects.
 type change struct {
 	*program
 
@@ -152,7 +152,7 @@ func (m *change) dryRun(ctx context.Context, api *client.Client, line *progress)
 
 var errNotConfirmed = errors.New("not confirmed, nothing was changed")
 
-// confirm asks whoever sits there; a script has to say beforehand that it means it.
+// confirm asks the user at the terminal for confirmation. Without a terminal, --yes or --dry-run is required.
 func (m *change) confirm(ctx context.Context, api *client.Client) error {
 	if m.filter.yes {
 		return nil

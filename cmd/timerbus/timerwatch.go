@@ -20,7 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// watcher follows what becomes of timers, on the topics.
+// watcher follows the results of timers on the topics.
 type watcher struct {
 	*timerCommands
 
@@ -56,12 +56,12 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 			return w.run(c.Context())
 		},
 	}
-	// Not as the flag's default, which --help shows: there may be a password in the variable.
+	// Not the flag's default, because --help shows defaults and the variable may contain a password.
 	const about = "URL of the service's bus: nats://HOST:PORT,… or kafka://HOST:PORT,… " +
 		"(default $" + busVariable + ", else " + defaultBus + ")"
 	c.Flags().StringVar(&w.bus, "bus", "", about)
 	c.Flags().StringVar(&w.bus, "nats", "", about)
-	if err := c.Flags().MarkHidden("nats"); err != nil { // its name while there was NATS only
+	if err := c.Flags().MarkHidden("nats"); err != nil { // the flag's old name, from the time when NATS was the only bus
 		panic(err)
 	}
 	c.Flags().StringVar(&w.prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
@@ -76,13 +76,13 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 
 const (
 	busVariable = runtime.EnvPrefix + "BUS"
-	// defaultBus is where the NATS server of `timerbus dev` listens by default.
+	// defaultBus is the address of the NATS server of `timerbus dev` by default.
 	defaultBus = "nats://127.0.0.1:4222"
 )
 
 func outcomes() []string { return []string{"done", "rescheduled", "failed", "dead", "parked"} }
 
-// errCounted ends the watch in good order.
+// errCounted ends the watch without an error after --count results.
 var errCounted = errors.New("as many as asked for")
 
 func (w *watcher) run(ctx context.Context) error {
@@ -137,14 +137,14 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// followed is what a line is about, whichever event it came by.
+// followed is the content of a line, from either type of event.
 type followed struct {
 	event.Result
 
 	Time timer.Millis `json:"time"`
 }
 
-// show prints a message if it is one of those that are wanted.
+// show prints a message if the flags select it.
 func (w *watcher) show(m *bus.Message) (shown bool, err error) {
 	f, ok := follow(m)
 	if !ok || !w.all && f.Namespace != w.namespace || w.id != "" && f.TimerID != w.id || w.outcome != "" && f.Outcome != w.outcome {
@@ -157,8 +157,8 @@ func (w *watcher) show(m *bus.Message) (shown bool, err error) {
 	return true, err
 }
 
-// follow reads a message. Topics are open to others: what is no event of ours, or tells of something else,
-// is passed over.
+// follow decodes a message. Other programs may publish to the topics: messages that are not events of Timerbus, or are
+// events of other types, are skipped.
 func follow(m *bus.Message) (f followed, ok bool) {
 	e, err := event.Decode(m.Headers, m.Body)
 	if err != nil {
@@ -175,7 +175,7 @@ func follow(m *bus.Message) (f followed, ok bool) {
 			Namespace: n.Namespace, TimerID: n.TimerID, Generation: n.Generation, Attempt: n.Attempts,
 			CorrelationID: n.CorrelationID, Outcome: string(n.Status), ExecuteAt: n.ExecuteAt, Error: n.Reason, StatusCode: n.StatusCode,
 		}
-	default: // an answer to a command; of dead timers there is a result
+	default: // answers to commands are skipped, and dead events, because each dead timer also has a result
 		return f, false
 	}
 	return f, err == nil

@@ -38,7 +38,7 @@ func (f *timerFlags) add(c *cobra.Command) {
 	completeWith(c, "deliver", "callback", "event", "both")
 }
 
-// instant reads the time that a flag gives; none if it is empty.
+// instant parses the time of a flag; the zero Instant if it is empty.
 func instant(flag, text string) (client.Instant, error) {
 	if text == "" {
 		return client.Instant{}, nil
@@ -50,7 +50,7 @@ func instant(flag, text string) (client.Instant, error) {
 	return client.At(at.Time()), nil
 }
 
-// payloadJSON reads what --payload names.
+// payloadJSON reads the value of --payload: the JSON, @FILE for a file, or - for the input.
 func (t *timerCommands) payloadJSON(given string) (json.RawMessage, error) {
 	raw := []byte(given)
 	var err error
@@ -113,7 +113,7 @@ func (t *timerCommands) create() *cobra.Command {
 	return t.identified(c)
 }
 
-// clearable are the fields that --clear knows, and the flags they exclude.
+// clearable are the values of --clear. Each excludes the flag of the same name.
 func clearable() []string {
 	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "header", "key", "payload", "retry", "topic"}
 }
@@ -157,7 +157,7 @@ func (t *timerCommands) update() *cobra.Command {
 	return t.identified(c)
 }
 
-// changes takes over the flags that were given.
+// changes copies the given flags to the request.
 func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerRequest) error {
 	if c.Flags().Changed("callback-url") {
 		request.CallbackURL = client.Set(f.callback)
@@ -204,7 +204,7 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 		case "key":
 			request.Key = client.Clear[string]()
 		case "topic":
-			// A key has no meaning without it.
+			// A key has no meaning without a topic.
 			request.Topic, request.Key = client.Clear[string](), client.Clear[string]()
 		case "payload":
 			request.Payload = json.RawMessage("null")
@@ -223,7 +223,7 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 	return nil
 }
 
-// wrote reports a create or update.
+// wrote prints the result of a create or update.
 func (t *timerCommands) wrote(verb string, w client.Written, err error) error {
 	if err != nil {
 		return err
