@@ -2,8 +2,8 @@ package api
 
 import "encoding/json"
 
-// Change is a field of an update: the zero value keeps what is there and is not written, Set replaces
-// it, Clear (null) sets it back to its default.
+// Change is a field of an update. The zero value keeps the field and is not marshalled, Set replaces it, Clear (null)
+// resets it to its default.
 type Change[T any] struct {
 	given, null bool
 	value       T
@@ -15,13 +15,13 @@ func Set[T any](v T) Change[T] { return Change[T]{given: true, value: v} }
 // Clear returns a change back to the default.
 func Clear[T any]() Change[T] { return Change[T]{given: true, null: true} }
 
-// IsZero reports whether the field is kept; encoding/json's omitzero asks it.
+// IsZero reports whether the field is kept; encoding/json calls it for omitzero.
 func (c Change[T]) IsZero() bool { return !c.given }
 
-// Value returns what the field is set to; ok is false if it is kept or cleared.
+// Value returns the new value of the field; ok is false if the field is kept or cleared.
 func (c Change[T]) Value() (v T, ok bool) { return c.value, c.given && !c.null }
 
-// Cleared reports whether the field is set back to its default.
+// Cleared reports whether the field is reset to its default.
 func (c Change[T]) Cleared() bool { return c.null }
 
 // MarshalJSON writes the value, or null.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Instant is a time as the API writes it: UTC with milliseconds always, so that equal instants are
-// equal strings. It reads RFC 3339 with any offset.
+// Instant is a time as the API writes it: UTC, always with milliseconds, so that equal instants are equal strings. It
+// reads RFC 3339 with any offset.
 type Instant struct{ time.Time }
 
 // instantLayout is RFC 3339 with exactly three decimals.
@@ -17,8 +17,8 @@ func At(t time.Time) Instant { return Instant{t} }
 
 func (i Instant) String() string { return i.UTC().Format(instantLayout) }
 
-// MarshalJSON writes a string such as "2030-01-31T09:00:00.000Z". It refuses years that RFC 3339
-// cannot write.
+// MarshalJSON writes a string such as "2030-01-31T09:00:00.000Z". It returns an error for years that RFC 3339 cannot
+// represent.
 func (i Instant) MarshalJSON() ([]byte, error) {
 	t := i.UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
