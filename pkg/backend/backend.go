@@ -11,58 +11,61 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// defaultPrefix is that of the buses, and of those who follow them.
+// defaultPrefix is the default of Options.Prefix and FollowOptions.Prefix.
 const defaultPrefix = "timerbus"
 
-// Options say what to open. All fields but Prefix and Logger are required.
+// Options configure Open. All fields but Prefix, BusToken and Logger are required.
 type Options struct {
 	// StoreURL is one of
 	//
-	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; what pgx takes as parameters
-	//	                (sslmode, pool_max_conns, …) works here too
-	//	sqlite:FOLDER   the database in a folder, which belongs to one process at a time;
-	//	                also sqlite:///FOLDER for an absolute one
-	//	memory:         a store that is gone with the process
+	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; also accepts the parameters of pgx
+	//	                (sslmode, pool_max_conns, …)
+	//	dynamodb://TABLE?region=REGION   Amazon DynamoDB; dynamostore.ParseURL has the parameters
+	//	sqlite:FOLDER   the database in a folder, which one process can use at a time;
+	//	                sqlite:///FOLDER for an absolute path
+	//	memory:         a store that is lost when the process ends
 	StoreURL string
 	// BusURL is one of
 	//
-	//	embedded:FOLDER?listen=HOST:PORT   a NATS server in this process, its files in a folder;
-	//	                                   without listen nobody else can connect; sync=interval writes
-	//	                                   through to the disk in the background, sync=always (the
-	//	                                   default) before each acknowledgement
+	//	embedded:FOLDER?listen=HOST:PORT   a NATS server in this process that stores its files in a folder.
+	//	                                   Without listen, other processes cannot connect. sync=always (the
+	//	                                   default) syncs to the disk before each acknowledgement,
+	//	                                   sync=interval in the background
 	//	nats://[USER[:PASSWORD]@]HOST:PORT,HOST:PORT?…  NATS servers, 2.12 or newer with JetStream; nats.go
 	//	                                   has the parameters
 	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
-	//	memory:                            a bus that is gone with the process
+	//	memory:                            a bus that is lost when the process ends
 	BusURL string
-	// Migrate brings the schema of a database up to date where the store does not do so by itself.
+	// Migrate brings the schema of a PostgreSQL or DynamoDB store up to date. The other stores always do so when they
+	// are opened.
 	Migrate bool
-	// Partitions of the bus, 1 to 1,024, as the cluster was made with or is to be made with.
+	// Partitions of the bus, 1 to 1,024. It must be the number with which the cluster was created.
 	Partitions int
-	// Prefix keeps clusters on one bus apart, if the URL says nothing. Default "timerbus".
+	// Prefix begins the names on the bus, so that several clusters can share it. A prefix in the URL takes precedence.
+	// Default: "timerbus".
 	Prefix string
-	// BusToken is what an embedded bus asks of whoever connects from outside; empty: nothing.
+	// BusToken is the token that an embedded bus requires from clients of other processes; empty: none.
 	BusToken string
-	// Clock tells the present, Random gives random bits for the cluster's id.
+	// Clock returns the present; Random returns random bits for the id of a new cluster.
 	Clock  timer.Clock
 	Random func() uint64
-	// Logger gets what no caller is told. Default: none.
+	// Logger receives events that no call returns. Default: none.
 	Logger *slog.Logger
 }
 
-// Backend is what was opened.
+// Backend is an open store and bus.
 type Backend struct {
 	Store store.Store
-	// Shared: other processes may use the store's database.
+	// Shared reports whether other processes may use the store's database.
 	Shared bool
 	Bus    bus.Bus
-	// Format is how public events lie in the bus's messages.
+	// Format is how public events are encoded in the bus's messages.
 	Format event.Mode
-	// Cluster is the identity that the store keeps.
+	// Cluster is the identity stored in the store.
 	Cluster store.Identity
-	// Prefix begins the names of the service's own topics.
+	// Prefix begins the names of the service's topics.
 	Prefix string
-	// BusAddress is where others reach an embedded bus; empty if they cannot.
+	// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
 	BusAddress string
 
 	// closers run in reverse order.

@@ -65,7 +65,7 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 	}
 }
 
-// A second process reaches the first one's bus by the address it tells.
+// A second process reaches the first process's bus at BusAddress.
 func TestOpenANATSServerByItsAddress(t *testing.T) {
 	first := open(t, options("memory:", "embedded:"+t.TempDir()+"?listen=127.0.0.1:0"))
 	second := open(t, options("memory:", first.BusAddress))
@@ -144,7 +144,7 @@ func TestPortTaken(t *testing.T) {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("error %v, want EADDRINUSE", err)
 	}
-	// The store was let go.
+	// The store was closed.
 	open(t, options("sqlite:"+dir, "memory:"))
 }
 

@@ -32,7 +32,7 @@ func (b *Backend) openBus(ctx context.Context, o *Options) error {
 			return notAccepted("bus", o.BusURL, acceptedBuses)
 		}
 		b.Bus, b.Format = membus.New(membus.Options{Partitions: o.Partitions}).Join("timerbus"), event.Structured
-		b.Prefix = cmp.Or(o.Prefix, defaultPrefix) // of names that are the service's; this bus has them to itself
+		b.Prefix = cmp.Or(o.Prefix, defaultPrefix) // the prefix is only reported: a memory bus serves one cluster
 		b.closers = append(b.closers, b.Bus.Close)
 		return nil
 	default:

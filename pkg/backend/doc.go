@@ -1,8 +1,8 @@
-// Package backend opens the store and the bus that a process is told to use, by the schemes of two
-// URLs. It is the only package that knows every engine: to add one, add a case here.
+// Package backend opens the store and the bus that two URLs name, by their schemes. It is the only package that imports
+// every engine: to add an engine, add a case here.
 //
-// It imports the contracts and all engines, and never uses an engine beyond opening and closing it.
+// It imports the contracts and all engines, and only opens and closes the engines.
 //
-// Read backend.go, then open.go, store.go and bus.go (with servers.go, nats.go and kafka.go); follow.go is
-// for onlookers.
+// Read backend.go, then open.go, store.go and bus.go (with servers.go, nats.go and kafka.go); follow.go is for
+// read-only observers of the topics.
 package backend

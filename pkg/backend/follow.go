@@ -13,24 +13,24 @@ import (
 
 const acceptedFollowed = "nats://HOST:PORT,…?… or kafka://HOST:PORT,…?…"
 
-// FollowOptions say which topics of which bus to look at.
+// FollowOptions configure Follow.
 type FollowOptions struct {
-	// BusURL is that of NATS or of Kafka (see Options). What is in another process's memory cannot be followed.
+	// BusURL is the URL of NATS or Kafka servers (see Options). A memory bus cannot be followed.
 	BusURL string
-	// Token is presented to a NATS server, if the URL has no user.
+	// Token is the token for a NATS server, used if the URL has no user.
 	Token string
 	// Prefix of the cluster's topics. Default "timerbus".
 	Prefix string
-	// Topics are public ones.
+	// Topics to read. They must be public.
 	Topics []bus.Topic
-	// Since is when to begin; zero: now.
+	// Since is the publish time of the first message to read; zero: now.
 	Since time.Time
-	// Logger is told of lost connections. Default: none.
+	// Logger receives lost connections. Default: none.
 	Logger *slog.Logger
 }
 
-// Follow reads public topics as an onlooker until ctx ends or each returns an error, and leaves no trace on
-// the bus. each gets the messages of a topic in order, one at a time.
+// Follow reads public topics until ctx ends or each returns an error. It leaves no consumer or offset on the bus. It
+// calls each with the messages of a topic in order, one at a time.
 func Follow(ctx context.Context, o FollowOptions, each func(bus.Topic, *bus.Message) error) error {
 	const name = "timerbus follow"
 	switch scheme, _ := scheme(o.BusURL); scheme {

@@ -13,17 +13,17 @@ import (
 
 const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 
-// openKafka takes these parameters:
+// openKafka accepts these URL parameters:
 //
-//	replicas=N              of each topic that is made: 1 by default, 3 on a cluster of three or more
-//	create=false            leaves making topics to somebody else
+//	replicas=N              replicas of each created topic: by default 1, or 3 on a cluster of three or more brokers
+//	create=false            does not create topics
 //	session=D               how long a dead process keeps its partitions: 6s by default
-//	instance=NAME           static membership under this name, unique among the processes that live
+//	instance=NAME           static membership under this name, which must be unique among the running processes
 //	balancer=server         leaves the assignment to the brokers (Kafka 4.0 or newer)
-//	queue=share             takes due events from a share group (Kafka 4.2 or newer; decision 0009)
-//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (by default where there is a user) or SCRAM-SHA-512
-//	tls=true, ca=FILE       encrypts connections, and trusts the certificates in a PEM file alone
-//	prefix=NAME             begins the names of topics and groups, so that several clusters can live on one
+//	queue=share             consumes due events in a share group (Kafka 4.2 or newer; decision 0009)
+//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user) or SCRAM-SHA-512
+//	tls=true, ca=FILE       encrypts connections; ca trusts only the certificates in a PEM file
+//	prefix=NAME             begins the names of topics and groups, so that several clusters can share one
 //	                        Kafka: "timerbus" by default
 func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 	options, err := kafkaOptions(o.BusURL)

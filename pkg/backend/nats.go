@@ -15,17 +15,17 @@ import (
 
 const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 
-// natsOptions reads the URL of a server or a cluster, which takes these parameters:
+// natsOptions parses the URL of a server or a cluster, with these parameters:
 //
-//	replicas=N            of each stream and bucket that is made: 1 by default, 3 on a cluster of three or more
+//	replicas=N            replicas of each created stream and bucket: by default 1, or 3 on a cluster of three or more
 //	lease=D               how long a dead process keeps its partitions: 1s by default
-//	tls=true, ca=FILE     encrypts connections, and trusts the certificates in a PEM file alone
+//	tls=true, ca=FILE     encrypts connections; ca trusts only the certificates in a PEM file
 //	commands-size=SIZE, due-size=SIZE, events-size=SIZE
-//	                      how large the streams of commands, of due events, and each of those of fired events, results
-//	                      and dead timers may be: 512MiB by default, 16MiB at least
-//	due-streams=N         the number of streams of the due queue, 1 to 16: as many as replicas by default
-//	prefix=NAME           begins the names of subjects, streams and buckets, so that several clusters can live
-//	                      on one bus: "timerbus" by default
+//	                      maximum size of the stream of commands, of due events, and of each stream of fired events,
+//	                      results and dead timers: 512MiB by default, at least 16MiB
+//	due-streams=N         number of streams of the due queue, 1 to 16; by default the number of replicas
+//	prefix=NAME           begins the names of subjects, streams and buckets, so that several clusters can share
+//	                      one bus: "timerbus" by default
 //
 // A user without a password is a token.
 func natsOptions(raw string) (natsbus.Options, error) {
@@ -34,7 +34,7 @@ func natsOptions(raw string) (natsbus.Options, error) {
 	if err != nil {
 		return options, err
 	}
-	// Credentials go apart from the addresses, which are told in errors.
+	// Credentials are not kept in the addresses, because errors contain the addresses.
 	if u.user != nil {
 		password, isUser := u.user.Password()
 		if isUser {
@@ -83,10 +83,10 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 	return nil
 }
 
-// minStream holds a dozen messages of the largest size.
+// minStream is large enough for a dozen messages of the largest size, in bytes.
 const minStream = 16 << 20
 
-// setStreams reads the size of a stream, or the number of streams; false if the parameter is none of these.
+// setStreams parses the size of a stream or the number of streams. known is false if the parameter is neither.
 func setStreams(o *natsbus.Options, name, value string) (known bool, err error) {
 	if name == "due-streams" {
 		n, err := strconv.Atoi(value)

@@ -13,11 +13,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// ErrURL says that a URL is not acceptable; the message says what would be.
+// ErrURL reports a URL that is not acceptable; the message names the accepted forms.
 var ErrURL = errors.New("not acceptable")
 
-// Open opens the store, checks that the cluster was made with as many partitions, and opens the bus.
-// What was opened before a failure is closed again.
+// Open opens the store, checks that the cluster was created with the same number of partitions, and opens the bus. If a
+// step fails, Open closes what it has opened.
 func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -31,7 +31,7 @@ func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 	if err := b.openStore(ctx, &o); err != nil {
 		return nil, err
 	}
-	// First, because the bus would make its streams for a partition count that is not the cluster's.
+	// Before the bus is opened, because the bus would create its streams for the wrong number of partitions.
 	if err := b.identify(ctx, &o); err != nil {
 		return nil, err
 	}
@@ -60,13 +60,13 @@ func (b *Backend) identify(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// scheme cuts a URL at its first colon; url.Parse would not take relative folders.
+// scheme cuts a URL at its first colon. url.Parse does not accept relative folders.
 func scheme(raw string) (name, rest string) {
 	name, rest, _ = strings.Cut(raw, ":")
 	return strings.ToLower(name), rest
 }
 
-// folder reads what stands between a scheme and a query: FOLDER, ///FOLDER.
+// folder parses the part after the scheme: FOLDER or ///FOLDER, and an optional query.
 func folder(rest string) (path string, query url.Values, err error) {
 	path, raw, _ := strings.Cut(rest, "?")
 	if inner, absolute := strings.CutPrefix(path, "///"); absolute {
@@ -79,7 +79,7 @@ func folder(rest string) (path string, query url.Values, err error) {
 	return path, query, err
 }
 
-// FolderURL is the URL of a folder, whatever is in its name.
+// FolderURL returns the URL of a folder. The path may contain any characters.
 func FolderURL(scheme, path string, query url.Values) string {
 	u := scheme + ":" + (&url.URL{Path: path}).EscapedPath()
 	if len(query) > 0 {
@@ -89,7 +89,7 @@ func FolderURL(scheme, path string, query url.Values) string {
 }
 
 func notAccepted(what, raw, want string) error {
-	// A password must not get into logs.
+	// The error must not contain a password.
 	shown := raw
 	if u, err := url.Parse(raw); err == nil {
 		shown = u.Redacted()

@@ -9,18 +9,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 )
 
-// Schema tells how a database's schema stands to this program.
+// Schema compares the schema version of a database with the versions that this program supports.
 type Schema struct {
-	// Version is the database's, 0 if it has none; Known is the newest that this program knows.
+	// Version is the version of the database, 0 if it has none. Known is the newest version that this program supports.
 	Version, Known int64
-	// Unusable says why this program cannot work with it; nil if it can.
+	// Unusable is the reason why this program cannot use the database; nil if it can.
 	Unusable error
 }
 
-// ErrNoMigrations says that a store needs none: it brings its schema up to date when it is opened, or has none.
+// ErrNoMigrations reports that a store has no separate migrations: it updates its schema when it is opened, or has no
+// schema.
 var ErrNoMigrations = errors.New("the store has no migrations of its own to run")
 
-// SchemaOf reads how the schema stands, and changes nothing.
+// SchemaOf reads the schema version. It changes nothing.
 func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (Schema, error) {
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":
@@ -38,7 +39,7 @@ func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (Schema
 	}
 }
 
-// Migrate brings the schema up to the newest version that this program knows.
+// Migrate upgrades the schema to the newest version that this program supports.
 func Migrate(ctx context.Context, storeURL string, logger *slog.Logger) (before, after Schema, err error) {
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":

@@ -13,12 +13,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// servers is a URL with a list of hosts, which url.Parse does not take.
+// servers is a parsed URL with a list of hosts, which url.Parse does not accept.
 type servers struct {
 	user  *url.Userinfo // nil if there is none
 	hosts []string
 	query url.Values
-	// refused is the error that says that it is not acceptable.
+	// refused is the error to return if a host is not acceptable.
 	refused error
 }
 
@@ -48,7 +48,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// cutLast is strings.Cut at the last separator; without one, all is after.
+// cutLast is strings.Cut at the last separator. Without a separator, after is the whole string.
 func cutLast(s, separator string) (before, after string, found bool) {
 	at := strings.LastIndex(s, separator)
 	if at < 0 {
@@ -57,7 +57,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:at], s[at+len(separator):], true
 }
 
-// Redacted is a bus's URL without secrets, for messages.
+// Redacted returns a bus's URL without secrets, for messages.
 func Redacted(raw string) string {
 	credentials, hosts, given := cutLast(raw, "@")
 	if !given {
@@ -71,7 +71,7 @@ func Redacted(raw string) string {
 	return scheme + "://" + user + "@" + hosts
 }
 
-// setTLS takes the parameters tls and ca.
+// setTLS sets the parameters tls and ca.
 func setTLS(to **tls.Config, name, value string) error {
 	if name == "ca" {
 		pool, err := certificates(value)
