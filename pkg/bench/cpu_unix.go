@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ownCPU is the processor time that this process has used.
+// ownCPU returns the processor time that this process has used.
 func ownCPU() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

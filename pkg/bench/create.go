@@ -10,12 +10,12 @@ const (
 	batchPath  = "/api/v1/timers/batch-create"
 )
 
-// create measures single creates.
+// create measures single creates with a small payload.
 func (r *run) create(ctx context.Context, f *figures) error {
 	return r.singles(ctx, f, r.pendingSet("create", SmallPayload, r.Plan.Creates), "creates over HTTP")
 }
 
-// large measures them with a bigger payload.
+// large measures single creates with a large payload.
 func (r *run) large(ctx context.Context, f *figures) error {
 	return r.singles(ctx, f, r.pendingSet("large", LargePayload, r.Plan.Large), "creates with a 1.5 KB payload")
 }
@@ -45,7 +45,8 @@ func (r *run) singles(ctx context.Context, f *figures, s *set, what string) erro
 	return nil
 }
 
-// batch measures batches, on as many timers as are missing to the number that is to be pending.
+// batch measures creates in batches. It creates the timers that are missing from Plan.Pending, at least a tenth of
+// Plan.Pending.
 func (r *run) batch(ctx context.Context, f *figures) error {
 	s := r.pendingSet("batch", SmallPayload, max(r.Plan.Pending-r.pending, r.Plan.Pending/10))
 	end, err := r.spend(ctx)
@@ -68,7 +69,7 @@ func (r *run) batch(ctx context.Context, f *figures) error {
 	return nil
 }
 
-// inBatches creates a set as fast as it goes.
+// inBatches creates a set in batches, as fast as possible.
 func (r *run) inBatches(ctx context.Context, s *set, what string) (loaded, error) {
 	batches := (s.count + BatchSize - 1) / BatchSize
 	r.Watch.begin(Step{Phase: r.phase, What: what, Total: batches})
@@ -86,7 +87,7 @@ func (r *run) inBatches(ctx context.Context, s *set, what string) (loaded, error
 	return sent, err
 }
 
-// fill brings the number of pending timers up to count.
+// fill creates pending timers until there are count.
 func (r *run) fill(ctx context.Context, count int) error {
 	missing := count - r.pending
 	if missing <= 0 {

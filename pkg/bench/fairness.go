@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// crowdHosts is over how many hosts the backlog of the phase fairness goes.
+	// crowdHosts is the number of hosts to which the backlog of the phase fairness is delivered.
 	crowdHosts = 45
-	// crowdShards is how many shards its namespace has.
+	// crowdShards is the number of shards of the namespace with the backlog.
 	crowdShards = 1024
 )
 
-// fairness measures how late the timers of a small namespace are: alone, and while another namespace has a backlog.
+// fairness measures the lateness of the timers of a small namespace: alone, and while another namespace has a backlog.
 func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 	addresses, err := r.openHosts(ctx, crowdHosts, 0)
 	if err != nil {
@@ -55,12 +55,12 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 	return nil
 }
 
-// small fires timers of a small namespace at a steady rate, from the instant at which the timers of crowd are due, and returns the
-// report of the timers of the small namespace.
+// small fires timers of a small namespace at a steady rate, starting at the due time of the backlog that crowd
+// describes, and returns the report on the timers of the small namespace. crowd is nil if there is no backlog.
 func (r *run) small(ctx context.Context, name string, crowd func(name string, due time.Time) *set) (Report, error) {
 	var others *set
 	also := func(name string, due time.Time) error {
-		if others != nil { // of an earlier try
+		if others != nil { // from an earlier try
 			if err := r.remove(ctx, r.phase, others); err != nil {
 				return err
 			}

@@ -1,8 +1,8 @@
 package bench
 
-// Figure is one thing that was measured.
+// Figure is one measured value.
 type Figure struct {
-	// Key names the figure for programs: the phase, a dot, and what of it.
+	// Key names the figure for programs: the phase, a dot, and the name within the phase.
 	Key string `json:"key"`
 	// Name and Unit are for people.
 	Name  string  `json:"name"`
@@ -18,11 +18,11 @@ const (
 	Percent      = "% of a core"
 	Mebibytes    = "MiB"
 	Count        = ""
-	// CPUSeconds is processor time in seconds for 10,000 timers.
+	// CPUSeconds is processor time in seconds per 10,000 timers.
 	CPUSeconds = "CPU s / 10,000"
 )
 
-// figures gathers what a phase has measured.
+// figures collects the figures of a phase.
 type figures struct {
 	phase string
 	list  []Figure
@@ -32,14 +32,14 @@ func (f *figures) add(key, name, unit string, value float64) {
 	f.list = append(f.list, Figure{Key: f.phase + "." + key, Name: name, Unit: unit, Value: value})
 }
 
-// cost is processor time between two moments, of the service and of those who measure it.
+// cost is the processor time between two instants, in seconds: of the service, the load generator and the receiver.
 type cost struct {
 	service, generator, receiver float64
-	// together: generator is the time of both.
+	// together means that generator and receiver are one process, whose time is in generator.
 	together bool
 }
 
-// addCost tells what some timers took.
+// addCost adds the processor time per 10,000 timers.
 func (f *figures) addCost(what string, c cost, timers int) {
 	each := func(seconds float64) float64 { return seconds * 10_000 / float64(timers) }
 	f.add("cpu_service", what+": CPU of the service", CPUSeconds, each(c.service))

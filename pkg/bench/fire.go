@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// backlog measures how fast timers go out that are due at one instant.
+// backlog measures how fast timers fire that are due at one instant.
 func (r *run) backlog(ctx context.Context, f *figures) error {
 	b, err := r.fireAtOnce(ctx, "backlog", r.Namespace, []string{r.Callback})
 	if err != nil {
@@ -28,17 +28,17 @@ func (r *run) backlog(ctx context.Context, f *figures) error {
 	return nil
 }
 
-// burst is a set of timers that were due at one instant.
+// burst is the result of firing a set of timers that were due at one instant.
 type burst struct {
 	caught
 
 	due   time.Time
 	count int
-	// rate is how many a second fired, until the last outcome was written. reads is how many rows were read for each.
+	// rate is timers fired per second, until the last outcome was written. reads is the number of rows read per timer.
 	rate, reads float64
 }
 
-// fireAtOnce fires the timers of a backlog at one instant.
+// fireAtOnce creates a backlog of timers that are due at one instant, and waits until they have fired.
 func (r *run) fireAtOnce(ctx context.Context, name, namespace string, callbacks []string) (burst, error) {
 	atOnce := func(due time.Time, _ int) time.Time { return due }
 	due, s, err := r.armOver(ctx, name, namespace, callbacks, r.Plan.Backlog, 0, atOnce, nothing)
@@ -61,17 +61,17 @@ func (r *run) fireAtOnce(ctx context.Context, name, namespace string, callbacks 
 	}, err
 }
 
-// lateness measures how late timers come at a steady rate.
+// lateness measures the lateness of timers at a steady rate.
 func (r *run) lateness(ctx context.Context, f *figures) error {
 	return r.steady(ctx, f, fmt.Sprintf("lateness at %.0f/s", r.Plan.Rate), nil)
 }
 
-// busy does so with creates beside.
+// busy measures the same while timers are created at a steady rate.
 func (r *run) busy(ctx context.Context, f *figures) error {
 	s := r.pendingSet("beside", SmallPayload, int(r.Plan.Beside*r.Plan.Span.Seconds()))
 	l := &load{
 		target: r.Target, path: createPath, connections: r.Plan.Connections, requests: s.count, rate: r.Plan.Beside,
-		body: s.appendCreate, done: new(atomic.Int64), // whoever looks on watches the callbacks
+		body: s.appendCreate, done: new(atomic.Int64), // Progress shows the callbacks, not the creates
 	}
 	what := fmt.Sprintf("lateness at %.0f/s with %.0f creates/s beside", r.Plan.Rate, r.Plan.Beside)
 	return r.steady(ctx, f, what, l)
@@ -109,19 +109,20 @@ func (r *run) addCounts(f *figures, c caught) {
 	f.add("duplicates", r.phase+": duplicate callbacks", Count, float64(c.report.Duplicates))
 }
 
-// armTries is how often arm tries, each time with twice the time.
+// armTries is the number of tries of armOver. Each allows twice as much time as the one before.
 const armTries = 3
 
-// arm creates timers that will be due at about the instant it returns, with time enough between. Where the
-// last are not there before the first are due, the figures would be those of creating, so it lets them
-// fire and tries again.
+// arm creates timers that become due about when it returns. It allows enough time to create them all before the first
+// one is due, because otherwise the figures would include the creation. If that was not enough, it waits until they
+// have fired and tries again.
 func (r *run) arm(ctx context.Context, name string, count int, at func(due time.Time, n int) time.Time) (time.Time, *set, error) {
 	return r.armOver(ctx, name, r.Namespace, []string{r.Callback}, count, 0, at, nothing)
 }
 
 func nothing(string, time.Time) error { return nil }
 
-// armOver does so with timers of any namespace for several hosts; also may create others that are due with them.
+// armOver does the same for timers of any namespace and several hosts. also may create other timers with the same due
+// time.
 func (r *run) armOver(
 	ctx context.Context, name, namespace string, callbacks []string, count, others int,
 	at func(due time.Time, n int) time.Time, also func(name string, due time.Time) error,
@@ -131,7 +132,7 @@ func (r *run) armOver(
 	}
 	rate := r.batchRate
 	if rate == 0 {
-		rate = 2000 // nothing was filled, so nothing is known: a slow guess costs a few seconds
+		rate = 2000 // no batch was measured yet; an estimate that is too low costs a few seconds
 	}
 	creating := 1.5 * float64(count+others) / rate
 	for try := range armTries {
@@ -161,7 +162,7 @@ func (r *run) armOver(
 		"or on a machine with less to do", count, armTries)
 }
 
-// caught is what came of a set that has fired.
+// caught is the result of firing a set.
 type caught struct {
 	measured
 
@@ -170,8 +171,8 @@ type caught struct {
 	settled time.Time // when the last outcome was written
 }
 
-// fire waits for the due time, and then until all of a set has come and its outcomes are written. A load
-// beside begins with the first due time.
+// fire waits for the due time, and then until all callbacks of the set have arrived and their outcomes are written. The
+// load beside, if not nil, starts at the first due time.
 func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c caught, err error) {
 	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
 	began, err := r.fires(ctx)
@@ -215,9 +216,9 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 	return c, err
 }
 
-// fireWith waits until a set is due and the receiver has seen all its timers, and returns the receiver's full report. It then
-// deletes the remaining timers of others, which were due at the same time, and waits until no delivery is in flight. others is nil
-// if there are none.
+// fireWith waits until a set is due and the receiver has received all its timers, and returns the receiver's full
+// report. It then deletes the remaining timers of others, which were due at the same time, and waits until no delivery
+// is in flight. others is nil if there are none.
 func (r *run) fireWith(ctx context.Context, s, others *set, due time.Time) (Report, error) {
 	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
 	if err := rest(ctx, time.Until(due)); err != nil {
@@ -240,10 +241,11 @@ func (r *run) fireWith(ctx context.Context, s, others *set, due time.Time) (Repo
 	return report, r.calm(ctx)
 }
 
-// pollEvery is how often a receiver is asked whether all has come; it tells itself when the last came.
+// pollEvery is how often the receiver's report is read. It does not limit the precision of the figures, because the
+// receiver records the times of the callbacks.
 const pollEvery = 100 * time.Millisecond
 
-// await waits until the receiver has seen every timer.
+// await waits until the receiver has received every timer.
 func (r *run) await(ctx context.Context, s *set) error {
 	last := s.at(s.count - 1)
 	seen, moved := -1, time.Now()
@@ -271,7 +273,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 	}
 }
 
-// firing is what the service's metrics tell of deliveries.
+// firing is the state of deliveries according to the service's metrics.
 type firing struct{ done, inFlight, rows float64 }
 
 func (r *run) fires(ctx context.Context) (firing, error) {
@@ -286,10 +288,10 @@ func (r *run) fires(ctx context.Context) (firing, error) {
 	}, nil
 }
 
-// settleEvery is how exact the time of the last outcome is.
+// settleEvery is the precision of the time of the last outcome.
 const settleEvery = 10 * time.Millisecond
 
-// settle waits until the outcomes of so many attempts are written.
+// settle waits until the outcomes of this many attempts are written.
 func (r *run) settle(ctx context.Context, attempts float64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("all callbacks came, but not all outcomes were written"))
 	defer cancel()

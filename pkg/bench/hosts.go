@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// maxHosts bounds the further ports of a receiver.
+// maxHosts is the maximum number of additional ports of a receiver.
 const maxHosts = 256
 
-// hosts are further ports of a receiver: for those who call it, each is another host.
+// hosts are additional ports of a receiver. The dispatcher treats each port as a separate host.
 type hosts struct {
 	mu      sync.Mutex
 	servers []*http.Server
 	serving sync.WaitGroup
 	holdFor time.Duration
-	held    chan struct{} // closed when what hangs is to be let go
+	held    chan struct{} // closed to release hanging callbacks
 }
 
-// hostsWanted is the body of a request to hostsPath; the one before it is over.
+// hostsWanted is the body of a request to hostsPath. It replaces the hosts of the request before it.
 type hostsWanted struct {
 	Count int `json:"count"`
-	// HoldSeconds is how long callbacks to hangPath and slowPath go without an answer.
+	// HoldSeconds is how long callbacks to hangPath and slowPath are not answered.
 	HoldSeconds float64 `json:"holdSeconds"`
 }
 
@@ -59,10 +59,10 @@ func (r *Receiver) openHosts(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // whoever went away asks again
+	_, _ = w.Write(body) // an error means that the caller has disconnected
 }
 
-// open ends the hosts there are and opens others beside an address.
+// open closes the present hosts and opens new ones on the address on which the receiver listens.
 func (h *hosts) open(ctx context.Context, handler http.Handler, beside net.Addr, wanted hostsWanted) ([]int, error) {
 	h.close()
 	h.mu.Lock()
@@ -91,15 +91,15 @@ func (h *hosts) open(ctx context.Context, handler http.Handler, beside net.Addr,
 		}
 		server := &http.Server{Handler: handler, ReadHeaderTimeout: requestTimeout}
 		h.servers = append(h.servers, server)
-		h.serving.Go(func() { _ = server.Serve(l) }) // until it is closed
+		h.serving.Go(func() { _ = server.Serve(l) }) // returns when the server is closed
 		ports = append(ports, n)
 	}
 	return ports, nil
 }
 
-// hang keeps a callback without an answer.
+// hang delays the answer of a callback until holdFor has passed, the hosts are closed, or the caller disconnects.
 func (h *hosts) hang(request *http.Request) {
-	_, _ = io.Copy(io.Discard, io.LimitReader(request.Body, maxCallback)) // so that the caller is heard when it leaves
+	_, _ = io.Copy(io.Discard, io.LimitReader(request.Body, maxCallback)) // so that the server notices a disconnect
 	h.mu.Lock()
 	held, holdFor := h.held, h.holdFor
 	h.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *hosts) hang(request *http.Request) {
 	}
 }
 
-// close lets go of what hangs, and ends the ports.
+// close releases hanging callbacks and closes the ports.
 func (h *hosts) close() {
 	h.mu.Lock()
 	servers := h.servers
@@ -123,15 +123,15 @@ func (h *hosts) close() {
 	}
 	h.mu.Unlock()
 	for _, s := range servers {
-		_ = s.Close() // its connections are nobody's loss
+		_ = s.Close() // errors of closing connections do not matter
 	}
 	h.serving.Wait()
 }
 
-// Close ends the receiver's further ports.
+// Close closes the receiver's additional ports.
 func (r *Receiver) Close() { r.hosts.close() }
 
-// openHosts asks for further ports, and returns them as a caller sees them.
+// openHosts requests additional ports from the receiver, and returns their base URLs as the service reaches them.
 func (r *run) openHosts(ctx context.Context, count int, hold time.Duration) ([]string, error) {
 	body, err := json.Marshal(hostsWanted{Count: count, HoldSeconds: hold.Seconds()})
 	if err != nil {

@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// idle watches the service while nothing is due and nobody asks anything.
+// idle measures the service while no timer is due and no request arrives.
 func (r *run) idle(ctx context.Context, f *figures) error {
 	return r.watchIdle(ctx, f, r.Plan.Pending)
 }
 
-// million does so with many more timers pending.
+// million measures the same with many more pending timers.
 func (r *run) million(ctx context.Context, f *figures) error {
 	return r.watchIdle(ctx, f, r.Plan.Million)
 }
 
-// tenants measures the same with as many timers as million, spread evenly over many namespaces. It first deletes the pending timers
-// of earlier phases: they are in one namespace, and with them there would be more timers, or fewer in the many namespaces.
+// tenants measures the same with Plan.Million timers, spread evenly over many namespaces. It first deletes the pending
+// timers of earlier phases: they are in one namespace, so that there would be more timers than Plan.Million, or fewer
+// in the many namespaces.
 func (r *run) tenants(ctx context.Context, f *figures) error {
 	if err := r.removePending(ctx, r.phase); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (r *run) watchIdle(ctx context.Context, f *figures, pending int) error {
 	return r.watchResting(ctx, f, r.Plan.Rest, "idle, ")
 }
 
-// watchResting watches the service after a pause.
+// watchResting measures the service after a pause.
 func (r *run) watchResting(ctx context.Context, f *figures, pause time.Duration, what string) error {
 	r.Watch.begin(Step{Phase: r.phase, What: "let it become idle"})
 	if err := rest(ctx, pause); err != nil {

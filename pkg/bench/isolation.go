@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// isolationHosts is over how many hosts the timers of the phase isolation go; so many of them hang.
+// isolationHosts is the number of hosts of the phase isolation; hangingHosts of them hang.
 const isolationHosts, hangingHosts = 50, 5
 
-// isolation measures how late timers to healthy hosts come when all are due at one instant: alone, and
-// together with those of hosts that hang.
+// isolation measures the lateness of timers for healthy hosts when all are due at one instant: alone, and together with
+// timers for hosts that hang.
 func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	addresses, err := r.openHosts(ctx, isolationHosts, r.Plan.Hang)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	for i := range hanging {
 		hanging[i] += hangPath
 	}
-	part := max(1, r.Plan.Backlog/isolationHosts) // timers for each host
+	part := max(1, r.Plan.Backlog/isolationHosts) // timers per host
 	alone, err := r.burst(ctx, "alone", healthy, nil, part)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	return nil
 }
 
-// burst fires part timers for each host at the same instant and returns the report on those for healthy hosts.
+// burst fires part timers for each host at the same instant and returns the report on the timers for healthy hosts.
 func (r *run) burst(ctx context.Context, name string, healthy, hanging []string, part int) (Report, error) {
 	var stuck *set
 	due, s, err := r.armOver(ctx, "isolation-"+name, r.Namespace, healthy, part*len(healthy), part*len(hanging),
@@ -80,13 +80,13 @@ func (r *run) burst(ctx context.Context, name string, healthy, hanging []string,
 	return r.fireWith(ctx, s, stuck, due)
 }
 
-// refusals is how many deliveries were put off because of their hosts.
+// refusals returns how many deliveries were postponed because of their hosts.
 func (r *run) refusals(ctx context.Context) (float64, error) {
 	page, err := r.Target.get(ctx, "/metrics")
 	return metric(page, "timerbus_dispatcher_host_refused_total"), err
 }
 
-// calm waits until nothing is under way.
+// calm waits until no delivery is in flight.
 func (r *run) calm(ctx context.Context) error {
 	r.Watch.begin(Step{Phase: r.phase, What: "wait until nothing is under way"})
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("callbacks are still under way"))

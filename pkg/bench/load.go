@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// load is a number of like requests over some connections.
+// load is a number of similar requests over several connections.
 type load struct {
 	target      *Target
 	path        string
 	connections int
 	requests    int
-	// rate is how many requests a second are meant to go out, whatever the answers do; 0: the next one
-	// goes out when the last was answered.
+	// rate is the number of requests per second to send, independent of the answers. With 0, a connection sends the
+	// next request when the previous one was answered.
 	rate float64
-	// body appends the body of a request.
+	// body appends the body of the i-th request.
 	body func(to []byte, i int) []byte
-	// check judges an answer with a good status; nil takes all.
+	// check validates the body of a 2xx answer; nil accepts all.
 	check func(answer []byte) error
-	// done counts answers, for whoever looks on.
+	// done counts answers, for the progress display.
 	done *atomic.Int64
 }
 
-// loaded is what became of a load.
+// loaded is the result of a load.
 type loaded struct {
 	took time.Duration
-	// latencies are sorted. With a rate they count from when the request was meant to go out, so that
-	// a service that stands still for a second is seen by all who would have come meanwhile.
+	// latencies are sorted. With a rate they are measured from the time at which the request was scheduled, so that a
+	// stall of the service is included in the latency of every request scheduled during the stall.
 	latencies samples
 }
 
@@ -39,7 +39,7 @@ func (l loaded) rate(each int) float64 {
 	return float64(len(l.latencies)*each) / l.took.Seconds()
 }
 
-// run sends everything and stops at the first failure.
+// run sends all requests and stops at the first failure.
 func (l *load) run(ctx context.Context) (loaded, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -87,7 +87,7 @@ func (l *load) connect(ctx context.Context) ([]*conn, error) {
 }
 
 func (l *load) work(ctx context.Context, c *conn, next *atomic.Int64, began time.Time) (samples, error) {
-	// Whoever cancels does not wait for answers.
+	// Close the connection when ctx ends, so that work does not wait for the answer.
 	stop := context.AfterFunc(ctx, c.close)
 	defer stop()
 	head := l.target.head(l.path)
@@ -130,7 +130,7 @@ func (l *load) work(ctx context.Context, c *conn, next *atomic.Int64, began time
 	}
 }
 
-// allTaken checks the answer to a batch, without reading each result.
+// allTaken checks the answer to a batch without decoding the results.
 func allTaken(answer []byte) error {
 	if bytes.Contains(answer, []byte(`"failed":0,`)) || bytes.Contains(answer, []byte(`"failed":0}`)) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// echo is a service that remembers the bodies of what it was sent.
+// echo is a service that records the bodies it receives.
 type echo struct {
 	mu     sync.Mutex
 	bodies map[string]int
@@ -106,7 +106,7 @@ func TestLoadChecksBatches(t *testing.T) {
 	}
 }
 
-// A stall is charged to everybody who would have come meanwhile.
+// A stall is included in the latency of every request that was scheduled during the stall.
 func TestPacedLoadCountsFromWhenARequestWasMeant(t *testing.T) {
 	e, target := newEcho(t)
 	const stall = 200 * time.Millisecond
@@ -123,7 +123,7 @@ func TestPacedLoadCountsFromWhenARequestWasMeant(t *testing.T) {
 	if sent.took < stall {
 		t.Errorf("took %v", sent.took)
 	}
-	// The request of number 50 was meant at 50 ms, and could go out at 200.
+	// Request 50 was scheduled at 50 ms, and could be sent at 200 ms at the earliest.
 	if got := sent.latencies.quantile(.5); got < 100*time.Millisecond {
 		t.Errorf("median latency %v: those behind the stall were not charged for it", got)
 	}
@@ -145,7 +145,7 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 	unblock := make(chan struct{})
 	e.answer = func(http.ResponseWriter, string) {
 		cancel(why)
-		<-unblock // nobody waits for this answer
+		<-unblock // the load does not wait for this answer
 	}
 	l := load{target: target, path: "/p", connections: 2, requests: 10, body: numbered, done: new(atomic.Int64)}
 	_, err := l.run(ctx)

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Usage is what a process has used and uses.
+// Usage is the resource usage of a process.
 type Usage struct {
-	// CPU is processor time since the process began, of user and kernel together.
+	// CPU is the processor time since the process began, user and kernel.
 	CPU time.Duration
-	// Memory is what it holds of the machine's, in bytes.
+	// Memory is the resident memory in bytes.
 	Memory int64
 }
 
-// Meter tells what the service uses.
+// Meter reads the resource usage of the service.
 type Meter interface {
 	Read(ctx context.Context) (Usage, error)
 }
 
-// Process reads a process of this machine by its id, from /proc, which costs the process nothing.
+// Process reads the usage of a process on this machine from /proc, by its process id. This costs the process nothing.
 type Process int
 
 // clockTick is the unit of times in /proc/PID/stat, the same on every Linux.
@@ -45,8 +45,8 @@ func (p Process) Read(context.Context) (Usage, error) {
 }
 
 func parseUsage(stat, statm string) (Usage, error) {
-	// The second field is the program's name in parentheses, which may hold spaces and parentheses.
-	fields := strings.Fields(behind(stat, ')')) // from the third on
+	// The second field is the program's name in parentheses, which may contain spaces and parentheses.
+	fields := strings.Fields(behind(stat, ')')) // from the third field on
 	pages := strings.Fields(statm)
 	if len(fields) < 13 || len(pages) < 2 {
 		return Usage{}, fmt.Errorf("usage: not understood: %q, %q", stat, statm)
@@ -60,10 +60,10 @@ func parseUsage(stat, statm string) (Usage, error) {
 	return Usage{CPU: time.Duration(user+system) * clockTick, Memory: resident * int64(os.Getpagesize())}, nil
 }
 
-// behind is what follows the last separator, or everything where there is none.
+// behind returns the part of s after the last separator, or s if there is none.
 func behind(s string, separator byte) string { return s[strings.LastIndexByte(s, separator)+1:] }
 
-// Exposition reads the service's own metrics, wherever it runs.
+// Exposition reads the service's metrics endpoint, wherever the service runs.
 type Exposition struct{ Target *Target }
 
 // Read implements Meter.
@@ -79,7 +79,7 @@ func (e Exposition) Read(ctx context.Context) (Usage, error) {
 	return Usage{CPU: time.Duration(seconds * float64(time.Second)), Memory: int64(memory)}, nil
 }
 
-// metric adds up the series of a name.
+// metric returns the sum of all series with a name.
 func metric(page []byte, name string) (sum float64) {
 	for line := range bytes.Lines(page) {
 		rest, ok := bytes.CutPrefix(line, []byte(name))

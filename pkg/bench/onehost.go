@@ -8,15 +8,17 @@ import (
 )
 
 const (
-	// manyHosts is over how many hosts the first backlog of the phase hosts goes.
+	// manyHosts is the number of hosts of the first backlog of the phase hosts.
 	manyHosts = 45
-	// oneHostLimit is how many callbacks the service makes to the one host of the second backlog at the same time.
+	// oneHostLimit is the host concurrency of the namespace, and so the number of concurrent callbacks to the one host
+	// of the second backlog.
 	oneHostLimit = 512
-	// oneHostTakes is how long that host takes for an answer.
+	// oneHostTakes is how long that host takes to answer.
 	oneHostTakes = time.Millisecond
 )
 
-// hostsPhase measures how fast a backlog goes out over many hosts, and how fast to one host that takes a moment for an answer.
+// hostsPhase measures the delivery rate of a backlog over many hosts, and of a backlog to one host that takes
+// oneHostTakes to answer.
 func (r *run) hostsPhase(ctx context.Context, f *figures) (err error) {
 	addresses, err := r.openHosts(ctx, manyHosts+1, oneHostTakes)
 	if err != nil {

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// Options say what is measured and with what.
+// Options configure Run.
 type Options struct {
 	Target *Target
-	// NATS is where the service's bus is reached, such as nats://127.0.0.1:4222; empty: the phase topic
-	// is left out unless it is named.
+	// NATS is the URL of the service's bus, such as nats://127.0.0.1:4222. If it is empty, the phase topic is skipped;
+	// to name that phase is then an error.
 	NATS string
-	// Prefix is that of the cluster's topics. Default "timerbus".
+	// Prefix of the cluster's topics. Default "timerbus".
 	Prefix string
-	// Namespace is made if it is missing, with Shards shards. Defaults: "bench", 16.
+	// Namespace is created with Shards shards if it does not exist. Defaults: "bench", 16.
 	Namespace string
 	Shards    int
-	// Receiver is where a Receiver is told and asked, a base URL; Callback is the same receiver as the
-	// service reaches it. Default of Callback: Receiver.
+	// Receiver is the base URL at which this process reaches the Receiver; Callback is the URL at which the service
+	// reaches the same receiver. Default of Callback: Receiver.
 	Receiver, Callback string
-	// Local: that receiver runs in this process, so its processor time cannot be told from the
+	// Local means that the receiver runs in this process, so that its processor time cannot be separated from the
 	// generator's.
 	Local bool
-	// Phases are those to run; empty for all but the seldom ones.
+	// Phases to run; empty: all except the seldom ones.
 	Phases []string
 	Plan   Plan
-	// Meter reads the service. Default: Exposition of the Target.
+	// Meter reads the usage of the service. Default: Exposition of the Target.
 	Meter Meter
-	// Keep leaves the timers that are still pending where they are.
+	// Keep does not delete the timers that are still pending at the end.
 	Keep bool
-	// Watch is told what goes on; nil: nobody is.
+	// Watch, if not nil, receives the progress.
 	Watch *Progress
 }
 
-// prepare fills in the defaults and checks what is given.
+// prepare sets the defaults and validates the options.
 func prepare(o Options) (*run, []phase, error) {
 	if o.Target == nil {
 		return nil, nil, errors.New("bench: Target is required")

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// phase is one thing that is measured.
+// phase is one measurement.
 type phase struct {
 	name, about string
 	run         func(r *run, ctx context.Context, f *figures) error
-	// seldom phases take long, and run only where they are named.
+	// seldom phases take long and run only if they are named.
 	seldom bool
-	// topic: the phase needs the bus's address.
+	// topic phases need the bus's address.
 	topic bool
 }
 
-// phases are all there are, in the order in which they run: what they leave behind is what the next ones
-// find, so the same 100,000 timers wait during idle, lateness and backlog.
+// phases returns all phases in the order in which they run. A phase starts with the timers of the phases before it, so
+// that the same 100,000 timers are pending during idle, lateness and backlog.
 func phases() []phase {
 	return []phase{
 		{name: "create", about: "creates/s over HTTP, one timer a request", run: (*run).create},
@@ -37,7 +37,7 @@ func phases() []phase {
 	}
 }
 
-// Phases describes all phases, a line for each: its name and what it measures.
+// Phases returns the name and the description of every phase.
 func Phases() [][2]string {
 	var all [][2]string
 	for _, p := range phases() {
@@ -46,7 +46,8 @@ func Phases() [][2]string {
 	return all
 }
 
-// choose picks phases by name; without names, all but the seldom ones and those that cannot be had.
+// choose returns the phases with the given names. Without names it returns all except the seldom phases and, without
+// the bus's address, those that need it.
 func choose(named []string, topic bool) ([]phase, error) {
 	all := phases()
 	for _, name := range named {
@@ -73,7 +74,7 @@ func choose(named []string, topic bool) ([]phase, error) {
 	return chosen, nil
 }
 
-// CheckPhases names the first phase that cannot be run.
+// CheckPhases returns an error that names the first phase that cannot run.
 func (o *Options) CheckPhases() error {
 	_, err := choose(o.Phases, o.NATS != "")
 	return err

@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// Plan says how much of everything is done.
+// Plan is the amount of work and time of each phase.
 type Plan struct {
-	// Connections of single creates, and of batches.
+	// Connections for single creates, and for batches.
 	Connections, BatchConnections int
-	// Creates, Large, Commands are how many timers the phases of these names create.
+	// Creates, Large and Commands are the numbers of timers that the phases create, large and topic create.
 	Creates, Large, Commands int
-	// Publishing ends after this time, however many commands are left.
+	// Publishing bounds the time for publishing commands; the remaining commands are not sent.
 	Publishing time.Duration
-	// Pending is how many timers wait while something else is measured; Million how many wait in the
-	// phase of that name.
+	// Pending is the number of timers that are pending while something else is measured; Million the number in the
+	// phase million.
 	Pending, Million int
-	// Tenants is the number of namespaces in the phase of that name, Settle is how long the service then may take to claim
-	// their shards and to find nothing due in them.
+	// Tenants is the number of namespaces in the phase tenants. Settle is how long the service then gets to claim their
+	// shards and to find that nothing in them is due.
 	Tenants int
 	Settle  time.Duration
-	// Backlog is how many timers are due at once.
+	// Backlog is the number of timers that are due at one instant.
 	Backlog int
-	// Hang is how long hosts that hang take for an answer, in the phase isolation.
+	// Hang is how long hosts that hang take to answer, in the phase isolation.
 	Hang time.Duration
-	// Crowd is the number of timers of another namespace that are due at once in the phase fairness, while SmallRate timers a second
-	// are due, for SmallSpan.
+	// Crowd is the number of timers of another namespace that are due at one instant in the phase fairness, while
+	// SmallRate timers per second are due, for SmallSpan.
 	Crowd     int
 	SmallRate float64
 	SmallSpan time.Duration
-	// Rate is how many timers a second are due while lateness is measured, for Span.
+	// Rate is the number of timers per second that are due while lateness is measured, for Span.
 	Rate float64
 	Span time.Duration
-	// Beside is how many creates a second there are in the phase busy.
+	// Beside is the number of creates per second in the phase busy.
 	Beside float64
-	// Margin lies between the last create and the first due time, so that the one's end does not
-	// fall into the other.
+	// Margin is the time between the expected end of the creates and the first due time, so that the two do not
+	// overlap.
 	Margin time.Duration
-	// Rest lets the service come to rest before it is watched idle, for Watch.
+	// Rest is the time for the service to become idle before its idle usage is measured, for Watch.
 	Rest, Watch time.Duration
-	// Patience is how long something that is due may fail to come before it counts as lost.
+	// Patience is how long callbacks, outcomes or answers may fail to arrive before the phase fails.
 	Patience time.Duration
 }
 
-// FullPlan is what the published figures are measured with.
+// FullPlan is the plan of the published figures.
 func FullPlan() Plan {
 	return Plan{
 		Connections: 64, BatchConnections: 8,
@@ -56,7 +56,7 @@ func FullPlan() Plan {
 	}
 }
 
-// ShortPlan measures the same things on fewer timers and for less time.
+// ShortPlan measures the same with fewer timers and for less time.
 func ShortPlan() Plan {
 	p := FullPlan()
 	p.Creates, p.Large, p.Commands = 20_000, 10_000, 20_000
@@ -67,7 +67,7 @@ func ShortPlan() Plan {
 	return p
 }
 
-// Check names the first quantity that is not acceptable.
+// Check returns an error that names the first quantity that is not acceptable.
 func (p *Plan) Check() error {
 	for _, q := range []struct {
 		name  string

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 )
 
-// Progress is what goes on, for whoever looks. It is safe for one writer and any readers.
+// Progress is the current state of a run. It is safe for one writer and any number of readers.
 type Progress struct {
 	step atomic.Pointer[Step]
 	done atomic.Int64
@@ -15,11 +15,11 @@ type Progress struct {
 // Step is a part of a phase.
 type Step struct {
 	Phase, What string
-	// Total is how many Done are the end; 0 if it is not known.
+	// Total is the final count of the step; 0 if it is not known.
 	Total int
 }
 
-// Now tells the present step and how much of it is done.
+// Now returns the present step and its count so far.
 func (p *Progress) Now() (Step, int) {
 	s := p.step.Load()
 	if s == nil {

@@ -19,24 +19,23 @@ const (
 	reportPath = "/report"
 	hostsPath  = "/hosts"
 	hangPath   = "/hang"
-	slowPath   = "/slow" // counted as firePath does, answered as late as hangPath
+	slowPath   = "/slow" // counted like firePath, answered as late as hangPath
 )
 
-// maxCallback bounds a callback's body.
+// maxCallback limits a callback's body, in bytes.
 const maxCallback = 256 << 10
 
-// Receiver is an HTTP handler that takes callbacks, answers them at once, and counts. Whoever measures
-// tells it what to expect and asks for its report, over HTTP as well, so that it can be a process of its
-// own.
+// Receiver is an HTTP handler that accepts callbacks, answers them immediately, and counts them. The load generator
+// sets the expected timers and reads the report over HTTP, so that the receiver can be a separate process.
 //
-// It can be many hosts at once, some of which hang: its ports. Close ends those.
+// It can also open additional ports that act as further hosts, some of which hang. Close closes those ports.
 type Receiver struct {
 	tally   tally
 	hosts   hosts
 	buffers sync.Pool
 }
 
-// NewReceiver returns a receiver that expects nothing yet.
+// NewReceiver returns a receiver that expects no timers yet.
 func NewReceiver() *Receiver {
 	return &Receiver{buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
@@ -110,10 +109,10 @@ func tell(w http.ResponseWriter, report *Report) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // whoever went away asks again
+	_, _ = w.Write(body) // an error means that the caller has disconnected
 }
 
-// receiverAt is a receiver as whoever measures sees it.
+// receiverAt is the load generator's client of a Receiver.
 type receiverAt struct{ base *url.URL }
 
 func newReceiverAt(address string) (receiverAt, error) {

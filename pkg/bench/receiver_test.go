@@ -17,7 +17,7 @@ func TestTallyTellsDuplicatesEarlyOnesAndStraysApart(t *testing.T) {
 	at := func(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond) }
 	c.count([]byte("a-00000000"), noon, at(1))
 	c.count([]byte("a-00000001"), noon, at(-2)) // early
-	c.count([]byte("a-00000000"), noon, at(3))  // again
+	c.count([]byte("a-00000000"), noon, at(3))  // duplicate
 	c.count([]byte("a-00000003"), noon, at(4))  // beyond the set
 	c.count([]byte("b-00000001"), noon, at(5))  // of another set
 	c.count([]byte("a-00000002"), noon, at(10))

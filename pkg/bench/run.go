@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// run is one pass through the phases.
+// run is one execution of the phases.
 type run struct {
 	Options
 
 	receiver receiverAt
-	// id keeps the timers of this run apart from those of others.
+	// id distinguishes the timers of this run from those of other runs.
 	id string
-	// sets are those whose timers wait for a distant time; pending is how many they are.
+	// sets are the sets whose timers are due in 30 days or later; pending is the number of their timers.
 	sets    []*set
 	pending int
-	// armed are sets that are due soon and have not fired yet.
+	// armed are the sets that are due soon and have not fired yet.
 	armed []*set
-	// distant is when the first of them is due.
+	// distant is the due time of the first pending timer.
 	distant time.Time
-	// batchRate is how many creates a second batches were last seen to reach.
+	// batchRate is the most recently measured rate of creates in batches, in timers per second.
 	batchRate float64
 	phase     string
 }
 
-// Run measures. It stops at the first failure, and in any case takes back the timers that are still
-// pending, unless it is told to keep them.
+// Run runs the chosen phases. It stops at the first failure. In any case it deletes the timers that are still pending,
+// unless Options.Keep is set.
 func Run(ctx context.Context, o Options) (_ []Figure, err error) {
 	r, chosen, err := prepare(o)
 	if err != nil {
@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options) (_ []Figure, err error) {
 	return all, nil
 }
 
-// open makes the namespace, and finds out early whether service, receiver and meter are there.
+// open creates the namespace, and checks that service, receiver and meter are reachable.
 func (r *run) open(ctx context.Context) error {
 	r.Watch.begin(Step{Phase: "start", What: "make the namespace"})
 	if err := r.namespace(ctx, r.Namespace, r.Shards, `{}`); err != nil {
@@ -66,7 +66,7 @@ func (r *run) open(ctx context.Context) error {
 	return r.receiver.expect(ctx, "nothing-", 0)
 }
 
-// namespace creates a namespace with settings, which are a JSON object, if it is missing.
+// namespace creates a namespace if it does not exist. settings is a JSON object.
 func (r *run) namespace(ctx context.Context, name string, shards int, settings string) error {
 	body := appendNamespace(nil, name, shards, settings)
 	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath(namespacePath).String(), r.Target.token, body); err != nil {
@@ -82,7 +82,7 @@ func appendNamespace(to []byte, name string, shards int, settings string) []byte
 	return fmt.Appendf(to, `{"name":%q,"numShards":%d,"settings":%s}`, name, shards, settings)
 }
 
-// clean deletes what is still pending, and what would still fire after a run that was cut short.
+// clean deletes the timers that have not fired, also those of a run that was cut short.
 func (r *run) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
@@ -100,7 +100,7 @@ func (r *run) removePending(ctx context.Context, phase string) error {
 	return nil
 }
 
-// remove deletes what is left of a set.
+// remove deletes the remaining timers of a set.
 func (r *run) remove(ctx context.Context, phase string, s *set) error {
 	const each = 500
 	requests := (s.count + each - 1) / each
@@ -122,7 +122,7 @@ func (r *run) newSet(name string, payload, count int, at func(n int) time.Time) 
 	return newSet(r.Namespace, r.id+"-"+name+"-", []string{r.Callback}, payload, count, at)
 }
 
-// pendingSet describes timers that wait for a distant time.
+// pendingSet describes timers that are due in 30 days or later.
 func (r *run) pendingSet(name string, payload, count int) *set {
 	first := r.distant.Add(time.Duration(r.pending) * time.Millisecond)
 	s := r.newSet(name, payload, count, func(n int) time.Time { return first.Add(time.Duration(n) * time.Millisecond) })
@@ -131,14 +131,14 @@ func (r *run) pendingSet(name string, payload, count int) *set {
 	return s
 }
 
-// measured is the processor time that something takes, with the service's memory at its end.
+// measured is the processor time of an operation, and the service's memory in bytes at its end.
 type measured struct {
 	cost
 	memory int64
 	report Report
 }
 
-// spend begins to measure; the returned function ends it.
+// spend starts a measurement; the returned function ends it.
 func (r *run) spend(ctx context.Context) (func() (measured, error), error) {
 	read := func() (Usage, Report, time.Duration, error) {
 		usage, err := r.Meter.Read(ctx)
@@ -164,7 +164,7 @@ func (r *run) spend(ctx context.Context) (func() (measured, error), error) {
 	}, nil
 }
 
-// rest waits.
+// rest waits for d or until ctx ends.
 func rest(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

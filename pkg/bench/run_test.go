@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timertest"
 )
 
-// tiny is a plan that is through in a second or two.
+// tiny is a plan that takes a second or two.
 func tiny() Plan {
 	return Plan{
 		Connections: 4, BatchConnections: 2, Creates: 40, Large: 20, Commands: 60, Publishing: 10 * time.Second,
@@ -43,7 +43,7 @@ func byKey(all []Figure) map[string]float64 {
 	return values
 }
 
-// Every phase on the real service, which holds nothing of it afterwards.
+// TestRunMeasuresEverything runs every phase against a real service. No timer remains afterwards.
 func TestRunMeasuresEverything(t *testing.T) {
 	service := timertest.Start(t, timertest.WithNATS())
 	o := newOptions(t, service.URL)
@@ -142,7 +142,7 @@ func TestRunKeepsTimersIfTold(t *testing.T) {
 	}
 }
 
-// meddler passes on callbacks to a receiver, badly.
+// meddler forwards callbacks to a receiver, altered by meddle.
 type meddler struct {
 	to      string
 	meddle  func(callback []byte) [][]byte
@@ -165,7 +165,7 @@ func (m *meddler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// What the benchmark is to notice, it notices.
+// The benchmark reports duplicate, early and lost callbacks.
 func TestRunTellsDuplicatesEarlyAndLostCallbacks(t *testing.T) {
 	service := timertest.Start(t, timertest.InMemory())
 	run := func(t *testing.T, meddle func(callback []byte) [][]byte) (map[string]float64, error) {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// samples are durations as they were measured, all of them: percentiles are exact, and eight bytes for
-// each of some 100,000 are no burden.
+// samples are all measured durations. Percentiles are therefore exact; eight bytes for each of some 100,000 samples are
+// affordable.
 type samples []time.Duration
 
-// quantile is the smallest sample that at least the fraction q of all samples do not exceed. The samples
-// must be sorted; without any it is 0.
+// quantile returns the smallest sample that is at least as large as the fraction q of all samples. The samples must be
+// sorted; without samples it returns 0.
 func (s samples) quantile(q float64) time.Duration {
 	if len(s) == 0 {
 		return 0
@@ -20,15 +20,15 @@ func (s samples) quantile(q float64) time.Duration {
 	return s[min(max(rank, 1), len(s))-1]
 }
 
-// Spread is what several runs say about one figure.
+// Spread summarizes one figure over several runs.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 }
 
-// SpreadOf summarises the values of several runs, at least one. The median of an even number is the mean
-// of the middle two.
+// SpreadOf summarizes the values of at least one run. The median of an even number of values is the mean of the middle
+// two.
 func SpreadOf(values []float64) Spread {
 	v := slices.Sorted(slices.Values(values))
 	half := len(v) / 2

@@ -17,7 +17,7 @@ func Table(w io.Writer, all []Figure) error {
 	return t.Flush()
 }
 
-// Show writes a value with its unit, as exactly as it is worth.
+// Show formats a value with its unit, with three significant digits.
 func Show(value float64, unit string) string {
 	text := Digits(value)
 	switch unit {
@@ -30,7 +30,7 @@ func Show(value float64, unit string) string {
 	}
 }
 
-// Digits writes a value with three digits or, from 1,000 on, as a whole number.
+// Digits formats a value with three digits or, from 1,000 on, as a whole number.
 func Digits(value float64) string {
 	switch abs := math.Abs(value); {
 	case abs >= 999.5:
@@ -44,7 +44,7 @@ func Digits(value float64) string {
 	}
 }
 
-// thousands writes 1234567 as 1,234,567.
+// thousands formats 1234567 as 1,234,567.
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	sign := ""

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Report is what a receiver has counted since it was told what to expect. Times are by its clock.
+// Report is what a receiver has counted since the last expect request. Times are by the receiver's clock.
 type Report struct {
 	Expected int `json:"expected"`
-	// Received counts timers, Duplicates further callbacks of the same ones, Strays callbacks of
-	// others.
+	// Received counts timers, Duplicates further callbacks of the same timers, Strays callbacks of other timers.
 	Received   int `json:"received"`
 	Duplicates int `json:"duplicates"`
 	Strays     int `json:"strays"`
@@ -39,12 +38,12 @@ type Lateness struct {
 type tally struct {
 	mu       sync.Mutex
 	prefix   string
-	seen     []uint64 // a bit for each timer of the set
+	seen     []uint64 // one bit per timer of the set
 	report   Report
 	lateness samples
 }
 
-// expect begins anew with the set of a prefix.
+// expect resets the counts and expects the count timers of the set with a prefix.
 func (t *tally) expect(prefix string, count int) error {
 	if count < 0 || count > maxSet {
 		return fmt.Errorf("count %d is not accepted: want 0 to %d", count, maxSet)
@@ -58,7 +57,7 @@ func (t *tally) expect(prefix string, count int) error {
 	return nil
 }
 
-// count takes one callback.
+// count counts one callback.
 func (t *tally) count(id []byte, due, arrived time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,14 +83,14 @@ func (t *tally) count(id []byte, due, arrived time.Time) {
 	t.lateness = append(t.lateness, late)
 }
 
-// stray counts a request that is no callback of ours.
+// stray counts a request that is not a callback of the expected set.
 func (t *tally) stray() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.report.Strays++
 }
 
-// look tells what was counted; the distribution only where whole is set, because it sorts everything.
+// look returns the counts. The distribution is included only if whole is set, because it requires sorting.
 func (t *tally) look(whole bool) Report {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +105,8 @@ func (t *tally) look(whole bool) Report {
 	return r
 }
 
-// parseDelivery finds a callback's timer and time without decoding the rest. Both stand before anything
-// that a user could have chosen, except names and ids; those of the benchmark hold no quotes.
+// parseDelivery finds the id and the time of a callback without decoding the rest. Both are before any field that a
+// user chooses, except names and ids; those of the benchmark contain no quotes.
 func parseDelivery(body []byte) (id []byte, executeAt time.Time, ok bool) {
 	id, ok = field(body, `"timerId":"`)
 	if !ok {

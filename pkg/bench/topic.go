@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// publishWindow bounds the commands that are on their way to the bus.
+	// publishWindow is the maximum number of commands that the bus has not acknowledged.
 	publishWindow = 4096
-	// answerWindow bounds the answers that wait to be counted, in messages and bytes.
+	// answerWindow and answerBytes limit the answers that wait to be counted, in messages and bytes.
 	answerWindow, answerBytes = 1 << 20, 1 << 30
-	// keyHeader is where a message on NATS carries namespace/id.
+	// keyHeader is the NATS header that contains namespace/id.
 	keyHeader = "Timerbus-Key"
-	// typeHeader is the attribute "type" of an event on NATS.
+	// typeHeader is the NATS header with the attribute "type" of an event.
 	typeHeader = "ce-type"
 )
 
-// commands measures how fast commands through the topic are applied: from the first publish until the
-// answer to the last one has come.
+// commands measures how fast commands through the topic are applied: from the first publish until the answer to the
+// last command has arrived.
 func (r *run) commands(ctx context.Context, f *figures) error {
 	t, err := r.connectTopic(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *run) commands(ctx context.Context, f *figures) error {
 	return nil
 }
 
-// topic is an outside client of the bus.
+// topic is an external client of the bus.
 type topic struct {
 	nc         *nats.Conn
 	js         jetstream.JetStream
@@ -110,8 +110,8 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 	return t, nil
 }
 
-// publish sends the creates of a set, all or as many as there is time for, and waits until the bus has
-// them. It returns how many they are.
+// publish publishes the creates of a set, as many as the limit allows, and waits until the bus has acknowledged them.
+// It returns their number.
 func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (published int, err error) {
 	subjects := make([]string, t.partitions)
 	for p := range subjects {
@@ -159,7 +159,8 @@ func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (publi
 	return published, errors.Join(err, context.Cause(ctx))
 }
 
-// command is the event that creates the timer of a number. The bus keeps it, so it is not used again.
+// command returns the event that creates the n-th timer. The client keeps the slice until the acknowledgement, so it is
+// not reused.
 func (s *set) command(n int) []byte {
 	to := make([]byte, 0, 256+len(s.head)+len(s.middle)+len(s.tails[0]))
 	to = append(to, `{"specversion":"1.0","type":"`+event.TypeCreate+`","source":"timerbus/bench","id":"`...)
@@ -168,15 +169,15 @@ func (s *set) command(n int) []byte {
 	return append(s.appendCreate(to, n), '}')
 }
 
-// answers counts what comes back.
+// answers counts the answers to commands.
 type answers struct {
 	applied *atomic.Int64
 	refused atomic.Pointer[string]
-	// last is when the last answer came, in nanoseconds since 1970.
+	// last is when the last answer arrived, in nanoseconds since 1970.
 	last atomic.Int64
 }
 
-// listen counts the answers about timers whose keys begin so.
+// listen counts the answers about timers whose keys begin with prefix.
 func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
 	a := &answers{applied: applied}
 	for _, name := range []string{"results", "dead"} {
@@ -207,7 +208,7 @@ func (a *answers) count(m *nats.Msg) {
 	}
 }
 
-// await waits until as many as wanted were applied, and tells when the last answer came.
+// await waits until the wanted number of commands was applied, and returns when the last answer arrived.
 func (a *answers) await(ctx context.Context, wanted int, patience time.Duration) (time.Time, error) {
 	seen, moved := int64(-1), time.Now()
 	for {

@@ -17,31 +17,31 @@ import (
 
 const (
 	dialTimeout = 5 * time.Second
-	// requestTimeout bounds one request. The service answers or refuses long before.
+	// requestTimeout bounds one request. The service answers or refuses far sooner.
 	requestTimeout = 30 * time.Second
-	// maxAnswer bounds what is read of an answer; a batch of 1,000 is far below.
+	// maxAnswer limits how much of an answer is read, in bytes; the answer to a batch of 1,000 is far smaller.
 	maxAnswer = 16 << 20
 )
 
-// Target is the service that is measured.
+// Target is the measured service.
 type Target struct {
 	base  *url.URL
 	token string
 }
 
-// NewTarget takes the service's base URL, such as http://127.0.0.1:8080, and its token if it has one.
+// NewTarget returns the service at a base URL, such as http://127.0.0.1:8080. token is empty if it needs none.
 func NewTarget(base, token string) (*Target, error) {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" {
 		return nil, fmt.Errorf("service %q is not accepted: want a URL such as http://127.0.0.1:8080", base)
 	}
 	if u.Path == "" {
-		u.Path = "/" // else joined paths begin without a slash
+		u.Path = "/" // otherwise joined paths begin without a slash
 	}
 	return &Target{base: u, token: token}, nil
 }
 
-// head is a request's beginning up to the value of Content-Length.
+// head returns the beginning of a request, up to the value of Content-Length.
 func (t *Target) head(path string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: timerbus-bench\r\nContent-Type: application/json\r\n",
@@ -53,12 +53,12 @@ func (t *Target) head(path string) []byte {
 	return b.Bytes()
 }
 
-// get asks for a page. It is for what is asked seldom.
+// get requests a page with the ordinary client. It is for rare requests.
 func (t *Target) get(ctx context.Context, path string) ([]byte, error) {
 	return exchange(ctx, http.MethodGet, t.base.JoinPath(path).String(), t.token, nil)
 }
 
-// exchange is one request by the ordinary client, which must be answered 2xx.
+// exchange sends one request with the ordinary client. Any answer other than 2xx is an error.
 func exchange(ctx context.Context, method, address, token string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -84,14 +84,14 @@ func exchange(ctx context.Context, method, address, token string, body []byte) (
 	return answer, nil
 }
 
-// refused is an answer that was not the wanted one.
+// refused returns the error for an answer with an unexpected status.
 func refused(status int, answer []byte) error {
 	return fmt.Errorf("answered %d %s: %s", status, http.StatusText(status), answer[:min(len(answer), 300)])
 }
 
-// conn is one connection that carries one request at a time, and nothing else: no pool, no goroutines, no
-// headers to build. It takes half the processor time of net/http's client (13 µs a request, not 26), which the
-// service that shares the machine then has.
+// conn is one connection that carries one request at a time: no pool, no goroutines, prebuilt headers. It uses half the
+// processor time of net/http's client (13 µs per request instead of 26), which leaves more to the service on the same
+// machine.
 type conn struct {
 	c      net.Conn
 	r      *bufio.Reader
@@ -125,7 +125,7 @@ func withPort(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// post sends a request and reads its answer, which is good until the next one.
+// post sends a request and reads its answer, which is valid until the next call.
 func (c *conn) post(head, body []byte) (status int, answer []byte, err error) {
 	c.out = append(c.out[:0], head...)
 	c.out = strconv.AppendInt(c.out, int64(len(body)), 10)

@@ -7,43 +7,44 @@ import (
 	"time"
 )
 
-// Sizes of the payload in bytes. Small is the workload; Large shows what bigger ones cost.
+// Sizes of the payload in bytes. SmallPayload is the standard workload; LargePayload shows the cost of larger payloads.
 const (
 	SmallPayload = 200
 	LargePayload = 1500
 )
 
-// BatchSize is how many timers a batch holds.
+// BatchSize is the number of timers in a batch.
 const BatchSize = 100
 
 // instantLayout is how the API writes instants: UTC with milliseconds.
 const instantLayout = "2006-01-02T15:04:05.000Z"
 
-// instantLength is the length of any instant written so.
+// instantLength is the length of every instant in instantLayout.
 const instantLength = len(instantLayout)
 
-// idDigits is how many digits the number at an id's end has. All ids of a set have one length.
+// idDigits is the number of digits at the end of an id. All ids of a set have the same length.
 const idDigits = 8
 
 // maxSet is the largest set that idDigits and a receiver's memory allow.
 const maxSet = 10_000_000
 
-// set is a number of timers that are alike: Prefix and a number make their ids.
+// set is a number of similar timers. The id of a timer is the prefix and the timer's number.
 type set struct {
 	namespace, prefix string
 	count             int
-	// at tells when the timer of a number is due.
+	// at returns when the n-th timer is due.
 	at func(n int) time.Time
 
-	// of returns the namespace of the timer with a number; nil if all are in one namespace.
+	// of returns the namespace of the n-th timer; nil if all are in one namespace.
 	of func(n int) string
 
-	// The parts of a create request around id and executeAt. Callbacks go to the tails' URLs in turn.
+	// The parts of a create request around id and executeAt. The callback URL of the n-th timer is in tails[n %
+	// len(tails)].
 	head, middle []byte
 	tails        [][]byte
 }
 
-// newSet prepares a set, so that a request costs no more than copying bytes.
+// newSet prepares a set, so that a request costs only the copying of bytes.
 func newSet(namespace, prefix string, callbacks []string, payload, count int, at func(n int) time.Time) *set {
 	s := &set{
 		namespace: namespace, prefix: prefix, count: count, at: at,
@@ -56,14 +57,14 @@ func newSet(namespace, prefix string, callbacks []string, payload, count int, at
 	return s
 }
 
-// payloadOf is a JSON object of some bytes.
+// payloadOf returns a JSON object of size bytes.
 func payloadOf(size int) string {
 	const order = `{"order":41700042,"customer":"c-20871","reason":"payment deadline","items":["a-1","b-7"],"note":"`
 	const end = `"}`
 	return order + strings.Repeat("x", max(0, size-len(order)-len(end))) + end
 }
 
-// appendID appends the id of a number.
+// appendID appends the id of the n-th timer.
 func (s *set) appendID(to []byte, n int) []byte {
 	return appendNumber(append(to, s.prefix...), n)
 }
@@ -78,7 +79,7 @@ func appendNumber(to []byte, n int) []byte {
 	return to
 }
 
-// number reads the number back from an id; ok is false if the id is of another set.
+// number returns the number in an id; ok is false if the id is of another set.
 func number(id []byte, prefix string) (n int, ok bool) {
 	if len(id) != len(prefix)+idDigits || string(id[:len(prefix)]) != prefix {
 		return 0, false
@@ -94,7 +95,7 @@ func (s *set) namespaceOf(n int) string {
 	return s.namespace
 }
 
-// appendCreate appends the body of a request that creates the timer of a number.
+// appendCreate appends the body of a request that creates the n-th timer.
 func (s *set) appendCreate(to []byte, n int) []byte {
 	to = append(append(to, `{"namespace":"`...), s.namespaceOf(n)...)
 	to = appendNumber(append(to, s.head...), n)
@@ -103,7 +104,7 @@ func (s *set) appendCreate(to []byte, n int) []byte {
 	return append(to, s.tails[n%len(s.tails)]...)
 }
 
-// appendBatch appends the body of a request that creates the timers from one number up to another.
+// appendBatch appends the body of a request that creates the timers from number from to number upto-1.
 func (s *set) appendBatch(to []byte, from, upto int) []byte {
 	to = append(to, `{"timers":[`...)
 	for n := from; n < upto; n++ {
@@ -115,7 +116,7 @@ func (s *set) appendBatch(to []byte, from, upto int) []byte {
 	return append(to, "]}"...)
 }
 
-// appendDeletes appends the body of a request that deletes timers.
+// appendDeletes appends the body of a request that deletes the timers from number from to number upto-1.
 func (s *set) appendDeletes(to []byte, from, upto int) []byte {
 	to = append(to, `{"timers":[`...)
 	for n := from; n < upto; n++ {

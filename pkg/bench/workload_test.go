@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// created is a request as the service reads it.
+// created is a create request as the service decodes it.
 type created struct {
 	Namespace   string          `json:"namespace"`
 	ID          string          `json:"id"`
@@ -94,7 +94,7 @@ func TestNumberOfAnID(t *testing.T) {
 	}
 }
 
-// delivery is a callback as the dispatcher makes it.
+// delivery returns a callback's body as the dispatcher writes it.
 func delivery(tb testing.TB, id string, executeAt time.Time) []byte {
 	tb.Helper()
 	d := event.DeliveryOf(&timer.Timer{
