@@ -10,49 +10,49 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// MaxBatch is how many timers a batch may have.
+// MaxBatch is the maximum number of timers in a batch.
 const MaxBatch = 1000
 
-// BatchWritten is what a batch tells of a timer that it wrote; GetTimer tells the rest.
+// BatchWritten describes a timer that a batch wrote. GetTimer returns the other fields.
 type BatchWritten struct {
 	Namespace, ID string
-	// Generation is that of the timer created, replaced, kept or deleted.
+	// Generation of the timer that was created, replaced, kept or deleted.
 	Generation string
 	// DueAt is zero after a deletion.
 	DueAt Instant
-	// Kept: OnConflict was Keep and the id was taken, so nothing was written.
+	// Kept is true if OnConflict was Keep and the id was taken, so that nothing was written.
 	Kept bool
 	// InTime is false if the timer's earlier delivery may have gone out before the write.
 	InTime bool
 }
 
-// BatchResult is what became of one item of a batch.
+// BatchResult is the result of one item of a batch.
 type BatchResult struct {
 	BatchWritten
 
-	// Err is why the item was refused; nil if it was applied. It is what the item by itself would
-	// have been answered, with fields named as in timers[7].callbackUrl.
+	// Err is the reason why the item was refused; nil if it was applied. It is the error that a request with this item
+	// alone would have returned, with fields named as in timers[7].callbackUrl.
 	Err *Error
 }
 
-// BatchCreateTimers creates up to MaxBatch timers and returns a result for each, in order. Each item is
-// applied or refused by itself; those on one timer are applied in order. The error is about the batch as a
-// whole, and there are no results then.
+// BatchCreateTimers creates up to MaxBatch timers and returns one result per timer, in order. Each item is applied or
+// refused independently; items about the same timer are applied in order. An error is about the whole batch; the
+// results are nil then.
 //
-// A batch is tried again like a creation, if that can do no harm to any of its items. Single items that
-// were refused with CodeUnavailable or CodeRateLimited are left to the caller.
+// A batch is retried like a creation, if that is safe for all of its items. It does not retry single items that were
+// refused with CodeUnavailable or CodeRateLimited.
 func (c *Client) BatchCreateTimers(ctx context.Context, timers []CreateTimerRequest) ([]BatchResult, error) {
 	guarded := slices.ContainsFunc(timers, func(r CreateTimerRequest) bool { return r.OnConflict == Fail })
 	return c.batch(ctx, "timers/batch-create", repeatable(!guarded), len(timers), api.BatchCreateRequest{Timers: timers})
 }
 
-// BatchDeleteTimers deletes up to MaxBatch timers and returns a result for each, in order; see
-// BatchCreateTimers. Like a deletion it is never repeated after a broken connection.
+// BatchDeleteTimers deletes up to MaxBatch timers and returns one result per timer, in order; see BatchCreateTimers.
+// Like a deletion, it is never repeated after a broken connection.
 func (c *Client) BatchDeleteTimers(ctx context.Context, timers []DeleteTimerRequest) ([]BatchResult, error) {
 	return c.batch(ctx, "timers/batch-delete", false, len(timers), api.BatchDeleteRequest{Timers: timers})
 }
 
-// encodedBatch is a batch whose items are JSON already.
+// encodedBatch is a batch whose items are already encoded as JSON.
 type encodedBatch struct {
 	Timers []json.RawMessage `json:"timers"`
 }

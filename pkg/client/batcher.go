@@ -10,48 +10,48 @@ import (
 	"time"
 )
 
-// ErrBatcherClosed is what a Batcher answers after Close was called.
+// ErrBatcherClosed is the error of a Batcher after Close was called.
 var ErrBatcherClosed = errors.New("the batcher is closed")
 
-// BatcherOptions bound a Batcher.
+// BatcherOptions configure a Batcher.
 type BatcherOptions struct {
-	// MaxItems are sent together at most, 1 to MaxBatch. Default 100.
+	// MaxItems is the maximum number of items in a batch, 1 to MaxBatch. Default 100.
 	MaxItems int
-	// MaxBytes of JSON are sent together at most, give or take one item. Default 4 MiB.
+	// MaxBytes limits the JSON of a batch, in bytes; the last item may exceed it. Default 4 MiB.
 	MaxBytes int
 	// MaxWait is how long the first item of a batch waits for others. Default 2 ms.
 	MaxWait time.Duration
-	// InFlight batches are under way at the same time at most. Default 4.
+	// InFlight is the maximum number of batches in flight. Default 4.
 	InFlight int
 }
 
-// Batcher creates timers for many callers at once: what they ask for within a short time travels and is
-// committed together. Each caller gets its own timer's answer or error.
+// Batcher creates timers for many concurrent callers. Requests that arrive within a short time are sent in one batch
+// and committed together. Each caller gets the answer or error of its own timer.
 //
-// Callers wait while InFlight batches are under way and the next one is full, so that no more than
-// InFlight + 1 batches are held. A batch is repeated as BatchCreateTimers says: those who create with
-// onConflict fail should not share a Batcher with those who do not.
+// If InFlight batches are in flight and the next one is full, callers wait, so that at most InFlight + 1 batches are in
+// memory. Batches are repeated under the conditions of BatchCreateTimers: callers with onConflict fail should not share
+// a Batcher with callers with other values.
 type Batcher struct {
 	client  *Client
 	options BatcherOptions
 
 	intake  chan *item
-	slots   chan struct{} // one for each batch under way
+	slots   chan struct{} // one element per batch in flight
 	closing chan struct{}
 	close   func()
-	done    chan struct{} // everything is answered
+	done    chan struct{} // closed when every item is answered
 
-	// alive is the context of all sending.
+	// alive is the context of all requests.
 	alive context.Context
 	kill  context.CancelFunc
 }
 
-// item is one caller's request.
+// item is the request of one caller.
 type item struct {
 	ctx    context.Context
 	json   json.RawMessage
 	repeat repeatable
-	answer chan outcome // has room for the answer: its caller may have left
+	answer chan outcome // buffered: the caller may no longer wait
 }
 
 type outcome struct {
@@ -59,7 +59,7 @@ type outcome struct {
 	err     error
 }
 
-// NewBatcher starts a batcher. It is to be closed.
+// NewBatcher starts a batcher. The caller must close it.
 func NewBatcher(c *Client, o BatcherOptions) *Batcher {
 	o.MaxItems = min(cmp.Or(max(o.MaxItems, 0), 100), MaxBatch)
 	o.MaxBytes = cmp.Or(max(o.MaxBytes, 0), 4<<20)
@@ -76,12 +76,12 @@ func NewBatcher(c *Client, o BatcherOptions) *Batcher {
 	return b
 }
 
-// maxItem is the size above which an item goes by itself: the service refuses it, or it is so large
-// that company would gain nothing.
+// maxItem is the size in bytes above which an item is sent alone: the service refuses it, or it is so large that
+// batching gains nothing.
 const maxItem = 256 << 10
 
-// CreateTimer is Client.CreateTimer, in company, and answers less. When ctx ends first the timer may be
-// created all the same.
+// CreateTimer creates a timer like Client.CreateTimer, but in a batch, and returns fewer fields. If ctx ends first, the
+// timer may still be created.
 func (b *Batcher) CreateTimer(ctx context.Context, r CreateTimerRequest) (BatchWritten, error) {
 	encoded, err := encode(r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *Batcher) CreateTimer(ctx context.Context, r CreateTimerRequest) (BatchW
 	}
 	i := &item{ctx: ctx, json: encoded, repeat: r.OnConflict != Fail, answer: make(chan outcome, 1)}
 	select {
-	case <-b.closing: // before the others: a batcher that is closed takes nothing, however ready it is
+	case <-b.closing: // checked first: a closed batcher must not accept the item even if intake is ready
 		return BatchWritten{}, ErrBatcherClosed
 	default:
 	}
@@ -123,8 +123,8 @@ func (b *Batcher) alone(ctx context.Context, r CreateTimerRequest) (BatchWritten
 	}
 }
 
-// Close takes no more, sends what was taken, and returns when everybody has an answer. If ctx ends before
-// that, what is under way is given up and its callers get errors.
+// Close stops the intake, sends the accepted items, and returns when every caller has an answer. If ctx ends before
+// that, Close cancels the requests in flight, and their callers get errors.
 func (b *Batcher) Close(ctx context.Context) error {
 	b.close()
 	defer b.kill()
@@ -157,13 +157,13 @@ func (b *Batcher) run() {
 	}
 }
 
-// gather takes items until the batch is full, or until it has waited long enough and a slot is free. It
-// returns with a slot.
+// gather collects items until the batch is full, or until it has waited MaxWait and a slot is free. It returns with one
+// slot acquired.
 func (b *Batcher) gather(first *item) []*item {
 	batch, size := []*item{first}, len(first.json)
 	waited := time.NewTimer(b.options.MaxWait)
 	defer waited.Stop()
-	var free chan<- struct{} // nil, so never ready, while others may still come
+	var free chan<- struct{} // nil, and so never ready, until MaxWait has passed
 	for len(batch) < b.options.MaxItems && size < b.options.MaxBytes {
 		select {
 		case i := <-b.intake:
@@ -181,7 +181,7 @@ func (b *Batcher) gather(first *item) []*item {
 	return batch
 }
 
-// send sends those items whose callers still wait, and answers each.
+// send sends the items whose callers still wait, and answers each.
 func (b *Batcher) send(batch []*item) {
 	var waiting []*item
 	var request encodedBatch

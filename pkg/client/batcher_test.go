@@ -17,14 +17,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timertest"
 )
 
-// service answers batches after a while, each item by its id: "bad" is refused.
+// service answers batches after a delay, each item by its id: it refuses "bad".
 type service struct {
 	takes   time.Duration
-	breaks  error // instead of an answer
+	breaks  error // returned instead of an answer
 	mu      sync.Mutex
 	batches [][]string // ids, in order of arrival
 	now     int
-	most    int // batches under way at the same time
+	most    int // maximum number of batches in flight at the same time
 }
 
 func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -86,7 +86,7 @@ func batcherOn(t *testing.T, s *service, o client.BatcherOptions) *client.Batche
 	return client.NewBatcher(c, o)
 }
 
-// ask creates the timers at the same time and returns the errors by id.
+// ask creates the timers concurrently and returns the errors by id.
 func ask(t *testing.T, b *client.Batcher, ids ...string) map[string]error {
 	t.Helper()
 	var mu sync.Mutex
@@ -132,7 +132,7 @@ func TestBatcherPutsCallersTogether(t *testing.T) {
 		if failures := ask(t, b, append(ids(34), "bad")...); len(failures) != 1 || !client.IsCode(failures["bad"], client.CodeInvalidInput) {
 			t.Errorf("failures %v, want one about bad", failures)
 		}
-		// Three full batches, and the rest.
+		// Three full batches, and one with the remaining items.
 		if got := s.sizes(); fmt.Sprint(got) != "[10 10 10 5]" {
 			t.Errorf("batches of %v", got)
 		}
@@ -180,7 +180,7 @@ func TestBatcherKeepsToItsBytes(t *testing.T) {
 		if got := s.sizes(); fmt.Sprint(got) != "[3 3]" {
 			t.Errorf("batches of %v, want three items of 420 bytes each", got)
 		}
-		// What is larger than any timer does not spoil the others' batch.
+		// An item that is larger than any accepted timer does not make the batch of the others fail.
 		if _, err := b.CreateTimer(t.Context(), client.CreateTimerRequest{ID: "bad", Payload: json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}); err == nil {
 			t.Error("accepted")
 		}
@@ -252,7 +252,7 @@ func TestCloseSendsWhatWasTaken(t *testing.T) {
 		if _, err := b.CreateTimer(t.Context(), client.CreateTimerRequest{}); !errors.Is(err, client.ErrBatcherClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		closed(t, b) // twice is once
+		closed(t, b) // Close may be called twice
 	})
 }
 
@@ -277,7 +277,7 @@ func TestCloseGivesUpWhenItsContextEnds(t *testing.T) {
 	})
 }
 
-// Against the real service: many callers, each with its own answer, and everything is there afterwards.
+// Many callers use the real service: each gets its own answer, and all timers exist afterwards.
 func TestBatcherOnAService(t *testing.T) {
 	t.Parallel()
 	bus := timertest.Start(t, timertest.InMemory())

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Client is a handle on one Timerbus. It is safe for concurrent use.
+// Client is a client of one Timerbus. It is safe for concurrent use.
 type Client struct {
-	base      string // without a slash at its end
+	base      string // without a trailing slash
 	token     string
 	userAgent string
 	http      *http.Client
@@ -24,24 +24,24 @@ type Client struct {
 // Option changes a default of New.
 type Option func(*Client)
 
-// WithToken presents a bearer token with every call.
+// WithToken sends a bearer token with every call.
 func WithToken(token string) Option { return func(c *Client) { c.token = token } }
 
-// WithHTTPClient takes connections, proxies and timeouts from h. The default has a timeout of 30 s for
-// each try.
+// WithHTTPClient sets the HTTP client, which determines connections, proxies and timeouts. The default client has a
+// timeout of 30 s per try.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithUserAgent names the caller in the server's logs. The default is "timerbus-go".
+// WithUserAgent sets the User-Agent, which names the caller in the server's logs. The default is "timerbus-go".
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
 
-// WithRetry bounds how often a call is tried (default 4; 1 or less: no repetition). Between tries lie
-// random pauses that double from 100 ms and stay below longest (default 5 s). A pause that the server
-// asks for is kept if it is not longer than that; else its error is returned.
+// WithRetry sets how often a call is tried at most (default 4; 1 or less: no retries). The client sleeps between tries,
+// for a random time that doubles from 100 ms and is at most longest (default 5 s). If the server sends Retry-After, the
+// client sleeps that long if it is at most longest; otherwise it returns the server's error.
 func WithRetry(tries int, longest time.Duration) Option {
 	return func(c *Client) { c.retry.tries, c.retry.longest = tries, longest }
 }
 
-// New makes a client of the service at baseURL, such as "http://127.0.0.1:8080". It does not connect.
+// New returns a client of the service at baseURL, such as "http://127.0.0.1:8080". It does not connect.
 func New(baseURL string, options ...Option) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
@@ -57,8 +57,8 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// call posts a request, as often as the retry allows, and reads the answer into answer unless that is
-// nil or there is none. It returns the status, which is below 300.
+// call posts a request, with retries, and decodes the answer into answer, unless answer is nil or the response has no
+// body. It returns the status, which is below 300.
 func (c *Client) call(ctx context.Context, path string, repeat repeatable, request, answer any) (int, error) {
 	body, err := encode(request)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Client) call(ctx context.Context, path string, repeat repeatable, reque
 	}
 }
 
-// encode leaves characters such as < as they are: payloads travel as they were given.
+// encode does not escape characters such as <, so that payloads are sent unchanged.
 func encode(request any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
@@ -109,7 +109,7 @@ func (c *Client) try(ctx context.Context, path string, body []byte, answer any) 
 			return 0, fmt.Errorf("read the answer (%s): %w", response.Status, err)
 		}
 	}
-	// What is left unread would cost the connection.
+	// Read the rest of the body, so that the connection can be reused.
 	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, maxErrorBody))
 	return response.StatusCode, err
 }

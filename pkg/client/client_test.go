@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// seen is a request as the server got it.
+// seen is a request as the server received it.
 type seen struct {
 	path, body string
 	header     http.Header
@@ -293,7 +293,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestListNamespacesRequestsAllPages: there may be more namespaces than a page has.
+// TestListNamespacesRequestsAllPages: there may be more namespaces than fit on a page.
 func TestListNamespacesRequestsAllPages(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

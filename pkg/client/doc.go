@@ -1,4 +1,4 @@
-// Package client talks to Timerbus over HTTP.
+// Package client is the Go client of the HTTP API.
 //
 //	c, err := client.New("http://127.0.0.1:8080", client.WithToken(token))
 //	…
@@ -6,35 +6,35 @@
 //		ID: "order-17", ExecuteIn: "15m", CallbackURL: "https://shop.example/expire",
 //	})
 //
-// # Repetition
+// # Retries
 //
-// Calls that failed are tried again, as WithRetry says, if that can do no harm:
+// The client retries failed calls, as set by WithRetry, if a retry is safe:
 //
-//   - always after 429 and 503, which mean that nothing was applied, and when no connection came about;
-//   - after a connection that broke, when the first try may or may not have been applied, only if
-//     applying the call twice leaves what applying it once does: all reads, creations with onConflict
-//     replace or keep and batches of them, updates without IfGeneration, deletions, retries and, unless
-//     ShiftBy is used, reschedules by filter, and all calls about namespaces.
+//   - It always retries after 429 and 503, which mean that nothing was applied, and after a failure to connect.
+//   - After a broken connection, when the first try may or may not have been applied, it retries only idempotent calls:
+//     all reads, creations with onConflict replace or keep and batches of them, updates without IfGeneration, deletions,
+//     reschedules (unless ShiftBy is used) and retries by filter, and all calls about namespaces except updates with
+//     IfVersion.
 //
-// A creation sent twice is one timer. One thing to know: with replace, if the first try was applied and
-// the timer had already fired when the second one arrived, it fires again; with keep it does not.
-// Deletions by id, retries by id, creations with fail and guarded updates are never repeated after a
-// broken connection: their answer tells what was there before, and a second try would see the first
-// one's work. They return the connection's error, and the caller asks GetTimer.
+// A creation that is sent twice creates one timer. With replace, the timer fires again if the first try was applied and
+// the timer had already fired when the second try arrived; with keep it does not.
 //
-// OUTCOME_UNKNOWN (504) is never repeated: the service is in trouble, and only the caller knows how
-// urgent it is.
+// Deletions by id, retries by id, creations with fail and updates with IfGeneration or IfVersion are never repeated
+// after a broken connection: their answer depends on the state before the call, and a second try would see the result
+// of the first one. They return the connection's error, and the caller can read the state with GetTimer.
+//
+// OUTCOME_UNKNOWN (504) is never retried: the service is in trouble, and only the caller knows how urgent the call is.
 //
 // # Many timers
 //
-// BatchCreateTimers and BatchDeleteTimers take up to 1,000 timers and answer for each. A Batcher puts the
-// creations of many goroutines together by itself. DeleteAllMatching, RescheduleAllMatching and
-// RetryAllMatching work through all timers that a filter selects, page by page.
+// BatchCreateTimers and BatchDeleteTimers accept up to 1,000 timers and return a result for each. A Batcher collects
+// the creations of many goroutines into batches. DeleteAllMatching, RescheduleAllMatching and RetryAllMatching process
+// all timers that a filter selects, page by page.
 //
-// The package imports pkg/api, whose types it shows under its own name, and nothing else of the module.
+// The package re-exports the types of pkg/api and imports no other package of the module.
 //
-// Tests of a program that uses it can start a real service: see pkg/timertest.
+// Programs can test against a real service: see pkg/timertest.
 //
-// Read client.go, then timers.go, batch.go, matching.go and namespaces.go (one method for each route),
-// batcher.go, errors.go, retry.go.
+// Read client.go, then timers.go, batch.go, matching.go and namespaces.go (one method for each route), batcher.go,
+// errors.go, retry.go.
 package client

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// Code tells errors of the service apart.
+// Code is an error code of the service.
 type Code = api.ErrorCode
 
 const (
@@ -31,21 +31,21 @@ const (
 	CodePayloadTooLarge    = api.ErrorCodePayloadTooLarge
 	CodeRateLimited        = api.ErrorCodeRateLimited
 	CodeInternal           = api.ErrorCodeInternalError
-	// CodeUnavailable: nothing was applied.
+	// CodeUnavailable means that nothing was applied.
 	CodeUnavailable = api.ErrorCodeUnavailable
-	// CodeOutcomeUnknown: the call may be applied, now or later.
+	// CodeOutcomeUnknown means that the call may be applied, now or later.
 	CodeOutcomeUnknown = api.ErrorCodeOutcomeUnknown
 )
 
-// Error is what the service answered.
+// Error is an error answer of the service.
 type Error struct {
 	// Status is the HTTP status.
 	Status int
-	// Code is empty if somebody else answered, such as a proxy.
+	// Code is empty if the answer is not from the service but, for example, from a proxy.
 	Code Code
-	// Message says what was wrong, with which value, and what would be accepted.
+	// Message names the problem, the value, and the accepted values.
 	Message string
-	// Details are for programs; what they hold depends on the code.
+	// Details are for programs; their content depends on the code.
 	Details map[string]any
 
 	retryAfter time.Duration
@@ -64,10 +64,10 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// maxRetryAfter caps a Retry-After header, in seconds, so that a time.Duration can hold it.
+// maxRetryAfter caps a Retry-After header, in seconds, so that it fits into a time.Duration.
 const maxRetryAfter = 1 << 30
 
-// maxErrorBody bounds how much of a failed answer is read, in bytes.
+// maxErrorBody limits how much of an error answer is read, in bytes.
 const maxErrorBody = 64 << 10
 
 func errorOf(response *http.Response) *Error {
@@ -75,7 +75,7 @@ func errorOf(response *http.Response) *Error {
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.retryAfter = time.Duration(min(seconds, maxRetryAfter)) * time.Second
 	}
-	// What could be read is shown.
+	// If reading fails, use the part that was read.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	var answer api.Error
 	if json.Unmarshal(body, &answer) == nil && answer.Error != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timertest"
 )
 
-// These run against the real service, in the test's own process.
+// These examples run against a real service in the test process.
 
 func ExampleClient_BatchCreateTimers() {
 	ctx := context.Background()
@@ -26,7 +26,7 @@ func ExampleClient_BatchCreateTimers() {
 		{ID: "order-19", ExecuteIn: "15m"},
 	})
 	if err != nil {
-		fmt.Println(err) // nothing is known about any of them
+		fmt.Println(err) // it is unknown whether any of them was created
 		return
 	}
 	for i, r := range results {
@@ -53,7 +53,7 @@ func ExampleBatcher() {
 
 	batcher := client.NewBatcher(bus.Client, client.BatcherOptions{})
 	var requests sync.WaitGroup
-	for i := range 100 { // say, the handlers of a web server
+	for i := range 100 { // for example, the handlers of a web server
 		requests.Go(func() {
 			_, err := batcher.CreateTimer(ctx, client.CreateTimerRequest{
 				ID: fmt.Sprintf("session-%d", i), ExecuteIn: "30m", OnConflict: client.Keep,

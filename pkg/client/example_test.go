@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// fake stands for a Timerbus that knows one timer, "order-17".
+// fake is a Timerbus with one timer, "order-17".
 func fake() *httptest.Server {
 	const timer = `{"namespace":"default","id":"order-17","status":"scheduled",
 		"executeAt":"2030-01-31T09:00:00.000Z","generation":"3706188562493276161","attempts":0}`
@@ -45,7 +45,7 @@ func ExampleClient_CreateTimer() {
 		ExecuteAt:   client.At(time.Date(2030, 1, 31, 9, 0, 0, 0, time.UTC)),
 		CallbackURL: "https://shop.example/expire",
 		Payload:     json.RawMessage(`{"order":17}`),
-		OnConflict:  client.Keep, // sent twice, it fires once
+		OnConflict:  client.Keep, // if it is sent twice, it fires once
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -67,8 +67,8 @@ func ExampleClient_UpdateTimer() {
 	timer, err := c.UpdateTimer(context.Background(), client.UpdateTimerRequest{
 		TimerID:     "order-17",
 		ExecuteIn:   "1h",
-		Payload:     json.RawMessage("null"), // none any more
-		CallbackURL: client.Clear[string](),  // none any more
+		Payload:     json.RawMessage("null"), // removes the payload
+		CallbackURL: client.Clear[string](),  // removes the callback URL
 		Deliver:     client.Set(client.DeliverEvent),
 	})
 	if err != nil {

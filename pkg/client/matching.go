@@ -2,14 +2,14 @@ package client
 
 import "context"
 
-// MatchingTotal is how far a walk over all pages of a filter has come.
+// MatchingTotal is the total over the pages of a filter that were processed.
 type MatchingTotal struct {
 	Pages int
-	// Matched timers were selected by the filter. Applied counts those that were deleted, rescheduled or
-	// armed again, and Late those of them whose earlier delivery may have gone out. Skipped were gone or
-	// changed before they could be written, and no longer match.
+	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled or armed
+	// again, and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
+	// before they could be written, and no longer match.
 	Matched, Applied, Late, Skipped int
-	// Cursor is where the walk goes on: after an error, give it to the next one.
+	// Cursor is where to continue: after an error, pass it to the next call.
 	Cursor string
 }
 
@@ -22,14 +22,14 @@ func (t *MatchingTotal) add(p *MatchingPage) {
 	t.Cursor = p.NextCursor
 }
 
-// DeleteMatching deletes the timers on one page of a filter. A page may be sent again: what is gone no
-// longer matches, and the second answer counts only what the first one left.
+// DeleteMatching deletes the timers on one page of a filter. A page may be sent again: deleted timers no longer match,
+// and the second answer counts only the remaining timers.
 func (c *Client) DeleteMatching(ctx context.Context, r DeleteMatchingRequest) (MatchingPage, error) {
 	return c.matching(ctx, "timers/delete-matching", true, r)
 }
 
-// DeleteAllMatching deletes the timers on all pages of a filter from r.Cursor on. progress, if not nil, is
-// called after each page. With an error, the total tells what was done before.
+// DeleteAllMatching deletes the timers on all pages of a filter, starting at r.Cursor. progress, if not nil, is called
+// after each page. If there is an error, the total counts the pages before it.
 func (c *Client) DeleteAllMatching(
 	ctx context.Context, r DeleteMatchingRequest, progress func(MatchingTotal),
 ) (MatchingTotal, error) {
@@ -39,14 +39,14 @@ func (c *Client) DeleteAllMatching(
 	})
 }
 
-// RescheduleMatching gives the timers on one page of a filter another time. With ShiftBy a page is never
-// sent again after a broken connection: it would be shifted twice.
+// RescheduleMatching changes the time of the timers on one page of a filter. With ShiftBy, a page is never sent again
+// after a broken connection, because it could be shifted twice.
 func (c *Client) RescheduleMatching(ctx context.Context, r RescheduleMatchingRequest) (MatchingPage, error) {
 	return c.matching(ctx, "timers/reschedule-matching", repeatable(r.ShiftBy == ""), r)
 }
 
-// RescheduleAllMatching is RescheduleMatching over all pages, as DeleteAllMatching. With ExecuteIn each
-// page counts from its own request.
+// RescheduleAllMatching is RescheduleMatching over all pages, as DeleteAllMatching. ExecuteIn counts from the request
+// of each page.
 func (c *Client) RescheduleAllMatching(
 	ctx context.Context, r RescheduleMatchingRequest, progress func(MatchingTotal),
 ) (MatchingTotal, error) {

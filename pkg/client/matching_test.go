@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// paged answers filters page by page; the keys are cursors. A page that is not there is a 400.
+// paged answers filters page by page; the keys of pages are cursors. It answers an unknown cursor with 400.
 func paged(t *testing.T, pages map[string]string) (c *client.Client, asked *[]string) {
 	t.Helper()
 	asked = &[]string{}
@@ -67,7 +67,7 @@ func TestWalksOverAllPagesOfAFilter(t *testing.T) {
 	}
 }
 
-// A walk that was interrupted tells where the next one goes on.
+// A walk that fails returns the cursor at which the next one continues.
 func TestAWalkThatBreaksTellsHowFarItCame(t *testing.T) {
 	pages := map[string]string{"": `{"matched":3,"applied":3,"late":0,"skipped":0,"nextCursor":"1"}`}
 	c, _ := paged(t, pages)

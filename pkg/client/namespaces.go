@@ -6,8 +6,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// CreateNamespace makes a namespace. One that exists with as many shards, and with the settings that the request gives, is
-// answered as it is; otherwise the error has the code CodeNamespaceExists.
+// CreateNamespace creates a namespace. If it exists with the same number of shards and with the given settings, the
+// existing namespace is returned; otherwise the error has the code CodeNamespaceExists.
 func (c *Client) CreateNamespace(ctx context.Context, r CreateNamespaceRequest) (Namespace, error) {
 	return c.namespace(ctx, "namespaces/create", true, r)
 }
@@ -17,8 +17,9 @@ func (c *Client) GetNamespace(ctx context.Context, name string) (Namespace, erro
 	return c.namespace(ctx, "namespaces/get", true, api.NamespaceSelection{Name: name})
 }
 
-// UpdateNamespace changes the given settings. Timers that exist keep theirs. With IfVersion, a namespace that has changed
-// meanwhile is left alone, and the error has the code CodeVersionConflict.
+// UpdateNamespace changes the given settings. Existing timers keep their retry policy and callback timeout; the other
+// settings apply to them too. With IfVersion, a namespace with a different version is not changed, and the error has
+// the code CodeVersionConflict.
 func (c *Client) UpdateNamespace(ctx context.Context, r UpdateNamespaceRequest) (Namespace, error) {
 	return c.namespace(ctx, "namespaces/update", repeatable(r.IfVersion == 0), r)
 }
@@ -29,7 +30,7 @@ func (c *Client) namespace(ctx context.Context, path string, repeat repeatable, 
 	return ns, err
 }
 
-// ListNamespaces returns all, by name. It requests page after page.
+// ListNamespaces returns all namespaces, ordered by name. It requests all pages.
 func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
 	var all []Namespace
 	for request := (api.ListNamespacesRequest{Limit: 1000}); ; {
@@ -44,7 +45,7 @@ func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
 	}
 }
 
-// ListShards tells who holds a namespace's shards and how far each is, by shard number.
+// ListShards returns a namespace's shards with their owners and watermarks, ordered by shard number.
 func (c *Client) ListShards(ctx context.Context, namespace string) ([]Shard, error) {
 	var list api.ShardList
 	_, err := c.call(ctx, "shards/list", true, api.ListShardsRequest{Namespace: namespace}, &list)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// repeatable says that a call applied twice leaves what one applied once does.
+// repeatable means that applying a call twice has the same effect as applying it once.
 type repeatable bool
 
 type retry struct {
@@ -21,12 +21,12 @@ const firstPause = 100 * time.Millisecond
 
 func defaultRetry() retry { return retry{tries: 4, longest: 5 * time.Second} }
 
-// pause decides whether to try again after the try-th try failed, and when.
+// pause decides whether to retry after the try-th try failed, and after which time.
 func (r retry) pause(try int, repeat repeatable, err error) (pause time.Duration, again bool) {
 	if try >= r.tries || errors.Is(err, context.Canceled) {
 		return 0, false
 	}
-	// Half of it is random, so that callers who failed together do not come back together.
+	// Half of the pause is random, so that callers that failed together do not retry together.
 	pause = min(firstPause<<min(try-1, 16), r.longest)
 	pause = pause/2 + rand.N(pause/2+1)
 	var answered *Error
@@ -40,7 +40,7 @@ func (r retry) pause(try int, repeat repeatable, err error) (pause time.Duration
 	}
 }
 
-// neverConnected reports whether the request cannot have reached anybody.
+// neverConnected reports whether the request cannot have reached the server.
 func neverConnected(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

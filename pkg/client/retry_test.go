@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// script answers one try after another, and notes when each came.
+// script returns one step per try, and records when each try came.
 type script struct {
 	steps []step
 	tries []time.Time

@@ -14,13 +14,13 @@ type Written struct {
 	InTime bool
 }
 
-// CreateTimer creates a timer or, unless OnConflict says otherwise, replaces the one with its id.
+// CreateTimer creates a timer. If the id is taken, it replaces that timer, unless OnConflict is set otherwise.
 func (c *Client) CreateTimer(ctx context.Context, r CreateTimerRequest) (Written, error) {
 	return c.write(ctx, "timers/create", repeatable(r.OnConflict != Fail), r)
 }
 
-// UpdateTimer changes the given fields. An *Error with CodeTimerNotFound says that there is none, or
-// that it is finished.
+// UpdateTimer changes the given fields. An *Error with CodeTimerNotFound means that the timer does not exist or is
+// finished.
 func (c *Client) UpdateTimer(ctx context.Context, r UpdateTimerRequest) (Written, error) {
 	return c.write(ctx, "timers/update", repeatable(r.IfGeneration == ""), r)
 }
@@ -32,15 +32,15 @@ func (c *Client) write(ctx context.Context, path string, repeat repeatable, requ
 	return w, err
 }
 
-// GetTimer returns a timer, finished ones too while history keeps them.
+// GetTimer returns a timer. Finished timers are returned until their history expires.
 func (c *Client) GetTimer(ctx context.Context, r TimerSelection) (Timer, error) {
 	var t Timer
 	_, err := c.call(ctx, "timers/get", true, r, &t)
 	return t, err
 }
 
-// DeleteTimer removes a timer. If inTime is true its delivery never follows; if not, it may have gone
-// out before.
+// DeleteTimer removes a timer. If inTime is true, its delivery never follows; if not, the delivery may have gone out
+// before.
 func (c *Client) DeleteTimer(ctx context.Context, r DeleteTimerRequest) (inTime bool, err error) {
 	status, err := c.call(ctx, "timers/delete", false, r, nil)
 	return status == http.StatusNoContent, err
@@ -53,7 +53,7 @@ func (c *Client) ListTimers(ctx context.Context, r ListTimersRequest) (TimerPage
 	return page, err
 }
 
-// AllTimers walks over all pages from r.Cursor on. An error ends the walk.
+// AllTimers iterates over all pages, starting at r.Cursor. An error ends the iteration.
 func (c *Client) AllTimers(ctx context.Context, r ListTimersRequest) iter.Seq2[Timer, error] {
 	return func(yield func(Timer, error) bool) {
 		for {
@@ -82,8 +82,8 @@ func (c *Client) TimerHistory(ctx context.Context, r HistoryRequest) (History, e
 	return h, err
 }
 
-// RetryTimer arms a dead or parked timer again, as a new generation. An *Error with CodeTimerExists says that
-// it is alive, one with CodeTimerNotFound that it is done or unknown.
+// RetryTimer arms a dead or parked timer again, as a new generation. An *Error with CodeTimerExists means that the
+// timer is neither dead nor parked, one with CodeTimerNotFound that it is done or unknown.
 func (c *Client) RetryTimer(ctx context.Context, r RetryTimerRequest) (Timer, error) {
 	var t Timer
 	_, err := c.call(ctx, "timers/retry", false, r, &t)

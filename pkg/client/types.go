@@ -6,25 +6,24 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// The requests and answers of the HTTP API under this package's name. schemas/openapi.yaml describes
-// every field.
+// The requests and answers of the HTTP API under this package's name. schemas/openapi.yaml describes every field.
 
 type (
-	// Timer is a timer as it stands, or how it ended.
+	// Timer is the present state of a timer, or its outcome.
 	Timer = api.Timer
-	// CreateTimerRequest asks for a timer.
+	// CreateTimerRequest creates a timer.
 	CreateTimerRequest = api.CreateTimerRequest
-	// UpdateTimerRequest changes the fields it gives.
+	// UpdateTimerRequest changes the given fields of a timer.
 	UpdateTimerRequest = api.UpdateTimerRequest
 	// DeleteTimerRequest removes a timer.
 	DeleteTimerRequest = api.DeleteTimerRequest
-	// TimerSelection names a timer.
+	// TimerSelection identifies a timer.
 	TimerSelection = api.TimerSelection
 	// ListTimersRequest selects timers of a namespace.
 	ListTimersRequest = api.ListTimersRequest
 	// TimerPage is one page of a list.
 	TimerPage = api.TimerPage
-	// HistoryRequest asks for a timer's attempts.
+	// HistoryRequest selects a timer's attempts.
 	HistoryRequest = api.TimerHistoryRequest
 	// History is a timer's attempts, newest first.
 	History = api.TimerHistory
@@ -32,51 +31,51 @@ type (
 	HistoryEntry = api.HistoryEntry
 	// DeleteMatchingRequest selects timers to delete.
 	DeleteMatchingRequest = api.DeleteMatchingRequest
-	// RescheduleMatchingRequest selects timers to give another time.
+	// RescheduleMatchingRequest selects timers to reschedule.
 	RescheduleMatchingRequest = api.RescheduleMatchingRequest
 	// RetryMatchingRequest selects dead or parked timers to arm again.
 	RetryMatchingRequest = api.RetryMatchingRequest
-	// MatchingPage is what became of one page of such a selection.
+	// MatchingPage is the result for one page of such a selection.
 	MatchingPage = api.MatchingPage
 	// RetryTimerRequest arms a dead or parked timer again.
 	RetryTimerRequest = api.RetryTimerRequest
-	// Shard is one unit of ownership, with who holds it and how far it is.
+	// Shard is a unit of ownership, with its owner and its watermark.
 	Shard = api.Shard
-	// RetryPolicy says how failed deliveries are tried again.
+	// RetryPolicy determines how failed deliveries are retried.
 	RetryPolicy = api.RetryPolicy
-	// RetryPolicyInput is a retry policy of which some fields are given.
+	// RetryPolicyInput is a retry policy of which only some fields may be set.
 	RetryPolicyInput = api.RetryPolicyInput
-	// Deliver is the way a timer goes out.
+	// Deliver is how a timer is delivered: by callback, by event, or both.
 	Deliver = api.Deliver
-	// Status is where a timer stands in its life.
+	// Status is the state of a timer.
 	Status = api.Status
-	// OnConflict says what a creation does if the id is taken.
+	// OnConflict is what a creation does if the id is taken.
 	OnConflict = api.CreateTimerRequestOnConflict
-	// Namespace is a scope of timer ids, with defaults for its timers.
+	// Namespace is a scope of timer ids, with settings for its timers.
 	Namespace = api.Namespace
-	// CreateNamespaceRequest asks for a namespace.
+	// CreateNamespaceRequest creates a namespace.
 	CreateNamespaceRequest = api.CreateNamespaceRequest
-	// UpdateNamespaceRequest changes the settings it gives.
+	// UpdateNamespaceRequest changes the given settings of a namespace.
 	UpdateNamespaceRequest = api.UpdateNamespaceRequest
 	// NamespaceSettings are a namespace's defaults for its timers.
 	NamespaceSettings = api.NamespaceSettings
-	// NamespaceSettingsInput are settings of which some are given.
+	// NamespaceSettingsInput are settings of which only some may be set.
 	NamespaceSettingsInput = api.NamespaceSettingsInput
-	// SecretsInput is one command about signing secrets.
+	// SecretsInput is one change of the signing secrets.
 	SecretsInput = api.SecretsInput
-	// SigningSecret tells which secret signs, and since when.
+	// SigningSecret identifies a secret that signs, with the time since when it does.
 	SigningSecret = api.SigningSecret
-	// NamespaceTLSInput are the certificates of callbacks, of which some are given.
+	// NamespaceTLSInput are the certificates for callbacks, of which only some may be set.
 	NamespaceTLSInput = api.NamespaceTLSInput
 	// Headers are extra headers of callbacks.
 	Headers = api.Headers
-	// Preset is a number of shards by name.
+	// Preset is a named number of shards.
 	Preset = api.Preset
 	// CallbackResponse is what a receiver may answer.
 	CallbackResponse = api.CallbackResponse
-	// Instant is a time as JSON has it; At makes one.
+	// Instant is a time in the API's JSON; At returns one.
 	Instant = api.Instant
-	// Change is a field of an update: Set and Clear make one, and its zero value keeps what is there.
+	// Change is a field of an update: Set and Clear return one, and the zero value keeps the field.
 	Change[T any] = api.Change[T]
 )
 
@@ -90,11 +89,11 @@ const (
 	Fail    = api.CreateTimerRequestOnConflictFail
 )
 
-// At is t as requests have it.
+// At returns t as an Instant.
 func At(t time.Time) Instant { return api.At(t) }
 
 // Set changes a field to v.
 func Set[T any](v T) Change[T] { return api.Set(v) }
 
-// Clear sets a field back to its default.
+// Clear resets a field to its default.
 func Clear[T any]() Change[T] { return api.Clear[T]() }

@@ -18,25 +18,25 @@ const (
 	Results  = "timerbus.results"
 	Dead     = "timerbus.dead"
 
-	// MetadataKey is the metadata with a message's key, namespace/id of its timer: what a Pub/Sub with
-	// partitions should choose them by, so that commands about one timer keep their order.
+	// MetadataKey is the metadata that contains a message's key, which is namespace/id of its timer. A Pub/Sub with
+	// partitions should choose the partition by this key, so that commands about one timer keep their order.
 	MetadataKey = "timerbus_key"
 
 	defaultNamespace = "default"
 )
 
-// Create is a command that creates a timer. source names who sends it, such as "shop/orders". The message's UUID
-// is the command's id, which the answer repeats.
+// Create returns a command that creates a timer. source names the sender, such as "shop/orders". The message's UUID is
+// the command's id, which the answer repeats.
 func Create(source string, r client.CreateTimerRequest) (*message.Message, error) {
 	return command(event.TypeCreate, source, r.Namespace, cmp.Or(r.ID, r.TimerID), r.CorrelationID, r)
 }
 
-// Update is a command that changes a timer.
+// Update returns a command that changes a timer.
 func Update(source string, r client.UpdateTimerRequest) (*message.Message, error) {
 	return command(event.TypeUpdate, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
 }
 
-// Delete is a command that removes a timer.
+// Delete returns a command that removes a timer.
 func Delete(source string, r client.DeleteTimerRequest) (*message.Message, error) {
 	return command(event.TypeDelete, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Timers is where delayed messages wait: a *client.Client, or what Through makes.
+// Timers stores delayed messages as timers: a *client.Client, or the result of Through.
 type Timers interface {
 	CreateTimer(ctx context.Context, r client.CreateTimerRequest) (client.Written, error)
 }
 
-// Through lets delayed messages wait as timers that are created by commands on the topic (Commands, unless the
-// prefix was changed). With a Publisher that writes into a database transaction, a delayed message is published
-// with the transaction or not at all. What is refused later is told on the topic of the dead only, and answers
-// are empty.
+// Through returns Timers that create timers by commands on the topic (Commands, unless the cluster has another prefix).
+// With a Publisher that writes in a database transaction, a delayed message is published if and only if the transaction
+// commits. If the service refuses a command later, it reports that only on the topic Dead. Answers are empty.
 func Through(p message.Publisher, topic, source string) Timers { return commands{p, topic, source} }
 
 type commands struct {
@@ -40,34 +39,34 @@ func (c commands) CreateTimer(ctx context.Context, r client.CreateTimerRequest) 
 	return client.Written{}, c.publisher.Publish(c.topic, m)
 }
 
-// DelayedConfig is what a Delayed needs. Publisher and Timers are required.
+// DelayedConfig configures a Delayed. Publisher and Timers are required.
 type DelayedConfig struct {
-	// Publisher takes the messages without a delay. It is closed with the Delayed.
+	// Publisher publishes the messages without a delay. Delayed.Close closes it.
 	Publisher message.Publisher
-	// Timers keep the others.
+	// Timers stores the messages with a delay.
 	Timers Timers
-	// Namespace is the timers': "default". Its eventTopics must allow the topics that are published to.
+	// Namespace of the timers; default "default". Its eventTopics must allow the topics that are published to.
 	Namespace string
-	// Key, if not nil, gives the key of a delayed message's event. A Pub/Sub that the service publishes to gets the
-	// message without its event, and must choose partitions by the message's own metadata.
+	// Key, if not nil, returns the key of a delayed message's event. If the service publishes to a Pub/Sub, that
+	// Pub/Sub receives the message without its event, and must choose partitions by the message's own metadata.
 	Key func(topic string, m *message.Message) string
-	// Clock tells the present: the system's.
+	// Clock returns the present. Default: the system's clock.
 	Clock timer.Clock
 }
 
-// Delayed is a Publisher that honours Watermill's delay metadata (components/delay) on every Pub/Sub. A message
-// with a delay waits as a timer, and comes out on its topic, with UUID, metadata and payload as published, when
-// its time has come: never before, at least once, with the same UUID each time. A message without one goes
-// straight through.
+// Delayed is a Publisher that implements Watermill's delay metadata (components/delay) on every Pub/Sub. It stores a
+// message with a delay as a timer. When the timer fires, the message is published on its topic with the original UUID,
+// metadata and payload: never early, at least once, and each time with the same UUID. Delayed publishes a message
+// without a delay immediately.
 //
-// The service publishes it as a fired event with the message inside. Where the service's public topics are on
-// the same Pub/Sub (pkg/timerbus), it is taken out before that; elsewhere a NewSubscriber or Unwrapped takes it
-// out on arrival.
+// The service publishes the timer as a fired event that contains the message. If the service's public topics are on the
+// same Pub/Sub (pkg/timerbus), the service extracts the message before it publishes. Otherwise NewSubscriber or
+// Unwrapped extracts it on arrival.
 type Delayed struct{ config DelayedConfig }
 
 var _ message.Publisher = (*Delayed)(nil)
 
-// NewDelayed makes a Delayed.
+// NewDelayed returns a Delayed.
 func NewDelayed(c DelayedConfig) (*Delayed, error) {
 	if c.Publisher == nil || c.Timers == nil {
 		return nil, errors.New("watermillclient: a delayed publisher needs Publisher and Timers")
@@ -78,9 +77,10 @@ func NewDelayed(c DelayedConfig) (*Delayed, error) {
 	return &Delayed{c}, nil
 }
 
-// Publish implements message.Publisher. Nothing is published if a message's delay cannot be read or the message
-// does not fit into a timer, whose payload is at most 100 KiB: about 75,000 bytes of the message's. After another error
-// some may have been; published again, a message replaces the timer with its topic and UUID.
+// Publish implements message.Publisher. It publishes nothing if the delay of a message is invalid or a message does not
+// fit into a timer, whose payload is at most 100 KiB: about 75,000 bytes of a message's payload. After another error,
+// some messages may have been published. If a message is published again, it replaces the timer with its topic and
+// UUID.
 func (d *Delayed) Publish(topic string, messages ...*message.Message) error {
 	timers := make([]client.CreateTimerRequest, len(messages))
 	for i, m := range messages {
@@ -123,7 +123,7 @@ func (d *Delayed) Publish(topic string, messages ...*message.Message) error {
 // Close implements message.Publisher.
 func (d *Delayed) Close() error { return d.config.Publisher.Close() }
 
-// TimerID is the id of the timer that a delayed message waits as, for whoever wants to delete or move it.
+// TimerID returns the id of the timer of a delayed message, so that a program can delete or reschedule it.
 func TimerID(topic, uuid string) string {
 	id := topic + "/" + uuid
 	if len(id) > timer.MaxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {

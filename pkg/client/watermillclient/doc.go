@@ -1,8 +1,9 @@
-// Package watermillclient is Timerbus for programs that speak Watermill: commands as messages, the events that
-// come back, and messages that are published now and arrive later.
+// Package watermillclient uses Timerbus from Watermill programs: it sends commands as messages, reads the resulting
+// events, and publishes messages that are delivered later.
 //
-// It owns how a command lies in a message and how a delayed message lies in a timer. It imports pkg/client,
-// pkg/event and Watermill, never a service, a store or a bus, and opens no connection of its own.
+// It owns the encoding of a command in a message and of a delayed message in a timer. It imports pkg/client, pkg/event
+// and Watermill, never a service, a store or a bus, and opens no connections.
 //
-// Read command.go, event.go, then delayed.go (publish) with when.go (until when) and envelope.go (there and back).
+// Read command.go, event.go, then delayed.go (publish) with when.go (delay metadata) and envelope.go (encoding of
+// delayed messages).
 package watermillclient

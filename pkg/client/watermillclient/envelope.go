@@ -11,12 +11,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// envelope is the payload of a timer that a message waits as.
+// envelope is the payload of the timer of a delayed message.
 type envelope struct {
 	Message *wrapped `json:"watermillMessage"`
 }
 
-// wrapped has the payload as bytes, in base64: JSON would come back in another spelling.
+// wrapped has the message's payload as bytes, in base64, because a JSON payload could be re-encoded differently.
 type wrapped struct {
 	UUID     string            `json:"uuid"`
 	Metadata map[string]string `json:"metadata,omitempty"`
@@ -46,8 +46,8 @@ func wrap(m *message.Message) (json.RawMessage, error) {
 	return payload, nil
 }
 
-// Unwrap makes of a fired event the delayed message that it brings, in place. Any other message stays as it is,
-// and the answer is false.
+// Unwrap converts a fired event into the delayed message that it contains, in place. It does not change any other
+// message, and returns false.
 func Unwrap(m *message.Message) bool {
 	if !isFired(m) {
 		return false
@@ -68,12 +68,12 @@ func Unwrap(m *message.Message) bool {
 	return true
 }
 
-// NewSubscriber makes a Subscriber whose delayed messages are as they were published.
+// NewSubscriber returns a Subscriber that unwraps delayed messages.
 func NewSubscriber(s message.Subscriber) (message.Subscriber, error) {
 	return message.MessageTransformSubscriberDecorator(func(m *message.Message) { Unwrap(m) })(s)
 }
 
-// Unwrapped is a middleware for routers that does what NewSubscriber does.
+// Unwrapped is a router middleware that unwraps delayed messages, as NewSubscriber does.
 func Unwrapped(next message.HandlerFunc) message.HandlerFunc {
 	return func(m *message.Message) ([]*message.Message, error) {
 		Unwrap(m)

@@ -11,14 +11,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// Delivery is the data of a fired event: what a callback would get as its body.
+// Delivery is the data of a fired event, which equals the body of a callback.
 type Delivery = event.Delivery
 
-// ErrNotFired says that a message is no fired event.
+// ErrNotFired reports that a message is not a fired event.
 var ErrNotFired = errors.New("not a fired event")
 
-// ReadFired reads a fired event, from timerbus.fired or from a timer's own topic. id is the delivery's: whoever
-// has seen it has seen the delivery.
+// ReadFired reads a fired event, from timerbus.fired or from a timer's topic. id is the id of the delivery: repeated
+// deliveries have the same id.
 func ReadFired(m *message.Message) (id string, d Delivery, err error) {
 	e, err := event.Decode(m.Metadata, m.Payload)
 	if err != nil {
@@ -33,7 +33,7 @@ func ReadFired(m *message.Message) (id string, d Delivery, err error) {
 	return e.ID, d, nil
 }
 
-// isFired looks at the metadata only.
+// isFired checks only the metadata.
 func isFired(m *message.Message) bool {
 	for name, value := range m.Metadata {
 		if value == event.TypeFired && (strings.EqualFold(name, "ce_type") || strings.EqualFold(name, "ce-type")) {

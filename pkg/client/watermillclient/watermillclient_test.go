@@ -22,7 +22,7 @@ import (
 
 const noon timer.Millis = 1_900_000_000_000
 
-// timers is where delayed messages wait in a test, and what went straight through beside them.
+// timers records delayed messages in made, and messages without a delay in direct.
 type timers struct {
 	made   []client.CreateTimerRequest
 	direct []*message.Message
@@ -57,10 +57,10 @@ func (s *timers) delayed(t *testing.T) *watermillclient.Delayed {
 }
 
 func TestDelayMetadata(t *testing.T) {
-	second := noon.Time().Truncate(time.Second) // noon is on the second
+	second := noon.Time().Truncate(time.Second) // noon has whole seconds
 	for name, c := range map[string]struct {
 		metadata message.Metadata
-		want     timer.Millis // 0: straight through
+		want     timer.Millis // 0: published immediately
 		err      string
 	}{
 		"none":        {},
@@ -97,7 +97,7 @@ func TestDelayMetadata(t *testing.T) {
 	}
 }
 
-// TestDelayIsWhatWatermillWrites uses Watermill's own component.
+// TestDelayIsWhatWatermillWrites uses Watermill's delay component.
 func TestDelayIsWhatWatermillWrites(t *testing.T) {
 	for name, d := range map[string]delay.Delay{"for": delay.For(1700 * time.Millisecond), "until": delay.Until(time.Now().Add(1700 * time.Millisecond))} {
 		s := &timers{}
@@ -117,7 +117,7 @@ func TestDelayIsWhatWatermillWrites(t *testing.T) {
 	}
 }
 
-// fired is the message that the service publishes for a timer.
+// fired returns the message that the service publishes for a timer.
 func fired(tb testing.TB, r *client.CreateTimerRequest, mode event.Mode) *message.Message {
 	tb.Helper()
 	tm := timer.Timer{Namespace: r.Namespace, ID: r.ID, Spec: timer.Spec{Payload: r.Payload}}
@@ -310,7 +310,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestThroughCommands: a delayed message can wait by way of the command topic.
+// TestThroughCommands: a delayed message can be stored by a command on the command topic.
 func TestThroughCommands(t *testing.T) {
 	s := &timers{}
 	d, err := watermillclient.NewDelayed(watermillclient.DelayedConfig{
@@ -347,7 +347,7 @@ func FuzzUnwrap(f *testing.F) {
 			}
 			return
 		}
-		// What was read can be sent again and read again.
+		// A message that was read can be sent and read again.
 		m.Metadata.Set(delay.DelayedForKey, "1s")
 		s.made = nil
 		d, err := watermillclient.NewDelayed(watermillclient.DelayedConfig{Publisher: s, Timers: s})

@@ -10,9 +10,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// when reads a message's delay. Watermill writes both forms of it: a time that is cut to the second, and a
-// duration that counts from when it was written, which may be long ago. The present plus the duration is never
-// too early, and exact if the message is published at once; the time bounds it to the second that was meant.
+// when returns the time of a delayed message. Watermill writes two forms: a time, truncated to the second, and a
+// duration that counts from when it was written, which may be long ago. The present plus the duration is never too
+// early, and is exact if the message is published immediately. The time limits the result to the second that was meant.
 func when(m *message.Message, now timer.Millis) (at timer.Millis, delayed bool, err error) {
 	until, hasUntil := m.Metadata[delay.DelayedUntilKey]
 	wait, hasWait := m.Metadata[delay.DelayedForKey]
@@ -21,7 +21,7 @@ func when(m *message.Message, now timer.Millis) (at timer.Millis, delayed bool, 
 		if err != nil {
 			return 0, false, fmt.Errorf("metadata %s: %q is not a duration such as 1m30s", delay.DelayedForKey, wait)
 		}
-		at = now.Add(d) + 1 // now is cut to the millisecond
+		at = now.Add(d) + 1 // now is truncated to the millisecond
 	}
 	if hasUntil {
 		t, err := time.Parse(time.RFC3339, until)
