@@ -11,9 +11,9 @@ import (
 // DialFunc connects to host:port.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Guard returns a function that dials by d and gives up on an address that the policy refuses, after its name
-// was resolved and before anything is sent there: a name that meant another address a moment ago does not
-// help. It wraps ErrRefused then. d is not changed.
+// Guard returns a function that dials with d and fails with an error that wraps ErrRefused if the policy refuses the
+// address. It checks the resolved address before connecting, so a name that resolves to a different address than at an
+// earlier check does not bypass the policy. d is not changed.
 func (p *Policy) Guard(d *net.Dialer) DialFunc {
 	guarded := *d
 	guarded.Control = p.control
@@ -26,7 +26,7 @@ func (p *Policy) Guard(d *net.Dialer) DialFunc {
 	}
 }
 
-// control is net.Dialer's.
+// control is the Control function of a net.Dialer.
 func (p *Policy) control(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package egress says where callbacks may go: which hosts and addresses the service connects to on behalf of
-// whoever set a timer.
+// Package egress is the policy for the destinations of callbacks: to which hosts and addresses the service connects on
+// behalf of users.
 //
-// It owns the policy, from its text to the check of a resolved address at the moment of dialling. It imports
-// pkg/timer and code.dny.dev/ssrf, which keeps the lists of special addresses; it never resolves names and
-// opens no connections of its own.
+// It owns the policy, from its text to the check of a resolved address when dialling. It imports pkg/timer and
+// code.dny.dev/ssrf, which has the lists of special addresses. It never resolves names and opens no connections itself.
 //
-// Read policy.go (what the text says, and what it means for a URL), then dial.go (the check that counts).
+// Read policy.go (the text of a policy, and the check of a URL), then dial.go (the check of the resolved address, which
+// is decisive).
 package egress

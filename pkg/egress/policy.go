@@ -13,41 +13,43 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// ErrRefused is in every error that says that a callback may not go where it should.
+// ErrRefused is wrapped by every error about a callback to a forbidden destination.
 var ErrRefused = errors.New("refused by this service's policy")
 
-// ErrRefusedURL wraps ErrRefused. It is in the errors about a URL that itself names the refused address; another
-// DNS answer cannot change that.
+// ErrRefusedURL wraps ErrRefused. It is the error if the URL itself contains the refused address, so that another DNS
+// answer cannot change the result.
 var ErrRefusedURL = fmt.Errorf("%w", ErrRefused)
 
-// Words that a policy's text may have.
+// Keywords of a policy's text.
 const (
-	// Loopback allows this machine itself.
+	// Loopback allows the loopback addresses of this machine.
 	Loopback = "loopback"
-	// Private allows the networks that RFC 1918 and RFC 4193 give to everybody.
+	// Private allows the private networks of RFC 1918 and RFC 4193.
 	Private = "private"
 	// Any allows all addresses.
 	Any = "any"
 )
 
-// Want says what a policy's text may be, for messages.
+// Want describes the text of a policy, for messages.
 const Want = "loopback, private, any, addresses (10.1.2.3), prefixes (10.0.0.0/8) and " +
 	"host names (hooks.internal, *.svc.example), with commas between"
 
-// Policy says where callbacks may go. Public addresses always are allowed. It is safe for concurrent use.
+// Policy decides to which hosts and addresses callbacks may go. Public addresses are always allowed. It is safe for
+// concurrent use.
 type Policy struct {
 	any      bool
 	guardian *ssrf.Guardian
-	hosts    map[string]bool // lower case; whatever they resolve to is allowed
+	hosts    map[string]bool // lower case; every address that they resolve to is allowed
 	suffixes []string        // of *.suffix, with the dot
-	named    []netip.Prefix  // addresses and prefixes, without what the words stand for
+	named    []netip.Prefix  // addresses and prefixes in the text, without those of the keywords
 }
 
-// isMetadata reports whether a machine in a cloud gets its credentials or its configuration from an address. These lie
-// among link-local, private and even public ones, and are allowed only where they are named.
+// isMetadata reports whether a is the address of a cloud provider's metadata service, from which machines get
+// credentials and configuration. Such addresses are link-local, private or even public, and are allowed only if the
+// policy names them explicitly.
 func isMetadata(a netip.Addr) bool {
 	switch a.String() {
-	case "169.254.169.254", // nearly everywhere
+	case "169.254.169.254", // most providers
 		"fd00:ec2::254",      // Amazon
 		"fd00:ec2::23",       // Amazon, for pods
 		"fd20:ce::254",       // Google
@@ -60,10 +62,10 @@ func isMetadata(a netip.Addr) bool {
 	}
 }
 
-// nat64 is where translators make IPv4 of IPv6 (RFC 6052).
+// nat64 is the prefix in which translators embed IPv4 addresses in IPv6 (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// Parse reads a policy from its text; the empty text allows public addresses only.
+// Parse parses the text of a policy. The empty text allows only public addresses.
 func Parse(text string) (*Policy, error) {
 	p := &Policy{hosts: map[string]bool{}}
 	var v4, v6 []netip.Prefix
@@ -115,7 +117,7 @@ func (p *Policy) allowHost(name string) {
 	p.hosts[name] = true
 }
 
-// parsePart reads a prefix, an address or a name.
+// parsePart parses a prefix, an address or a host name.
 func parsePart(part string) (netip.Prefix, string, error) {
 	if prefix, err := netip.ParsePrefix(part); err == nil {
 		return prefix.Masked(), "", nil
@@ -131,15 +133,14 @@ func parsePart(part string) (netip.Prefix, string, error) {
 		}
 	}
 	if strings.Trim(name, "0123456789.") == "" {
-		// 127.1 is an address for some resolvers and a name for others.
+		// Some resolvers treat 127.1 as an address, others as a name.
 		return netip.Prefix{}, "", timer.Invalid("callback-allow", part, Want)
 	}
 	return netip.Prefix{}, part, nil
 }
 
-// CheckURL tells of a callback URL that can never be allowed, because what it says is no name but an address
-// that is refused. Names are judged when they are resolved, at every delivery. The error is a
-// *timer.InvalidError.
+// CheckURL returns a *timer.InvalidError if a callback URL can never be allowed, because its host is a refused address
+// and not a name. Names are checked when they are resolved, at every delivery.
 func (p *Policy) CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -152,8 +153,8 @@ func (p *Policy) CheckURL(raw string) error {
 	return nil
 }
 
-// CheckHost says why a host in a URL is refused; nil if it is allowed, or is a name that has to be resolved.
-// The error wraps ErrRefusedURL.
+// CheckHost returns why a host in a URL is refused; nil if it is allowed or is a name that must be resolved. The error
+// wraps ErrRefusedURL.
 func (p *Policy) CheckHost(host string) error {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if p.any || p.names(host) {
@@ -170,7 +171,7 @@ func (p *Policy) CheckHost(host string) error {
 	return p.refusesAddr(addr, ErrRefusedURL)
 }
 
-// names reports whether a host name is allowed whatever it resolves to.
+// names reports whether the policy allows a host name regardless of its addresses.
 func (p *Policy) names(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if p.hosts[host] {
@@ -186,20 +187,20 @@ func (p *Policy) names(host string) bool {
 
 // refusesAddr returns an error that wraps sentinel if the address is refused.
 func (p *Policy) refusesAddr(addr netip.Addr, sentinel error) error {
-	addr = addr.Unmap() // what is mapped into IPv6 is reached over IPv4
+	addr = addr.Unmap() // IPv4-mapped IPv6 addresses are reached over IPv4
 	named := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
 	if p.guardian.SafeAddr(addr) != nil || isMetadata(addr) && !slices.ContainsFunc(p.named, named) {
 		return fmt.Errorf("%w: %v is %s", sentinel, addr, kind(addr))
 	}
 	if nat64.Contains(addr) {
-		// Who allows translation does not allow everything behind it.
+		// A policy that allows the translation prefix does not allow every IPv4 address in it.
 		bytes := addr.As16()
 		return p.refusesAddr(netip.AddrFrom4([4]byte(bytes[12:])), sentinel)
 	}
 	return nil
 }
 
-// kind says in words what an address is that is not public.
+// kind describes why an address is not public.
 func kind(a netip.Addr) string {
 	switch {
 	case a.IsLoopback():

@@ -25,7 +25,7 @@ func TestAddressesInURLs(t *testing.T) {
 	for _, c := range []struct {
 		allow   string
 		url     string
-		refused string // what the reason holds; empty: allowed
+		refused string // substring of the reason; empty: allowed
 	}{
 		{"", "https://example.com/hook", ""},
 		{"", "http://93.184.215.14:8080/", ""},
@@ -53,7 +53,7 @@ func TestAddressesInURLs(t *testing.T) {
 		{"", "http://198.51.100.7/", "not a public"},
 		{"", "http://255.255.255.255/", "not a public"},
 		{"", "http://[64:ff9b::7f00:1]/", "not a public"},
-		// Forms that only some resolvers take for addresses are names: their meaning is judged when it is known.
+		// Forms that only some resolvers treat as addresses count as names, and are checked when they are resolved.
 		{"", "http://127.1/", ""},
 		{"", "http://2130706433/", ""},
 		{"", "http://0x7f000001/", ""},
@@ -157,7 +157,7 @@ func TestTextsThatAreNoPolicies(t *testing.T) {
 	}
 }
 
-// listen is a server that counts who connects.
+// listen starts a server; met reports whether a client has connected.
 func listen(t *testing.T) (address string, met func() bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -186,7 +186,7 @@ func listen(t *testing.T) (address string, met func() bool) {
 	}
 }
 
-// The check that counts is made on the resolved address: a name that means loopback gets nobody there.
+// The decisive check is made on the resolved address: a name that resolves to loopback is not connected to.
 func TestDialling(t *testing.T) {
 	address, met := listen(t)
 	_, port, _ := net.SplitHostPort(address)
@@ -224,7 +224,7 @@ func TestDialling(t *testing.T) {
 	if d.Control != nil {
 		t.Error("the dialer was changed")
 	}
-	// An answer that is no refusal stays what it is.
+	// Other dial errors are returned unchanged.
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := parse(t, "loopback").Guard(d)(ended, "tcp", address); err == nil || errors.Is(err, ErrRefused) {
@@ -247,7 +247,7 @@ func FuzzCheckHost(f *testing.F) {
 		if parseErr != nil {
 			return
 		}
-		// What is said of an address at the door is what is said when it is dialled.
+		// CheckHost and the dialler decide in the same way about an address.
 		dialled := p.control("tcp", net.JoinHostPort(addr.Unmap().String(), "80"), nil)
 		if err != nil && !errors.Is(err, ErrRefusedURL) {
 			t.Fatalf("%q: %v is no refusal of a URL", host, err)
