@@ -9,14 +9,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Deliveries, results and the envelope around them are written once for every timer that fires, and reflection
-// took a tenth of that. appender writes the same bytes without it; TestAppendedJSONIsThatOfTheStandardLibrary
-// and its fuzz target hold the two against each other.
+// appender is implemented by types that encode themselves without reflection. Deliveries, results and the envelope
+// around them are encoded once for every timer that fires, and reflection took a tenth of the time for that. The bytes
+// are the same as those of encoding/json; TestAppendedJSONIsThatOfTheStandardLibrary and its fuzz target compare the
+// two.
 type appender interface {
 	appendJSON(b []byte) ([]byte, error)
 }
 
-// object writes the members of a JSON object in the order of the calls.
+// object appends the members of a JSON object in the order of the calls.
 type object struct {
 	b   []byte
 	err error
@@ -26,7 +27,7 @@ func begin(b []byte) object { return object{b: append(b, '{')} }
 
 func (o *object) end() ([]byte, error) { return append(o.b, '}'), o.err }
 
-// name begins a member. Names are ours and need no escapes.
+// name begins a member. Names are constants of this package and need no escapes.
 func (o *object) name(name string) {
 	if o.b[len(o.b)-1] != '{' {
 		o.b = append(o.b, ',')
@@ -53,7 +54,7 @@ func (o *object) text(name, value string) {
 	o.b = append(o.b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
-// optional leaves an empty text out.
+// optional appends a member unless its value is empty.
 func (o *object) optional(name, value string) {
 	if value != "" {
 		o.text(name, value)
@@ -76,7 +77,7 @@ func (o *object) instant(name string, value timer.Millis) {
 	o.b = append(o.b, '"')
 }
 
-// raw writes JSON as it is but for the blanks between its tokens.
+// raw appends JSON without the white space between its tokens.
 func (o *object) raw(name string, value json.RawMessage) {
 	o.name(name)
 	compact := bytes.NewBuffer(o.b)
@@ -86,7 +87,7 @@ func (o *object) raw(name string, value json.RawMessage) {
 	o.b = compact.Bytes()
 }
 
-// plain reports whether a text stands in JSON as it is.
+// plain reports whether a string needs no escapes in JSON.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

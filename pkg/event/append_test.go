@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// standard is what encoding/json makes of a value.
+// standard returns the encoding of a value by encoding/json.
 func standard(tb testing.TB, v any) string {
 	tb.Helper()
 	var b bytes.Buffer

@@ -21,19 +21,19 @@ const (
 	TypeRefused = "timerbus.command.refused"
 )
 
-// Mode is how a CloudEvent lies in a message.
+// Mode is how a CloudEvent is encoded in a message.
 type Mode int
 
 const (
-	// Structured puts the whole event into the body as JSON, and its attributes into headers as
-	// well, for readers that route without parsing. Used on NATS.
+	// Structured encodes the whole event as JSON in the body. Its attributes are also in headers, for consumers that
+	// route without parsing. Used on NATS.
 	Structured Mode = iota + 1
-	// Binary puts attributes into headers and only the data into the body. Used on Kafka.
+	// Binary encodes the attributes as headers and only the data in the body. Used on Kafka.
 	Binary
 )
 
-// CloudEvent is one event of CloudEvents 1.0 with JSON data. Field by field as the specification
-// names them; correlationid is Timerbus's extension attribute.
+// CloudEvent is an event of CloudEvents 1.0 with JSON data. The fields have the names of the specification;
+// correlationid is an extension attribute of Timerbus.
 type CloudEvent struct {
 	SpecVersion string `json:"specversion"`
 	ID          string `json:"id"`
@@ -46,7 +46,7 @@ type CloudEvent struct {
 	CorrelationID   string       `json:"correlationid,omitempty"`
 	// Data is valid JSON, or empty.
 	Data json.RawMessage `json:"data,omitempty"`
-	// Trace travels in headers of its own, in either mode.
+	// Trace is encoded in separate headers in both modes.
 	Trace Trace `json:"-"`
 }
 
@@ -56,11 +56,11 @@ const (
 	structuredType  = "application/cloudevents+json"
 	contentTypeName = "content-type"
 
-	kafkaPrefix = "ce_" // the Kafka protocol binding's; values are UTF-8 as they are
-	natsPrefix  = "ce-" // the NATS protocol binding's; values are percent-encoded
+	kafkaPrefix = "ce_" // prefix of the Kafka protocol binding; values are UTF-8, not escaped
+	natsPrefix  = "ce-" // prefix of the NATS protocol binding; values are percent-encoded
 )
 
-// New fills in what is the same for all events. data is marshalled as JSON.
+// New returns an event with the attributes that all events share. data is marshalled as JSON.
 func New(eventType, source, id, subject, correlationID string, at timer.Millis, data any) (CloudEvent, error) {
 	raw, err := marshal(data)
 	if err != nil {
@@ -72,14 +72,14 @@ func New(eventType, source, id, subject, correlationID string, at timer.Millis, 
 	}, nil
 }
 
-// ofTimer is an event that follows from a timer, and so goes on with its trace.
+// ofTimer returns an event about a timer, with the timer's trace.
 func ofTimer(eventType, source, id string, t *timer.Timer, at timer.Millis, data any) (CloudEvent, error) {
 	e, err := New(eventType, source, id, Subject(t.Namespace, t.ID), t.Correlation(), at, data)
 	e.Trace = TraceIn(t.Headers)
 	return e, err
 }
 
-// Encode lays the event into headers and a body. Equal events give equal bytes.
+// Encode encodes the event as headers and a body. Equal events result in equal bytes.
 func (e *CloudEvent) Encode(mode Mode) (headers map[string]string, body []byte, err error) {
 	headers = make(map[string]string, 8)
 	prefix, contentType, escape := natsPrefix, structuredType, percentEncode
@@ -103,8 +103,8 @@ func (e *CloudEvent) Encode(mode Mode) (headers map[string]string, body []byte, 
 	return headers, body, nil
 }
 
-// attributes are those that travel as headers. datacontenttype does not: the binary form has it in
-// content-type, and beside the structured form it would say nothing new.
+// attributes returns the attributes that are encoded as headers. datacontenttype is not: in binary mode it is the
+// header content-type, and in structured mode it is always JSON.
 func (e *CloudEvent) attributes() map[string]string {
 	a := map[string]string{
 		"specversion": e.SpecVersion, "id": e.ID, "source": e.Source, "type": e.Type,

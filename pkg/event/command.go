@@ -6,7 +6,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Verb is what a command does.
+// Verb is the operation of a command.
 type Verb string
 
 const (
@@ -15,10 +15,10 @@ const (
 	VerbDelete Verb = "delete"
 )
 
-// Command is a command of the public topic. Its data is the body of the HTTP request of the same name
-// and is decoded by ingest, with the same strictness.
+// Command is a command on the public topic. Its data is the body of the HTTP request of the same name. Ingest decodes
+// it with the same strictness.
 type Command struct {
-	// ID is the CloudEvents id, repeated in the answer.
+	// ID is the CloudEvents id, which the answer repeats.
 	ID            string
 	Verb          Verb
 	CorrelationID string
@@ -26,8 +26,8 @@ type Command struct {
 	Data          json.RawMessage
 }
 
-// ParseCommand reads a command from a message. With an error comes what could be read (ID above all,
-// for the answer); the rest is empty.
+// ParseCommand parses a command from a message. If there is an error, the command has the fields that could be parsed
+// (most importantly ID, for the answer); the other fields are empty.
 func ParseCommand(headers map[string]string, body []byte) (Command, error) {
 	e, err := Decode(headers, body)
 	c := Command{ID: e.ID, CorrelationID: e.CorrelationID, Trace: e.Trace, Data: e.Data}
@@ -46,30 +46,31 @@ func ParseCommand(headers map[string]string, body []byte) (Command, error) {
 	return c, err
 }
 
-// Answer tells what became of a topic command: on results if it was applied, on dead if refused.
+// Answer is the result of a topic command. It is published on results if the command was applied, on dead if it was
+// refused.
 type Answer struct {
-	// CommandID is the command's CloudEvents id or, where that could not be read, a name made of
-	// the message's position: two commands never share an answer's id.
+	// CommandID is the command's CloudEvents id. If the id could not be parsed, it is derived from the message's
+	// position, so that two commands never have the same CommandID.
 	CommandID string `json:"commandId"`
 	Verb      Verb   `json:"verb,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	TimerID   string `json:"timerId,omitempty"`
-	// Earlier: the command was a replay; Timer is then the present state.
+	// Earlier means that the command was a replay; Timer is then the present state.
 	Earlier bool `json:"appliedEarlier,omitempty"`
-	// InTime is false if the old delivery may have gone out before this update, replace or delete.
-	// Answers to refused commands leave it out.
+	// InTime is false if the old delivery may have gone out before this update, replace or delete. It is absent in
+	// answers to refused commands.
 	InTime bool `json:"inTime"`
-	// Timer is the timer as the HTTP API would answer it; absent after a delete.
+	// Timer is the timer as in the HTTP API's answer; absent after a delete.
 	Timer json.RawMessage `json:"timer,omitempty"`
 	// Error, Message and Details are those of the HTTP API's error.
 	Error   string          `json:"error,omitempty"`
 	Message string          `json:"message,omitempty"`
 	Details json.RawMessage `json:"details,omitempty"`
-	// Command is the refused command as received, cut, where it could not be read.
+	// Command is the beginning of the command as received, if it was refused because it could not be parsed.
 	Command string `json:"command,omitempty"`
 }
 
-// MarshalJSON leaves inTime out where nothing was applied.
+// MarshalJSON omits inTime if the command was refused.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	type plain Answer
 	if a.Error == "" {
@@ -78,11 +79,11 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		plain
 
-		InTime *bool `json:"inTime,omitempty"` // hides the embedded one
+		InTime *bool `json:"inTime,omitempty"` // hides the embedded field
 	}{plain: plain(a)})
 }
 
-// AnswerOf builds the answer's event.
+// AnswerOf returns the event of an answer.
 func AnswerOf(source string, a *Answer, correlationID string, at timer.Millis) (CloudEvent, error) {
 	eventType := TypeApplied
 	if a.Error != "" {

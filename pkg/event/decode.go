@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// maxAttribute bounds id, source, type and subject of a foreign event, in bytes: an answer
-	// repeats the id, and must fit into a message and its headers.
+	// maxAttribute limits id, source, type and subject of a received event, in bytes: an answer repeats the id, and
+	// must fit into a message and its headers.
 	maxAttribute = 1024
 
-	// wholeEvent begins the media types of bodies that hold a whole event or, with "-batch", many of
-	// them; the latter are not accepted.
+	// wholeEvent is the prefix of the media types of bodies that contain a whole event. With the suffix "-batch" the
+	// body contains several events, which is not accepted.
 	wholeEvent = "application/cloudevents"
 )
 
-// Decode reads an event in either mode. Header names are compared without regard to case; both header
-// prefixes are accepted. Unknown attributes are passed over, as the specification asks. With an error
-// comes what could be read: every attribute is then acceptable by itself, or empty.
+// Decode decodes an event in either mode. Header names are case-insensitive; both header prefixes are accepted. Unknown
+// attributes are ignored, as the specification requires. If there is an error, the event has the attributes that could
+// be parsed: each is valid, or empty.
 func Decode(headers map[string]string, body []byte) (CloudEvent, error) {
 	e, err := decode(headers, body)
 	e.Trace = traceOfMessage(headers)
@@ -35,7 +35,7 @@ func decode(headers map[string]string, body []byte) (CloudEvent, error) {
 		return CloudEvent{}, timer.Invalid("message", body, "a CloudEvent in UTF-8")
 	}
 	attributes, contentType := attributesOf(headers)
-	// A body that says what it is beats headers; without headers only the structured form is left.
+	// The content type decides the mode. Without one, headers select binary mode; without headers it is structured.
 	mediaType := mediaTypeOf(contentType)
 	switch {
 	case mediaType == structuredType, mediaType == wholeEvent:
@@ -49,10 +49,10 @@ func decode(headers map[string]string, body []byte) (CloudEvent, error) {
 	}
 }
 
-// header is an attribute's value as it came.
+// header is the raw value of an attribute.
 type header struct {
 	raw string
-	// escaped: the NATS binding's, with percent escapes.
+	// escaped means that the value is percent-encoded (NATS binding).
 	escaped bool
 }
 
@@ -63,8 +63,8 @@ func (h header) text() (text string, ok bool) {
 	return h.raw, utf8.ValidString(h.raw)
 }
 
-// attributesOf takes the event's attributes out of the headers. Of two headers for one attribute the
-// first in byte order counts, so that a message reads the same every time.
+// attributesOf returns the event's attributes from the headers. If two headers are for the same attribute, the first in
+// byte order is used, so that the result is always the same.
 func attributesOf(headers map[string]string) (attributes map[string]header, contentType string) {
 	attributes = make(map[string]header, len(headers))
 	for _, key := range slices.Sorted(maps.Keys(headers)) {
@@ -101,8 +101,8 @@ func decodeBinary(attributes map[string]header, contentType string, body []byte)
 }
 
 func decodeStructured(body []byte) (CloudEvent, error) {
-	// Attribute by attribute, so that one of a wrong type does not hide the others, and by their
-	// exact names: a struct would take "ID" for "id".
+	// Decode each attribute separately, so that an attribute of a wrong type does not hide the others. Names are
+	// case-sensitive: a struct would accept "ID" for "id".
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
 		return CloudEvent{}, timer.Invalid("message", body,
@@ -112,7 +112,7 @@ func decodeStructured(body []byte) (CloudEvent, error) {
 	d := decoding{event: &e}
 	d.read(func(name string) (string, bool) {
 		raw, given := members[name]
-		if !given || string(raw) == "null" { // the JSON format lets null stand for absent
+		if !given || string(raw) == "null" { // in the JSON format, null means absent
 			return "", false
 		}
 		var text string
@@ -128,7 +128,7 @@ func decodeStructured(body []byte) (CloudEvent, error) {
 	return e, d.err
 }
 
-// decoding fills an event in and keeps the first complaint.
+// decoding fills an event and keeps the first error.
 type decoding struct {
 	event *CloudEvent
 	err   error
@@ -140,7 +140,7 @@ func (d *decoding) complain(field, value, want string) {
 	}
 }
 
-// read takes the attributes that value knows. What is not acceptable stays out of the event.
+// read copies the attributes that value returns to the event. Attributes that are not acceptable stay empty.
 func (d *decoding) read(value func(name string) (text string, given bool)) {
 	e := d.event
 	if e.SpecVersion, _ = value("specversion"); e.SpecVersion != specVersion {
@@ -182,7 +182,7 @@ func (d *decoding) readRest(value func(name string) (text string, given bool)) {
 		}
 		e.Time = at
 	}
-	// In Kafka's binary form content-type stands for it.
+	// In Kafka's binary mode, content-type is used instead.
 	if text, given := value("datacontenttype"); given {
 		e.DataContentType = text
 	}
@@ -203,7 +203,7 @@ func acceptable(attribute string) bool {
 	return !strings.ContainsFunc(attribute, unicode.IsControl)
 }
 
-// mediaTypeOf leaves out parameters and case.
+// mediaTypeOf returns the media type in lower case, without parameters.
 func mediaTypeOf(contentType string) string {
 	bare, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(bare))

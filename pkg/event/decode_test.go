@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// minimal is the least that the specification asks for.
+// minimal has only the attributes that the specification requires.
 const minimal = `{"specversion":"1.0","id":"1","source":"me","type":"timerbus.timer.delete","data":{"a":1}}`
 
 func TestDecodeAcceptsWhatOthersWrite(t *testing.T) {
@@ -25,7 +25,7 @@ func TestDecodeAcceptsWhatOthersWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		headers map[string]string
 		body    string
-		want    event.CloudEvent // what differs from minimal
+		want    event.CloudEvent // the differences from minimal
 	}{
 		"structured, without headers":         {nil, minimal, event.CloudEvent{}},
 		"structured, with a charset":          {map[string]string{"Content-Type": "Application/CloudEvents+JSON; charset=UTF-8"}, minimal, event.CloudEvent{}},
@@ -105,7 +105,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// An answer to a refused command must name it, if it has an id at all.
+// The answer to a refused command must contain the command's id if it has one.
 func TestParseCommandKeepsTheIDOfARefusedCommand(t *testing.T) {
 	for name, body := range map[string]string{
 		"unknown type":  `{"specversion":"1.0","id":"1","source":"me","type":"x","correlationid":"c"}`,
@@ -140,13 +140,13 @@ func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
 	due, hint := event.Due{Shard: 7, Sequence: 9, Target: 5}, event.Hint{Shard: 7, UpdatedAt: 9, Target: 5}
 	dueBefore, hintBefore := due, hint
 	dueBefore.Target, hintBefore.Target = 0, 0
-	// The release before wrote no target.
+	// The previous release wrote no target.
 	const target = 8
 	short := func(b []byte) []byte { return b[:len(b)-target] }
 	unmarshal := map[string]struct {
 		today []byte
 		read  func([]byte) (any, error)
-		// before is what the message of the release before says.
+		// before is the decoded message of the previous release.
 		before any
 		want   any
 	}{
@@ -191,7 +191,7 @@ func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
 	}
 }
 
-// A payload goes out as it came in: numbers, escapes and the order of its members are the client's.
+// A payload is sent as it was received: numbers, escapes and the order of its members are the client's.
 func TestBodyCarriesThePayloadUnchanged(t *testing.T) {
 	d := event.DeliveryOf(sample())
 	body, err := d.Body()

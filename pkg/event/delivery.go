@@ -11,8 +11,8 @@ import (
 type Delivery struct {
 	Namespace string `json:"namespace"`
 	TimerID   string `json:"timerId"`
-	// ExecuteAt is what the user asked for; ScheduledFor when this attempt was due (later than
-	// ExecuteAt for a retry).
+	// ExecuteAt is the time that the user requested; ScheduledFor is when this attempt was due (later than ExecuteAt
+	// for a retry).
 	ExecuteAt     timer.Millis    `json:"executeAt"`
 	ScheduledFor  timer.Millis    `json:"scheduledFor"`
 	Attempt       timer.Attempt   `json:"attempt"`
@@ -30,7 +30,7 @@ func DeliveryOf(t *timer.Timer) Delivery {
 	}
 }
 
-// Body is the delivery as a callback carries it, and as a fired event's data.
+// Body returns the body of a callback, which is also the data of a fired event.
 func (d *Delivery) Body() ([]byte, error) {
 	body, err := marshal(d)
 	if err != nil {
@@ -39,11 +39,11 @@ func (d *Delivery) Body() ([]byte, error) {
 	return body, nil
 }
 
-// Fired is the delivery of a timer on a topic. Its id is the callback's webhook-id.
+// Fired returns the event that delivers a timer on a topic. Its id is the callback's webhook-id.
 func Fired(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
 	d := DeliveryOf(t)
 	return ofTimer(TypeFired, source, t.WebhookID(), t, at, &d)
 }
 
-// Subject is the key of public events: namespace/id. A namespace has no slash, so it reads one way.
+// Subject returns the key of public events, namespace/id. A namespace contains no slash, so the key is unambiguous.
 func Subject(namespace, id string) string { return namespace + "/" + id }

@@ -19,8 +19,8 @@ func seed(f *testing.F) {
 	f.Add("", "", "", "", "", "", []byte(`{"specversion":"1.0","time":"2026-01-01T00:00:00Z","correlationid":null,"data":1e400}`))
 }
 
-// FuzzDecode: no bytes make it panic, what it accepts is acceptable, and encoding it again in either
-// mode leads back to the same event.
+// FuzzDecode: no bytes make Decode panic, every accepted attribute is valid, and encoding an accepted event in either
+// mode and decoding it results in the same event.
 func FuzzDecode(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, name1, value1, name2, value2, name3, value3 string, body []byte) {
@@ -66,7 +66,7 @@ func FuzzParseCommand(f *testing.F) {
 		if err == nil && (c.Verb == "" || c.ID == "") {
 			t.Errorf("accepted %+v", c)
 		}
-		// Whatever came, the refusal can be published.
+		// Whatever the command was, the answer that refuses it can be published.
 		refusal := event.Answer{CommandID: c.ID, Verb: c.Verb, Error: "INVALID_INPUT", Message: "no"}
 		e, err := event.AnswerOf("me", &refusal, c.CorrelationID, at)
 		if err != nil {
@@ -78,8 +78,8 @@ func FuzzParseCommand(f *testing.F) {
 	})
 }
 
-// known is what must be in a message that was read: an earlier release wrote no target, and a later one may have appended
-// fields.
+// known returns the part of a message that was decoded: an earlier release wrote no target, and a later one may have
+// appended fields.
 func known(written []byte, target timer.Target) []byte {
 	if target == 0 {
 		return written[:len(written)-8]

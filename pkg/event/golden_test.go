@@ -16,12 +16,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// vectors is where the bytes are pinned, for readers and writers in any language.
+// vectors is the folder with the pinned bytes, for readers and writers in any language.
 const vectors = "../../schemas/testdata"
 
 var update = flag.Bool("update", false, "write the golden vectors anew")
 
-// vector is one public message as it lies on the bus.
+// vector is one public message as it is on the bus.
 type vector struct {
 	Event      json.RawMessage `json:"event"`
 	Structured layout          `json:"structured"`
@@ -33,17 +33,17 @@ type layout struct {
 	Body    string            `json:"body"`
 }
 
-// internalVector is one internal message. It may change with any release, but never unnoticed.
+// internalVector is one internal message. It may change in any release, but not unnoticed.
 type internalVector struct {
 	Fields any    `json:"fields"`
 	Hex    string `json:"hex"`
 }
 
 const (
-	source  = "timerbus/6f9619ff-8b86-5011-b42d-00cf4fc964ff" // the cluster: all its services tell the same events
+	source  = "timerbus/6f9619ff-8b86-5011-b42d-00cf4fc964ff" // the cluster: events of all its services have the same source
 	at      = timer.Millis(1767225600250)                     // 2026-01-01T00:00:00.250Z
 	ns      = "default"
-	id      = "Bestellung 17/ä <%>" // what headers and HTML escaping stumble over
+	id      = "Bestellung 17/ä <%>" // characters that are special in headers and in HTML escaping
 	parent  = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	state   = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"
 	payload = `{"order":17,"note":"a<b & c","big":12345678901234567890,"e":1e400}`
@@ -63,7 +63,7 @@ func sample() *timer.Timer {
 	}
 }
 
-// events are all public messages, by the name of their vector.
+// events returns all public messages by the name of their vector.
 func events(t *testing.T) map[string]event.CloudEvent {
 	t.Helper()
 	must := func(e event.CloudEvent, err error) event.CloudEvent {
@@ -142,7 +142,7 @@ func TestGoldenPublicMessages(t *testing.T) {
 	for name, e := range all {
 		t.Run(name, func(t *testing.T) {
 			v := vector{Structured: encoded(t, &e, event.Structured), Binary: encoded(t, &e, event.Binary)}
-			v.Event = json.RawMessage(v.Structured.Body) // once more, to be read by people
+			v.Event = json.RawMessage(v.Structured.Body) // repeated for human readers
 			pin(t, name+".json", v)
 		})
 	}
@@ -155,7 +155,7 @@ func TestGoldenPublicMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		name := filepath.Base(file[:len(file)-len(".json")])
-		if _, ok := all[name]; !ok && name != "internal" && name != "signatures" { // the latter is pkg/webhook's
+		if _, ok := all[name]; !ok && name != "internal" && name != "signatures" { // pkg/webhook has the latter
 			t.Errorf("%s pins a message that no test makes", file)
 		}
 	}
@@ -216,7 +216,7 @@ func TestGoldenInternalMessages(t *testing.T) {
 	})
 }
 
-// pin compares v with the file, or writes it.
+// pin compares v with the file, or writes the file if -update is given.
 func pin(t *testing.T, name string, v any) {
 	t.Helper()
 	var b bytes.Buffer

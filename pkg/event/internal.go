@@ -9,9 +9,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Due says that one state of a timer is due. It carries no payload: (UUID, Revision) names the state,
-// and the row check that must precede every delivery brings the rest, so that a payload travels once
-// and is always the row's.
+// Due reports that one state of a timer is due. It carries no payload: (UUID, Revision) identifies the state, and the
+// row check before every delivery returns the rest, so that a payload is transferred once and is always that of the
+// row.
 type Due struct {
 	Shard      shard.ID
 	UUID       timer.UUID
@@ -19,17 +19,16 @@ type Due struct {
 	Generation timer.Generation
 	Attempt    timer.Attempt
 	DueAt      timer.Millis
-	// ClaimVersion, Owner and Sequence tell who published it, and as which of the owner's events
-	// (I9).
+	// ClaimVersion, Owner and Sequence identify the publisher, and the event among those of the publisher (I9).
 	ClaimVersion int64
 	Owner        timer.UUID
 	Sequence     uint64
-	// Target is what the state calls; 0 if it calls nothing, if the publisher did not know, and in messages of releases
-	// before decision 0036. The shard identifies the namespace.
+	// Target is the target of the state; 0 if it has none, if the publisher did not know it, and in messages of
+	// releases before decision 0036. The shard identifies the namespace.
 	Target timer.Target
 }
 
-// Hint says that one state of a timer exists and is due within the hint window.
+// Hint reports that one state of a timer exists and is due within the hint window.
 type Hint struct {
 	Shard      shard.ID
 	UUID       timer.UUID
@@ -44,12 +43,12 @@ type Hint struct {
 // An internal message is one byte with its version (high four bits) and its kind (low four bits), then big-endian
 // fixed-width fields.
 //
-// Processes of two releases run together during an upgrade, and a queue may hold messages of the release before:
+// Processes of two releases run together during an upgrade, and a queue may contain messages of the previous release:
 //
-//   - New fields are appended. The version stays the same, and a decoder ignores the bytes behind the fields that it
-//     knows, so the older release reads the message.
-//   - A change that an older release would misread takes a new version. Decoders answer ErrUnknown to a version or
-//     kind that they do not know, and the reader leaves the message to a process that does.
+//   - New fields are appended. The version stays the same, and a decoder ignores the bytes after the fields that it
+//     knows, so that the older release can decode the message.
+//   - A change that an older release would misread gets a new version. Decoders return ErrUnknown for an unknown version
+//     or kind, and the consumer leaves the message to another process.
 const (
 	kindDue  = 0x01
 	kindHint = 0x02
@@ -60,15 +59,15 @@ const (
 	sizeDue  = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8 + 16 + 8
 	sizeHint = 1 + 4 + 16 + 8 + 8 + 4 + 8 + 8
 
-	// sizeTarget is the field behind those of the first release.
+	// sizeTarget is the size of the field after those of the first release, in bytes.
 	sizeTarget = 8
 )
 
-// ErrUnknown says that a message is of a kind or a version that this release does not know: a later release may have
+// ErrUnknown reports that a message has a kind or a version that this release does not know: a later release may have
 // written it.
 var ErrUnknown = errors.New("unknown kind or version")
 
-// first is the first byte of a message.
+// first returns the first byte of a message.
 func first(kind, version byte) byte { return version<<4 | kind }
 
 // fieldsOf checks a message's first byte and its length.
@@ -84,7 +83,7 @@ func fieldsOf(what string, b []byte, kind, version byte, size int) (reader, erro
 	return reader{rest: b[1:]}, nil
 }
 
-// MarshalDue writes a due event.
+// MarshalDue encodes a due event.
 func MarshalDue(d Due) []byte {
 	b := make([]byte, 0, sizeDue+sizeTarget)
 	b = append(b, first(kindDue, versionDue))
@@ -95,7 +94,7 @@ func MarshalDue(d Due) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(d.Target))
 }
 
-// UnmarshalDue reads a due event. Bytes behind the fields that it knows are ignored.
+// UnmarshalDue decodes a due event. It ignores bytes after the known fields.
 func UnmarshalDue(b []byte) (Due, error) {
 	r, err := fieldsOf("due event", b, kindDue, versionDue, sizeDue)
 	if err != nil {
@@ -109,7 +108,7 @@ func UnmarshalDue(b []byte) (Due, error) {
 	}, nil
 }
 
-// MarshalHint writes a hint.
+// MarshalHint encodes a hint.
 func MarshalHint(h Hint) []byte {
 	b := make([]byte, 0, sizeHint+sizeTarget)
 	b = append(b, first(kindHint, versionHint))
@@ -118,7 +117,7 @@ func MarshalHint(h Hint) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(h.Target))
 }
 
-// UnmarshalHint reads a hint. Bytes behind the fields that it knows are ignored.
+// UnmarshalHint decodes a hint. It ignores bytes after the known fields.
 func UnmarshalHint(b []byte) (Hint, error) {
 	r, err := fieldsOf("hint", b, kindHint, versionHint, sizeHint)
 	if err != nil {
@@ -143,7 +142,7 @@ func appendState(
 	return binary.BigEndian.AppendUint64(b, uint64(due))
 }
 
-// reader takes fields off bytes whose length was checked before.
+// reader decodes fields from bytes whose length was checked before.
 type reader struct{ rest []byte }
 
 func (r *reader) uint32() uint32 {
@@ -158,7 +157,7 @@ func (r *reader) uint64() uint64 {
 	return v
 }
 
-// target reads a field that messages of earlier releases do not have.
+// target decodes a field that messages of earlier releases do not have.
 func (r *reader) target() timer.Target {
 	if len(r.rest) < sizeTarget {
 		return 0

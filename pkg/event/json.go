@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// usualSize is room for an event with a small payload, in bytes.
+// usualSize is the initial capacity for an event with a small payload, in bytes.
 const usualSize = 512
 
-// marshal is json.Marshal without the escapes for HTML: a payload with < or & in it goes out as it
-// came in. Only blanks between its tokens are lost.
+// marshal is json.Marshal without HTML escapes, so that a payload with < or & is sent as it was received, except for
+// the white space between its tokens.
 func marshal(v any) ([]byte, error) {
 	if a, ok := v.(appender); ok {
 		return a.appendJSON(make([]byte, 0, usualSize))
@@ -23,7 +23,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// orNull is a payload as it stands in JSON.
+// orNull returns a payload as JSON: null if there is none.
 func orNull(payload []byte) json.RawMessage {
 	if payload == nil {
 		return json.RawMessage("null")

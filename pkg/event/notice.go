@@ -6,8 +6,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Notice tells that a timer was given up (dead) or set aside (parked), and why. It is the whole timer,
-// so that it can be created anew from it.
+// Notice reports that a timer is dead or parked, and why. It contains the whole timer, so that a user can create it
+// again.
 type Notice struct {
 	Namespace     string        `json:"namespace"`
 	TimerID       string        `json:"timerId"`
@@ -21,24 +21,24 @@ type Notice struct {
 	CreatedAt     timer.Millis  `json:"createdAt"`
 	Deliver       timer.Deliver `json:"deliver"`
 	CallbackURL   string        `json:"callbackUrl,omitempty"`
-	// Headers are the timer's own.
+	// Headers are those of the timer, without those of the namespace.
 	Headers map[string]string `json:"headers,omitempty"`
-	// Topic and Key are where its event was to go, if not to the common topic.
+	// Topic and Key are the destination of its event, if it is not the common topic.
 	Topic           string          `json:"topic,omitempty"`
 	Key             string          `json:"key,omitempty"`
 	CallbackTimeout string          `json:"callbackTimeout"`
 	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
 	Payload         json.RawMessage `json:"payload"`
-	// PayloadOmitted: the timer has a payload, and the bus did not take the event with it.
+	// PayloadOmitted means that the timer has a payload, and that the bus refused the event with it.
 	PayloadOmitted bool `json:"payloadOmitted,omitempty"`
 }
 
-// NoticeOf builds a dead or parked event from the timer as history or the row has it.
+// NoticeOf returns a dead or parked event for the timer as read from the history or the row.
 func NoticeOf(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
 	return noticeOf(source, t, at, false)
 }
 
-// NoticeWithoutPayload is NoticeOf for a bus that does not take the event with the payload. Its id is the same.
+// NoticeWithoutPayload is NoticeOf for a bus that refuses the event with the payload. Its id is the same.
 func NoticeWithoutPayload(source string, t *timer.Timer, at timer.Millis) (CloudEvent, error) {
 	return noticeOf(source, t, at, t.Payload != nil)
 }
@@ -61,7 +61,7 @@ func noticeOf(source string, t *timer.Timer, at timer.Millis, omitted bool) (Clo
 	return ofTimer(eventType, source, t.WebhookID()+suffix, t, at, n)
 }
 
-// RetryPolicy is a timer.RetryPolicy as JSON has it: durations are strings such as "30s".
+// RetryPolicy is a timer.RetryPolicy in JSON: durations are strings such as "30s".
 type RetryPolicy struct {
 	MaxAttempts         int     `json:"maxAttempts"`
 	MaxAttemptsDuration string  `json:"maxAttemptsDuration,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// percentEncode writes a header value as the NATS protocol binding asks: everything outside printable
-// ASCII, and blank, double quote and percent. url.PathEscape would also escape slashes and more.
+// percentEncode escapes a header value as the NATS protocol binding requires: everything outside printable ASCII, and
+// space, double quote and percent. url.PathEscape would also escape slashes and more.
 func percentEncode(value string) string {
 	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '%' }
 	encode := 0
@@ -32,8 +32,8 @@ func percentEncode(value string) string {
 	return b.String()
 }
 
-// percentDecode reads what percentEncode writes, escapes that were not needed, and (older writers)
-// values in double quotes. ok is false for a broken escape or bytes that are not UTF-8.
+// percentDecode decodes the output of percentEncode, unnecessary escapes, and values in double quotes (of older
+// writers). ok is false for a broken escape or bytes that are not UTF-8.
 func percentDecode(value string) (decoded string, ok bool) {
 	if inner, quoted := strings.CutPrefix(value, `"`); quoted && strings.HasSuffix(inner, `"`) {
 		value = unquote(strings.TrimSuffix(inner, `"`))
@@ -42,7 +42,7 @@ func percentDecode(value string) (decoded string, ok bool) {
 	return decoded, err == nil && utf8.ValidString(decoded)
 }
 
-// unquote takes away the backslashes of a quoted string of HTTP.
+// unquote removes the backslashes of an HTTP quoted string.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -23,7 +23,7 @@ import (
 	"github.com/timerbus/timerbus/schemas"
 )
 
-// dataSchemas tells which schema the data of each type follows.
+// dataSchemas returns the schema of the data of each type.
 func dataSchemas() map[string]string {
 	return map[string]string{
 		event.TypeCreate: "create", event.TypeUpdate: "update", event.TypeDelete: "delete",
@@ -33,7 +33,7 @@ func dataSchemas() map[string]string {
 	}
 }
 
-// compiler knows all schemas by their $id, and by their file names as URLs relative to it.
+// compiler has all schemas by their $id, and by their file names as URLs relative to it.
 type compiler struct {
 	*jsonschema.Compiler
 
@@ -157,7 +157,7 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// The pattern of durations follows timer.ParseDuration.
+// The pattern of durations accepts the same strings as timer.ParseDuration.
 func TestDurationPatternFollowsTheParser(t *testing.T) {
 	s := newCompiler(t).schema(t, "create")
 	for _, text := range []string{"1d", "1d12h", "1.5d", "2d3h4m5.5s", "200ms", "1h30m", "", "d", "1h1d", "1dd", "1 d", "1d-1h", "soon", "1"} {
@@ -238,8 +238,8 @@ func TestSchemasOfRequestsHaveNoDefaults(t *testing.T) {
 	walk("#/components/schemas", doc.Components.Schemas)
 }
 
-// TestAsyncAPI checks that every reference leads somewhere, that every operation and channel says what
-// it exchanges, and that the document names exactly the types there are.
+// TestAsyncAPI checks that every reference resolves, that every operation and channel names its messages, and that the
+// document names exactly the existing types.
 func TestAsyncAPI(t *testing.T) {
 	c := newCompiler(t)
 	raw, err := fs.ReadFile(schemas.FS, "asyncapi.yaml")
@@ -319,7 +319,7 @@ func refs(node any) []string {
 	return found
 }
 
-// resolve follows a JSON pointer through objects; nil if it leads nowhere.
+// resolve follows a JSON pointer through objects; it returns nil if the target does not exist.
 func resolve(node any, pointer string) any {
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		step, err := url.PathUnescape(step)
@@ -332,7 +332,7 @@ func resolve(node any, pointer string) any {
 	return node
 }
 
-// The schemas are read by people too: each says what it is about.
+// People read the schemas too: each has a description.
 func TestSchemasSayWhatTheyAre(t *testing.T) {
 	files, err := fs.Glob(schemas.FS, "*.schema.json")
 	if err != nil {

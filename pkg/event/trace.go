@@ -6,8 +6,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Trace is a W3C trace context. A create brings it, the timer's headers keep it, and callback and events carry
-// it on unchanged, since Timerbus makes no spans of its own (docs/decisions/0017). The zero value means none.
+// Trace is a W3C trace context. A create carries it, the timer's headers store it, and callbacks and events carry it
+// unchanged, because Timerbus creates no spans (docs/decisions/0017). The zero value means none.
 type Trace struct {
 	// Parent is the header traceparent in version 00, State the header tracestate or empty.
 	Parent, State string
@@ -17,18 +17,18 @@ const (
 	traceParent = "traceparent"
 	traceState  = "tracestate"
 
-	// As timer.Headers has them.
+	// The spelling of timer.Headers.
 	timerParent = "Traceparent"
 	timerState  = "Tracestate"
 
-	// parentLength is that of 00-TRACE-SPAN-FLAGS, with 32, 16 and 2 hex digits.
+	// parentLength is the length of 00-TRACE-SPAN-FLAGS, with 32, 16 and 2 hex digits.
 	parentLength = 2 + 1 + 32 + 1 + 16 + 1 + 2
-	// maxState is what the specification wants carried at least.
+	// maxState is the minimum length in bytes that the specification requires implementations to propagate.
 	maxState = 512
 )
 
-// TraceOf reads the two headers. What the specification does not accept is no trace: a command is never
-// refused for it. A state that is not acceptable is left out.
+// TraceOf parses the two headers. An invalid traceparent means no trace: a command is never refused because of it. An
+// invalid tracestate is dropped.
 func TraceOf(parent, state string) Trace {
 	parent, ok := readParent(parent)
 	if !ok {
@@ -46,7 +46,7 @@ func TraceOf(parent, state string) Trace {
 	return Trace{Parent: parent, State: state}
 }
 
-// readParent checks a traceparent. Of a later version it takes the part that version 00 has.
+// readParent checks a traceparent. Of a later version it uses the part that version 00 has.
 func readParent(s string) (parent string, ok bool) {
 	if len(s) < parentLength || s[2] != '-' || s[35] != '-' || s[52] != '-' {
 		return "", false
@@ -76,12 +76,12 @@ func hex(s string) bool {
 
 func zeros(s string) bool { return strings.Trim(s, "0") == "" }
 
-// traceOfMessage finds the trace in a message's headers, whatever their case.
+// traceOfMessage finds the trace in a message's headers; header names are case-insensitive.
 func traceOfMessage(headers map[string]string) Trace {
 	var parent, state string
 	for name, value := range headers {
 		switch {
-		case strings.EqualFold(name, traceParent) && value > parent: // of two, the same one every time
+		case strings.EqualFold(name, traceParent) && value > parent: // of two headers, always the same one
 			parent = value
 		case strings.EqualFold(name, traceState) && value > state:
 			state = value
@@ -90,7 +90,7 @@ func traceOfMessage(headers map[string]string) Trace {
 	return TraceOf(parent, state)
 }
 
-// TraceIn is the trace that a timer's headers keep.
+// TraceIn returns the trace in a timer's headers.
 func TraceIn(h timer.Headers) Trace {
 	parent := h.Get(timerParent)
 	if parent == "" {
@@ -99,7 +99,8 @@ func TraceIn(h timer.Headers) Trace {
 	return TraceOf(parent, h.Get(timerState))
 }
 
-// Into puts the trace into a timer's headers, unless they have one of the user's own, or no room.
+// Into adds the trace to a timer's headers, unless they contain a trace of the user, or the limits of headers would be
+// exceeded.
 func (t Trace) Into(h timer.Headers) timer.Headers {
 	if t.Parent == "" || h.Get(timerParent) != "" || h.Get(timerState) != "" {
 		return h

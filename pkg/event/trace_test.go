@@ -92,7 +92,7 @@ func TestNoTraceCostsNothing(t *testing.T) {
 	}
 }
 
-// FuzzTrace: what is accepted is accepted again unchanged, and fits into headers.
+// FuzzTrace: a trace that TraceOf returns is accepted again unchanged, and fits into headers.
 func FuzzTrace(f *testing.F) {
 	f.Add(parent, state)
 	f.Add("cc"+parent[2:]+"-more", " a=1,b=2 ")
