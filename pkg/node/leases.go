@@ -8,11 +8,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// leasePage is how many leases are ended together.
+// leasePage is the number of leases that are ended in one batch.
 const leasePage = 1000
 
-// endLeases makes the timers due immediately whose callbacks ended with the process that had the store open before. On a
-// store that many processes use it does nothing, because the holders of leases may be alive.
+// endLeases makes the timers due immediately whose callbacks were running when the previous process with this store
+// ended. On a store that several processes can use it does nothing, because the holders of the leases may be running.
 func endLeases(ctx context.Context, s store.Store, clock timer.Clock, revisions *timer.Revisions) (ended int, err error) {
 	exclusive, ok := store.As[store.Exclusive](s)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// leaseholder is a store that has leases of a dead process.
+// leaseholder is a store with leases of a dead process.
 type leaseholder struct {
 	store.Store
 
@@ -33,7 +33,7 @@ func (s *leaseholder) Finish(_ context.Context, _ timer.Millis, items []store.Fi
 	return make([]error, len(items)), nil
 }
 
-// TestI11_LeasesOfADeadProcessEnd, page by page; if the store cannot be written to, they remain.
+// TestI11_LeasesOfADeadProcessEnd ends leases page by page; if the store cannot be written to, they remain.
 func TestI11_LeasesOfADeadProcessEnd(t *testing.T) {
 	const now = timer.Millis(1_900_000_000_000)
 	clock := func() timer.Millis { return now }

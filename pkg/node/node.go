@@ -22,78 +22,79 @@ import (
 )
 
 const (
-	// DefaultNamespace is the one that requests without a namespace mean. Open makes it.
+	// DefaultNamespace is the namespace of requests without a namespace. Open creates it.
 	DefaultNamespace = "default"
 
 	defaultShards = 16
 )
 
-// Role is what a node runs.
+// Role selects the services that a node runs.
 type Role string
 
 const (
 	// All runs every service in one process.
 	All Role = ""
-	// Ingest takes timers in, by HTTP and from the command topic.
+	// Ingest accepts commands, by HTTP and from the command topic.
 	Ingest Role = "ingest"
 	// Scheduler publishes due events.
 	Scheduler Role = "scheduler"
-	// Dispatcher delivers.
+	// Dispatcher delivers due timers.
 	Dispatcher Role = "dispatcher"
 )
 
-// Over puts a bus over the one that was opened, for the services to use. source is the CloudEvents source of what
-// the node sends.
+// Over wraps the bus that was opened; the services use the result. source is the CloudEvents source of the node's
+// events.
 type Over func(below Layer, source string) (Layer, error)
 
-// Layer is a bus and what the services must know of it.
+// Layer is a bus with the properties that the services need.
 type Layer struct {
 	Bus bus.Bus
-	// Format is how public events lie in its messages.
+	// Format is how public events are encoded in its messages.
 	Format event.Mode
-	// Prefix begins the names of the service's own topics.
+	// Prefix begins the names of the service's topics.
 	Prefix string
 }
 
-// Options say what to run on what. All fields but Role, Name, Migrate, Over, Token, AllowedHosts and Callback… are required.
+// Options configure Open. All fields but Role, Name, Migrate, Over, Token, AllowedHosts and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
-	// Name tells the node from others, for people. Default: the host's name.
+	// Name identifies the node in logs and in lists of shards. Default: the host's name.
 	Name string
-	// StoreURL, BusURL and Partitions are pkg/backend's.
+	// StoreURL, BusURL and Partitions are those of backend.Options.
 	StoreURL, BusURL string
 	Partitions       int
-	// Migrate is pkg/backend's.
+	// Migrate is that of backend.Options.
 	Migrate bool
-	// Over, if not nil, is called once by Open. The node closes what it made, before the bus below.
+	// Over, if not nil, is called once by Open. The node closes its result before it closes the bus that was opened.
 	Over Over
-	// Listener takes the requests of the HTTP API, or where the role has none, of probes and metrics. The
-	// node closes it.
+	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
+	// it.
 	Listener net.Listener
-	// Token is what clients of the HTTP API and of an embedded bus must present; empty lets everybody in.
+	// Token is required from clients of the HTTP API and of an embedded bus; if it is empty, no token is required.
 	Token string
-	// AllowedHosts are the hosts that requests may name in addition to loopback, as runtime.ParseHosts reads them. They are
-	// checked where there is no Token and the Listener is on loopback; on other addresses only if there are any.
+	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; runtime.ParseHosts parses
+	// them. They are checked only if there is no Token, and on a Listener that is not on loopback only if AllowedHosts
+	// is not empty.
 	AllowedHosts string
-	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it; CallbackProxy
-	// is what they go by, nil for none.
+	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
+	// parses it. CallbackProxy is the proxy for callbacks, nil for none.
 	CallbackAllow string
 	CallbackProxy *url.URL
-	// Keys seal and open the secrets of namespaces. A node that delivers does not start where namespaces have
-	// secrets that they do not open.
+	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
+	// namespace is encrypted with a key that is not in Keys.
 	Keys seal.Keyring
 	// Drain bounds the orderly stop.
 	Drain time.Duration
-	// Version is what the node says it is.
+	// Version is the version in metrics and in the User-Agent of callbacks.
 	Version string
 	Logger  *slog.Logger
 
-	// machine is set by tests; nil: this machine's clocks.
+	// machine replaces this machine's clocks in tests; nil: this machine's clocks.
 	machine store.Machine
 }
 
-// wallClock is the machine's wall clock.
+// wallClock returns the time of the machine's wall clock.
 func (o *Options) wallClock() timer.Millis {
 	if o.machine == nil {
 		return timer.SystemClock()
@@ -105,13 +106,13 @@ func (o *Options) wallClock() timer.Millis {
 // Node is one process, ready to run.
 type Node struct {
 	backend *backend.Backend
-	over    bus.Bus // nil if there is none
+	over    bus.Bus // nil if Options.Over is nil
 	group   runtime.Group
 }
 
-// Open opens the store and the bus, makes the default namespace if it is missing, and builds the services.
-// Nothing runs before Run, which is to follow; ctx bounds the opening only. When Open fails, everything it
-// opened is closed again, but not the listener.
+// Open opens the store and the bus, creates the default namespace if it does not exist, and builds the services. The
+// caller must then call Run, which starts them; ctx bounds only the opening. If Open fails, it closes everything that
+// it opened, but not the listener.
 func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	b, err := backend.Open(ctx, backend.Options{
 		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, Migrate: o.Migrate, BusToken: o.Token,
@@ -141,7 +142,7 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	}
 	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
 	switch ended, err := endLeases(ctx, b.Store, clock.Now, revisions); {
-	case err != nil: // such as a full disk
+	case err != nil: // for example, because the disk is full
 		o.Logger.Warn("leases not ended: callbacks that the last process was making are repeated when their leases end", "error", err)
 	case ended > 0:
 		o.Logger.Info("leases ended: callbacks that the last process was making are repeated now", "timers", ended)
@@ -154,7 +155,7 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	return n, nil
 }
 
-// cover puts Options.Over's bus over the backend's.
+// cover replaces the backend's bus by the result of Options.Over.
 func (n *Node) cover(o *Options) error {
 	if o.Over == nil {
 		return nil
@@ -169,10 +170,11 @@ func (n *Node) cover(o *Options) error {
 	return nil
 }
 
-// sourceOf is one for all services: an event that two of them tell is the same one.
+// sourceOf returns the CloudEvents source. All services of a cluster use the same one, so that an event that two of
+// them publish has the same source and id.
 func sourceOf(b *backend.Backend) string { return "timerbus/" + b.Cluster.ID.String() }
 
-// close closes what Open opened.
+// close closes everything that Open opened.
 func (n *Node) close() error {
 	var err error
 	if n.over != nil {
@@ -181,22 +183,22 @@ func (n *Node) close() error {
 	return errors.Join(err, n.backend.Close())
 }
 
-// BusAddress is where others reach an embedded bus; empty if they cannot.
+// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
 func (n *Node) BusAddress() string { return n.backend.BusAddress }
 
-// Run runs the services until ctx ends, drains them and closes everything. An error says what killed the
-// node or what went wrong while stopping; runtime.ErrNotDrained is among it if a part was left behind.
+// Run runs the services until ctx ends, drains them and closes everything. An error is the cause of an early end, or a
+// failure while stopping. It wraps runtime.ErrNotDrained if a part did not stop in time.
 func (n *Node) Run(ctx context.Context) error {
 	err := n.group.Run(ctx)
 	if errors.Is(err, runtime.ErrNotDrained) {
-		// What was left behind may hold on to the backend for ever. Everything is as after a crash,
-		// which it is made for.
+		// A part that did not stop may use the backend indefinitely, so the backend is not closed. The state is the
+		// same as after a crash, which the protocol tolerates.
 		return err
 	}
 	return errors.Join(err, n.close())
 }
 
-// ensureNamespace makes the namespace that requests without one mean.
+// ensureNamespace creates DefaultNamespace if it does not exist.
 func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) error {
 	_, err := s.CreateNamespace(ctx, store.Namespace{
 		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
@@ -208,8 +210,9 @@ func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) 
 	return nil
 }
 
-// checkSecrets refuses to start without a key that is in use: every timer of its namespaces would wait. A single
-// damaged secret must not stop the timers of others, and is told.
+// checkSecrets returns an error if a secret of a namespace is encrypted with an unknown key, because every timer of
+// that namespace would be postponed. It only logs a damaged secret, because one damaged secret must not stop the timers
+// of other namespaces.
 func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *Options) error {
 	if o.Role != All && o.Role != Dispatcher {
 		return nil

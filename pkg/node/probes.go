@@ -11,10 +11,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// probeTimeout bounds each question of a readiness check.
+// probeTimeout bounds each check of the readiness.
 const probeTimeout = 2 * time.Second
 
-// probes serves /healthz, /readyz and /metrics for a role without the HTTP API, as that API does.
+// probes serves /healthz, /readyz and /metrics for roles without the HTTP API, in the same way as that API.
 func (w *works) probes() runtime.Part {
 	o := w.options
 	ready := runtime.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
@@ -37,7 +37,7 @@ func (w *works) probes() runtime.Part {
 	}, o.Listener, o.Drain/5)
 }
 
-// consumption asks whether what a role consumes from the bus makes progress.
+// consumption checks that the role's consumption from the bus makes progress.
 func (w *works) consumption(role Role) runtime.Question {
 	topic, group, part, reason := bus.Due, bus.GroupDispatchers, "due events", "due events are not consumed"
 	if role == Scheduler {
@@ -55,15 +55,16 @@ func (w *works) consumption(role Role) runtime.Question {
 	}}
 }
 
-// givenUpError says why a role does not consume: this process does not reach the store, or does not trust its clock.
+// givenUpError is the reason why a role does not consume: this process does not reach the store, or does not trust its
+// clock.
 type givenUpError string
 
 func (g givenUpError) Error() string { return string(g) }
 
-// ReadyReason is what a process that is not ready for this reason answers.
+// ReadyReason returns the reason for the answer of /readyz.
 func (g givenUpError) ReadyReason() string { return string(g) }
 
-// clockIsTrusted asks whether the clock is not lost. While it is, the process delivers nothing and writes no timer.
+// clockIsTrusted checks that the clock is trusted. While it is not, the process delivers nothing and writes no timer.
 func (w *works) clockIsTrusted() runtime.Question {
 	return runtime.Question{Part: "clock", Reason: "the clock is not trusted", Ask: func(context.Context) error {
 		if reason := w.clock.Distrusted(); reason != "" {
@@ -73,7 +74,7 @@ func (w *works) clockIsTrusted() runtime.Question {
 	}}
 }
 
-// busAnswers asks the bus for what schedulers and dispatchers require of it.
+// busAnswers checks that the bus answers the requests that schedulers and dispatchers need.
 func (w *works) busAnswers() runtime.Question {
 	return runtime.Question{Part: "bus", Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
 		_, err := w.backend.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)

@@ -17,12 +17,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// gone is a store that nothing reaches.
+// gone is a store that does not answer.
 type gone struct{ store.Store }
 
 func (gone) Ping(context.Context) error { return store.ErrUnavailable }
 
-// consuming is a bus whose Consumes all make progress.
+// consuming is a bus on which every Consume makes progress.
 type consuming struct{ bus.Bus }
 
 func (consuming) Ready(bus.Topic, string) error { return nil }
@@ -55,7 +55,8 @@ func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestReadyzSaysThatTheClockIsNotTrusted and by how much it may be wrong; work is left to other processes.
+// TestReadyzSaysThatTheClockIsNotTrusted also checks that /readyz reports by how much the clock may be wrong, and that
+// the process leaves its work to other processes.
 func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var jump atomic.Int64
@@ -74,9 +75,9 @@ func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
 			t.Fatalf("%d %v %v", status, health.Reasons, health.Degraded)
 		}
 		jump.Store(int64(time.Minute))
-		clock.Trusted() // a delivery asks
+		clock.Trusted() // a delivery checks the clock
 		<-clock.Lost()
-		time.Sleep(2 * time.Second) // answers are kept for a second
+		time.Sleep(2 * time.Second) // answers are cached for a second
 		status, health := runtime.HealthOf(ready.Ask())
 		const why = "the clock may differ by 1m0s from the store's, more than 125ms, so deliveries wait: " +
 			"this machine's wall clock and monotonic clock diverged, and the store's clock was not read since"

@@ -10,8 +10,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// serverPart serves until it is stopped, and then answers what it has taken. A request that is not through
-// within patience is cut off: a client that sends for ever must not use up the time of the other parts.
+// serverPart serves until it is stopped, and then finishes the accepted requests. It closes connections whose requests
+// do not finish within patience, because a client that never stops sending must not use up the drain time of the other
+// parts.
 func serverPart(server *http.Server, l net.Listener, patience time.Duration) runtime.Part {
 	return runtime.Part{
 		Name: "http",

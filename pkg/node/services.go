@@ -21,8 +21,9 @@ import (
 // requestTimeout bounds an HTTP request.
 const requestTimeout = 10 * time.Second
 
-// assemble builds what the role runs and lists the parts of the process in the order in which they start: what
-// takes in comes last, so that it stops first. below is the bus that was opened, under Options.Over's.
+// assemble builds the services of the role and returns the parts of the process in the order in which they start. The
+// intake is the last part, so that it stops first. below is the bus that was opened, which Options.Over may have
+// wrapped.
 func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]runtime.Part, error) {
 	w := &works{
 		backend: b, options: o, registry: runtime.NewRegistry(o.Version), store: b.Store,
@@ -32,7 +33,7 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 	if w.name == "" {
 		var err error
 		if w.name, err = os.Hostname(); err != nil {
-			w.name = "unknown" // a name for people, nothing more
+			w.name = "unknown" // the name is only for people
 		}
 	}
 	var err error
@@ -77,11 +78,12 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 	return parts, nil
 }
 
-// works is what the services of one process share.
+// works are the dependencies that the services of one process share.
 type works struct {
 	backend *backend.Backend
 	options *Options
-	// store is the backend's, of which reach watches the calls; nil if no other process could take over.
+	// store is the backend's store; if reach is not nil, it is reach, which observes the calls. reach is nil if no
+	// other process could take over the work.
 	store     store.Store
 	reach     *store.Reach
 	registry  *prometheus.Registry
@@ -89,13 +91,13 @@ type works struct {
 	clock     *store.Clock
 	revisions *timer.Revisions
 	policy    *egress.Policy
-	hosts     *runtime.Hosts // nil: all
+	hosts     *runtime.Hosts // nil accepts all hosts
 	source    string
 	name      string
 }
 
-// hostsOf returns the hosts that requests may name; nil for all. A web page does not know the token, and nothing is known
-// about the names by which other machines reach this one.
+// hostsOf returns the hosts that requests may be addressed to; nil for all. With a token the check is unnecessary,
+// because a web page does not have the token. Beyond loopback the names of this machine are unknown.
 func hostsOf(o *Options) (*runtime.Hosts, error) {
 	listen := o.Listener.Addr().String()
 	if o.Token != "" || !runtime.Loopback(listen) && o.AllowedHosts == "" {
@@ -115,7 +117,8 @@ func (w *works) dispatcher() ([]runtime.Part, error) {
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
-		// The parts before it need some of the time, and so do the timers that are made due again after it.
+		// The parts that stop before the dispatcher need some of the time, and so do the timers that are made due again
+		// after it.
 		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
 	})
 	if err != nil {

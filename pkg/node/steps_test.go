@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// pipes is a listener whose connections are in memory, so that a whole node runs in virtual time.
+// pipes is a listener with in-memory connections, so that a whole node runs in virtual time.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -50,8 +50,8 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// whole is a node with all roles, store and bus in memory, and a wall clock that the test sets, which is the store's clock,
-// as it is with SQLite.
+// whole is a node with all roles, with store and bus in memory, and with a wall clock that the test sets. As with
+// SQLite, it is also the store's clock.
 type whole struct {
 	t       *testing.T
 	client  *http.Client
@@ -67,7 +67,7 @@ func (w *whole) set(ahead time.Duration) {
 	w.ahead = ahead
 }
 
-// clocks are the machine's.
+// clocks returns the machine's wall clock and monotonic clock.
 func (w *whole) clocks() (time.Time, time.Duration) {
 	wall, elapsed := w.machine()
 	w.mu.Lock()
@@ -123,7 +123,7 @@ func (w *whole) post(path, body string) (status int, answer map[string]any) {
 	return resp.StatusCode, answer
 }
 
-// create makes a timer that fires an event.
+// create creates a timer that fires an event.
 func (w *whole) create(id string, at time.Time) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"id":%q,"executeAt":%q,"deliver":"event"}`, id, at.UTC().Format(time.RFC3339Nano))
@@ -132,7 +132,7 @@ func (w *whole) create(id string, at time.Time) {
 	}
 }
 
-// fired returns the state of a timer.
+// fired reports whether a timer is done.
 func (w *whole) fired(id string) bool {
 	w.t.Helper()
 	status, answer := w.post("timers/get", fmt.Sprintf(`{"id":%q}`, id))
@@ -142,8 +142,9 @@ func (w *whole) fired(id string) bool {
 	return answer["status"] == "done"
 }
 
-// TestI15_AWholeNodeFollowsAStepOfItsWallClockWithinASecond: with an embedded store, due times are times of the machine's
-// wall clock. A timer that is due by the new time fires within a second, and none fires before its time by that clock.
+// TestI15_AWholeNodeFollowsAStepOfItsWallClockWithinASecond: with an embedded store, due times are times of the
+// machine's wall clock. A timer that is due by the new time fires within a second, and none fires before its time by
+// that clock.
 func TestI15_AWholeNodeFollowsAStepOfItsWallClockWithinASecond(t *testing.T) {
 	for name, steps := range map[string][]time.Duration{
 		"back":                {time.Hour, 0},
@@ -159,7 +160,7 @@ func TestI15_AWholeNodeFollowsAStepOfItsWallClockWithinASecond(t *testing.T) {
 					w.set(steps[0])
 					for i, step := range steps[1:] {
 						time.Sleep(10*time.Second + phase)
-						passed := fmt.Sprint("passed-", i)    // due between the old and the new time, if that is later
+						passed := fmt.Sprint("passed-", i)    // due between the old and the new time, if the new time is later
 						coming := fmt.Sprint("coming-", i)    // due soon by the new time
 						tooSoon := fmt.Sprint("tomorrow-", i) // due by neither
 						was, is := w.wall(), w.wall().Add(step-steps[i])

@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	// watchEvery is the time from the start of a count of timers to the start of the next, unless the count is slow (countPauses).
-	// It is also the usual pause between two reads of the clock of a store that charges for reads.
+	// watchEvery is the time from the start of a count of timers to the start of the next, unless the count is slow
+	// (countPauses). It is also the interval of clock reads on a store that charges for reads.
 	watchEvery = 15 * time.Second
-	// countPauses applies after a count that succeeded: the next one starts countPauses times its duration after its start, but not
-	// before watchEvery and not after countSeldom. A count reads every shard that has timers.
+	// After a successful count, the next one starts countPauses times its duration after its start, but not before
+	// watchEvery and not after countSeldom. A count reads every shard that has timers.
 	countPauses = 100
 	countSeldom = 45 * time.Second
-	// readClockEvery is how often the clock of another store is read. A step is noticed within this time and confirmed
+	// readClockEvery is the interval of clock reads on other stores. A step is noticed within this time and confirmed
 	// 250 ms later, which is within the second of I15.
 	readClockEvery = 500 * time.Millisecond
-	// watchTimeout bounds each question to the store.
+	// watchTimeout bounds each request to the store.
 	watchTimeout = 5 * time.Second
-	// clockWarnEvery is how often a difference of the clocks is logged.
+	// clockWarnEvery is the minimum time between two log lines about a clock difference.
 	clockWarnEvery = time.Minute
-	// clockBound is how far the clocks of two processes may be apart (rule I8 of docs/design.md).
+	// clockBound is how far the clocks of two processes may differ (rule I8 of docs/design.md).
 	clockBound = 250 * time.Millisecond
 )
 
-// watch keeps the process's clock at the store's, and counts the timers that wait.
+// watch synchronizes the process's clock with the store's, and counts the pending timers.
 type watch struct {
 	store  store.Cluster
-	census store.Census // nil if the engine cannot count cheaply, or others do
+	census store.Census // nil if the engine cannot count cheaply, or other processes count
 	clock  *store.Clock
-	wall   timer.Clock // this machine's
-	// clockEvery is how often the store's clock is read.
+	wall   timer.Clock // this machine's wall clock
+	// clockEvery is the interval of reads of the store's clock.
 	clockEvery time.Duration
 	// warnedAt is when a difference of the clocks was last logged.
 	warnedAt time.Time
@@ -48,12 +48,12 @@ type watch struct {
 
 	pending, overdue, parked, oldest, offset, took prometheus.Gauge
 
-	// clockReadAt and timersReadAt are when the gauges were last read, by the monotonic clock; at first when the process
-	// started.
+	// clockReadAt and timersReadAt are when the gauges were last read, by the monotonic clock; initially when the
+	// process started.
 	clockReadAt, timersReadAt atomic.Pointer[time.Time]
 }
 
-// newWatch makes a watch. It counts timers if counts is true: the processes of one role are enough.
+// newWatch returns a watch. It counts timers if counts is true: it is sufficient if the processes of one role count.
 func newWatch(
 	s store.Store, counts bool, clock *store.Clock, wall timer.Clock, logger *slog.Logger, registerer prometheus.Registerer,
 ) *watch {
@@ -106,7 +106,8 @@ func newWatch(
 	return w
 }
 
-// run reads the clock every clockEvery and counts timers every watchEvery, or less often, until ctx ends. It starts with one of each.
+// run reads the clock every clockEvery and counts timers every watchEvery, or less often, until ctx ends. It starts
+// with one of each.
 func (w *watch) run(ctx context.Context) error {
 	defer w.outage.Stop()
 	var loops sync.WaitGroup
@@ -122,7 +123,7 @@ func (w *watch) run(ctx context.Context) error {
 	return nil
 }
 
-// countRepeatedly counts timers until ctx ends, and pauses for longer where a count takes long.
+// countRepeatedly counts timers until ctx ends. The pause is longer if a count takes long.
 func (w *watch) countRepeatedly(ctx context.Context) {
 	t := time.NewTimer(0)
 	defer t.Stop()
@@ -140,8 +141,8 @@ func (w *watch) countRepeatedly(ctx context.Context) {
 	}
 }
 
-// read sets gauges from the store and notes when. It reports whether that succeeded. A read that takes longer than watchTimeout
-// has failed, too.
+// read calls read, which sets gauges from the store, and records the time if it succeeded. It reports whether it
+// succeeded. A read that takes longer than watchTimeout fails.
 func (w *watch) read(
 	ctx context.Context, operation string, readAt *atomic.Pointer[time.Time], read func(context.Context) error,
 ) (done bool) {
@@ -160,7 +161,7 @@ func (w *watch) read(
 	return ctx.Err() == nil && err == nil
 }
 
-// age is how long ago the oldest of the gauges was read.
+// age returns the time in seconds since the oldest of the gauges was read.
 func (w *watch) age() float64 {
 	age := time.Since(*w.clockReadAt.Load())
 	if w.census != nil {
@@ -182,7 +183,7 @@ func (w *watch) count(ctx context.Context) error {
 	return nil
 }
 
-// compareClocks sets the process's clock by the store's, and compares the machine's wall clock with it.
+// compareClocks adjusts the process's clock to the store's, and compares the machine's wall clock with it.
 func (w *watch) compareClocks(ctx context.Context) error {
 	changed, took, err := w.clock.Read(ctx, w.store)
 	if err != nil {

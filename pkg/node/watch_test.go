@@ -19,7 +19,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// watched is a store of which only what watch asks is there.
+// watched is a store with only the methods that watch uses.
 type watched struct {
 	store.Store
 
@@ -28,10 +28,10 @@ type watched struct {
 	delay  time.Duration
 	counts store.Counts
 	err    error
-	// counted is how often Count was called, and counting is how long it takes.
+	// counted is the number of calls of Count, and counting is how long each takes.
 	counted  int
 	counting time.Duration
-	// hangs: Count answers when its context ends. timeHangs: so does Time.
+	// If hangs is set, Count returns when its context ends; timeHangs does the same for Time.
 	hangs, timeHangs atomic.Bool
 }
 
@@ -138,8 +138,8 @@ func TestWatchComparesClocks(t *testing.T) {
 	}
 }
 
-// TestWatchSaysHowOldTheGaugesAre: a gauge that could not be read keeps its last value, so an alarm on it alone would
-// never fire.
+// TestWatchSaysHowOldTheGaugesAre: a gauge that could not be read keeps its last value, so an alarm on the gauge alone
+// would never fire.
 func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &watched{counts: store.Counts{Pending: 7, OldestPlannedAt: timer.Never}}
@@ -159,7 +159,7 @@ func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 			t.Errorf("timers_pending = %v, want the last value, 7", pending)
 		}
 		const recovery = "store gauges recovered"
-		// The first look that fails is 15 s after the start and ends 5 s later; 170 s are left.
+		// The first read that fails starts 15 s after the start and ends 5 s later; 170 s remain.
 		if n := strings.Count(w.log.String(), "level=WARN"); n != 3 {
 			t.Errorf("%d warnings in 3 minutes, want one at the beginning and one a minute:\n%s", n, w.log)
 		}
@@ -175,7 +175,7 @@ func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 	})
 }
 
-// TestWatchCountsThoughTheClockCannotBeRead: each question has its own time limit.
+// TestWatchCountsThoughTheClockCannotBeRead: each request has its own timeout.
 func TestWatchCountsThoughTheClockCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &watched{counts: store.Counts{Pending: 7, OldestPlannedAt: timer.Never}}
@@ -193,7 +193,7 @@ func TestWatchCountsThoughTheClockCannotBeRead(t *testing.T) {
 	})
 }
 
-// running is a watch and what it shows.
+// running is a watch with its output.
 type running struct {
 	t        *testing.T
 	registry *prometheus.Registry
@@ -233,11 +233,11 @@ func (r *running) gauge(name string) float64 {
 	return 0
 }
 
-// TestI15_TheClockIsReadTwiceASecond bounds how long a process can use an hour that has passed.
+// TestI15_TheClockIsReadTwiceASecond bounds how long a process can use a time that is wrong by an hour.
 func TestI15_TheClockIsReadTwiceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &watched{counts: store.Counts{OldestPlannedAt: timer.Never}}
-		s.hangs.Store(true) // a slow count does not delay it
+		s.hangs.Store(true) // a slow count does not delay the clock reads
 		w := startWatch(t, s)
 		synctest.Wait()
 		if trusted := w.gauge("clock_trusted"); trusted != 1 {
@@ -265,7 +265,8 @@ func TestI15_TheClockIsReadTwiceASecond(t *testing.T) {
 	})
 }
 
-// TestI8_AStoreThatIsSlowForMinutesStopsNothing, and when it does, /readyz says how slow it is.
+// TestI8_AStoreThatIsSlowForMinutesStopsNothing also checks that /readyz reports how slow the store is once the clock
+// is no longer trusted.
 func TestI8_AStoreThatIsSlowForMinutesStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &watched{counts: store.Counts{OldestPlannedAt: timer.Never}}
