@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// remindEvery is how often a lasting outage is logged.
+	// remindEvery is the interval of log lines during an outage.
 	remindEvery = time.Minute
-	// settle is how long after its last failure an outage may end. While some calls succeed and others fail, it does not
-	// begin and end with each of them.
+	// settle is the minimum time between the last failure of an outage and its end. Without it, an outage would begin
+	// and end with every call while some calls succeed and others fail.
 	settle = 5 * time.Second
-	// forgetAfter is how long a failed operation that is not tried again keeps an outage from ending.
+	// forgetAfter is how long a failed operation that is not retried prevents an outage from ending.
 	forgetAfter = time.Minute
 )
 
-// Log logs the outages of one component. Its operations fail and succeed independently; an outage lasts while any of them
-// fails. Its methods are safe for concurrent use, and Worked is cheap while there is no outage.
+// Log logs the outages of one component. Its operations fail and succeed independently; an outage lasts while any of
+// them fails. Its methods are safe for concurrent use, and Worked is cheap while there is no outage.
 type Log struct {
 	log               *slog.Logger
 	begin, still, end string
 	key               string
 
-	lasts atomic.Bool // an outage lasts; read before mu is taken
+	lasts atomic.Bool // true during an outage; read without mu
 
 	mu       sync.Mutex
-	failing  map[string]time.Time // the operations that fail, with their last failure
+	failing  map[string]time.Time // the failing operations, with their last failure
 	failures int                  // of this outage
-	began    time.Time            // this outage, which the monotonic clock measures
+	began    time.Time            // start of this outage, by the monotonic clock
 	last     time.Time            // the last failure
-	logged   time.Time            // the last line
+	logged   time.Time            // the last log line
 	worked   time.Time            // since when no operation fails
 	settled  *time.Timer          // ends the outage; nil unless no operation fails
 }
@@ -44,8 +44,8 @@ func New(log *slog.Logger, component, key string) *Log {
 	}
 }
 
-// Failed records that an operation failed and will be retried or compensated for. err may be nil. The attributes describe
-// this failure; they are logged if it is.
+// Failed records that an operation failed and will be retried or compensated for. err may be nil. The attributes
+// describe this failure; they are logged if this failure is logged.
 func (l *Log) Failed(operation string, err error, attrs ...any) {
 	now := time.Now()
 	l.mu.Lock()
@@ -75,8 +75,8 @@ func (l *Log) Failed(operation string, err error, attrs ...any) {
 	l.log.Warn(l.still, line...) //nolint:sloglint // as above.
 }
 
-// Worked records that an operation succeeded, or that this process does not run it any more. The outage ends when no
-// operation fails; an operation that has not been tried for a minute while others succeed does not count.
+// Worked records that an operation succeeded, or that this process no longer runs it. The outage ends when no operation
+// fails. An operation that has not been tried for a minute while others succeed does not count as failing.
 func (l *Log) Worked(operation string) {
 	if !l.lasts.Load() {
 		return
@@ -101,7 +101,7 @@ func (l *Log) Worked(operation string) {
 	l.over()
 }
 
-// Recovered ends the outage at once: all operations work since the given time.
+// Recovered ends the outage immediately. All operations have worked since the given time.
 func (l *Log) Recovered(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *Log) Recovered(since time.Time) {
 	}
 }
 
-// Stop forgets the outage without a line.
+// Stop discards the outage without a log line.
 func (l *Log) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,12 +121,12 @@ func (l *Log) Stop() {
 func (l *Log) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.settled != nil && time.Since(l.last) >= settle { // no failure since it was set
+	if l.settled != nil && time.Since(l.last) >= settle { // no failure since the timer was set
 		l.over()
 	}
 }
 
-// over logs the end of the outage; mu is held.
+// over logs the end of the outage. The caller holds mu.
 func (l *Log) over() {
 	l.log.Info(l.end, "failures", l.failures, "after", l.worked.Sub(l.began).Round(time.Millisecond)) //nolint:sloglint // as above.
 	l.reset()

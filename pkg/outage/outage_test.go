@@ -14,7 +14,7 @@ import (
 
 var errDown = errors.New("down")
 
-// inBubble runs a test in virtual time and compares the log. Attributes whose values are times are left out.
+// inBubble runs a test in virtual time and compares the log. Attributes whose values are times are omitted.
 func inBubble(t *testing.T, want string, run func(l *outage.Log)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ level=WARN msg="service failing, retrying" operation=read error=down
 	})
 }
 
-// TestAnOperationThatIsNotTriedAgain keeps an outage from ending for a minute only.
+// TestAnOperationThatIsNotTriedAgain: such an operation prevents an outage from ending for only a minute.
 func TestAnOperationThatIsNotTriedAgain(t *testing.T) {
 	inBubble(t, `level=WARN msg="service failing, retrying" operation="announce dead timer" error=down
 level=INFO msg="service recovered" failures=2 after=1m0s

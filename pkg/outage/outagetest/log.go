@@ -1,4 +1,4 @@
-// Package outagetest checks what a component logs in an outage.
+// Package outagetest checks what a component logs during an outage.
 package outagetest
 
 import (
@@ -23,7 +23,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// Logger writes into the log from level info on.
+// Logger returns a logger that writes to the log, from level info on.
 func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 // Take returns the lines and removes them.
@@ -38,8 +38,8 @@ func (l *Log) Take() []string {
 	return strings.Split(text, "\n")
 }
 
-// Want checks that all lines are those of one outage of a component: its begin with an error that contains cause, a line a
-// minute, and its end with the number of failures and a duration. It removes them.
+// Want checks that all lines are those of one outage of a component: the begin with an error that contains cause, a
+// line per minute, and the end with the number of failures and a duration. It removes the lines.
 func (l *Log) Want(tb testing.TB, component, cause string, lasted time.Duration) {
 	tb.Helper()
 	lines := l.Take()
