@@ -13,50 +13,49 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Config is every setting of a process. The tag koanf is the setting's name: the flag is --name, the
-// environment variable TIMERBUS_NAME (hyphens become underscores), and the file's key is the name
-// itself. The tag usage is the help text.
+// Config contains every setting of a process. The tag koanf is the setting's name: the flag is --name, the environment
+// variable TIMERBUS_NAME (hyphens become underscores), and the file's key is the name itself. The tag usage is the help
+// text.
 type Config struct {
-	// Listen is the HTTP API's address, host:port; port 0 takes a free one.
+	// Listen is the HTTP API's address, host:port; port 0 selects a free one.
 	Listen string `koanf:"listen" usage:"address of the HTTP API, host:port"`
-	// NATSListen is the embedded NATS server's address, host:port; port 0 takes a free one. Empty:
-	// only this process connects.
+	// NATSListen is the embedded NATS server's address, host:port; port 0 selects a free one. Empty: only this process
+	// can connect.
 	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port, or empty for none"`
-	// NATSSync says when the embedded NATS server writes commands, fired and dead events through to the
-	// disk: always (before each is acknowledged) or interval (in the background, within two minutes). A
-	// power cut takes what was acknowledged and not yet written through; the end of the process never does.
+	// NATSSync is when the embedded NATS server syncs commands, fired and dead events to the disk: always (before each
+	// is acknowledged) or interval (in the background, within two minutes). With interval, a power failure can lose
+	// acknowledged messages that were not yet synced; the end of the process never does.
 	NATSSync string `koanf:"nats-sync" usage:"when commands and events reach the disk: always (before the acknowledgement) or interval"`
-	// Store is the database's URL, as pkg/backend takes it. Empty: SQLite in the data folder.
+	// Store is the URL of the database, as in backend.Options. Empty: SQLite in the data folder.
 	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
-	// Bus is the message bus's URL, as pkg/backend takes it. Empty: a NATS server in the process.
+	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
 	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for a NATS server in the process"`
-	// Node tells this process from others, for people. Empty: the host's name.
+	// Node identifies this process in logs and in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in what people see, or empty for the host's"`
-	// DebugListen is where net/http/pprof is served, host:port on this machine; empty for nowhere.
+	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
 	DebugListen string `koanf:"debug-listen" usage:"address for profiles (net/http/pprof) on this machine, host:port, or empty for none"`
-	// Data is the folder that holds the database and the bus's files. It is made if missing, and
-	// belongs to one process at a time.
+	// Data is the folder of the database and the bus's files. It is created if it does not exist. Only one process can
+	// use it at a time.
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
-	// Token is what clients of the HTTP API and of the embedded NATS server must present; empty lets
-	// everybody in.
+	// Token is required from clients of the HTTP API and of the embedded NATS server; if it is empty, no token is
+	// required.
 	Token string `koanf:"token" secret:"true" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
-	// SecretKey are the keys that the secrets of namespaces are sealed with in the database, as pkg/seal reads
-	// them: the first seals, all open. Empty: no secrets are taken.
+	// SecretKey contains the keys that encrypt the secrets of namespaces in the database; seal.ParseKeys parses them.
+	// The first key encrypts, all keys decrypt. Empty: namespaces cannot have secrets.
 	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that seal secrets of namespaces, base64 of 32 bytes, newest first"`
-	// Insecure allows HTTP and NATS beyond this machine without a token.
+	// Insecure allows HTTP and NATS on other than loopback addresses without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
-	// AllowedHosts are the hosts that requests to an API without a token may name in addition to loopback, as ParseHosts reads
-	// them. Beyond loopback the host is checked only if there are any.
+	// AllowedHosts are the hosts that requests to an API without a token may be addressed to in addition to loopback;
+	// ParseHosts parses them. Beyond loopback the host is checked only if AllowedHosts is not empty.
 	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name, such as timers.internal, or any"`
-	// CallbackAllow says where callbacks may go beside public addresses, as pkg/egress reads it.
+	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
+	// parses it.
 	CallbackAllow string `koanf:"callback-allow" usage:"targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
-	// CallbackProxy is the URL of an HTTP or SOCKS proxy that callbacks go by; empty: none, whatever the
-	// environment says.
+	// CallbackProxy is the URL of an HTTP or SOCKS proxy for callbacks; empty: none, regardless of the environment.
 	CallbackProxy string `koanf:"callback-proxy" usage:"proxy that callbacks go by, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
-	// DrainTimeout bounds the orderly stop, 0 s to 10 min; what is not done then is picked up at the
-	// next start.
+	// DrainTimeout bounds the orderly stop, 0 s to 10 min. Unfinished work is resumed at the next start.
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long an orderly stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
 	StartWait time.Duration `koanf:"start-wait" usage:"how long to wait at start for a database or bus that does not answer, 0s to 24h"`
@@ -66,14 +65,14 @@ type Config struct {
 	LogFormat string `koanf:"log-format" usage:"text, json, or auto (text on a terminal, JSON elsewhere)"`
 }
 
-// DefaultConfig is what holds where nothing else is said.
+// DefaultConfig returns the default of every setting.
 func DefaultConfig() Config {
 	return Config{
 		Listen:     "127.0.0.1:8080",
 		NATSListen: "127.0.0.1:4222",
 		NATSSync:   SyncAlways,
 		Data:       "./timerbus-data",
-		// What runs on one machine calls receivers there; processes of a cluster have another default.
+		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.
 		CallbackAllow: egress.Loopback,
 		Partitions:    16,
 		DrainTimeout:  10 * time.Second,
@@ -93,7 +92,7 @@ const (
 	maxDrain      = 10 * time.Minute
 )
 
-// Check names the first setting that is not acceptable.
+// Check returns an error that names the first setting that is not acceptable.
 func (c *Config) Check() error {
 	if err := checkAddress("listen", c.Listen); err != nil {
 		return err
@@ -146,7 +145,7 @@ func (c *Config) Check() error {
 	}
 }
 
-// Proxy is CallbackProxy as a URL; nil for none.
+// Proxy parses CallbackProxy; nil for none.
 func (c *Config) Proxy() (*url.URL, error) {
 	if c.CallbackProxy == "" {
 		return nil, nil //nolint:nilnil // no proxy is no error.
@@ -155,14 +154,14 @@ func (c *Config) Proxy() (*url.URL, error) {
 	if err == nil && u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
 		return u, nil
 	}
-	// It may hold a password, so it is not shown.
+	// The URL may contain a password, so it is not shown.
 	return nil, timer.Invalid("callback-proxy", "…", "the URL of a proxy, such as http://proxy:3128 or socks5://proxy:1080")
 }
 
-// SecretKeys is SecretKey as pkg/seal has it.
+// SecretKeys parses SecretKey.
 func (c *Config) SecretKeys() (seal.Keyring, error) { return seal.ParseKeys(c.SecretKey) }
 
-// Level is LogLevel as slog has it.
+// Level parses LogLevel.
 func (c *Config) Level() (slog.Level, error) {
 	switch c.LogLevel {
 	case "debug":
@@ -189,8 +188,8 @@ func checkAddress(setting, address string) error {
 	return nil
 }
 
-// Loopback reports whether only this machine can reach the address. Of names only localhost counts:
-// what another one means is decided elsewhere, and may change.
+// Loopback reports whether only this machine can reach the address. localhost is the only name that counts as loopback:
+// the resolution of other names may change.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

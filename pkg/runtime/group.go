@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Part is something that runs for as long as the process does.
+// Part is a component that runs as long as the process.
 type Part struct {
 	Name string
-	// Run works until ctx ends and then returns; nil if it stopped in good order. Returning before
-	// that, with an error or without, is the part's death and stops the whole group.
+	// Run works until ctx ends and then returns; nil if it stopped in an orderly way. If it returns before that, with
+	// or without an error, the part has died and the whole group stops.
 	Run func(ctx context.Context) error
-	// Stop, if given, is called before Run's ctx ends: an HTTP server stops taking requests and
-	// answers those it has. ctx bears the drain deadline.
+	// Stop, if not nil, is called before Run's ctx ends: an HTTP server stops accepting requests and answers those it
+	// has. ctx has the drain deadline.
 	Stop func(ctx context.Context) error
 }
 
-// Group runs parts that live and die together.
+// Group runs parts together: if one of them ends, all are stopped.
 type Group struct {
-	// Parts start in this order and stop in reverse: the last one is the intake.
+	// Parts start in this order and stop in reverse; the last one is the intake.
 	Parts []Part
 	// Drain bounds the stop of all parts together.
 	Drain  time.Duration
 	Logger *slog.Logger
 }
 
-// ErrNotDrained says that a part was still working when the drain deadline passed.
+// ErrNotDrained reports that a part had not stopped when the drain deadline passed.
 var ErrNotDrained = errors.New("not stopped within the drain timeout")
 
 // running is a part with its goroutine.
@@ -42,14 +42,14 @@ type running struct {
 	err  error
 }
 
-// errStopping is the cause with which parts' contexts end in an orderly stop.
+// errStopping is the cause of the end of the parts' contexts in an orderly stop.
 var errStopping = errors.New("stopping")
 
-// Run starts the parts and blocks until ctx ends or a part dies; then it stops them, one after another
-// in reverse order. It returns nil after an orderly stop, else what killed the group and what went
-// wrong while stopping. Parts that do not stop in time are left behind; the process is to end.
+// Run starts the parts and blocks until ctx ends or a part dies. It then stops them one after another, in reverse
+// order. It returns nil after an orderly stop, otherwise the cause of the death and the failures while stopping. Run
+// does not wait for parts that do not stop in time; the caller should end the process.
 func (g *Group) Run(ctx context.Context) error {
-	deaths := make(chan *running, len(g.Parts)) // never blocks a part that ends
+	deaths := make(chan *running, len(g.Parts)) // buffered, so that a part that ends never blocks
 	var parts []*running
 	var failure error
 	for _, p := range g.Parts {
@@ -66,7 +66,7 @@ func (g *Group) Run(ctx context.Context) error {
 }
 
 func (g *Group) start(ctx context.Context, p Part, deaths chan<- *running) *running {
-	// Parts end in order, not all at once with the group's context.
+	// Parts end one after another, not together with the group's context.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &running{Part: p, cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -100,7 +100,7 @@ func (g *Group) stop(ctx context.Context, parts []*running) error {
 	for _, r := range slices.Backward(parts) {
 		if r.ended() {
 			r.cancel(errStopping)
-			continue // what killed the group, or fell with it
+			continue // the part that died, or one that ended at the same time
 		}
 		failures = append(failures, r.stop(ctx))
 		g.Logger.Debug("part stopped", "part", r.Name)
@@ -129,7 +129,7 @@ func (r *running) stop(ctx context.Context) error {
 	return nil
 }
 
-// cmpCause prefers why the context ended to that it ended.
+// cmpCause returns the cause of the context's end instead of the context's error.
 func cmpCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return context.Cause(ctx)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// diary keeps what happened, in order.
+// diary records events in order.
 type diary struct {
 	mu      sync.Mutex
 	entries []string
@@ -24,7 +24,7 @@ func (d *diary) note(entry string) {
 	d.entries = append(d.entries, entry)
 }
 
-// obedient stops when it is told to.
+// obedient is a part that stops when its context ends.
 func (d *diary) obedient(name string) Part {
 	return Part{Name: name, Run: func(ctx context.Context) error {
 		<-ctx.Done()

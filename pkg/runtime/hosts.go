@@ -11,21 +11,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Hosts says which hosts a request may be addressed to: loopback names and addresses, the address that is listened on, and
-// those of the setting. An HTTP server that has no token checks it, because a web page can have its own name resolve to
-// 127.0.0.1 (DNS rebinding): to the browser, requests to that name are of the page's own origin.
+// Hosts are the hosts that a request may be addressed to: loopback names and addresses, the address of the listener,
+// and the hosts of the setting. An HTTP server without a token checks them against DNS rebinding: a web page can let
+// its host name resolve to 127.0.0.1, and the browser treats requests to that name as same-origin.
 //
-// A nil *Hosts accepts all.
+// A nil *Hosts accepts all hosts.
 type Hosts struct {
 	any       bool
-	names     map[string]bool // lower case, without a dot at the end
-	suffixes  []string        // of *.suffix, with the dot in front
+	names     map[string]bool // lower case, without a trailing dot
+	suffixes  []string        // of *.suffix, with the leading dot
 	addresses map[netip.Addr]bool
 }
 
 const wantHosts = "host names (timers.internal, *.svc.example) and addresses (10.0.0.7) without ports, or any, with commas between"
 
-// ParseHosts reads the setting allowed-hosts.
+// ParseHosts parses the setting allowed-hosts.
 func ParseHosts(text string) (*Hosts, error) {
 	h := &Hosts{names: map[string]bool{"localhost": true}, suffixes: []string{".localhost"}, addresses: map[netip.Addr]bool{}}
 	for part := range strings.SplitSeq(text, ",") {
@@ -51,7 +51,7 @@ func ParseHosts(text string) (*Hosts, error) {
 	return h, nil
 }
 
-// isHostName reports whether a name consists of letters, digits, hyphens and underscores, with single dots between.
+// isHostName reports whether a name consists of letters, digits, hyphens and underscores, separated by single dots.
 func isHostName(name string) bool {
 	if strings.Trim(name, "-") == "" {
 		return false
@@ -64,7 +64,7 @@ func isHostName(name string) bool {
 	return true
 }
 
-// Listening adds the address of a listener and returns h. An unspecified address (0.0.0.0) names no host.
+// Listening adds the address of a listener and returns h. An unspecified address (0.0.0.0) adds nothing.
 func (h *Hosts) Listening(address string) *Hosts {
 	if at, err := netip.ParseAddrPort(address); err == nil && !at.Addr().IsUnspecified() {
 		h.addresses[at.Addr().Unmap()] = true
@@ -72,8 +72,8 @@ func (h *Hosts) Listening(address string) *Hosts {
 	return h
 }
 
-// Check returns an error that names the host of a request and the setting if the host is not accepted. The port does not
-// matter: it may be forwarded.
+// Check returns an error that names the host of a request and the setting if the host is not accepted. It ignores the
+// port, which may be forwarded.
 func (h *Hosts) Check(host string) error {
 	if h == nil || h.any {
 		return nil
@@ -114,7 +114,7 @@ func (h *Hosts) accepts(name string) bool {
 	return false
 }
 
-// Guard answers 403 to requests for hosts that are not accepted.
+// Guard answers requests for hosts that are not accepted with 403.
 func (h *Hosts) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.Check(r.Host); err != nil {

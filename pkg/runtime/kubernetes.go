@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// serviceLinks are the variables that Kubernetes sets in every container for each service of its namespace: the form of
-// the name after EnvPrefix, and of the value. The service is named timerbus or timerbus-…; an operator chooses the
-// rest, so there is no list of names.
+// serviceLinks are the forms of the variables that Kubernetes sets in every container for each service of its
+// namespace: the name after EnvPrefix, and the value. The service is named timerbus or timerbus-…; an operator chooses
+// the rest, so a list of names is not possible.
 //
-// The value is checked too: a person who sets TIMERBUS_PORT=8080 means a setting, which does not exist.
+// The value is checked too: TIMERBUS_PORT=8080 is a mistaken setting of a user, because no such setting exists.
 var serviceLinks = []struct {
 	name  *regexp.Regexp
 	value func(string) bool

@@ -21,17 +21,17 @@ import (
 // EnvPrefix begins the names of environment variables that are settings.
 const EnvPrefix = "TIMERBUS_"
 
-// Sources are where settings come from, the strongest first.
+// Sources are the sources of settings, in descending precedence.
 type Sources struct {
-	// Flags are those that were given, by setting.
+	// Flags are the given flags, by setting.
 	Flags map[string]string
 	// Environ is os.Environ().
 	Environ []string
-	// File is a YAML (or JSON) file; empty for none.
+	// File is the name of a YAML (or JSON) file; empty for none.
 	File string
-	// Defaults hold where nothing else is said; none: DefaultConfig's.
+	// Defaults, if not nil, replace DefaultConfig.
 	Defaults *Config
-	// Foreign are names after EnvPrefix that belong to somebody else in this program.
+	// Foreign are variable names after EnvPrefix that are not settings but have another meaning in this program.
 	Foreign []string
 }
 
@@ -40,9 +40,9 @@ type Setting struct {
 	Name, Env, Usage string
 	// Default is DefaultConfig's value as text.
 	Default string
-	// Switch: the setting is true or false.
+	// Switch means that the setting is true or false.
 	Switch bool
-	// Secret: its value is never shown.
+	// Secret means that its value is never shown.
 	Secret bool
 }
 
@@ -72,8 +72,8 @@ func envOf(name string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Load puts the sources together and checks the result. A key that is no setting is an error: a
-// misspelt one would otherwise be a default that nobody chose.
+// Load merges the sources and checks the result. An unknown key is an error: a misspelt setting would otherwise
+// silently get its default.
 func Load(from Sources) (Config, error) {
 	k := koanf.New(".")
 	file, err := readFile(from.File)
@@ -153,7 +153,7 @@ func list[V any](names map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
 }
 
-// values is a source as koanf takes it.
+// values implements koanf.Provider.
 type values map[string]any
 
 func (v values) ReadBytes() ([]byte, error) {
@@ -162,8 +162,7 @@ func (v values) ReadBytes() ([]byte, error) {
 
 func (v values) Read() (map[string]any, error) { return v, nil }
 
-// check tells of keys that are no settings and values of wrong types, by the names they have in
-// their source.
+// check returns an error about keys that are not settings and values of wrong types. It names them as in their source.
 func (v values) check(name func(key string) string) error {
 	known := map[string]Setting{}
 	for _, s := range Settings() {
@@ -201,7 +200,7 @@ func wanted(s Setting) string {
 func decode(k *koanf.Koanf, to *Config) error {
 	return k.UnmarshalWithConf("", to, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
 		TagName: "koanf", Result: to,
-		WeaklyTypedInput: true, // flags and environment bring text
+		WeaklyTypedInput: true, // flags and environment are text
 		DecodeHook:       mapstructure.DecodeHookFuncType(duration),
 	}})
 }

@@ -46,7 +46,7 @@ func TestLoadTurnsNATSOff(t *testing.T) {
 	}
 }
 
-// Durations have days wherever they come from.
+// Durations accept days in every source.
 func TestLoadReadsDays(t *testing.T) {
 	for name, from := range map[string]Sources{
 		"flag":        {Flags: map[string]string{"drain-timeout": "0.005d"}},
@@ -72,8 +72,8 @@ func TestLoadPassesOverForeignVariables(t *testing.T) {
 	}
 }
 
-// linksOf returns the variables that Kubernetes sets in the containers of a namespace for a service with one port, which
-// is named port if named is not empty.
+// linksOf returns the variables that Kubernetes sets in the containers of a namespace for a service with one port,
+// which is named port if named is not empty.
 func linksOf(service, named, protocol, address, port string) []string {
 	service = strings.ToUpper(strings.ReplaceAll(service, "-", "_"))
 	url := strings.ToLower(protocol) + "://" + net.JoinHostPort(address, port)
@@ -108,7 +108,7 @@ func TestLoadPassesOverServicesOfKubernetes(t *testing.T) {
 	}
 }
 
-// TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes: an invented setting must not be ignored.
+// TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes: an unknown setting must not be ignored.
 func TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes(t *testing.T) {
 	for _, pair := range []string{
 		"TIMERBUS_PORT=8080", "TIMERBUS_PORT=", "TIMERBUS_NATS_PORT=4222", "TIMERBUS_LISTEN_PORT=8080",
@@ -125,7 +125,7 @@ func TestLoadRefusesWhatOnlyResemblesAServiceOfKubernetes(t *testing.T) {
 	}
 }
 
-// TestNoSettingLooksLikeAServiceOfKubernetes: it would be set by every cluster that has such a service.
+// TestNoSettingLooksLikeAServiceOfKubernetes: every cluster with such a service would set it.
 func TestNoSettingLooksLikeAServiceOfKubernetes(t *testing.T) {
 	for _, s := range Settings() {
 		rest := strings.TrimPrefix(s.Env, EnvPrefix)
@@ -140,7 +140,7 @@ func TestNoSettingLooksLikeAServiceOfKubernetes(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		from Sources
-		want []string // parts of the error
+		want []string // substrings of the error
 	}{
 		"unknown variable":      {Sources{Environ: []string{"TIMERBUS_LISTNE=x"}}, []string{"TIMERBUS_LISTNE", "TIMERBUS_LISTEN"}},
 		"unknown key":           {Sources{File: file(t, "listne: x")}, []string{"timerbus.yaml: listne", "nats-listen"}},

@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// NewLogger writes to w: lines for people if the format is text, or auto and w is a terminal; else
-// JSON, one object a line. Durations are written as "1m30s" in both.
+// NewLogger writes to w: readable lines if the format is text, or if it is auto and w is a terminal; otherwise JSON,
+// one object per line. Durations are written as "1m30s" in both.
 func NewLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readableDuration}
 	if format == "text" || format == "auto" && IsTerminal(w) {
@@ -23,7 +23,7 @@ func NewLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// readableDuration writes "1m30s" where slog's JSON has nanoseconds.
+// readableDuration writes durations as "1m30s"; slog's JSON has nanoseconds.
 func readableDuration(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(timer.FormatDuration(a.Value.Duration()))
@@ -31,23 +31,23 @@ func readableDuration(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// IsTerminal reports whether somebody is reading along.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// readable writes "15:04:05.000 INFO  message key=value …". The attributes are slog.TextHandler's, so
-// that quoting and groups are the usual ones.
+// readable writes "15:04:05.000 INFO  message key=value …". slog.TextHandler formats the attributes, so quoting and
+// groups are standard.
 type readable struct {
 	attributes slog.Handler
 	*shared
 }
 
-// shared is common to a handler and those made from it by WithAttrs and WithGroup.
+// shared is the state that a handler shares with those made from it by WithAttrs and WithGroup.
 type shared struct {
 	mu   sync.Mutex
-	line bytes.Buffer // what attributes writes into
+	line bytes.Buffer // output of attributes
 	to   io.Writer
 }
 
@@ -58,7 +58,7 @@ func newReadable(w io.Writer, options *slog.HandlerOptions) *readable {
 	})}
 }
 
-// withoutBuiltins leaves out what Handle writes itself.
+// withoutBuiltins omits time, level and message, which Handle writes.
 func withoutBuiltins(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
 		return slog.Attr{}

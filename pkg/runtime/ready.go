@@ -15,69 +15,70 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Question asks whether a part that a process uses works.
+// Question checks whether a part that a process uses works.
 type Question struct {
 	// Part names the part, such as store or bus.
 	Part string
-	// Reason says what is wrong when Ask fails. It is for anyone who may probe, and names no hosts.
+	// Reason describes the failure for the answer of /readyz. Anyone may probe, so it contains no host names.
 	Reason string
-	// Degrades: the process serves its requests without the part, less well. It stays ready, and /readyz lists the
-	// part. Otherwise the part is required.
+	// Degrades means that the process can serve its requests without the part, but less well. It stays ready, and
+	// /readyz lists the part. Otherwise the part is required.
 	Degrades bool
 	Ask      func(ctx context.Context) error
 }
 
-// PartError is a part that does not work. The cause, which may name hosts, is for the log.
+// PartError reports a part that does not work. The cause, which may contain host names, is only logged.
 type PartError struct {
 	Part, Reason string
-	// Since is when it was first found not to work.
+	// Since is when the failure was first noticed.
 	Since timer.Millis
-	// Degrades: the process is ready all the same.
+	// Degrades means that the process is ready in spite of the failure.
 	Degrades bool
 	Cause    error
 
-	began time.Duration // Since, by the readiness's watch
+	began time.Duration // Since by Readiness.watch
 }
 
 func (f *PartError) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Cause) }
 
-// Unwrap implements what errors.Is looks for.
+// Unwrap returns the cause.
 func (f *PartError) Unwrap() error { return f.Cause }
 
-// Answers are cached, because probes may come often. Failures are cached for a shorter time, so that the end of a start or
-// of a short outage is seen soon.
+// Answers are cached, because probes may come often. Failures are cached for a shorter time, so that the end of the
+// startup or of a short outage is noticed soon.
 const (
 	readyFor   = time.Second
 	unreadyFor = 50 * time.Millisecond
 )
 
 const (
-	// settleWithin is how long after its start a process is not ready because of parts that only degrade it.
+	// settleWithin is how long after its start a process can be not ready because of parts that only degrade it.
 	settleWithin = 30 * time.Second
-	// degradeTimeout bounds a question about such a part. Kubernetes, say, waits 1 s for the answer to a probe, and a
-	// hanging bus must not make a process unready that works without it.
+	// degradeTimeout bounds the check of such a part. Kubernetes, for example, waits 1 s for the answer to a probe, and
+	// a hanging bus must not make a process unready that works without it.
 	degradeTimeout = 500 * time.Millisecond
 )
 
-// Readiness asks its questions at most once a second while all parts work, and twenty times a second while one does not,
-// however often it is probed, and logs changes.
+// Readiness runs its checks at most once a second while all parts work, and at most twenty times a second while one
+// does not, however often it is probed. It logs changes.
 //
-// A process that has just started is not ready until all parts have worked once, or for 30 s: a program that has started it
-// can wait for readiness before it publishes commands, and one that comes up during an outage serves requests nevertheless.
+// A process that has just started is not ready until all parts have worked once, or for 30 s: a program that has
+// started it can wait for readiness before it publishes commands, and a process that starts during an outage still
+// serves requests.
 type Readiness struct {
 	questions []Question
 	timeout   time.Duration
-	clock     timer.Clock     // for what is shown
-	watch     timer.Stopwatch // for what is decided, so that setting the wall clock does not freeze an answer
+	clock     timer.Clock     // for the displayed times
+	watch     timer.Stopwatch // for decisions, so that a step of the wall clock does not freeze an answer
 	logger    *slog.Logger
 
-	turn    chan struct{} // holds one token: one asks at a time
+	turn    chan struct{} // mutex: one caller of Ask at a time
 	until   time.Duration
 	last    []*PartError
 	settled bool
 }
 
-// NewReadiness makes one; timeout bounds each question.
+// NewReadiness returns a Readiness; timeout bounds each check.
 func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger, questions ...Question) *Readiness {
 	return &Readiness{
 		questions: questions, timeout: timeout, clock: clock, watch: timer.NewStopwatch(), logger: logger, turn: make(chan struct{}, 1),
@@ -103,7 +104,7 @@ func (r *Readiness) Ask() []*PartError {
 	return r.last
 }
 
-// askAll asks all questions at the same time and returns the failures in the order of the questions.
+// askAll runs all checks concurrently and returns the failures in the order of the questions.
 func (r *Readiness) askAll() []*PartError {
 	all := make([]*PartError, len(r.questions))
 	var asking sync.WaitGroup
@@ -117,7 +118,7 @@ func (r *Readiness) askAll() []*PartError {
 			defer cancel()
 			if err := q.Ask(ctx); err != nil {
 				reason := q.Reason
-				// An error may know better what is wrong, such as a store that answers and takes no writes.
+				// An error may have a more precise reason, such as a store that answers but accepts no writes.
 				var knows interface{ ReadyReason() string }
 				if errors.As(err, &knows) {
 					reason = knows.ReadyReason()
@@ -130,8 +131,8 @@ func (r *Readiness) askAll() []*PartError {
 	return slices.DeleteFunc(all, func(f *PartError) bool { return f == nil })
 }
 
-// judge dates the failures and decides which ones make the process unready. A part that one role of the process requires
-// is required.
+// judge sets the start times of the failures and decides which failures make the process unready. A part that one role
+// of the process requires is required.
 func (r *Readiness) judge(found, before []*PartError, now time.Duration) []*PartError {
 	required := map[string]bool{}
 	for _, f := range found {
@@ -140,7 +141,7 @@ func (r *Readiness) judge(found, before []*PartError, now time.Duration) []*Part
 	var judged []*PartError
 	for _, f := range found {
 		if f.Degrades && required[f.Part] {
-			continue // the role that requires the part has reported it
+			continue // reported as required by another question
 		}
 		f.Degrades = f.Degrades && r.settled
 		f.Since, f.began = r.clock(), now
@@ -154,7 +155,7 @@ func (r *Readiness) judge(found, before []*PartError, now time.Duration) []*Part
 
 func (f *PartError) same(o *PartError) bool { return f.Part == o.Part && f.Reason == o.Reason }
 
-// log writes a line for each part that began or ended to fail.
+// log writes a line for each part that started or stopped failing.
 func (r *Readiness) log(before []*PartError, starting bool, now time.Duration) {
 	level := slog.LevelWarn
 	if starting {
@@ -186,10 +187,10 @@ func WriteHealth(w http.ResponseWriter, status int, health api.Health) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // fails only if the client has gone
+	_, _ = w.Write(text) // fails only if the client has disconnected
 }
 
-// HealthOf is the answer of /readyz.
+// HealthOf returns the answer of /readyz.
 func HealthOf(failures []*PartError) (status int, health api.Health) {
 	status, health = http.StatusOK, api.Health{Status: "ready"}
 	for _, f := range failures {

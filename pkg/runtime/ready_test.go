@@ -47,7 +47,7 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		if len(got) != 1 || got[0].Reason != "the second does not answer" || !errors.Is(got[0], failure) || asked != 2 {
 			t.Errorf("%v, asked %d times", got, asked)
 		}
-		// A recovery is seen soon.
+		// A recovery is noticed soon.
 		fail = false
 		if got := r.Ask(); len(got) != 1 || asked != 2 {
 			t.Errorf("%v, asked %d times at once", got, asked)
@@ -83,7 +83,7 @@ func (p *part) ask(ctx context.Context) error {
 	return err
 }
 
-// described shows failures as text.
+// described formats failures as text.
 func described(failures []*PartError) string {
 	var out []string
 	for _, f := range failures {
@@ -205,7 +205,7 @@ func TestReadinessOfAPartThatOneRoleRequires(t *testing.T) {
 	})
 }
 
-// full is an error that knows its reason.
+// full is an error with a reason.
 type full struct{}
 
 func (full) Error() string       { return "disk 7 of 10.0.0.7 is full" }
@@ -221,7 +221,7 @@ func TestAnErrorMayNameTheReason(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAnOutageIsSeenSoon: that something does not work is cached for a shorter time than that all does.
+// TestTheEndOfAnOutageIsSeenSoon: a failure is cached for a shorter time than a success.
 func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down, asked := true, 0

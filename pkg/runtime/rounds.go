@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// Rounds calls serve until it returns while ctx lives and the channel from next is still open. When that channel is
-// closed, the round's context ends, and once serve has returned the next round begins, with a new channel. A nil
-// channel is never closed. next may wait for the moment at which the round may begin; it returns early if its context ends.
+// Rounds runs serve in rounds. When the channel from next is closed, it cancels the round's context, and after serve
+// has returned it begins the next round with a new channel. It returns if serve fails or returns before its round ends,
+// or when ctx ends. A nil channel is never closed. next may wait until the next round may begin; it must return early
+// if its context ends.
 func Rounds(ctx context.Context, next func(ctx context.Context) <-chan struct{}, serve func(ctx context.Context) error) error {
 	for {
 		round, end := context.WithCancel(ctx)

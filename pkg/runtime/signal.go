@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Interruptible returns a context that ends with the first SIGINT or SIGTERM, which is its cause; the
-// second one calls again, which is to end the process at once. release gives the signals back.
+// Interruptible returns a context that ends at the first SIGINT or SIGTERM, which is its cause. At the second signal it
+// calls again, which should end the process immediately. release restores the default handling of the signals.
 func Interruptible(parent context.Context, again func()) (ctx context.Context, release func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
