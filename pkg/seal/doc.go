@@ -1,8 +1,7 @@
-// Package seal keeps secrets readable for this service alone while they lie in a database: AES-256-GCM, with
-// keys from the configuration.
+// Package seal encrypts the secrets that are stored in the database: AES-256-GCM, with keys from the configuration.
 //
-// It imports the standard library and pkg/timer only. It never logs, never keeps what it opened, and its errors
+// It imports the standard library and pkg/timer only. It never logs, does not keep decrypted secrets, and its errors
 // name keys by their ids.
 //
-// keyring.go is all of it.
+// The code is in keyring.go.
 package seal

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// KeySize is that of a key, in bytes.
+	// KeySize is the size of a key, in bytes.
 	KeySize = 32
-	// version begins every sealed text, so that another way of sealing can be told from this one.
+	// version begins every encrypted text, so that the encryption can be changed later.
 	version = "v1"
 )
 
 var (
-	// ErrNoKey says that nothing can be sealed, because no key is configured.
+	// ErrNoKey reports that nothing can be encrypted, because no key is configured.
 	ErrNoKey = errors.New("no secret key is configured")
-	// ErrUnknownKey says that a text was sealed with a key that is not configured here.
+	// ErrUnknownKey reports that a text was encrypted with a key that is not configured.
 	ErrUnknownKey = errors.New("sealed with a key that is not configured")
-	// ErrDamaged says that a sealed text is not as it was sealed, or was sealed for another place.
+	// ErrDamaged reports that an encrypted text was modified, or was encrypted for another place.
 	ErrDamaged = errors.New("the sealed text is damaged, or belongs elsewhere")
 )
 
-// Keyring seals with its first key and opens with any. One without keys can do neither. The zero value has
-// none.
+// Keyring encrypts with its first key and decrypts with any of its keys. Without keys it can do neither. The zero value
+// has no keys.
 type Keyring struct{ keys []key }
 
 type key struct {
@@ -41,8 +41,8 @@ type key struct {
 	aead cipher.AEAD
 }
 
-// ParseKeys reads keys as they are configured: base64 of 32 bytes each, separated by commas, the first of them
-// the one to seal with. An empty text is an empty keyring. Its error does not show what was given.
+// ParseKeys parses keys as they are configured: base64 of 32 bytes each, separated by commas. The first key encrypts.
+// An empty text results in an empty keyring. The error does not contain the given text.
 func ParseKeys(text string) (Keyring, error) {
 	var ring Keyring
 	if strings.TrimSpace(text) == "" {
@@ -84,7 +84,7 @@ type hidden struct{}
 
 func (hidden) String() string { return "the given value" }
 
-// IDs names the keys, the one to seal with first.
+// IDs returns the ids of the keys. The first one encrypts.
 func (r Keyring) IDs() []string {
 	ids := make([]string, len(r.keys))
 	for i, k := range r.keys {
@@ -93,11 +93,10 @@ func (r Keyring) IDs() []string {
 	return ids
 }
 
-// Format keeps keys out of whatever prints a configuration.
+// Format prints only the ids of the keys, so that printing a configuration does not reveal them.
 func (r Keyring) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "keys %v", r.IDs()) }
 
-// Seal makes a text that only the key's holders can read, and only for the place it was sealed for: in
-// another's it does not open.
+// Seal encrypts a secret with the first key. place is authenticated with it: Open fails with a different place.
 func (r Keyring) Seal(place string, secret []byte) (string, error) {
 	if len(r.keys) == 0 {
 		return "", ErrNoKey
@@ -109,7 +108,7 @@ func (r Keyring) Seal(place string, secret []byte) (string, error) {
 	return strings.Join([]string{version, k.id, base64.RawStdEncoding.EncodeToString(sealed)}, ":"), nil
 }
 
-// Open reads what Seal made for the same place. Errors are ErrUnknownKey or ErrDamaged.
+// Open decrypts the result of Seal for the same place. The error is ErrUnknownKey or ErrDamaged.
 func (r Keyring) Open(place, sealed string) ([]byte, error) {
 	id, text, err := split(sealed)
 	if err != nil {
@@ -135,7 +134,7 @@ func (r Keyring) Open(place, sealed string) ([]byte, error) {
 	return secret, nil
 }
 
-// Current reports whether a text is sealed with the key that seals now.
+// Current reports whether a text is encrypted with the first key.
 func (r Keyring) Current(sealed string) bool {
 	id, _, err := split(sealed)
 	return err == nil && len(r.keys) > 0 && r.keys[0].id == id
