@@ -1,7 +1,7 @@
-// Package shard places timers: which shard a timer id falls into, and which partition of the bus
-// carries that shard.
+// Package shard computes the placement of timers: the shard of a timer id, and the partition of the bus that carries
+// the shard.
 //
-// It may import pkg/timer and the standard library; it never looks at stores or buses. The placement
-// is for life: a timer whose shard came out differently in a later release could not be found again,
-// so testdata/placement.json pins it for every implementation in any language.
+// It may import pkg/timer and the standard library, and never accesses stores or buses. The placement never changes: if
+// a later release computed another shard for a timer, it could not find the timer. testdata/placement.json therefore
+// pins it for implementations in any language.
 package shard

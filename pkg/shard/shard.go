@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// ID is a shard's number: the unit of ownership and of store partitioning. It is unique over all
-// namespaces of a cluster and never used again.
+// ID is a shard's number: the unit of ownership and of store partitioning. It is unique over all namespaces of a
+// cluster and never reused.
 type ID uint32
 
 func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
@@ -20,8 +20,8 @@ const MaxPerNamespace = 8192
 // castagnoli is the polynomial of crc32c (RFC 3720, appendix B.4).
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Block is the run of shard numbers that belongs to one namespace: [Base, Base+Count). Blocks of
-// different namespaces never overlap, so that namespaces never share a hot shard.
+// Block is the range of shard numbers of one namespace: [Base, Base+Count). Blocks of different namespaces never
+// overlap, so that namespaces never share a hot shard.
 type Block struct {
 	Base  ID
 	Count int
@@ -33,18 +33,18 @@ func (b Block) Place(timerID string) ID {
 	return b.Base + ID(sum%uint32(b.Count))
 }
 
-// Contains reports whether the shard lies in the block.
+// Contains reports whether the shard is in the block.
 func (b Block) Contains(id ID) bool {
 	return id >= b.Base && uint64(id) < uint64(b.Base)+uint64(b.Count)
 }
 
-// PartitionOf returns the partition that carries the shard: id mod partitions. partitions must be
-// positive and is fixed when a cluster is made.
+// PartitionOf returns the partition that carries the shard: id mod partitions. partitions must be positive and is fixed
+// when a cluster is created.
 func PartitionOf(id ID, partitions int) Partition {
 	return Partition(uint64(id) % uint64(partitions))
 }
 
-// In lists the block's shards that a partition carries, in rising order.
+// In returns the block's shards that a partition carries, in ascending order.
 func (b Block) In(p Partition, partitions int) []ID {
 	n := uint64(partitions)
 	first := uint64(b.Base) + (uint64(p)+n-uint64(b.Base)%n)%n

@@ -55,7 +55,7 @@ func TestPlacementIsAsPublished(t *testing.T) {
 	}
 }
 
-// TestPlaceSpreads: ids that people use, counted up, must not pile up in few shards.
+// TestPlaceSpreads: sequential ids in common formats must not accumulate in few shards.
 func TestPlaceSpreads(t *testing.T) {
 	const ids = 20_000
 	for _, format := range []string{"order-%d", "%d", "user/%08d/reminder", "%x"} {
@@ -66,7 +66,7 @@ func TestPlaceSpreads(t *testing.T) {
 				load[block.Place(fmt.Sprintf(format, i))-block.Base]++
 			}
 			mean := float64(ids) / float64(count)
-			// Six standard deviations of a fair throw.
+			// Six standard deviations of a uniform distribution.
 			if bound := mean + 6*math.Sqrt(mean); float64(slices.Max(load)) > bound {
 				t.Errorf("%s over %d shards: the fullest has %d of %d, want at most %.0f", format, count, slices.Max(load), ids, bound)
 			}
@@ -85,7 +85,7 @@ func TestContains(t *testing.T) {
 		{shard.Block{Base: 5, Count: 3}, 7, true},
 		{shard.Block{Base: 5, Count: 3}, 8, false},
 		{shard.Block{Base: 5}, 5, false},
-		{shard.Block{Base: math.MaxUint32 - 1, Count: 2}, math.MaxUint32, true}, // the end lies beyond 32 bits
+		{shard.Block{Base: math.MaxUint32 - 1, Count: 2}, math.MaxUint32, true}, // the end is beyond 32 bits
 		{shard.Block{Base: math.MaxUint32 - 1, Count: 2}, 0, false},
 	} {
 		if got := c.block.Contains(c.id); got != c.want {
@@ -94,7 +94,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestInAgainstBruteForce asks every shard of a block for its partition.
+// TestInAgainstBruteForce compares In with PartitionOf for every shard of a block.
 func TestInAgainstBruteForce(t *testing.T) {
 	for _, base := range []shard.ID{0, 1, 7, 15, 16, 17, 1000, math.MaxUint32 - 40} {
 		for count := range 41 {
