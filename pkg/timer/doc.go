@@ -1,8 +1,9 @@
-// Package timer is the domain: what a timer is, which values are accepted, how it is named.
+// Package timer is the domain: the fields of a timer, their accepted values, and the names of timers.
 //
-// It imports the standard library only. It never does I/O and never reads the clock, except through
-// SystemClock, which main hands to whoever needs the time.
+// It imports the standard library only. It does no I/O. It reads the clock only in SystemClock, which main passes to
+// the components that need the time, and in Stopwatch.
 //
-// Read timer.go first, then spec.go (what a user asks for), patch.go, retry.go, then the small value
-// types: headers.go, topic.go, statuscodes.go, id.go, uuid.go, millis.go, revision.go; invalid.go is the one error of this package.
+// Read timer.go first, then spec.go (the user's part of a timer), patch.go, retry.go, then the small value types:
+// headers.go, topic.go, target.go, statuscodes.go, id.go, uuid.go, millis.go, duration.go, revision.go. invalid.go is
+// the error of all checks, except for payloads that are too large (spec.go).
 package timer

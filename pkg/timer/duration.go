@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FormatDuration writes a duration as users give it: "1h" where the standard library writes "1h0m0s".
+// FormatDuration formats a duration as users write it: "1h", where the standard library writes "1h0m0s".
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -18,8 +18,8 @@ func FormatDuration(d time.Duration) string {
 	return s
 }
 
-// ParseDuration reads a duration as users type it: as time.ParseDuration does, with days ("1d", "1d12h", "-1.5d"). Days come
-// first, and one of them is 24 hours. Every duration that is typed is read here: flags, settings, URLs and requests.
+// ParseDuration parses a duration like time.ParseDuration, and also accepts days ("1d", "1d12h", "-1.5d"). Days come
+// first; a day is 24 hours. All durations from users are parsed here: flags, settings, URLs and requests.
 func ParseDuration(s string) (time.Duration, error) {
 	d, ok := parseDuration(s)
 	if !ok {
@@ -37,7 +37,7 @@ func parseDuration(s string) (d time.Duration, ok bool) {
 		return d, err == nil
 	}
 	if strings.Trim(days, "0123456789.") != "" || strings.HasPrefix(below, "+") || strings.HasPrefix(below, "-") {
-		return 0, false // the number of days has other units or a sign in it
+		return 0, false // the number of days contains other units or a sign
 	}
 	hours, err := time.ParseDuration(sign + days + "h")
 	if err != nil || hours*24/24 != hours {

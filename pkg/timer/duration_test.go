@@ -44,7 +44,7 @@ func TestDurationsAreReadWithDays(t *testing.T) {
 	}
 }
 
-// Without days, texts mean what they mean to the standard library, and days are 24 hours.
+// Without days, a text has the same value as in the standard library. A day is 24 hours.
 func FuzzParseDuration(f *testing.F) {
 	for _, text := range []string{"1d12h", "-1d", "1.5d", "90s", "1h30m", "106751d23h47m16.854775807s", "-9223372036854775808ns", "1d-1h"} {
 		f.Add(text)

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// MaxHeaders is how many extra headers a timer or a namespace may have.
+	// MaxHeaders is the maximum number of extra headers of a timer or a namespace.
 	MaxHeaders = 32
-	// MaxHeaderBytes is how long they may be together, names and values, in bytes.
+	// MaxHeaderBytes limits the names and values of all extra headers together, in bytes.
 	MaxHeaderBytes = 4 << 10
 )
 
-// Headers are extra headers of a callback, as text: a line "Name: value" for each, names in canonical form
-// and in their order. Being a text it can be compared and shared, and engines store it as it is; none is the
-// empty text. NewHeaders makes one.
+// Headers are extra headers of a callback, as text: one line "Name: value" per header, with names in canonical form,
+// sorted by name. A text can be compared and shared, and engines store it unchanged. The empty text has no headers.
+// NewHeaders returns one.
 type Headers string
 
-// Header is one of them.
+// Header is one header of Headers.
 type Header struct{ Name, Value string }
 
-// The names that the protocol owns: what they say is the delivery's own doing, or the connection's.
+// The names that the callback protocol or the HTTP connection sets; users cannot set them.
 var (
 	ownHeaders = []string{
 		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
@@ -34,7 +34,7 @@ var (
 	ownPrefixes = []string{"Proxy-", "Webhook-"}
 )
 
-// NewHeaders checks and orders headers.
+// NewHeaders checks and sorts headers.
 func NewHeaders(fields []Header) (Headers, error) {
 	if len(fields) > MaxHeaders {
 		return "", Invalid("headers", fmt.Sprintf("%d headers", len(fields)), fmt.Sprintf("at most %d", MaxHeaders))
@@ -67,30 +67,30 @@ func (f Header) check() error {
 	if f.Name == "" || len(f.Name) > longest || strings.ContainsFunc(f.Name, func(r rune) bool { return !tokenRune(r) }) {
 		return Invalid("headers", f.Name, wantName)
 	}
-	// Receivers behind CGI or WSGI see no difference between an underscore and a hyphen.
+	// Receivers behind CGI or WSGI cannot distinguish an underscore from a hyphen.
 	name := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(f.Name, "_", "-"))
 	if slices.Contains(ownHeaders, name) || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 		return Invalid("headers", f.Name, "a name that the callback protocol does not set itself")
 	}
 	printable := !strings.ContainsFunc(f.Value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') })
 	if f.Value == "" || !printable || strings.Trim(f.Value, " \t") != f.Value {
-		// Not the value: it may be a password.
+		// The error does not contain the value, which may be a password.
 		return Invalid("headers."+f.Name, hidden{}, "printable ASCII, not empty, without blanks at its ends")
 	}
 	return nil
 }
 
-// tokenRune reports whether a name may have the character (RFC 9110, section 5.6.2).
+// tokenRune reports whether a name may contain the character (RFC 9110, section 5.6.2).
 func tokenRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-// hidden is shown in place of a value that may be a secret.
+// hidden is printed in place of a value that may be a secret.
 type hidden struct{}
 
 func (hidden) String() string { return "the given value" }
 
-// All walks over the headers in their order.
+// All iterates over the headers in order.
 func (h Headers) All() iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for rest := string(h); rest != ""; {
@@ -122,7 +122,7 @@ func (h Headers) Map() map[string]string {
 	return maps.Collect(h.All())
 }
 
-// Check accepts what NewHeaders makes.
+// Check returns an error unless NewHeaders could have returned h.
 func (h Headers) Check() error {
 	if h == "" {
 		return nil

@@ -42,7 +42,7 @@ func TestHeadersAtTheirLimits(t *testing.T) {
 	one := func(name, value string) []timer.Header { return []timer.Header{{Name: name, Value: value}} }
 	for what, c := range map[string]struct {
 		fields []timer.Header
-		field  string // of the refusal; empty if it is accepted
+		field  string // field of the error; empty if the headers are accepted
 	}{
 		"as many as may be":        {many(timer.MaxHeaders, timer.MaxHeaderBytes/timer.MaxHeaders), ""},
 		"one more":                 {many(timer.MaxHeaders+1, 8), "headers"},

@@ -34,7 +34,7 @@ func CheckNamespace(name string) error {
 // CheckID accepts 1 to 255 bytes of UTF-8 without control characters.
 func CheckID(id string) error { return checkText("timerId", id, 1, MaxID) }
 
-// CheckCorrelationID accepts what CheckID accepts, and the empty string, which stands for "made".
+// CheckCorrelationID accepts what CheckID accepts, and the empty string, for which Timer.Correlation returns the UUID.
 func CheckCorrelationID(id string) error {
 	return checkText("correlationId", id, 0, MaxCorrelationID)
 }

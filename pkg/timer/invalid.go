@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// InvalidError says which field has which unacceptable value and what would be accepted. Its text is
-// meant for users and goes out unchanged.
+// InvalidError names a field, its unacceptable value and the accepted values. Its text is meant for users and is shown
+// unchanged.
 type InvalidError struct {
-	// Field is the name a user knows, as in the HTTP API: "retryPolicy.maxAttempts".
+	// Field is the name that users know, as in the HTTP API: "retryPolicy.maxAttempts".
 	Field string
-	// Value is what was given, quoted and cut for display.
+	// Value is the given value, quoted and cut for display.
 	Value string
 	// Want completes "want …".
 	Want string
@@ -20,10 +20,10 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s: %s is not accepted: want %s", e.Field, e.Value, e.Want)
 }
 
-// maxShown is how much of a bad value an error shows, in bytes.
+// maxShown is how much of a value an error shows, in bytes.
 const maxShown = 80
 
-// Invalid builds an InvalidError. Strings are quoted, anything else is printed as %v.
+// Invalid returns an InvalidError. It quotes strings, and prints all other values as %v.
 func Invalid(field string, value any, want string) *InvalidError {
 	var shown string
 	switch v := value.(type) {

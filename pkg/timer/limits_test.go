@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// wantField fails unless the error names the field; "" wants no error.
+// wantField fails unless the error names the field; if field is "", it expects no error.
 func wantField(t *testing.T, what string, err error, field string) {
 	t.Helper()
 	var invalid *timer.InvalidError
@@ -269,7 +269,7 @@ func FuzzCheckID(f *testing.F) {
 	})
 }
 
-// TestTheDefaultRetryPolicySpansADay: a receiver may be away for a night, and nothing of it is lost.
+// TestTheDefaultRetryPolicySpansADay: a receiver may be down for a night without losing a timer.
 func TestTheDefaultRetryPolicySpansADay(t *testing.T) {
 	p := timer.DefaultRetryPolicy()
 	var span time.Duration

@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// Millis is an instant: UTC milliseconds since 1970. Everything inside Timerbus is this fine and no
-// finer, so that an instant is the same in every engine and comparable with ==.
+// Millis is an instant: UTC milliseconds since 1970. Timerbus has no finer times, so that an instant is the same in
+// every engine and comparable with ==.
 type Millis int64
 
 const (
-	// MinMillis and MaxMillis bound what a user may ask for: the years 1 to 9999, which RFC 3339
-	// can write.
+	// MinMillis and MaxMillis bound the times that a user may give: the years 1 to 9999, which RFC 3339 can represent.
 	MinMillis Millis = -62135596800000
 	MaxMillis Millis = 253402300799999
-	// Never lies after every instant. It is a bound, never a stored time.
+	// Never is after every instant. It is a bound, never a stored time.
 	Never Millis = math.MaxInt64
 )
 
-// Clock tells the present. Core code takes one and never asks the operating system itself.
+// Clock returns the present. Core code gets a Clock and never reads the operating system's clock itself.
 type Clock func() Millis
 
-// SystemClock is the machine's clock.
+// SystemClock returns the time of the machine's clock.
 func SystemClock() Millis { return FromTime(time.Now()) }
 
 // FromTime truncates to the millisecond (towards the past, also before 1970).
@@ -59,7 +58,7 @@ func (m Millis) Sub(o Millis) time.Duration {
 	}
 }
 
-// layout writes milliseconds always, so that equal instants are equal strings.
+// layout always has milliseconds, so that equal instants are equal strings.
 const layout = "2006-01-02T15:04:05.000Z"
 
 func (m Millis) String() string {
@@ -77,7 +76,7 @@ func (m Millis) MarshalText() ([]byte, error) {
 	return m.Time().AppendFormat(nil, layout), nil
 }
 
-// UnmarshalText reads RFC 3339 with any offset and truncates to the millisecond.
+// UnmarshalText parses RFC 3339 with any offset and truncates to the millisecond.
 func (m *Millis) UnmarshalText(text []byte) error {
 	parsed, err := ParseMillis(string(text))
 	if err != nil {
@@ -87,7 +86,7 @@ func (m *Millis) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseMillis reads RFC 3339 with any offset and truncates to the millisecond.
+// ParseMillis parses RFC 3339 with any offset and truncates to the millisecond.
 func ParseMillis(s string) (Millis, error) {
 	const want = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -101,8 +100,8 @@ func ParseMillis(s string) (Millis, error) {
 	return m, nil
 }
 
-// strict refuses what time.Parse takes for RFC 3339 and is not: an hour of one digit, a comma before
-// the fraction, an offset of a day or with 60 minutes. Its argument has passed time.Parse.
+// strict rejects texts that time.Parse accepts although they are not RFC 3339: an hour of one digit, a comma before the
+// fraction, an offset of a day or with 60 minutes. Its argument must have passed time.Parse.
 func strict(s string) bool {
 	const shortest, offset = len("2006-01-02T15:04:05Z"), len("+07:00")
 	if len(s) < shortest || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {

@@ -76,14 +76,14 @@ func TestAddAndSub(t *testing.T) {
 	}{
 		{1005, 5, time.Second},
 		{5, 1005, -time.Second},
-		// A Duration holds 292 years.
+		// The longest Duration is 292 years.
 		{longest, 0, longest * time.Millisecond},
 		{longest + 1, 0, math.MaxInt64},
 		{-longest, 0, -longest * time.Millisecond},
 		{-longest - 1, 0, math.MinInt64},
 		{timer.MaxMillis, 1896076800123, math.MaxInt64},
 		{1896076800123, timer.MaxMillis, math.MinInt64},
-		// The difference does not fit 64 bits of milliseconds either.
+		// The difference does not fit into 64 bits of milliseconds either.
 		{timer.Never, math.MinInt64, math.MaxInt64},
 		{math.MinInt64, timer.Never, math.MinInt64},
 		{timer.Never, -1, math.MaxInt64},
@@ -127,11 +127,11 @@ func TestParseMillisRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "now", "2030-01-31", "2030-01-31T09:00:00", "2030-01-31 09:00:00Z", "1896080400000",
 		"2030-02-29T00:00:00Z", "2030-13-01T00:00:00Z", "2030-01-31T24:00:00Z", "2030-01-31T09:60:00Z",
-		"2030-01-31T09:00:60Z", // a leap second is not an instant here
+		"2030-01-31T09:00:60Z", // leap seconds are not supported
 		"10000-01-01T00:00:00Z", "0000-12-31T23:59:59Z", "-001-01-01T00:00:00Z",
 		"0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", // in range only by their local date
 		"2030-01-31T09:00:00Z ", " 2030-01-31T09:00:00Z", "2030-01-31T09:00:00Zz",
-		// What Go's own reader lets pass beyond RFC 3339:
+		// Texts that time.Parse accepts beyond RFC 3339:
 		"2030-01-31T9:00:00Z", "2030-01-31T09:00:00,5Z", "2030-01-31T09:00:00+24:00", "2030-01-31T09:00:00+01:60",
 	} {
 		got, err := timer.ParseMillis(text)

@@ -2,18 +2,18 @@ package timer
 
 import "time"
 
-// Patch is an update: a nil field is kept. Clearing a field is giving its zero or default value, which
-// whoever decodes the user's null puts in.
+// Patch is an update: a nil field is kept. To clear a field, set its zero or default value; the decoder of the user's
+// request does so for null.
 type Patch struct {
 	ExecuteAt       *Millis
 	Deliver         *Deliver
 	CallbackURL     *string
 	CallbackTimeout *time.Duration
 	Retry           *RetryPatch
-	// Payload: a pointer to nil clears.
+	// Payload: a pointer to nil clears it.
 	Payload       *[]byte
 	CorrelationID *string
-	// Headers replaces all of them.
+	// Headers replaces all headers.
 	Headers  *Headers
 	Topic    *string
 	EventKey *string
@@ -28,9 +28,9 @@ type RetryPatch struct {
 	MaxInterval         *time.Duration
 }
 
-// Apply returns the spec with the patch laid over it, or the first field that is not acceptable then.
-// Engines call it inside the transaction that holds the row, so that two updates of different fields
-// both survive.
+// Apply returns the spec with the changes of the patch, or an error that names the first field that is then not
+// acceptable. Engines call it inside the transaction that holds the row, so that two updates of different fields both
+// take effect.
 func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.ExecuteAt, p.ExecuteAt)
 	set(&s.Deliver, p.Deliver)
@@ -50,7 +50,7 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	return s, nil
 }
 
-// Apply lays the patch over a policy, unchecked.
+// Apply returns a policy with the changes of the patch, without checking it.
 func (p *RetryPatch) Apply(r RetryPolicy) RetryPolicy {
 	set(&r.MaxAttempts, p.MaxAttempts)
 	set(&r.MaxAttemptsDuration, p.MaxAttemptsDuration)

@@ -17,7 +17,7 @@ func TestAnEmptyPatchChangesNothing(t *testing.T) {
 	}
 }
 
-// TestPatchSetsEachField sets one field at a time and compares with the same done by hand.
+// TestPatchSetsEachField sets one field at a time and compares with the same change made directly.
 func TestPatchSetsEachField(t *testing.T) {
 	payload, none := []byte("[2]"), []byte(nil)
 	for what, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestPatchSetsEachField(t *testing.T) {
 	}
 }
 
-// TestPatchIsCheckedAsAWhole: what fits by itself may not fit the rest.
+// TestPatchIsCheckedAsAWhole: a field that is acceptable by itself may conflict with the others.
 func TestPatchIsCheckedAsAWhole(t *testing.T) {
 	event := spec()
 	event.Deliver, event.CallbackURL = timer.DeliverEvent, ""

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// RetryPolicy says how often and how far apart a failed delivery is tried again. The delay after
-// attempt n is min(MaxInterval, InitialInterval · BackoffMultiplier^(n−1)), give or take the jitter.
+// RetryPolicy determines how often and when a failed delivery is retried. The delay after attempt n is min(MaxInterval,
+// InitialInterval · BackoffMultiplier^(n−1)), plus or minus the jitter.
 type RetryPolicy struct {
-	// MaxAttempts counts the first delivery too: 1 means no retry. 1 to 1,000.
+	// MaxAttempts includes the first delivery: 1 means no retry. 1 to 1,000.
 	MaxAttempts int
-	// MaxAttemptsDuration, counted from executeAt, ends retrying early: an attempt that would start
-	// after it is not made. 0 means no such end; else 1 s to 365 days.
+	// MaxAttemptsDuration, counted from executeAt, limits the time of retries: no attempt starts after it. 0 means no
+	// limit; otherwise 1 s to 365 days.
 	MaxAttemptsDuration time.Duration
 	// InitialInterval is the delay after the first attempt. 1 ms to 24 h.
 	InitialInterval time.Duration
@@ -22,7 +22,7 @@ type RetryPolicy struct {
 	MaxInterval time.Duration
 }
 
-// Limits of RetryPolicy, as its fields' comments say.
+// Limits of the fields of RetryPolicy.
 const (
 	MaxMaxAttempts         = 1000
 	MinMaxAttemptsDuration = time.Second
@@ -33,12 +33,12 @@ const (
 	MaxMaxInterval         = 7 * 24 * time.Hour
 )
 
-// Jitter is the share by which a retry's delay is randomised: ± 10 %, so that timers that failed
-// together do not come back together.
+// Jitter is the fraction by which a retry's delay is randomised: ± 10 %, so that timers that failed together are not
+// retried together.
 const Jitter = 0.1
 
-// DefaultRetryPolicy is 20 attempts, 30 s apart at first, doubling, at most 2 h: the last one about 24 hours after
-// the first, so that a receiver may be away for a night.
+// DefaultRetryPolicy is 20 attempts, initially 30 s apart, doubling, at most 2 h apart: the last attempt is about 24
+// hours after the first, so that a receiver may be down for a night.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts:       20,
@@ -48,7 +48,7 @@ func DefaultRetryPolicy() RetryPolicy {
 	}
 }
 
-// Check names the first field outside its limits.
+// Check returns an error that names the first field outside its limits.
 func (p RetryPolicy) Check() error {
 	switch {
 	case p.MaxAttempts < 1 || p.MaxAttempts > MaxMaxAttempts:

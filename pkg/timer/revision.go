@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Revision names one state of one timer: with the UUID, exactly one, for ever. Revisions are compared
-// for equality only. They are positive, and at most 2^63 − 1, so that any engine's integer holds them.
+// Revision identifies one state of one timer: with the UUID it never repeats. Revisions are compared for equality only.
+// They are positive and at most 2^63 − 1, so that every engine's integer type can store them.
 type Revision int64
 
 // maybeStarted is the lowest byte of revisions that say MaybeStarted. Revisions of releases that did not know it have random
@@ -17,15 +17,14 @@ const maybeStarted Revision = 0xff
 // without a result: the write postponed a redelivered event (I13).
 func (r Revision) MaybeStarted() bool { return r&maybeStarted == maybeStarted }
 
-// Generation is the Revision of the write that set a timer's current life. Retries and postponements
-// keep it; it is what a receiver sees in webhook-id.
+// Generation is the Revision of the write that set a timer's current life. Retries and postponements keep it. Receivers
+// see it in webhook-id.
 type Generation int64
 
 func (r Revision) String() string   { return strconv.FormatInt(int64(r), 10) }
 func (g Generation) String() string { return strconv.FormatInt(int64(g), 10) }
 
-// ParseGeneration reads the decimal string that JSON carries (numbers above 2^53 would be rounded by
-// many readers).
+// ParseGeneration parses the decimal string in JSON (many JSON decoders round numbers above 2^53).
 func ParseGeneration(s string) (Generation, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 {
@@ -38,14 +37,14 @@ const (
 	// randomBits of a revision are random: two processes that write the same timer in the same millisecond collide once in
 	// two million times (if both postpone a redelivered event, once in 8,192), and only compare-and-set losers could notice.
 	randomBits = 21
-	// maxStep bounds the random step between two revisions made in one millisecond by one process.
-	// 512 of them fit on average before the clock part runs ahead, by a millisecond.
+	// maxStep limits the random step between two revisions made in one millisecond by one process. On average 512 of
+	// them fit into the random bits before the clock part is a millisecond ahead.
 	maxStep = 1 << 13
 )
 
-// Revisions makes revisions: a hybrid clock (42 bits of milliseconds since 1970, enough until 2109)
-// and random bits. They rise within a process, and do not repeat across processes, restarts or a
-// store that lost writes, because they do not depend on anything stored.
+// Revisions generates revisions: a hybrid clock (42 bits of milliseconds since 1970, enough until 2109) and random
+// bits. They increase within a process. They do not repeat across processes, restarts or a store that lost writes,
+// because they do not depend on stored data.
 type Revisions struct {
 	now    Clock
 	random func() uint64
@@ -54,13 +53,13 @@ type Revisions struct {
 	last Revision
 }
 
-// NewRevisions takes the process's clock and a source of random bits (math/rand/v2.Uint64 in
-// production, a seeded one in simulation). Make one per process.
+// NewRevisions returns a generator that uses the process's clock and a source of random bits (math/rand/v2.Uint64 in
+// production, a seeded one in simulation). A process must use only one.
 func NewRevisions(now Clock, random func() uint64) *Revisions {
 	return &Revisions{now: now, random: random}
 }
 
-// Next returns a revision that was never returned before, for a state that says nothing about earlier deliveries.
+// Next returns a revision that was never returned before, with MaybeStarted false.
 func (r *Revisions) Next() Revision {
 	r.mu.Lock()
 	defer r.mu.Unlock()

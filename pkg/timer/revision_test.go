@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// hand is a clock that a test moves.
+// hand is a clock that a test sets.
 type hand struct{ at timer.Millis }
 
 func (h *hand) now() timer.Millis { return h.at }
@@ -33,7 +33,7 @@ func TestI3_RevisionsNeverRepeatInABurst(t *testing.T) {
 		}
 		last = r
 	}
-	// However far that ran ahead of the clock, it goes on from there.
+	// However far the revisions are ahead of the clock, the next one is larger.
 	clock.at++
 	if r := source.Next(); r <= last {
 		t.Fatalf("a millisecond later: %s after %s", r, last)
@@ -49,7 +49,7 @@ func TestI3_RevisionsNeverRepeatWhenTheClockGoesBack(t *testing.T) {
 	for i := range 20_000 {
 		clock.at += timer.Millis(random.IntN(2001) - 1000)
 		if i%5_000 == 0 {
-			clock.at -= 24 * 3600 * 1000 // somebody set the clock
+			clock.at -= 24 * 3600 * 1000 // a user set the clock
 		}
 		r := source.Next()
 		if seen[r] || r <= last {
@@ -85,8 +85,8 @@ func TestI13_RevisionsTellThatADeliveryMayHaveStarted(t *testing.T) {
 	}
 }
 
-// TestI3_RevisionsNeverRepeatAfterARestart: a new process starts with nothing but the clock, which may
-// lag behind what the old one had run ahead to; only the random bits keep them apart.
+// TestI3_RevisionsNeverRepeatAfterARestart: a new process has only the clock, which may be behind the clock part of the
+// old process's revisions; only the random bits distinguish them.
 func TestI3_RevisionsNeverRepeatAfterARestart(t *testing.T) {
 	clock := &hand{present}
 	seen := map[timer.Revision]bool{}
@@ -99,7 +99,7 @@ func TestI3_RevisionsNeverRepeatAfterARestart(t *testing.T) {
 			}
 			seen[r] = true
 		}
-		clock.at += timer.Millis(life%3) - 1 // now and then the clock goes back, too
+		clock.at += timer.Millis(life%3) - 1 // sometimes the clock also goes back
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Deliver says which way a due timer goes out.
+// Deliver is how a due timer is delivered.
 type Deliver string
 
 const (
-	// DeliverAuto stands for callback if there is a URL, else event.
+	// DeliverAuto means callback if there is a URL, otherwise event.
 	DeliverAuto     Deliver = ""
 	DeliverCallback Deliver = "callback"
 	DeliverEvent    Deliver = "event"
@@ -31,31 +31,29 @@ const (
 	MaxCallbackTimeout     = 5 * time.Minute
 )
 
-// Spec is what a user asks for: all of a timer that is not the service's own doing.
+// Spec is the part of a timer that the user sets.
 type Spec struct {
-	// ExecuteAt may lie in the past: the timer then fires at once, because a create that was delayed
-	// on its way must not be lost.
+	// ExecuteAt may be in the past: the timer then fires immediately, because a delayed create must not be lost.
 	ExecuteAt Millis
 	Deliver   Deliver
 	// CallbackURL is absolute, http or https.
 	CallbackURL string
-	// CallbackTimeout bounds one attempt from dialling to the last byte of the answer. Whole
-	// milliseconds.
+	// CallbackTimeout bounds one attempt, from dialling to the last byte of the answer. Whole milliseconds.
 	CallbackTimeout time.Duration
 	Retry           RetryPolicy
-	// Payload is JSON as received, or nil for none; it is carried and never interpreted.
+	// Payload is JSON as received, or nil for none. It is delivered and never interpreted.
 	Payload []byte
-	// CorrelationID is the user's, or empty; Timer.Correlation is what users see.
+	// CorrelationID is the user's, or empty; Timer.Correlation is the id that users see.
 	CorrelationID string
-	// Headers go with the callback, over those of the namespace.
+	// Headers are sent with the callback. They take precedence over those of the namespace.
 	Headers Headers
-	// Topic is where the fired event goes, one that the namespace allows; empty for the common topic.
+	// Topic is the topic of the fired event, which the namespace must allow; empty for the common topic.
 	Topic string
 	// EventKey is the event's key on Topic; empty for namespace and id.
 	EventKey string
 }
 
-// Check names the first field that is not acceptable.
+// Check returns an error that names the first field that is not acceptable.
 func (s *Spec) Check() error {
 	if s.ExecuteAt < MinMillis || s.ExecuteAt > MaxMillis {
 		return Invalid("executeAt", int64(s.ExecuteAt), "an instant in the years 1 to 9999")
@@ -118,7 +116,7 @@ func CheckCallbackURL(raw string) error {
 	return nil
 }
 
-// Way resolves DeliverAuto.
+// Way returns Deliver, with DeliverAuto resolved.
 func (s *Spec) Way() Deliver {
 	switch {
 	case s.Deliver != DeliverAuto:
@@ -130,9 +128,9 @@ func (s *Spec) Way() Deliver {
 	}
 }
 
-// PayloadTooLargeError is apart from InvalidError because HTTP has a status of its own for it.
+// PayloadTooLargeError is not an InvalidError, because HTTP has a separate status for it.
 type PayloadTooLargeError struct {
-	// Size is what was given, in bytes.
+	// Size is the size of the given payload, in bytes.
 	Size int
 }
 

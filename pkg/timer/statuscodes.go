@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// StatusCodes is a set of HTTP statuses of class 4xx, a bit for each. The zero value is empty, and sets can be
-// compared.
+// StatusCodes is a set of HTTP statuses of class 4xx, one bit per status. The zero value is empty, and sets can be
+// compared with ==.
 type StatusCodes [2]uint64
 
 const firstClientError, lastClientError = 400, 499
@@ -30,7 +30,7 @@ func (s StatusCodes) Has(code int) bool {
 	return at >= 0 && code <= lastClientError && s[at/64]&(1<<(at%64)) != 0
 }
 
-// All walks over the set in order.
+// All iterates over the set in ascending order.
 func (s StatusCodes) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for word, set := range s {
@@ -43,7 +43,7 @@ func (s StatusCodes) All() iter.Seq[int] {
 	}
 }
 
-// String is the set as engines store it: "404 409".
+// String returns the set as engines store it: "404 409".
 func (s StatusCodes) String() string {
 	var codes []string
 	for code := range s.All() {
@@ -52,7 +52,7 @@ func (s StatusCodes) String() string {
 	return strings.Join(codes, " ")
 }
 
-// ParseStatusCodes reads String's form.
+// ParseStatusCodes parses the result of String.
 func ParseStatusCodes(text string) (StatusCodes, error) {
 	var s StatusCodes
 	for field := range strings.FieldsSeq(text) {

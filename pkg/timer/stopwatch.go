@@ -2,12 +2,12 @@ package timer
 
 import "time"
 
-// Stopwatch measures elapsed time by the machine's monotonic clock. Back-offs, caches and pacing use it, because
+// Stopwatch measures elapsed time by the machine's monotonic clock. Backoffs, caches and rate limits use it, because
 // the wall clock may be set forward or back while they run.
 type Stopwatch struct{ start time.Time }
 
-// NewStopwatch starts one.
+// NewStopwatch returns a running Stopwatch.
 func NewStopwatch() Stopwatch { return Stopwatch{start: time.Now()} }
 
-// Elapsed is how long the stopwatch has run. It never goes back.
+// Elapsed returns how long the stopwatch has run. It never decreases.
 func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.start) }

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Target identifies what a timer calls: a hash of the scheme, host and port of its callback URL or, if it only publishes
-// an event, of its user topic. Due events carry it, so that a dispatcher can apply its limits before it reads the row.
+// Target identifies the destination of a timer: a hash of the scheme, host and port of its callback URL or, if it only
+// publishes an event, of its user topic. Due events carry it, so that a dispatcher can apply its limits before it reads
+// the row.
 //
 // 0 means that there is no target, because the event goes to the common topic, or that the target is not known. The
 // lowest bit is 1 for topics and 0 for hosts. Two targets with the same hash share their limits, but nothing else.
@@ -18,7 +19,7 @@ type Target uint64
 
 const topicTarget Target = 1
 
-// topicPrefix precedes a topic where a callback URL could be. No URL has a blank in it.
+// topicPrefix precedes a topic in place of a callback URL. URLs contain no space.
 const topicPrefix = "topic "
 
 // IsTopic reports whether the target is a user topic.
@@ -26,8 +27,8 @@ func (t Target) IsTopic() bool { return t&topicTarget != 0 }
 
 func (t Target) String() string { return strconv.FormatUint(uint64(t), 16) }
 
-// Receiver is the callback URL or, if the timer only publishes an event, "topic " and the user topic. It is empty for
-// the common topic.
+// Receiver returns the callback URL or, if the timer only publishes an event, "topic " and the user topic. It is empty
+// for the common topic.
 func (s *Spec) Receiver() string {
 	switch {
 	case s.Way() != DeliverEvent:
@@ -39,10 +40,10 @@ func (s *Spec) Receiver() string {
 	}
 }
 
-// Target identifies what the timer calls.
+// Target returns the target of the timer.
 func (s *Spec) Target() Target { return TargetOf(s.Receiver()) }
 
-// NamedTarget is Target with its name, which is empty where the target is 0.
+// NamedTarget returns the target and its name, which is empty if the target is 0.
 func (s *Spec) NamedTarget() (name string, t Target) {
 	name = TargetName(s.Receiver())
 	return name, targetOf(name)
@@ -61,12 +62,12 @@ func targetOf(name string) Target {
 	if strings.HasPrefix(name, topicPrefix) {
 		return t | topicTarget
 	}
-	return max(t&^topicTarget, 2) // 0 is no target
+	return max(t&^topicTarget, 2) // 0 means no target
 }
 
-// TargetName is the text that TargetOf hashes: scheme, host and port of a callback URL, or the receiver itself if it is a
-// topic. The scheme is part of it, so that callers that do not speak TLS to a port that wants it cannot open the circuit
-// for others. It is empty if the URL has no host.
+// TargetName returns the text that TargetOf hashes: scheme, host and port of a callback URL, or the receiver itself if
+// it is a topic. The scheme is included, so that timers that use plain HTTP on a TLS port cannot open the circuit for
+// others. The name is empty if the URL has no host.
 func TargetName(receiver string) string {
 	if strings.HasPrefix(receiver, topicPrefix) {
 		return receiver

@@ -39,7 +39,7 @@ func TestTargetsArePinned(t *testing.T) {
 	}
 }
 
-// FuzzTargetName: any accepted callback URL has exactly one name, which names itself.
+// FuzzTargetName: every accepted callback URL has exactly one name, and TargetName returns a name unchanged.
 func FuzzTargetName(f *testing.F) {
 	f.Add("http://Example.COM./a")
 	f.Add("https://[::1]:8443/?q")

@@ -1,32 +1,32 @@
 package timer
 
-// Status is where a timer stands in its life.
+// Status is the state of a timer.
 type Status string
 
 const (
-	// StatusScheduled waits for its first attempt of this generation, or is in it.
+	// StatusScheduled: the timer waits for the first attempt of this generation, or that attempt is running.
 	StatusScheduled Status = "scheduled"
-	// StatusRetrying has failed at least once in this generation and will be tried again.
+	// StatusRetrying: the timer has failed at least once in this generation and will be retried.
 	StatusRetrying Status = "retrying"
-	// StatusParked was started several times without ever giving a result and waits for a human.
+	// StatusParked: deliveries were started several times without a result; the timer waits for an operator.
 	StatusParked Status = "parked"
-	// StatusDone and StatusDead are finished; the timer is in history only.
+	// StatusDone and StatusDead: the timer is finished and only in the history.
 	StatusDone Status = "done"
 	StatusDead Status = "dead"
 )
 
-// Statuses lists all, in the order of a life.
+// Statuses lists all statuses in the order of a timer's life.
 func Statuses() []Status {
 	return []Status{StatusScheduled, StatusRetrying, StatusParked, StatusDone, StatusDead}
 }
 
-// Finished reports whether the status is one of history.
+// Finished reports whether the timer is only in the history.
 func (s Status) Finished() bool { return s == StatusDone || s == StatusDead }
 
 // Attempt counts delivery attempts within one generation, from 1; 0 means none yet.
 type Attempt int32
 
-// Timer is one timer as it stands: the user's Spec and what the service has made of it.
+// Timer is the present state of a timer: the user's Spec and the service's fields.
 type Timer struct {
 	Namespace string
 	ID        string
@@ -36,31 +36,31 @@ type Timer struct {
 	Status Status
 	// DueAt is when the row is next due: never before ExecuteAt, nor before the write that set it.
 	DueAt Millis
-	// PlannedAt is when the coming attempt was planned: ExecuteAt, but not before the write that set it, or the
-	// retry's time. Unlike DueAt, leases and postponements leave it alone; lateness is measured from it. That of
-	// a finished timer is its DueAt.
+	// PlannedAt is when the next attempt was planned: ExecuteAt, but not before the write that set it, or the time of
+	// the retry. Unlike DueAt, it is not changed by leases and postponements; lateness is measured from it. For a
+	// finished timer it equals DueAt.
 	PlannedAt Millis
 	// Revision and Generation: see their types.
 	Revision   Revision
 	Generation Generation
-	// Attempts counts the attempts of this generation that gave a result.
+	// Attempts counts the attempts of this generation that had a result.
 	Attempts Attempt
-	// Starts counts deliveries begun under suspicion and without a result so far (rule I13).
+	// Starts counts the counted starts of deliveries since the last result (rule I13).
 	Starts int
 
-	// CreatedAt is kept by replace. Zero never.
+	// CreatedAt is kept by a replace. Never zero.
 	CreatedAt Millis
 	UpdatedAt Millis
-	// ExecutedAt is when the last attempt with a result began, of any generation; 0 if none did.
+	// ExecutedAt is when the last attempt with a result began, of any generation; 0 if there was none.
 	ExecutedAt Millis
-	// LastStatus and LastError tell how the last attempt with a result ended: the HTTP status (0 if
-	// none came) and, unless it succeeded, why in words.
+	// LastStatus and LastError describe the last attempt with a result: the HTTP status (0 if there was no answer) and,
+	// unless it succeeded, the reason.
 	LastStatus int
 	LastError  string
 }
 
-// Correlation is the correlation id users see: their own or, if they gave none, the UUID. Made ones
-// are not stored, and a create sent twice has the same one twice.
+// Correlation returns the correlation id that users see: the user's or, if there is none, the UUID. The UUID is not
+// stored as correlation id, and a create that is sent twice gets the same one.
 func (t *Timer) Correlation() string {
 	if t.CorrelationID != "" {
 		return t.CorrelationID
@@ -68,9 +68,9 @@ func (t *Timer) Correlation() string {
 	return t.UUID.String()
 }
 
-// WebhookID is the id of every delivery of the current generation, on every way: a receiver that has
-// seen it has seen this delivery.
+// WebhookID returns the id of every delivery of the current generation, by callback and by event: a receiver that has
+// seen the id has seen this delivery.
 func (t *Timer) WebhookID() string { return WebhookID(t.UUID, t.Generation) }
 
-// WebhookID builds "<uuid>_<generation>".
+// WebhookID returns "<uuid>_<generation>".
 func WebhookID(u UUID, g Generation) string { return u.String() + "_" + g.String() }

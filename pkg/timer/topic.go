@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// MaxTopic is the longest name of a topic of a user's own, in bytes; Kafka's bound.
+	// MaxTopic is the longest name of a user topic, in bytes; it is Kafka's limit.
 	MaxTopic = 249
 	// MaxEventKey is the longest key of an event, in bytes of UTF-8.
 	MaxEventKey = 255
-	// MaxTopicPatterns is how many patterns of topics a namespace may have.
+	// MaxTopicPatterns is the maximum number of topic patterns of a namespace.
 	MaxTopicPatterns = 32
 )
 
-// CheckTopic accepts [A-Za-z0-9._-]{1,249} except "." and "..", as Kafka does. A bus may accept less, and refuses the
-// rest when the event is published.
+// CheckTopic accepts [A-Za-z0-9._-]{1,249} except "." and "..", as Kafka does. A bus may accept fewer names; it refuses
+// the others when the event is published.
 func CheckTopic(name string) error {
 	if name == "" || len(name) > MaxTopic || name == "." || name == ".." || strings.ContainsFunc(name, notTopicRune) {
 		return Invalid("topic", name, `1 to 249 letters, digits, dots, underscores or hyphens, not "." or ".."`)
@@ -32,8 +32,8 @@ func notTopicRune(r rune) bool {
 // CheckEventKey accepts what CheckID accepts.
 func CheckEventKey(key string) error { return checkText("key", key, 1, MaxEventKey) }
 
-// checkEvent judges where the fired event goes. Whoever is only called back has none, and the common topic is
-// keyed by the service, so that each timer's events keep their order.
+// checkEvent checks the destination of the fired event. A timer that is only delivered by callback has no event. On the
+// common topic the service sets the key, so that each timer's events keep their order.
 func (s *Spec) checkEvent() error {
 	if s.Topic == "" {
 		if s.EventKey != "" {
@@ -50,22 +50,22 @@ func (s *Spec) checkEvent() error {
 	return CheckEventKey(s.EventKey)
 }
 
-// TopicPatterns say which topics a namespace's events may go to, as text: patterns in their order with a blank
-// between them, so that they can be compared and engines store them as they are. None, the empty text, allows
-// no topic. NewTopicPatterns makes one.
+// TopicPatterns are the topics to which a namespace's events may be published, as text: sorted patterns, separated by
+// spaces, so that they can be compared and engines store them unchanged. The empty text allows no topic.
+// NewTopicPatterns returns one.
 //
-// A pattern is a name in which each * stands for any run of characters, dots included, or for none:
-// "orders.*" allows "orders.timeouts" and "orders.eu.timeouts", but not "orders".
+// In a pattern, each * matches any run of characters, including dots and the empty run: "orders.*" allows
+// "orders.timeouts" and "orders.eu.timeouts", but not "orders".
 type TopicPatterns string
 
-// NewTopicPatterns checks and orders patterns; repetitions count once.
+// NewTopicPatterns checks and sorts patterns, and removes duplicates.
 func NewTopicPatterns(patterns []string) (TopicPatterns, error) {
 	const field = "eventTopics"
 	if len(patterns) > MaxTopicPatterns {
 		return "", Invalid(field, fmt.Sprintf("%d patterns", len(patterns)), fmt.Sprintf("at most %d", MaxTopicPatterns))
 	}
 	for _, p := range patterns {
-		// What a pattern holds beside stars must be of a name.
+		// Apart from stars, a pattern may contain only the characters of a name.
 		if p == "" || len(p) > MaxTopic || strings.ContainsFunc(strings.ReplaceAll(p, "*", ""), notTopicRune) {
 			return "", Invalid(field, p, "1 to 249 letters, digits, dots, underscores, hyphens, or * for any run of them")
 		}
@@ -73,13 +73,13 @@ func NewTopicPatterns(patterns []string) (TopicPatterns, error) {
 	return TopicPatterns(strings.Join(slices.Compact(slices.Sorted(slices.Values(patterns))), " ")), nil
 }
 
-// All walks over the patterns in their order.
+// All iterates over the patterns in order.
 func (p TopicPatterns) All() iter.Seq[string] { return strings.FieldsSeq(string(p)) }
 
 // List returns the patterns; nil if there are none.
 func (p TopicPatterns) List() []string { return slices.Collect(p.All()) }
 
-// Allow reports whether one of the patterns fits the topic.
+// Allow reports whether one of the patterns matches the topic.
 func (p TopicPatterns) Allow(topic string) bool {
 	for pattern := range p.All() {
 		if fits(pattern, topic) {
@@ -89,8 +89,8 @@ func (p TopicPatterns) Allow(topic string) bool {
 	return false
 }
 
-// fits looks for the parts between the stars one after another, each as early as it can be: if that finds no
-// way, there is none.
+// fits searches for the parts between the stars one after another, each at its earliest position. If that fails, no
+// other positions match either.
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]
@@ -109,7 +109,7 @@ func fits(pattern, name string) bool {
 	return strings.HasSuffix(name, last)
 }
 
-// Check accepts what NewTopicPatterns makes.
+// Check returns an error unless NewTopicPatterns could have returned p.
 func (p TopicPatterns) Check() error {
 	made, err := NewTopicPatterns(p.List())
 	if err == nil && made != p {

@@ -104,7 +104,7 @@ func TestTopicPatternsAtTheirLimits(t *testing.T) {
 	}
 }
 
-// FuzzTopicPatterns compares with what regular expressions find.
+// FuzzTopicPatterns compares with regular expressions.
 func FuzzTopicPatterns(f *testing.F) {
 	f.Add("orders.*", "orders.timeouts")
 	f.Add("*a*ab*", "aab")

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// UUID names a timer for ever: it is computed from namespace and id, so that every part of the system
-// finds the same row without asking. UUIDs order as unsigned bytes in every engine.
+// UUID identifies a timer. It is computed from namespace and id, so that every component finds the same row without a
+// lookup. It never changes. UUIDs are ordered as unsigned bytes in every engine.
 type UUID [16]byte
 
 // uuidSpace is the name space of Timerbus's version 5 UUIDs: itself the version 5 UUID of the URL
@@ -18,9 +18,8 @@ var uuidSpace = UUID{
 	0x8b, 0x32, 0x31, 0x52, 0xfb, 0x29, 0x5f, 0xc4,
 }
 
-// UUIDOf returns the version 5 UUID (RFC 9562, section 5.5) of the name "<length>:<namespace><id>",
-// where length is the namespace's length in bytes, in decimal. The length keeps ("a:", "b") apart
-// from ("a", ":b").
+// UUIDOf returns the version 5 UUID (RFC 9562, section 5.5) of the name "<length>:<namespace><id>", where length is the
+// namespace's length in bytes, in decimal. The length distinguishes ("a:", "b") from ("a", ":b").
 func UUIDOf(namespace, id string) UUID {
 	name := make([]byte, 0, len(uuidSpace)+4+len(namespace)+len(id))
 	name = append(name, uuidSpace[:]...)
@@ -40,7 +39,7 @@ func version5(spaceAndName []byte) UUID {
 	return u
 }
 
-// Compare orders as unsigned bytes.
+// Compare compares UUIDs as unsigned bytes.
 func (u UUID) Compare(o UUID) int { return bytes.Compare(u[:], o[:]) }
 
 func (u UUID) String() string {
@@ -60,7 +59,7 @@ func (u UUID) String() string {
 // MarshalText writes the form 8-4-4-4-12.
 func (u UUID) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// UnmarshalText reads what MarshalText writes, in either case.
+// UnmarshalText parses the form 8-4-4-4-12, in either case.
 func (u *UUID) UnmarshalText(text []byte) error {
 	parsed, ok := ParseUUID(string(text))
 	if !ok {
@@ -70,7 +69,7 @@ func (u *UUID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseUUID reads the form 8-4-4-4-12, in either case; ok is false for anything else.
+// ParseUUID parses the form 8-4-4-4-12, in either case; ok is false for anything else.
 func ParseUUID(s string) (u UUID, ok bool) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return UUID{}, false

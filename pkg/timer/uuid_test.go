@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestUUIDOf compares with what another implementation of RFC 9562 computed: version 5, in the name
-// space 7515f2da-4d8e-5679-8b32-3152fb295fc4, of "<length>:<namespace><id>".
+// TestUUIDOf compares with the results of another implementation of RFC 9562: version 5, in the name space
+// 7515f2da-4d8e-5679-8b32-3152fb295fc4, of "<length>:<namespace><id>".
 func TestUUIDOf(t *testing.T) {
 	for _, c := range []struct{ namespace, id, want string }{
 		{"default", "order-1", "9a0af39d-ac5f-5e3b-845a-27f02d7c5a5e"}, // 7:defaultorder-1
