@@ -1,8 +1,8 @@
-// Package webhook signs deliveries by the convention of Standard Webhooks (https://www.standardwebhooks.com):
-// which headers, over which bytes, with which secrets.
+// Package webhook signs deliveries according to Standard Webhooks (https://www.standardwebhooks.com): it defines the
+// headers, the signed bytes and the format of secrets.
 //
-// It imports the standard library and pkg/timer only. It never keeps a secret, and never shows one: the
-// errors and the printed forms of a Secret say only which it is.
+// It imports the standard library and pkg/timer only. It never stores a secret and never shows one: errors and the
+// printed forms of a Secret contain only its id.
 //
 // Read secret.go, then sign.go.
 package webhook

@@ -15,7 +15,7 @@ import (
 const (
 	// Prefix begins the text of a secret.
 	Prefix = "whsec_"
-	// MinSecret and MaxSecret bound the key inside, in bytes, as the convention does.
+	// MinSecret and MaxSecret are the limits of the key's size in Standard Webhooks, in bytes.
 	MinSecret = 24
 	MaxSecret = 64
 )
@@ -28,7 +28,7 @@ var (
 	_ slog.LogValuer = Secret{}
 )
 
-// ParseSecret reads "whsec_" and standard base64 of 24 to 64 bytes. Its error does not show what was given.
+// ParseSecret parses "whsec_" and standard base64 of 24 to 64 bytes. The error does not contain the given text.
 func ParseSecret(text string) (Secret, error) {
 	const want = "whsec_ and the base64 of 24 to 64 random bytes"
 	encoded, ok := strings.CutPrefix(text, Prefix)
@@ -36,7 +36,7 @@ func ParseSecret(text string) (Secret, error) {
 		return Secret{}, timer.Invalid("secret", hidden{}, want)
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	// The decoder passes over line breaks, which the verifying side may not.
+	// The decoder ignores line breaks, but the receiver's decoder may not.
 	if err != nil || base64.StdEncoding.EncodeToString(key) != encoded || len(key) < MinSecret || len(key) > MaxSecret {
 		return Secret{}, timer.Invalid("secret", hidden{}, want)
 	}
@@ -47,21 +47,21 @@ type hidden struct{}
 
 func (hidden) String() string { return "the given secret" }
 
-// Reveal is the secret as text, for whoever seals it.
+// Reveal returns the secret as text, for encrypting it.
 func (s Secret) Reveal() string { return Prefix + base64.StdEncoding.EncodeToString(s.key) }
 
-// ID tells secrets apart and tells nothing of the secret: a part of a keyed hash, the same for ever.
+// ID identifies a secret without revealing it: a part of a keyed hash, which never changes.
 func (s Secret) ID() string {
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write([]byte("timerbus secret id"))
 	return hex.EncodeToString(mac.Sum(nil)[:4])
 }
 
-// Format implements fmt.Formatter: no verb shows the key.
+// Format implements fmt.Formatter: no verb prints the key.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("secret " + s.ID())) }
 
 // LogValue implements slog.LogValuer.
 func (s Secret) LogValue() slog.Value { return slog.StringValue("secret " + s.ID()) }
 
-// MarshalText keeps a secret out of JSON that happens to hold one.
+// MarshalText returns only the id, so that JSON never contains the secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte("secret " + s.ID()), nil }

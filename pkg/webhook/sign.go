@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// The headers of a delivery, in the form in which net/http keeps them.
+// The headers of a delivery, in the canonical form of net/http.
 const (
 	HeaderID        = "Webhook-Id"
 	HeaderTimestamp = "Webhook-Timestamp"
 	HeaderSignature = "Webhook-Signature"
 )
 
-// Timestamp is webhook-timestamp: seconds since 1970.
+// Timestamp returns webhook-timestamp: seconds since 1970.
 func Timestamp(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// Sign returns webhook-signature for a delivery: one signature for each secret, so that a receiver that knows
-// any of them can verify it.
+// Sign returns webhook-signature for a delivery: one signature per secret, so that a receiver that knows any of them
+// can verify it.
 func Sign(secrets []Secret, id string, at time.Time, body []byte) string {
 	signatures := make([]string, len(secrets))
 	for i, s := range secrets {

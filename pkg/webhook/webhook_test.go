@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
-// golden is read by the examples in every language, too.
+// The examples in every language also read golden.
 const golden = "../../schemas/testdata/signatures.json"
 
 var update = flag.Bool("update", false, "write the golden vectors anew")
@@ -30,7 +30,7 @@ type vector struct {
 	Signature string   `json:"webhook-signature"`
 }
 
-// at is when all of them were sent.
+// at is when all deliveries were sent.
 var at = time.UnixMilli(1767225600250)
 
 func secretText(first byte, size int) string {
