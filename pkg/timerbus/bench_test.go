@@ -18,13 +18,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// commandsPerRound are published at once; a round ends with the last answer.
+// commandsPerRound commands are published together; a round ends with the last answer.
 const commandsPerRound = 5000
 
-// BenchmarkCommands takes the same commands into the same store (SQLite) in four ways, one after the other in each
-// round, so that a machine that is busy for a while is so for all: natively, from JetStream through a router by one
-// message of a partition after the other, by many at once, and from memory through a router. Answers go to JetStream
-// each time. It reports the medians; make bench-watermill prints them.
+// BenchmarkCommands applies the same commands to the same store (SQLite) in four ways, one after another in each round,
+// so that a temporary load of the machine affects all of them: natively, from JetStream through a router with one
+// unacknowledged message per partition, the same with many, and from memory through a router. Answers always go to
+// JetStream. It reports the medians; make bench-watermill prints them.
 func BenchmarkCommands(b *testing.B) {
 	ways := []struct {
 		name       string
@@ -55,7 +55,7 @@ func BenchmarkCommands(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// adapter makes a Pub/Sub of the service's own JetStream.
+// adapter returns a Pub/Sub on the service's JetStream.
 func adapter(b *testing.B, nats *natsbus.Bus, unacked int) message.Subscriber {
 	b.Helper()
 	s, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: nats, ConsumerGroup: fmt.Sprint("users-", unacked), Unacked: unacked})

@@ -1,4 +1,4 @@
-// Package timerbus runs a Timerbus inside a user's own program, on a Pub/Sub of the user's:
+// Package timerbus runs a Timerbus inside a user's program, on the user's Watermill Pub/Sub:
 //
 //	service, err := timerbus.Open(ctx, timerbus.Options{
 //		Store:     "sqlite:./data",
@@ -7,12 +7,12 @@
 //	…
 //	err = service.Run(ctx)
 //
-// Commands then come from the Subscriber's topic timerbus.commands, and timerbus.fired, timerbus.results,
-// timerbus.dead and timers' own topics are published with the Publisher. What is internal runs on a bus of its own,
-// which is in the same process unless Options.Bus says otherwise.
+// The service then reads commands from the Subscriber's topic timerbus.commands, and publishes timerbus.fired,
+// timerbus.results, timerbus.dead and the timers' user topics with the Publisher. Internal messages use a separate bus,
+// which is in the same process unless Options.Bus is set.
 //
-// It imports pkg/node, which knows every engine, and Watermill, which the timerbus binary does without. It never
-// reads flags, the environment or files of its own, and never closes the Publisher or the Subscriber.
+// It imports pkg/node, which knows every engine, and Watermill, which the timerbus binary does not link. It never reads
+// flags, the environment or files itself, and never closes the Publisher or the Subscriber.
 //
 // Read options.go, then timerbus.go.
 package timerbus

@@ -13,57 +13,59 @@ import (
 	"github.com/timerbus/timerbus/pkg/node"
 )
 
-// Options say what to run. Only Store is required.
+// Options configure Open. Only Store is required.
 type Options struct {
-	// Store is where timers are kept:
+	// Store is the URL of the store:
 	//
-	//	sqlite:FOLDER            a database in a folder, which belongs to one process at a time
+	//	sqlite:FOLDER            a database in a folder, which one process can use at a time
 	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE
-	//	memory:                  gone with the process, for tests
+	//	memory:                  lost when the process ends, for tests
 	//
-	// pkg/backend has all of them with their parameters. The schema is brought up to date.
+	// backend.Options has all stores with their parameters. Open brings the schema up to date.
 	Store string
-	// Bus carries what is internal, and what Watermill leaves out. By default it is in this process: with
-	// sqlite:FOLDER a NATS server in FOLDER/nats, with memory: in memory. Any other Store needs one:
-	// embedded:FOLDER for a single process, nats://HOST:PORT or kafka://HOST:PORT for several, which share
-	// the work.
+	// Bus is the URL of the bus for internal messages, and for the topics that Watermill does not handle. The default
+	// is in this process: a NATS server in FOLDER/nats for sqlite:FOLDER, and a bus in memory for memory:. Every other
+	// Store requires a Bus: embedded:FOLDER for a single process, nats://HOST:PORT or kafka://HOST:PORT for several,
+	// which share the work.
 	Bus string
-	// Partitions of the bus, 1 to 1,024, fixed when the cluster is made: 16.
+	// Partitions of the bus, 1 to 1,024, fixed when the cluster is created. Default 16.
 	Partitions int
 	// Watermill is the user's Pub/Sub.
 	Watermill Watermill
 
-	// Listener takes the requests of the HTTP API; the service closes it. Default: any free port of
-	// 127.0.0.1; URL tells which.
+	// Listener accepts the requests of the HTTP API; the service closes it. Default: a free port of 127.0.0.1, which is
+	// part of Service.URL.
 	Listener net.Listener
-	// Token is what clients must present; empty lets everybody in.
+	// Token is required from clients; if it is empty, no token is required.
 	Token string
-	// AllowedHosts are the hosts that requests without a token may name in addition to loopback, as --allowed-hosts has them.
+	// AllowedHosts are the hosts that requests without a token may be addressed to in addition to loopback, in the
+	// format of --allowed-hosts.
 	AllowedHosts string
-	// CallbackAllow says where callbacks may go beside public addresses, as --callback-allow does: "loopback",
-	// say, for receivers on this machine.
+	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses, in the format of
+	// --callback-allow: for example "loopback" for receivers on this machine.
 	CallbackAllow string
-	// Drain bounds the orderly stop: 10 s.
+	// Drain bounds the orderly stop. Default 10 s.
 	Drain time.Duration
-	// Logger is none by default.
+	// Logger receives the service's log. Default: none.
 	Logger *slog.Logger
 }
 
-// Watermill is a user's Pub/Sub. Either half may be missing: its topics then stay on Options.Bus.
+// Watermill is a user's Pub/Sub. If Publisher or Subscriber is nil, its topics stay on Options.Bus.
 type Watermill struct {
-	// Publisher takes what is published for others. An error makes the service publish again, as often as
-	// it takes, unless it wraps bus.ErrTooLarge.
+	// Publisher publishes the public events. If it returns an error, the service publishes again, until it succeeds or
+	// the error wraps bus.ErrTooLarge.
 	Publisher message.Publisher
-	// Subscriber gives commands. They are applied at least once, and acknowledged once they are committed and
-	// answered. One subscription gives them in order if it waits for each acknowledgement. Several
-	// processes must share the commands, as the members of a consumer group do.
+	// Subscriber delivers commands. They are applied at least once, and acknowledged when they are committed and
+	// answered. One subscription delivers them in order if it waits for each acknowledgement. Several processes must
+	// share the commands, like the members of a consumer group.
 	Subscriber message.Subscriber
-	// Prefix begins the names of the topics: "timerbus".
+	// Prefix begins the names of the topics. Default "timerbus".
 	Prefix string
-	// CommandsPerSecond throttles commands, 1 to 1,000,000; 0: not at all.
+	// CommandsPerSecond limits the rate of commands, 1 to 1,000,000; 0: no limit.
 	CommandsPerSecond int
-	// Middleware runs around each command, behind the router's own (correlation, poison queue, recoverer,
-	// throttle). The error of one refuses the command for good: it goes to timerbus.dead with the reason.
+	// Middleware runs around each command, after the router's own middleware (correlation, poison queue, recoverer,
+	// throttle). An error of a middleware permanently refuses the command: it is published on timerbus.dead with the
+	// reason.
 	Middleware []message.HandlerMiddleware
 }
 
@@ -82,7 +84,7 @@ func (o *Options) withDefaults() error {
 	return nil
 }
 
-// busBeside is the bus of a single process with the store.
+// busBeside returns the URL of the default bus for a store.
 func busBeside(store string) (string, error) {
 	if store == "memory:" {
 		return "memory:", nil
@@ -95,7 +97,7 @@ func busBeside(store string) (string, error) {
 		"embedded:FOLDER for a single process, nats://HOST:PORT or kafka://HOST:PORT for several")
 }
 
-// node returns what pkg/node is to open.
+// node returns the options for pkg/node.
 func (o *Options) node() *node.Options {
 	return &node.Options{
 		StoreURL: o.Store, BusURL: o.Bus, Partitions: o.Partitions, Migrate: true, Over: o.Watermill.over(o.Logger, o.Drain),

@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// TestNoCommandIsLostOverRestarts stops services while commands come, each as soon as it has applied one, and lets a
-// last one take the rest: what was given back or never acknowledged comes again.
+// TestNoCommandIsLostOverRestarts publishes commands, stops each service as soon as it has applied one, and lets a last
+// service apply the rest: commands that were returned or never acknowledged are redelivered.
 func TestNoCommandIsLostOverRestarts(t *testing.T) {
 	const commands, restarts = 400, 3
 	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true})
@@ -71,7 +71,7 @@ func TestNoCommandIsLostOverRestarts(t *testing.T) {
 	}
 }
 
-// awaitTimers waits until there are so many.
+// awaitTimers waits until the number of timers is want.
 func awaitTimers(t *testing.T, c *client.Client, want int) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

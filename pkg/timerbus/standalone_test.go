@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// TestDelayedWithoutASink: where a Timerbus runs by itself on JetStream, its event arrives, and the subscriber makes
-// it the message again.
+// TestDelayedWithoutASink: if a Timerbus runs separately on JetStream, its event arrives, and the subscriber extracts
+// the message.
 func TestDelayedWithoutASink(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true})
 	if err != nil {

@@ -25,8 +25,8 @@ type Service struct {
 	client *client.Client
 }
 
-// Open opens the store and the bus, makes what is missing, and builds the services. Nothing runs before Run, which
-// is to follow; ctx bounds the opening only.
+// Open opens the store and the bus, creates what does not exist, and builds the services. The caller must then call
+// Run, which starts them; ctx bounds only the opening.
 func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err := o.withDefaults(); err != nil {
 		return nil, fmt.Errorf("timerbus: %w", err)
@@ -51,17 +51,17 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	return s, nil
 }
 
-// Run runs the service until ctx ends, finishes what is under way and closes everything but the Publisher and the
-// Subscriber. An error says what it died of, or what went wrong while stopping.
+// Run runs the service until ctx ends, finishes the work in flight and closes everything except the Publisher and the
+// Subscriber. An error is the cause of an early end, or a failure while stopping.
 func (s *Service) Run(ctx context.Context) error { return s.node.Run(ctx) }
 
-// URL is the HTTP API's, without a slash at its end.
+// URL returns the base URL of the HTTP API, without a trailing slash.
 func (s *Service) URL() string { return s.url }
 
-// Client talks to the service. Requests made before Run wait for it.
+// Client returns a client of the service. Requests that are made before Run wait until the service runs.
 func (s *Service) Client() *client.Client { return s.client }
 
-// over puts the Pub/Sub over a bus; nil if there is none.
+// over returns the function that puts the Pub/Sub over a bus; nil if there is no Pub/Sub.
 func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
 	if w.Publisher == nil && w.Subscriber == nil {
 		return nil
@@ -72,10 +72,10 @@ func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
 		sink, err := watermillsink.New(watermillsink.Config{
 			Inner: below.Bus, Publisher: w.Publisher, Subscriber: w.Subscriber, Prefix: over.Prefix, InnerPrefix: below.Prefix,
 			CommandsPerSecond: w.CommandsPerSecond, Middleware: w.Middleware,
-			// A subscriber gets a delayed message as it was published.
+			// A subscriber receives a delayed message as it was published.
 			Unwrap: func(m *message.Message) { watermillclient.Unwrap(m) },
 			Source: source, Clock: timer.SystemClock, Logger: logger,
-			// It is waited for up to four times, one after the other.
+			// Closing waits for it up to four times, one after another.
 			CloseTimeout: max(drain/4, time.Millisecond),
 		})
 		if err != nil {

@@ -22,10 +22,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
-// patience is far beyond what anything here takes on a busy machine.
+// patience is far longer than anything here takes on a busy machine.
 const patience = 30 * time.Second
 
-// start runs a service on a Pub/Sub in memory until the test is over.
+// start runs a service on a Pub/Sub in memory until the test ends.
 func start(t *testing.T, tune ...func(*timerbus.Options)) (*timerbus.Service, *gochannel.GoChannel) {
 	t.Helper()
 	pubsub := gochannel.NewGoChannel(gochannel.Config{OutputChannelBuffer: 64}, nil)
@@ -54,7 +54,7 @@ func start(t *testing.T, tune ...func(*timerbus.Options)) (*timerbus.Service, *g
 	return service, pubsub
 }
 
-// ready waits until commands are taken: this Pub/Sub forgets what nobody has subscribed to.
+// ready waits until the service reads commands: this Pub/Sub drops messages without a subscriber.
 func ready(tb testing.TB, s *timerbus.Service) {
 	tb.Helper()
 	for ctx, cancel := context.WithTimeout(tb.Context(), patience); ; {
@@ -113,7 +113,7 @@ func create(t *testing.T, r client.CreateTimerRequest) *message.Message {
 	return m
 }
 
-// answer reads an answer to a command.
+// answer decodes an answer to a command.
 func answer(t *testing.T, m *message.Message) (event.CloudEvent, event.Answer) {
 	t.Helper()
 	e, err := event.Decode(m.Metadata, m.Payload)
@@ -135,7 +135,7 @@ func TestCommandsAndEventsOnThePubSub(t *testing.T) {
 	publish(t, pubsub, watermillclient.Commands, command)
 
 	e, a := answer(t, next(t, results))
-	if e.Type == event.TypeResult { // the timer was faster than its answer
+	if e.Type == event.TypeResult { // the timer fired before its command was answered
 		e, a = answer(t, next(t, results))
 	}
 	if e.Type != event.TypeApplied || a.CommandID != command.UUID || a.TimerID != "a" || e.CorrelationID != "trace-1" {
@@ -149,13 +149,13 @@ func TestCommandsAndEventsOnThePubSub(t *testing.T) {
 	if middleware.MessageCorrelationID(m) != "trace-1" {
 		t.Errorf("fired with %v", m.Metadata)
 	}
-	// The HTTP API is there as well.
+	// The HTTP API works too.
 	if _, err := service.Client().GetTimer(t.Context(), client.TimerSelection{TimerID: "a"}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestBadCommands are refused once, with the reason, and stop nobody.
+// TestBadCommands: bad commands are refused once, with the reason, and do not block others.
 func TestBadCommands(t *testing.T) {
 	_, pubsub := start(t)
 	results, dead := listen(t, pubsub, watermillclient.Results), listen(t, pubsub, watermillclient.Dead)
@@ -187,7 +187,7 @@ func TestBadCommands(t *testing.T) {
 	}
 }
 
-// TestDelayedMessages publishes with Watermill's own delay, once by HTTP and once through commands.
+// TestDelayedMessages publishes with Watermill's delay metadata, once by HTTP and once through commands.
 func TestDelayedMessages(t *testing.T) {
 	service, pubsub := start(t)
 	_, err := service.Client().UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
@@ -233,8 +233,8 @@ func TestDelayedMessages(t *testing.T) {
 	}
 }
 
-// TestPrefix: the topics of another prefix are the service's own, so that no timer's event may go there, nor to
-// those of the bus below.
+// TestPrefix: the topics with the configured prefix belong to the service, so that no timer's event may be published
+// there, nor to the topics of the bus below.
 func TestPrefix(t *testing.T) {
 	service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Prefix = "acme" })
 	results := listen(t, pubsub, "acme.results")
@@ -253,7 +253,7 @@ func TestPrefix(t *testing.T) {
 	if _, a := answer(t, next(t, results)); a.CommandID != command.UUID {
 		t.Errorf("answered %+v", a)
 	}
-	// The bus below has names of its own, and may be on the brokers that the Publisher is on.
+	// The topics of the bus below have other names, and may be on the same brokers as those of the Publisher.
 	dead, due := listen(t, pubsub, "acme.dead"), listen(t, pubsub, "timerbus.due")
 	_, err = service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{ID: "b", ExecuteIn: "1ms", Topic: "timerbus.due"})
 	if err != nil {
@@ -264,7 +264,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// refusing refuses one topic.
+// refusing is a Publisher that refuses one topic.
 type refusing struct{ message.Publisher }
 
 func (p refusing) Publish(topic string, messages ...*message.Message) error {
@@ -274,7 +274,7 @@ func (p refusing) Publish(topic string, messages ...*message.Message) error {
 	return p.Publisher.Publish(topic, messages...)
 }
 
-// TestTopicThatRefuses: the timer is tried again by its policy and then dead with the reason.
+// TestTopicThatRefuses: the timer is retried by its policy and is then dead with the reason.
 func TestTopicThatRefuses(t *testing.T) {
 	service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Publisher = refusing{o.Watermill.Publisher} })
 	dead := listen(t, pubsub, watermillclient.Dead)
@@ -301,7 +301,7 @@ func TestTopicThatRefuses(t *testing.T) {
 	}
 }
 
-// TestHalves leaves one half of the topics on the bus inside.
+// TestHalves leaves either half of the topics on the internal bus.
 func TestHalves(t *testing.T) {
 	t.Run("without a subscriber", func(t *testing.T) {
 		service, pubsub := start(t, func(o *timerbus.Options) { o.Watermill.Subscriber = nil })
@@ -340,7 +340,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: opened", name)
 		}
 	}
-	// The folder of a database holds the bus too.
+	// The folder of a database also contains the bus.
 	service, err := timerbus.Open(t.Context(), timerbus.Options{Store: "sqlite:" + t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
