@@ -6,16 +6,15 @@
 //		…
 //	}
 //
-// It is the service of `timerbus dev`: SQLite and NATS in a temporary folder, ingest, scheduler and
-// dispatcher in the test's own process, so that a debugger and the race detector see all of it. It starts
-// within some ten milliseconds, is stopped and removed when the test is over, and may run as often at the
-// same time as there are parallel tests.
+// It is the service of `timerbus dev`: SQLite and NATS in a temporary folder, ingest, scheduler and dispatcher in the
+// test process, so that a debugger and the race detector cover it. It starts within tens of milliseconds, and is
+// stopped and removed when the test ends. Parallel tests can each run one.
 //
-// Time is real: a timer for tomorrow fires tomorrow. Tests create timers that are due in milliseconds, or
-// give a timer that waits another time with UpdateTimer. Inside a testing/synctest bubble it cannot run: it
-// has sockets and files.
+// Time is real: a timer for tomorrow fires tomorrow. Tests create timers that are due in milliseconds, or change the
+// time of a waiting timer with UpdateTimer. It cannot run inside a testing/synctest bubble, because it uses sockets and
+// files.
 //
-// Several tests can share one: TestMain opens it with Open, and each test makes a namespace of its own.
+// Several tests can share one: TestMain opens it with Open, and each test creates its own namespace.
 //
-// It imports pkg/node and pkg/client, and is meant for tests only: it knows every engine.
+// It imports pkg/node, and so every engine, and pkg/client. It is meant for tests only.
 package timertest

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timertest"
 )
 
-// A test would say timertest.Start(t) and have no errors to look at.
+// A test would call timertest.Start(t), which returns no error.
 func Example() {
 	ctx := context.Background()
 	bus, err := timertest.Open(ctx)

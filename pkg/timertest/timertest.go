@@ -19,27 +19,27 @@ import (
 )
 
 const (
-	// startTimeout is far beyond what a start takes on a machine that is busy with tests.
+	// startTimeout is far longer than a start takes on a machine that is busy with tests.
 	startTimeout = 30 * time.Second
-	// drain bounds how long callbacks under way can hold up the end of the test.
+	// drain bounds how long callbacks in flight can delay the end of the test.
 	drain = 5 * time.Second
-	// partitions suffice for one process.
+	// partitions is sufficient for one process.
 	partitions = 4
 )
 
 // Service is a running Timerbus.
 type Service struct {
-	// URL is the HTTP API's, without a slash at its end.
+	// URL is the base URL of the HTTP API, without a trailing slash.
 	URL string
-	// NATSURL is where NATS clients reach the topics; empty unless WithNATS was given.
+	// NATSURL is the URL at which NATS clients reach the topics; empty unless WithNATS was given.
 	NATSURL string
-	// Client talks to the service at URL.
+	// Client is a client of the service at URL.
 	Client *client.Client
 
 	close func() error
 }
 
-// Option changes how Start and Open do it.
+// Option is an option of Start and Open.
 type Option func(*settings)
 
 type settings struct {
@@ -48,20 +48,20 @@ type settings struct {
 	level  slog.Level
 }
 
-// InMemory keeps everything in memory and leaves out the disk and the NATS server. It is for tests that
-// want many timers or services; the rules are the same.
+// InMemory keeps all data in memory, without disk and NATS server. It is for tests with many timers or services; the
+// behaviour is the same.
 func InMemory() Option { return func(s *settings) { s.memory = true } }
 
-// WithNATS lets NATS clients connect, for tests that publish commands or listen to events. It does not go
-// together with InMemory, which has no server.
+// WithNATS lets NATS clients connect, for tests that publish commands or consume events. It cannot be combined with
+// InMemory, which has no server.
 func WithNATS() Option { return func(s *settings) { s.nats = true } }
 
-// WithLogLevel says how much of the service's log goes to the test's (for Open: to the standard error
-// output). The default is slog.LevelWarn.
+// WithLogLevel sets the minimum level of the service's log lines that are written to the test's log (with Open: to the
+// standard error output). The default is slog.LevelWarn.
 func WithLogLevel(l slog.Level) Option { return func(s *settings) { s.level = l } }
 
-// Start starts a Timerbus for a test. When the test is over the service is drained and removed; if it had
-// ended by itself or does not stop in good order, the test fails.
+// Start starts a Timerbus for a test. When the test ends, the service is drained and removed. The test fails if the
+// service had ended before, or does not stop in an orderly way.
 func Start(tb testing.TB, options ...Option) *Service {
 	tb.Helper()
 	log := &output{to: tb.Output()}
@@ -73,7 +73,7 @@ func Start(tb testing.TB, options ...Option) *Service {
 	return s
 }
 
-// endWith closes the service when the test is over.
+// endWith closes the service when the test ends.
 func endWith(tb testing.TB, s *Service, log *output) {
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -83,8 +83,8 @@ func endWith(tb testing.TB, s *Service, log *output) {
 	})
 }
 
-// Open is Start where there is no test, such as in TestMain and in examples. The caller closes the service;
-// ctx bounds the start only.
+// Open is Start for code without a testing.TB, such as TestMain and examples. The caller must close the service; ctx
+// bounds only the start.
 func Open(ctx context.Context, options ...Option) (*Service, error) {
 	folder, err := os.MkdirTemp("", "timertest-")
 	if err != nil {
@@ -99,8 +99,8 @@ func Open(ctx context.Context, options ...Option) (*Service, error) {
 	return s, nil
 }
 
-// Close drains the service and removes what it kept. It returns what the service died of, or what went
-// wrong while it stopped. After Start there is no need to call it.
+// Close drains the service and removes its data. It returns the cause of an early end, or a failure while stopping.
+// After Start there is no need to call it.
 func (s *Service) Close() error { return s.close() }
 
 func open(ctx context.Context, folder func() string, log io.Writer, options []Option) (*Service, error) {
@@ -141,8 +141,8 @@ func open(ctx context.Context, folder func() string, log io.Writer, options []Op
 	return service, nil
 }
 
-// folders are the URLs of a store and a bus in a folder that nobody will miss: what is acknowledged need
-// not survive the machine.
+// folders returns the URLs of a store and a bus in a temporary folder. The bus syncs only in the background, because
+// its messages need not survive a power failure.
 func (s *settings) folders(folder string) (storeURL, busURL string) {
 	bus := url.Values{"sync": {"interval"}}
 	if s.nats {
@@ -151,11 +151,11 @@ func (s *settings) folders(folder string) (storeURL, busURL string) {
 	return backend.FolderURL("sqlite", folder, nil), backend.FolderURL("embedded", filepath.Join(folder, "nats"), bus)
 }
 
-// run runs the service until it is closed. The listener has taken connections since before, so nobody
-// needs to wait for the services.
+// run runs the service until it is closed. The listener already accepts connections, so callers do not need to wait for
+// the services.
 func run(ctx context.Context, service func(context.Context) error) *Service {
-	// A test's own context ends before its cleanups begin, and the service must outlive those that were
-	// registered later, which may still use it.
+	// The context of a test ends before its cleanups begin. Cleanups that were registered later run first and may still
+	// use the service.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- service(ctx) }()
@@ -165,8 +165,8 @@ func run(ctx context.Context, service func(context.Context) error) *Service {
 	})}
 }
 
-// output is the test's log until the test is over. What a part that was left behind says later would
-// bring down the whole test binary.
+// output writes to the test's log until the test ends. A write after that, by a part that did not stop, would panic the
+// test binary.
 type output struct {
 	mu sync.Mutex
 	to io.Writer

@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// called starts a receiver and returns its address and the bodies it gets.
+// called starts a receiver and returns its address and the bodies it receives.
 func called(t *testing.T) (hook string, bodies <-chan string) {
 	t.Helper()
 	got := make(chan string, 16)
@@ -60,7 +60,7 @@ func TestATimerFires(t *testing.T) {
 	}
 }
 
-// Many in one process, at the same time, do not see each other.
+// Many services in one process, at the same time, are isolated from each other.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for i := range 8 {
@@ -77,7 +77,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// witness is a test that keeps to itself how it went.
+// witness is a testing.TB that records its failures.
 type witness struct {
 	testing.TB
 
@@ -100,7 +100,7 @@ func (w *witness) Fatalf(format string, values ...any) {
 
 func (w *witness) Fatal(values ...any) { w.Fatalf("%s", fmt.Sprint(values...)) }
 
-// end does what the end of a test does.
+// end runs the cleanups, as the end of a test does.
 func (w *witness) end() {
 	for len(w.cleanups) > 0 {
 		last := len(w.cleanups) - 1
