@@ -53,7 +53,7 @@ func (b *Backend) identify(ctx context.Context, o *Options) error {
 		return fmt.Errorf("read the cluster record: %w", err)
 	}
 	if there.Partitions != o.Partitions {
-		return fmt.Errorf("%w: it has %d, %d were asked for; a timer's partition depends on it, so ask for %d",
+		return fmt.Errorf("%w: the cluster has %d, the setting is %d; the partition of a timer depends on this number, so set it to %d",
 			store.ErrPartitions, there.Partitions, o.Partitions, there.Partitions)
 	}
 	b.Cluster = there
@@ -73,7 +73,7 @@ func folder(rest string) (path string, query url.Values, err error) {
 		path = "/" + inner
 	}
 	if path, err = url.PathUnescape(path); err != nil || path == "" || strings.HasPrefix(path, "//") {
-		return "", nil, fmt.Errorf("%q is no folder", path)
+		return "", nil, fmt.Errorf("%q is not a folder", path)
 	}
 	query, err = url.ParseQuery(raw)
 	return path, query, err

@@ -19,7 +19,7 @@ type Schema struct {
 
 // ErrNoMigrations reports that a store has no separate migrations: it updates its schema when it is opened, or has no
 // schema.
-var ErrNoMigrations = errors.New("the store has no migrations of its own to run")
+var ErrNoMigrations = errors.New("the store has no separate migrations")
 
 // SchemaOf reads the schema version. It changes nothing.
 func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (Schema, error) {
