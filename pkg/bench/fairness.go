@@ -44,13 +44,13 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 	what := fmt.Sprintf("small namespace at %.0f/s", r.Plan.SmallRate)
 	f.add("alone_p50", what+": p50", Milliseconds, alone.Lateness.P50)
 	f.add("alone_p99", what+": p99", Milliseconds, alone.Lateness.P99)
-	what = fmt.Sprintf("the same while another has %s due", thousands(r.Plan.Crowd))
+	what = fmt.Sprintf("the same while another namespace has %s due", thousands(r.Plan.Crowd))
 	f.add("beside_p50", what+": p50", Milliseconds, beside.Lateness.P50)
 	f.add("beside_p99", what+": p99", Milliseconds, beside.Lateness.P99)
 	f.add("beside_max", what+": max", Milliseconds, beside.Lateness.Max)
-	f.add("above", "fairness: p99 beside the backlog above p99 alone", Milliseconds, beside.Lateness.P99-alone.Lateness.P99)
-	f.add("crowd_rate", "fairness: fires/s of the backlog meanwhile", PerSecond, float64(beside.Strays)/r.Plan.SmallSpan.Seconds())
-	f.add("early", "fairness: callbacks before their time", Count, float64(alone.Early+beside.Early))
+	f.add("above", "fairness: p99 with the backlog minus p99 alone", Milliseconds, beside.Lateness.P99-alone.Lateness.P99)
+	f.add("crowd_rate", "fairness: fires/s of the backlog", PerSecond, float64(beside.Strays)/r.Plan.SmallSpan.Seconds())
+	f.add("early", "fairness: early callbacks", Count, float64(alone.Early+beside.Early))
 	f.add("duplicates", "fairness: duplicate callbacks", Count, float64(alone.Duplicates+beside.Duplicates))
 	return nil
 }

@@ -20,7 +20,7 @@ func (r *run) backlog(ctx context.Context, f *figures) error {
 	f.add("rate", "fires with HTTP callback, "+what, PerSecond, float64(b.count)/b.report.Last.Sub(b.due).Seconds())
 	f.add("outcomes", "until the last outcome is written", Seconds, b.settled.Sub(b.due).Seconds())
 	f.add("outcome_rate", "fires until their outcomes are written", PerSecond, b.rate)
-	f.add("reads", "rows read for each fire", Count, b.reads)
+	f.add("reads", "rows read per fire", Count, b.reads)
 	f.add("first", "first callback after the due time", Milliseconds, milliseconds(b.report.First.Sub(b.due)))
 	r.addCounts(f, b.caught)
 	f.add("memory", "memory after the burst", Mebibytes, mebibytes(b.memory))
@@ -73,7 +73,7 @@ func (r *run) busy(ctx context.Context, f *figures) error {
 		target: r.Target, path: createPath, connections: r.Plan.Connections, requests: s.count, rate: r.Plan.Beside,
 		body: s.appendCreate, done: new(atomic.Int64), // Progress shows the callbacks, not the creates
 	}
-	what := fmt.Sprintf("lateness at %.0f/s with %.0f creates/s beside", r.Plan.Rate, r.Plan.Beside)
+	what := fmt.Sprintf("lateness at %.0f/s during %.0f creates/s", r.Plan.Rate, r.Plan.Beside)
 	return r.steady(ctx, f, what, l)
 }
 
@@ -96,16 +96,16 @@ func (r *run) steady(ctx context.Context, f *figures, what string, beside *load)
 	f.add("max", what+": max", Milliseconds, late.Max)
 	r.addCounts(f, c)
 	if beside != nil {
-		f.add("beside_rate", "creates beside", PerSecond, c.beside.rate(1))
-		f.add("beside_p50", "creates beside: p50", Milliseconds, milliseconds(c.beside.latencies.quantile(.5)))
-		f.add("beside_p99", "creates beside: p99", Milliseconds, milliseconds(c.beside.latencies.quantile(.99)))
+		f.add("beside_rate", "concurrent creates", PerSecond, c.beside.rate(1))
+		f.add("beside_p50", "concurrent creates: p50", Milliseconds, milliseconds(c.beside.latencies.quantile(.5)))
+		f.add("beside_p99", "concurrent creates: p99", Milliseconds, milliseconds(c.beside.latencies.quantile(.99)))
 	}
 	f.addCost(what, c.cost, s.count)
 	return nil
 }
 
 func (r *run) addCounts(f *figures, c caught) {
-	f.add("early", r.phase+": callbacks before their time", Count, float64(c.report.Early))
+	f.add("early", r.phase+": early callbacks", Count, float64(c.report.Early))
 	f.add("duplicates", r.phase+": duplicate callbacks", Count, float64(c.report.Duplicates))
 }
 
@@ -152,14 +152,14 @@ func (r *run) armOver(
 		if time.Now().Before(due) {
 			return due, s, nil
 		}
-		r.Watch.begin(Step{Phase: r.phase, What: "creating took too long; let them fire and try again", Total: count})
+		r.Watch.begin(Step{Phase: r.phase, What: "creates took too long, wait until the timers have fired and try again", Total: count})
 		if err := r.await(ctx, s); err != nil {
 			return time.Time{}, nil, err
 		}
 		creating *= 2
 	}
-	return time.Time{}, nil, fmt.Errorf("%d timers could not be created before they were due, in %d tries: measure with fewer, "+
-		"or on a machine with less to do", count, armTries)
+	return time.Time{}, nil, fmt.Errorf("%d timers could not be created before they were due, in %d tries: use fewer timers, "+
+		"or a less busy machine", count, armTries)
 }
 
 // caught is the result of firing a set.
@@ -174,7 +174,7 @@ type caught struct {
 // fire waits for the due time, and then until all callbacks of the set have arrived and their outcomes are written. The
 // load beside, if not nil, starts at the first due time.
 func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c caught, err error) {
-	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	r.Watch.begin(Step{Phase: r.phase, What: "wait for the due time"})
 	began, err := r.fires(ctx)
 	if err != nil {
 		return caught{}, err
@@ -189,7 +189,7 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 	if err := rest(ctx, time.Until(due)); err != nil {
 		return caught{}, err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	r.Watch.begin(Step{Phase: r.phase, What: "timers fire", Total: s.count})
 	var besideErr error
 	var other sync.WaitGroup
 	defer other.Wait()
@@ -220,11 +220,11 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 // report. It then deletes the remaining timers of others, which were due at the same time, and waits until no delivery
 // is in flight. others is nil if there are none.
 func (r *run) fireWith(ctx context.Context, s, others *set, due time.Time) (Report, error) {
-	r.Watch.begin(Step{Phase: r.phase, What: "wait until they are due"})
+	r.Watch.begin(Step{Phase: r.phase, What: "wait for the due time"})
 	if err := rest(ctx, time.Until(due)); err != nil {
 		return Report{}, err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "they fire", Total: s.count})
+	r.Watch.begin(Step{Phase: r.phase, What: "timers fire", Total: s.count})
 	if err := r.await(ctx, s); err != nil {
 		return Report{}, err
 	}
@@ -264,7 +264,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 			seen, moved = report.Received, now
 		}
 		if now.Sub(moved) > r.Plan.Patience && now.Sub(last) > r.Plan.Patience {
-			return fmt.Errorf("%d of %d callbacks came to %s, and none in the last %v",
+			return fmt.Errorf("%d of %d callbacks arrived at %s, none of them in the last %v",
 				report.Received, s.count, r.Callback, r.Plan.Patience)
 		}
 		if err := rest(ctx, pollEvery); err != nil {
@@ -293,7 +293,7 @@ const settleEvery = 10 * time.Millisecond
 
 // settle waits until the outcomes of this many attempts are written.
 func (r *run) settle(ctx context.Context, attempts float64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("all callbacks came, but not all outcomes were written"))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("all callbacks arrived, but not all outcomes were written"))
 	defer cancel()
 	for {
 		f, err := r.fires(ctx)

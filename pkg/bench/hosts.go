@@ -72,7 +72,7 @@ func (h *hosts) open(ctx context.Context, handler http.Handler, beside net.Addr,
 		return nil, nil
 	}
 	if beside == nil {
-		return nil, errors.New("it is not known where this receiver listens")
+		return nil, errors.New("the address of this receiver's listener is unknown")
 	}
 	host, _, err := net.SplitHostPort(beside.String())
 	if err != nil {

@@ -24,7 +24,7 @@ func (r *run) tenants(ctx context.Context, f *figures) error {
 	if err := r.removePending(ctx, r.phase); err != nil {
 		return err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "make namespaces", Total: r.Plan.Tenants})
+	r.Watch.begin(Step{Phase: r.phase, What: "create namespaces", Total: r.Plan.Tenants})
 	name := func(n int) string { return r.Namespace + "-" + r.id + "-" + strconv.Itoa(n) }
 	l := load{
 		target: r.Target, path: namespacePath, connections: r.Plan.BatchConnections, requests: r.Plan.Tenants,
@@ -36,10 +36,10 @@ func (r *run) tenants(ctx context.Context, f *figures) error {
 	}
 	s := r.pendingSet("tenants", SmallPayload, r.Plan.Million)
 	s.of = func(n int) string { return name(n * r.Plan.Tenants / s.count) }
-	if _, err := r.inBatches(ctx, s, "create timers in them"); err != nil {
+	if _, err := r.inBatches(ctx, s, "create timers in the namespaces"); err != nil {
 		return err
 	}
-	f.add("made", "namespaces made over HTTP", PerSecond, made.rate(1))
+	f.add("made", "creates of namespaces over HTTP", PerSecond, made.rate(1))
 	return r.watchResting(ctx, f, r.Plan.Settle, fmt.Sprintf("idle, %s namespaces of %d shards, ", thousands(r.Plan.Tenants), r.Shards))
 }
 
@@ -52,11 +52,11 @@ func (r *run) watchIdle(ctx context.Context, f *figures, pending int) error {
 
 // watchResting measures the service after a pause.
 func (r *run) watchResting(ctx context.Context, f *figures, pause time.Duration, what string) error {
-	r.Watch.begin(Step{Phase: r.phase, What: "let it become idle"})
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until the service is idle"})
 	if err := rest(ctx, pause); err != nil {
 		return err
 	}
-	r.Watch.begin(Step{Phase: r.phase, What: "watch it idle"})
+	r.Watch.begin(Step{Phase: r.phase, What: "measure the idle service"})
 	before, err := r.Meter.Read(ctx)
 	if err != nil {
 		return err

@@ -48,13 +48,13 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	what := fmt.Sprintf("%s due at once over %d hosts", thousands(part*len(healthy)), len(healthy))
 	f.add("alone_p50", what+": p50", Milliseconds, alone.Lateness.P50)
 	f.add("alone_p99", what+": p99", Milliseconds, alone.Lateness.P99)
-	what = fmt.Sprintf("the same beside %s for %d hosts that hang %.0f s",
+	what = fmt.Sprintf("the same with %s for %d hosts that hang for %.0f s",
 		thousands(part*len(hanging)), len(hanging), r.Plan.Hang.Seconds())
 	f.add("beside_p50", what+": p50", Milliseconds, beside.Lateness.P50)
 	f.add("beside_p99", what+": p99", Milliseconds, beside.Lateness.P99)
-	f.add("ratio", "isolation: p99 beside hanging hosts to p99 alone", Count, beside.Lateness.P99/alone.Lateness.P99)
-	f.add("refused", "isolation: deliveries postponed meanwhile", Count, after-before)
-	f.add("early", "isolation: callbacks before their time", Count, float64(alone.Early+beside.Early))
+	f.add("ratio", "isolation: p99 with hanging hosts / p99 alone", Count, beside.Lateness.P99/alone.Lateness.P99)
+	f.add("refused", "isolation: deliveries postponed", Count, after-before)
+	f.add("early", "isolation: early callbacks", Count, float64(alone.Early+beside.Early))
 	f.add("duplicates", "isolation: duplicate callbacks", Count, float64(alone.Duplicates+beside.Duplicates))
 	return nil
 }
@@ -88,8 +88,8 @@ func (r *run) refusals(ctx context.Context) (float64, error) {
 
 // calm waits until no delivery is in flight.
 func (r *run) calm(ctx context.Context) error {
-	r.Watch.begin(Step{Phase: r.phase, What: "wait until nothing is under way"})
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("callbacks are still under way"))
+	r.Watch.begin(Step{Phase: r.phase, What: "wait until no delivery is in flight"})
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("callbacks are still in flight"))
 	defer cancel()
 	for {
 		f, err := r.fires(ctx)

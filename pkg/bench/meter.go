@@ -49,7 +49,7 @@ func parseUsage(stat, statm string) (Usage, error) {
 	fields := strings.Fields(behind(stat, ')')) // from the third field on
 	pages := strings.Fields(statm)
 	if len(fields) < 13 || len(pages) < 2 {
-		return Usage{}, fmt.Errorf("usage: not understood: %q, %q", stat, statm)
+		return Usage{}, fmt.Errorf("usage: cannot parse /proc: %q, %q", stat, statm)
 	}
 	user, err1 := strconv.ParseInt(fields[11], 10, 64)
 	system, err2 := strconv.ParseInt(fields[12], 10, 64)
@@ -74,7 +74,7 @@ func (e Exposition) Read(ctx context.Context) (Usage, error) {
 	}
 	seconds, memory := metric(page, "process_cpu_seconds_total"), metric(page, "process_resident_memory_bytes")
 	if seconds == 0 && memory == 0 {
-		return Usage{}, errors.New("usage: the service's metrics do not tell its processor time")
+		return Usage{}, errors.New("usage: the service's metrics do not include its processor time")
 	}
 	return Usage{CPU: time.Duration(seconds * float64(time.Second)), Memory: int64(memory)}, nil
 }

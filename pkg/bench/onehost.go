@@ -51,7 +51,7 @@ func (r *run) hostsPhase(ctx context.Context, f *figures) (err error) {
 	f.add("ratio", "hosts: fires/s to one host to fires/s over many", Count, single.rate/spread.rate)
 	f.add("one_cpu", "hosts: CPU of the service, one host", CPUSeconds, single.cost.service*10_000/float64(single.count))
 	f.addCost(fmt.Sprintf("fires over %d hosts", manyHosts), spread.cost, spread.count)
-	f.add("early", "hosts: callbacks before their time", Count, float64(spread.report.Early+single.report.Early))
+	f.add("early", "hosts: early callbacks", Count, float64(spread.report.Early+single.report.Early))
 	f.add("duplicates", "hosts: duplicate callbacks", Count, float64(spread.report.Duplicates+single.report.Duplicates))
 	return nil
 }

@@ -21,19 +21,19 @@ type phase struct {
 // that the same 100,000 timers are pending during idle, lateness and backlog.
 func phases() []phase {
 	return []phase{
-		{name: "create", about: "creates/s over HTTP, one timer a request", run: (*run).create},
+		{name: "create", about: "creates/s over HTTP, one timer per request", run: (*run).create},
 		{name: "topic", about: "commands/s through the topic", run: (*run).commands, topic: true},
 		{name: "batch", about: "creates/s over HTTP in batches", run: (*run).batch},
-		{name: "idle", about: "what the service uses with nothing to do", run: (*run).idle},
-		{name: "lateness", about: "how late timers come at a steady rate", run: (*run).lateness},
+		{name: "idle", about: "CPU and memory of the idle service", run: (*run).idle},
+		{name: "lateness", about: "lateness of timers at a steady rate", run: (*run).lateness},
 		{name: "backlog", about: "fires/s when many timers are due at once", run: (*run).backlog},
-		{name: "hosts", about: "fires/s over many hosts and to one", run: (*run).hostsPhase},
-		{name: "isolation", about: "how late timers come while other receivers hang", run: (*run).isolation},
+		{name: "hosts", about: "fires/s over many hosts and to one host", run: (*run).hostsPhase},
+		{name: "isolation", about: "lateness of timers while other receivers hang", run: (*run).isolation},
 		{name: "fairness", about: "lateness of a small namespace while another has a backlog", run: (*run).fairness, seldom: true},
-		{name: "busy", about: "how late they come with creates beside", run: (*run).busy},
+		{name: "busy", about: "lateness of timers during creates", run: (*run).busy},
 		{name: "large", about: "creates/s with a 1.5 KB payload", run: (*run).large},
 		{name: "million", about: "idle again, with 1,000,000 pending", run: (*run).million, seldom: true},
-		{name: "tenants", about: "idle again, with the 1,000,000 in 10,000 namespaces", run: (*run).tenants, seldom: true},
+		{name: "tenants", about: "idle again, with 1,000,000 pending in 10,000 namespaces", run: (*run).tenants, seldom: true},
 	}
 }
 

@@ -129,7 +129,7 @@ func (r receiverAt) expect(ctx context.Context, prefix string, count int) error 
 		return err
 	}
 	if _, err := exchange(ctx, http.MethodPost, r.base.JoinPath(expectPath).String(), "", body); err != nil {
-		return fmt.Errorf("tell the receiver: %w", err)
+		return fmt.Errorf("set the receiver's expectation: %w", err)
 	}
 	return nil
 }
@@ -141,11 +141,11 @@ func (r receiverAt) report(ctx context.Context, whole bool) (Report, error) {
 	}
 	body, err := exchange(ctx, http.MethodGet, address.String(), "", nil)
 	if err != nil {
-		return Report{}, fmt.Errorf("ask the receiver: %w", err)
+		return Report{}, fmt.Errorf("read the receiver's report: %w", err)
 	}
 	var report Report
 	if err := json.Unmarshal(body, &report); err != nil {
-		return Report{}, fmt.Errorf("ask the receiver: %w", err)
+		return Report{}, fmt.Errorf("read the receiver's report: %w", err)
 	}
 	return report, nil
 }

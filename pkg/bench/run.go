@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) (_ []Figure, err error) {
 
 // open creates the namespace, and checks that service, receiver and meter are reachable.
 func (r *run) open(ctx context.Context) error {
-	r.Watch.begin(Step{Phase: "start", What: "make the namespace"})
+	r.Watch.begin(Step{Phase: "start", What: "create the namespace"})
 	if err := r.namespace(ctx, r.Namespace, r.Shards, `{}`); err != nil {
 		return err
 	}

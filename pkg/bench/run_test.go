@@ -231,7 +231,7 @@ func TestRunRefuses(t *testing.T) {
 
 func TestRunEndsWithItsContextAndCleansUp(t *testing.T) {
 	service := timertest.Start(t, timertest.InMemory())
-	for phase, step := range map[string]string{"idle": "watch it idle", "lateness": "wait until they are due"} {
+	for phase, step := range map[string]string{"idle": "measure the idle service", "lateness": "wait for the due time"} {
 		t.Run(phase, func(t *testing.T) {
 			o := newOptions(t, service.URL)
 			ctx, cancel := context.WithCancelCause(t.Context())

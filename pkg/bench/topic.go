@@ -190,7 +190,7 @@ func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
 			err = subscription.SetPendingLimits(answerWindow, answerBytes)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("listen to answers: %w", err)
+			return nil, fmt.Errorf("subscribe to answers: %w", err)
 		}
 	}
 	return a, t.nc.Flush()
@@ -224,7 +224,7 @@ func (a *answers) await(ctx context.Context, wanted int, patience time.Duration)
 			seen, moved = n, now
 		}
 		if now.Sub(moved) > patience {
-			return time.Time{}, fmt.Errorf("%d of %d commands were answered, and none in the last %v", n, wanted, patience)
+			return time.Time{}, fmt.Errorf("%d of %d commands were answered, none of them in the last %v", n, wanted, patience)
 		}
 		if err := rest(ctx, pollEvery); err != nil {
 			return time.Time{}, err
