@@ -63,7 +63,7 @@ func (c *Client) batch(ctx context.Context, path string, repeat repeatable, item
 		return nil, err
 	}
 	if len(answer.Results) != items {
-		return nil, fmt.Errorf("%s: %d results came for %d items", path, len(answer.Results), items)
+		return nil, fmt.Errorf("%s: %d results for %d items", path, len(answer.Results), items)
 	}
 	results := make([]BatchResult, items)
 	for i := range answer.Results {

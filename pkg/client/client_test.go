@@ -218,7 +218,7 @@ func TestErrorsAreTyped(t *testing.T) {
 func TestAnswersOfProxies(t *testing.T) {
 	for body, want := range map[string]string{
 		"<html>Bad gateway</html>": "502 Bad Gateway: <html>Bad gateway</html>",
-		"":                         "502 Bad Gateway: no more was said",
+		"":                         "502 Bad Gateway: the answer has no message",
 		strings.Repeat("x", 300):   "502 Bad Gateway: " + strings.Repeat("x", 200),
 		`{"error":7}`:              `502 Bad Gateway: {"error":7}`,
 	} {

@@ -84,7 +84,7 @@ func errorOf(response *http.Response) *Error {
 	}
 	e.Message = strings.ToValidUTF8(strings.TrimSpace(string(body[:min(len(body), 200)])), "")
 	if e.Message == "" {
-		e.Message = "no more was said"
+		e.Message = "the answer has no message"
 	}
 	return e
 }

@@ -43,7 +43,7 @@ func Delete(source string, r client.DeleteTimerRequest) (*message.Message, error
 
 func command(eventType, source, namespace, id, correlationID string, request any) (*message.Message, error) {
 	if source == "" || id == "" {
-		return nil, fmt.Errorf("%s: a command needs a source and a timer's id, not %q and %q", eventType, source, id)
+		return nil, fmt.Errorf("%s: a command requires a source and a timer id, got %q and %q", eventType, source, id)
 	}
 	subject := event.Subject(cmp.Or(namespace, defaultNamespace), id)
 	uuid := watermill.NewUUID()

@@ -87,13 +87,13 @@ func (d *Delayed) Publish(topic string, messages ...*message.Message) error {
 		at, delayed, err := when(m, d.config.Clock())
 		if err != nil || !delayed {
 			if err != nil {
-				return fmt.Errorf("publish message %s to %s later: %w", m.UUID, topic, err)
+				return fmt.Errorf("publish delayed message %s to %s: %w", m.UUID, topic, err)
 			}
 			continue
 		}
 		payload, err := wrap(m)
 		if err != nil {
-			return fmt.Errorf("publish message %s to %s later: %w", m.UUID, topic, err)
+			return fmt.Errorf("publish delayed message %s to %s: %w", m.UUID, topic, err)
 		}
 		timers[i] = client.CreateTimerRequest{
 			Namespace: d.config.Namespace, ID: TimerID(topic, m.UUID), ExecuteAt: client.At(at.Time()),

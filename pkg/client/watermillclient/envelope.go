@@ -40,7 +40,7 @@ func wrap(m *message.Message) (json.RawMessage, error) {
 	}
 	payload := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	if len(payload) > timer.MaxPayload {
-		return nil, fmt.Errorf("%d bytes of payload with their metadata make too large a timer: %w",
+		return nil, fmt.Errorf("a payload of %d bytes with its metadata is too large for a timer: %w",
 			len(m.Payload), &timer.PayloadTooLargeError{Size: len(payload)})
 	}
 	return payload, nil

@@ -166,7 +166,7 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsPublished(t *testing.T) {
 		message *message.Message
 		want    string
 	}{
-		"payload":  {message.NewMessage("m", bytes.Repeat([]byte{1}, 77<<10)), "78848 bytes of payload with their metadata make too large a timer"},
+		"payload":  {message.NewMessage("m", bytes.Repeat([]byte{1}, 77<<10)), "a payload of 78848 bytes with its metadata is too large for a timer"},
 		"uuid":     {message.NewMessage("\xff", nil), "not UTF-8"},
 		"metadata": {&message.Message{UUID: "m", Metadata: message.Metadata{"k": "\xff"}}, `its metadata "k"`},
 	} {
