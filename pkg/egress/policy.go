@@ -32,7 +32,7 @@ const (
 
 // Want describes the text of a policy, for messages.
 const Want = "loopback, private, any, addresses (10.1.2.3), prefixes (10.0.0.0/8) and " +
-	"host names (hooks.internal, *.svc.example), with commas between"
+	"host names (hooks.internal, *.svc.example), separated by commas"
 
 // Policy decides to which hosts and addresses callbacks may go. Public addresses are always allowed. It is safe for
 // concurrent use.
@@ -148,7 +148,7 @@ func (p *Policy) CheckURL(raw string) error {
 	}
 	if why := p.CheckHost(u.Hostname()); why != nil {
 		return timer.Invalid("callbackUrl", raw,
-			fmt.Sprintf("a host that callbacks may go to, and %v (setting callback-allow)", why))
+			fmt.Sprintf("a host that callbacks may go to; %v (setting callback-allow)", why))
 	}
 	return nil
 }
