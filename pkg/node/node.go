@@ -143,9 +143,9 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
 	switch ended, err := endLeases(ctx, b.Store, clock.Now, revisions); {
 	case err != nil: // for example, because the disk is full
-		o.Logger.Warn("leases not ended: callbacks that the last process was making are repeated when their leases end", "error", err)
+		o.Logger.Warn("leases of the previous process not ended, its callbacks are repeated when the leases expire", "error", err)
 	case ended > 0:
-		o.Logger.Info("leases ended: callbacks that the last process was making are repeated now", "timers", ended)
+		o.Logger.Info("leases of the previous process ended, its callbacks are repeated now", "timers", ended)
 	}
 	parts, err := assemble(b, below, clock, revisions, o)
 	if err != nil {
@@ -163,7 +163,7 @@ func (n *Node) cover(o *Options) error {
 	b := n.backend
 	over, err := o.Over(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
 	if err != nil {
-		return fmt.Errorf("put a bus over the one that was opened: %w", err)
+		return fmt.Errorf("wrap the bus: %w", err)
 	}
 	n.over = over.Bus
 	b.Bus, b.Format, b.Prefix = over.Bus, over.Format, over.Prefix
@@ -205,7 +205,7 @@ func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) 
 		CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil && !errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("make namespace %s: %w", DefaultNamespace, err)
+		return fmt.Errorf("create namespace %s: %w", DefaultNamespace, err)
 	}
 	return nil
 }
@@ -226,11 +226,11 @@ func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *
 	}
 	err := dispatcher.CheckSettings(o.Keys, all, now)
 	if errors.Is(err, seal.ErrUnknownKey) {
-		return fmt.Errorf("secrets of namespaces cannot be opened: "+
-			"add their key to TIMERBUS_SECRET_KEY (--secret-key), behind the newest: %w", err)
+		return fmt.Errorf("secrets of namespaces cannot be decrypted: "+
+			"add their key to TIMERBUS_SECRET_KEY (--secret-key), after the newest key: %w", err)
 	}
 	if err != nil {
-		o.Logger.ErrorContext(ctx, "timers of a namespace will wait: its secrets cannot be opened", "error", err)
+		o.Logger.ErrorContext(ctx, "timers of a namespace are postponed: its secrets cannot be decrypted", "error", err)
 	}
 	return nil
 }

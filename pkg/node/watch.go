@@ -68,7 +68,7 @@ func newWatch(
 		outage: outage.New(logger, "store gauges", "operation"),
 		offset: gauge("clock_offset_seconds", "The store's clock, which the process uses, minus this machine's wall clock."),
 		took: gauge("clock_read_seconds",
-			"How long the last answer with the store's clock took; one of the clock bound (0.25) or more proves too little."),
+			"Duration of the last read of the store's clock; a read of 0.25 (the clock bound) or more is not exact enough."),
 	}
 	if store.AsksByShard(s) {
 		w.clockEvery = watchEvery
@@ -78,7 +78,7 @@ func newWatch(
 	w.timersReadAt.Store(&started)
 	registerer.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "timerbus", Name: "clock_trusted",
-		Help: "1 if this process's clock is certain to agree with the store's; while it is 0, no delivery begins.",
+		Help: "1 if this process's clock certainly agrees with the store's; while it is 0, no delivery begins.",
 	}, func() float64 {
 		if clock.Trusted() {
 			return 1
@@ -86,7 +86,7 @@ func newWatch(
 		return 0
 	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "timerbus", Name: "clock_error_seconds",
-		Help: "How far this process's clock may be from the store's; from half the clock bound (0.125) on it is not trusted.",
+		Help: "Maximum difference between this process's clock and the store's; at 0.125 (half the clock bound) or more it is not trusted.",
 	}, func() float64 {
 		by, _ := clock.Doubt()
 		return by.Seconds()
@@ -100,7 +100,7 @@ func newWatch(
 	if w.census != nil {
 		w.pending = gauge("timers_pending", "Timers that wait for their time or for a retry.")
 		w.overdue = gauge("timers_overdue", "Pending timers whose time has passed.")
-		w.parked = gauge("timers_parked", "Timers set aside until somebody updates them.")
+		w.parked = gauge("timers_parked", "Timers parked until they are updated, retried or deleted.")
 		w.oldest = gauge("timers_oldest_overdue_seconds", "How long the oldest overdue timer has been due; 0 if none is.")
 	}
 	return w
@@ -190,7 +190,7 @@ func (w *watch) compareClocks(ctx context.Context) error {
 		return err
 	}
 	if changed.Abs() > clockBound {
-		w.logger.Warn("the store's clock was set", "by", changed)
+		w.logger.Warn("store clock was set", "by", changed)
 	}
 	w.took.Set(took.Seconds())
 	offset := w.clock.Now().Sub(w.wall())
@@ -198,7 +198,7 @@ func (w *watch) compareClocks(ctx context.Context) error {
 	by, _ := w.clock.Doubt()
 	if now := time.Now(); offset.Abs()-by > clockBound && (w.warnedAt.IsZero() || now.Sub(w.warnedAt) >= clockWarnEvery) {
 		w.warnedAt = now
-		w.logger.Warn("this machine's clock differs from the store's, which is used", "offset", offset, "bound", clockBound)
+		w.logger.Warn("wall clock differs from the store's clock, using the store's clock", "offset", offset, "bound", clockBound)
 	}
 	return nil
 }

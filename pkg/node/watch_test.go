@@ -130,7 +130,7 @@ func TestWatchComparesClocks(t *testing.T) {
 				if took := gauges["clock_read_seconds"]; took != 2*c.delay.Seconds() {
 					t.Errorf("clock_read_seconds = %v, want %v", took, 2*c.delay.Seconds())
 				}
-				if n := strings.Count(logged, "this machine's clock differs"); (n == 1) != c.far || n > 1 {
+				if n := strings.Count(logged, "wall clock differs"); (n == 1) != c.far || n > 1 {
 					t.Errorf("%d warnings within %v: %s", n, watchEvery, logged)
 				}
 			})
