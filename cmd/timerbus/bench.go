@@ -53,7 +53,7 @@ in this process, or to one that runs elsewhere (timerbus bench receive).`,
 	f.StringVar(&b.options.Prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, made if missing")
 	f.IntVar(&b.options.Shards, "shards", 16, "shards of the namespace when it is made")
-	f.StringVar(&b.listen, "listen", "127.0.0.1:0", "address of the receiver in this process; port 0 takes a free one")
+	f.StringVar(&b.listen, "listen", "127.0.0.1:0", "address of the receiver in this process; port 0 selects a free port")
 	f.StringVar(&b.options.Receiver, "receiver", "", "a receiver that runs elsewhere instead, such as http://127.0.0.1:9100")
 	f.StringVar(&b.options.Callback, "callback-url", "", "the receiver as the service reaches it, if that is another URL")
 	f.IntVar(&b.pid, "pid", 0, "the service's process on this machine, to read what it uses from /proc instead of its metrics")

@@ -29,7 +29,7 @@ clock. Whoever reaches the address can tell the receiver what to count.`,
 			return stop()
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9100", "address, host:port; port 0 takes a free one")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9100", "address, host:port; port 0 selects a free port")
 	return c
 }
 

@@ -49,7 +49,7 @@ func (p *program) receiveCommand() *cobra.Command {
 			return p.receive(c.Context(), r, listen)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9000", "address, host:port; port 0 takes a free one")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9000", "address, host:port; port 0 selects a free port")
 	c.Flags().BoolVar(&r.json, "json", false, "print one JSON object a line")
 	r.answers.flags(c)
 	return c

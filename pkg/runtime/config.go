@@ -21,17 +21,17 @@ type Config struct {
 	Listen string `koanf:"listen" usage:"address of the HTTP API, host:port"`
 	// NATSListen is the embedded NATS server's address, host:port; port 0 selects a free one. Empty: only this process
 	// can connect.
-	NATSListen string `koanf:"nats-listen" usage:"address of the NATS server in the process, host:port, or empty for none"`
+	NATSListen string `koanf:"nats-listen" usage:"address of the embedded NATS server, host:port, or empty for none"`
 	// NATSSync is when the embedded NATS server syncs commands, fired and dead events to the disk: always (before each
 	// is acknowledged) or interval (in the background, within two minutes). With interval, a power failure can lose
 	// acknowledged messages that were not yet synced; the end of the process never does.
-	NATSSync string `koanf:"nats-sync" usage:"when commands and events reach the disk: always (before the acknowledgement) or interval"`
+	NATSSync string `koanf:"nats-sync" usage:"when commands and events are synced to the disk: always (before the acknowledgement) or interval"`
 	// Store is the URL of the database, as in backend.Options. Empty: SQLite in the data folder.
 	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
-	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for a NATS server in the process"`
+	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
 	// Node identifies this process in logs and in lists of shards. Empty: the host's name.
-	Node string `koanf:"node" usage:"name of this process in what people see, or empty for the host's"`
+	Node string `koanf:"node" usage:"name of this process in logs and lists, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
 	DebugListen string `koanf:"debug-listen" usage:"address for profiles (net/http/pprof) on this machine, host:port, or empty for none"`
 	// Data is the folder of the database and the bus's files. It is created if it does not exist. Only one process can
@@ -39,20 +39,20 @@ type Config struct {
 	Data string `koanf:"data" usage:"folder of the database and the bus"`
 	// Token is required from clients of the HTTP API and of the embedded NATS server; if it is empty, no token is
 	// required.
-	Token string `koanf:"token" secret:"true" usage:"token that clients of HTTP and NATS must present (better given as TIMERBUS_TOKEN)"`
+	Token string `koanf:"token" secret:"true" usage:"token required from clients of HTTP and NATS (preferably set as TIMERBUS_TOKEN)"`
 	// SecretKey contains the keys that encrypt the secrets of namespaces in the database; seal.ParseKeys parses them.
 	// The first key encrypts, all keys decrypt. Empty: namespaces cannot have secrets.
-	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that seal secrets of namespaces, base64 of 32 bytes, newest first"`
+	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that encrypt secrets of namespaces, base64 of 32 bytes, newest first"`
 	// Insecure allows HTTP and NATS on other than loopback addresses without a token.
-	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token beyond this machine"`
+	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token from other machines"`
 	// AllowedHosts are the hosts that requests to an API without a token may be addressed to in addition to loopback;
 	// ParseHosts parses them. Beyond loopback the host is checked only if AllowedHosts is not empty.
-	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may name, such as timers.internal, or any"`
+	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may be addressed to, such as timers.internal, or any"`
 	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
 	// parses it.
-	CallbackAllow string `koanf:"callback-allow" usage:"targets allowed beside public ones: loopback, private, any, 10.0.0.0/8, *.internal"`
+	CallbackAllow string `koanf:"callback-allow" usage:"callback targets allowed in addition to public addresses: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy for callbacks; empty: none, regardless of the environment.
-	CallbackProxy string `koanf:"callback-proxy" usage:"proxy that callbacks go by, such as http://proxy:3128, or empty for none"`
+	CallbackProxy string `koanf:"callback-proxy" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
 	// DrainTimeout bounds the orderly stop, 0 s to 10 min. Unfinished work is resumed at the next start.
@@ -183,7 +183,7 @@ func checkAddress(setting, address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return timer.Invalid(setting, address, "host:port such as 127.0.0.1:8080; port 0 takes a free one")
+		return timer.Invalid(setting, address, "host:port such as 127.0.0.1:8080; port 0 selects a free port")
 	}
 	return nil
 }

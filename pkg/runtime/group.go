@@ -79,7 +79,7 @@ func (g *Group) start(ctx context.Context, p Part, deaths chan<- *running) *runn
 
 func (r *running) death() error {
 	if r.err == nil {
-		return fmt.Errorf("%s ended by itself", r.Name)
+		return fmt.Errorf("%s ended unexpectedly", r.Name)
 	}
 	return fmt.Errorf("%s: %w", r.Name, r.err)
 }

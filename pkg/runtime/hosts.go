@@ -23,7 +23,7 @@ type Hosts struct {
 	addresses map[netip.Addr]bool
 }
 
-const wantHosts = "host names (timers.internal, *.svc.example) and addresses (10.0.0.7) without ports, or any, with commas between"
+const wantHosts = "host names (timers.internal, *.svc.example) and addresses (10.0.0.7) without ports, or any, separated by commas"
 
 // ParseHosts parses the setting allowed-hosts.
 func ParseHosts(text string) (*Hosts, error) {

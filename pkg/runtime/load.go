@@ -123,7 +123,7 @@ func readFile(name string) (values, error) {
 	}
 	var read values
 	if err := yaml.Unmarshal(raw, &read); err != nil {
-		return nil, fmt.Errorf("read configuration %s: want YAML with one setting a line: %w", name, err)
+		return nil, fmt.Errorf("read configuration %s: want YAML with one setting per line: %w", name, err)
 	}
 	return read, nil
 }

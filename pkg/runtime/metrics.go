@@ -12,7 +12,7 @@ import (
 func NewRegistry(version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: "timerbus", Name: "build_info", Help: "1, labelled with the version that runs.",
+		Namespace: "timerbus", Name: "build_info", Help: "1, labelled with the running version.",
 		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)

@@ -173,7 +173,7 @@ func (r *Readiness) log(before []*PartError, starting bool, now time.Duration) {
 	}
 	for _, f := range before {
 		if !slices.ContainsFunc(r.last, f.same) {
-			r.logger.Info("part works again", "part", f.Part, "reason", f.Reason, "after", now-f.began)
+			r.logger.Info("part recovered", "part", f.Part, "reason", f.Reason, "after", now-f.began)
 		}
 	}
 }
