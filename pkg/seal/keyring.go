@@ -27,9 +27,9 @@ var (
 	// ErrNoKey reports that nothing can be encrypted, because no key is configured.
 	ErrNoKey = errors.New("no secret key is configured")
 	// ErrUnknownKey reports that a text was encrypted with a key that is not configured.
-	ErrUnknownKey = errors.New("sealed with a key that is not configured")
+	ErrUnknownKey = errors.New("encrypted with a key that is not configured")
 	// ErrDamaged reports that an encrypted text was modified, or was encrypted for another place.
-	ErrDamaged = errors.New("the sealed text is damaged, or belongs elsewhere")
+	ErrDamaged = errors.New("the encrypted text is damaged, or was encrypted for another place")
 )
 
 // Keyring encrypts with its first key and decrypts with any of its keys. Without keys it can do neither. The zero value
@@ -52,14 +52,14 @@ func ParseKeys(text string) (Keyring, error) {
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
 		if err != nil || len(raw) != KeySize {
 			return Keyring{}, timer.Invalid("secret-key", hidden{},
-				fmt.Sprintf("base64 of 32 random bytes, or several separated by commas; number %d is not that", i+1))
+				fmt.Sprintf("base64 of 32 random bytes, or several separated by commas; key %d is invalid", i+1))
 		}
 		k, err := newKey(raw)
 		if err != nil {
 			return Keyring{}, err
 		}
 		if slices.ContainsFunc(ring.keys, func(other key) bool { return other.id == k.id }) {
-			return Keyring{}, timer.Invalid("secret-key", hidden{}, fmt.Sprintf("every key once; number %d is given twice", i+1))
+			return Keyring{}, timer.Invalid("secret-key", hidden{}, fmt.Sprintf("each key once; key %d is a duplicate", i+1))
 		}
 		ring.keys = append(ring.keys, k)
 	}
@@ -120,7 +120,7 @@ func (r Keyring) Open(place, sealed string) ([]byte, error) {
 		if len(r.keys) > 0 {
 			have = strings.Join(r.IDs(), ", ")
 		}
-		return nil, fmt.Errorf("%w: it is %s, and configured are: %s", ErrUnknownKey, id, have)
+		return nil, fmt.Errorf("%w: key %s, configured keys: %s", ErrUnknownKey, id, have)
 	}
 	aead := r.keys[at].aead
 	raw, err := base64.RawStdEncoding.Strict().DecodeString(text)
