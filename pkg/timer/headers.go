@@ -55,7 +55,7 @@ func NewHeaders(fields []Header) (Headers, error) {
 	var text strings.Builder
 	for i, f := range ordered {
 		if i > 0 && f.Name == ordered[i-1].Name {
-			return "", Invalid("headers", f.Name, "each name once, whatever its case")
+			return "", Invalid("headers", f.Name, "each name once (case-insensitive)")
 		}
 		text.WriteString(f.Name + ": " + f.Value + "\n")
 	}
@@ -75,7 +75,7 @@ func (f Header) check() error {
 	printable := !strings.ContainsFunc(f.Value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') })
 	if f.Value == "" || !printable || strings.Trim(f.Value, " \t") != f.Value {
 		// The error does not contain the value, which may be a password.
-		return Invalid("headers."+f.Name, hidden{}, "printable ASCII, not empty, without blanks at its ends")
+		return Invalid("headers."+f.Name, hidden{}, "printable ASCII, not empty, without leading or trailing spaces")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (h Headers) Check() error {
 	}
 	made, err := NewHeaders(fields)
 	if err == nil && made != h {
-		err = Invalid("headers", hidden{}, "one line for each header, in order")
+		err = Invalid("headers", hidden{}, "one line per header, sorted by name")
 	}
 	return err
 }

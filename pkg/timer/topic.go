@@ -113,7 +113,7 @@ func fits(pattern, name string) bool {
 func (p TopicPatterns) Check() error {
 	made, err := NewTopicPatterns(p.List())
 	if err == nil && made != p {
-		err = Invalid("eventTopics", string(p), "patterns in order, with one blank between them")
+		err = Invalid("eventTopics", string(p), "sorted patterns, separated by single spaces")
 	}
 	return err
 }
