@@ -103,17 +103,17 @@ func (g graph) violations(rules []rule) []string {
 	for _, from := range slices.Sorted(maps.Keys(g)) {
 		r, own, ok := ruleOf(rules, from)
 		if !ok {
-			out = append(out, from+" has no line in the table of arrows: add one in layout_test.go and in docs/design.md, section 10")
+			out = append(out, from+" has no matching import rule: add one in layout_test.go and in docs/design.md, section 10")
 			continue
 		}
 		for _, to := range g[from].imports {
 			if !r.allows(rules, to, own, r.may) {
-				out = append(out, fmt.Sprintf("%s imports %s: %s; of ours it may import: %s", from, to, r.why, orNothing(r.may)))
+				out = append(out, fmt.Sprintf("%s imports %s: %s; of this module it may import: %s", from, to, r.why, orNothing(r.may)))
 			}
 		}
 		for _, to := range g[from].testImports {
 			if !r.allows(rules, to, own, r.may, r.tests) {
-				out = append(out, fmt.Sprintf("a test of %s imports %s: %s; of ours it may import: %s", from, to, r.why, orNothing(r.may+" "+r.tests)))
+				out = append(out, fmt.Sprintf("a test of %s imports %s: %s; of this module it may import: %s", from, to, r.why, orNothing(r.may+" "+r.tests)))
 			}
 		}
 	}

@@ -13,60 +13,60 @@ import "testing"
 //	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {cmd, e2e}
 //	                {store, bus, event, runtime, api} ← services ← {cmd, e2e}
 var rules = []rule{
-	{unit: ".", std: true, why: "the root holds these rules and no code"},
+	{unit: ".", std: true, why: "the root contains these rules and no code"},
 
 	// The domain can be read and tested without any other package.
-	{unit: "pkg/timer/...", std: true, why: "the domain stands on the standard library alone"},
+	{unit: "pkg/timer/...", std: true, why: "the domain depends on the standard library only"},
 	{unit: "pkg/shard/...", std: true, may: "pkg/timer", why: "placement is arithmetic over timer ids"},
 
 	{unit: "pkg/outage/...", std: true, why: "every component logs its outages with it"},
 
 	// The contracts do not import each other: a store that imported the bus could not be exchanged alone.
-	{unit: "pkg/store", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
-	{unit: "pkg/bus", std: true, may: domain, why: "a contract leans on no engine and on no other contract"},
+	{unit: "pkg/store", std: true, may: domain, why: "a contract must not depend on an engine or on another contract"},
+	{unit: "pkg/bus", std: true, may: domain, why: "a contract must not depend on an engine or on another contract"},
 	{unit: "pkg/event/...", may: domain, tests: "schemas", why: "the wire format is the same over every bus and store"},
 
 	// Engines, suites and decorators import their contract and not each other. Only tests combine them: an engine's
 	// test runs the suite, and the tests of suites and decorators use the memory engine.
-	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "this is what engines share, so it knows none"},
-	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite judges every engine, so it knows none"},
-	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine knows its contract only, so that it can be exchanged alone"},
-	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus pkg/outage", why: "this is what engines share, so it knows none"},
-	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite judges every engine, so it knows none"},
-	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it presents any bus, so it knows none; Watermill's suite judges it on each"},
-	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and knows no engine"},
-	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus pkg/outage/outagetest", why: "an engine knows its contract only, so that it can be exchanged alone"},
-	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "this is the one place that knows every engine, and it chooses by URL"},
+	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "engines share it, so it must not depend on one"},
+	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite tests every engine, so it must not depend on one"},
+	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus pkg/outage", why: "engines share it, so it must not depend on one"},
+	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite tests every engine, so it must not depend on one"},
+	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
+	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus pkg/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
-	{unit: "pkg/seal/...", std: true, may: "pkg/timer", why: "what seals secrets stands on the standard library alone"},
-	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and for whoever verifies"},
+	{unit: "pkg/seal/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
+	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and receivers"},
 
-	{unit: "pkg/egress/...", may: "pkg/timer", why: "who takes a URL in and who calls it judge it by one policy"},
+	{unit: "pkg/egress/...", may: "pkg/timer", why: "the services that accept a URL and that call it apply the same policy"},
 
 	// The foundation of programs and services.
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
-	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server must be able to share it"},
+	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server share it"},
 	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
-	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it knows what everybody knows"},
+	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
 	{unit: "pkg/runtime/...", may: domain + " pkg/seal pkg/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " pkg/outage pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service knows contracts, so that every engine serves it, and meets other services on the bus"},
+	{unit: "services/*/...", may: contracts + " pkg/outage pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node puts services together, and gets its engines from pkg/backend"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on a Pub/Sub of the user's, which the binary does without"},
-	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and hands out a client"},
+	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node assembles services, and gets its engines from pkg/backend"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the user's Pub/Sub, which the binary does not need"},
+	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
 	// Programs assemble the components, and get their engines from pkg/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
 	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
-	{unit: "e2e/...", may: programs, why: "end-to-end tests see what a program sees"},
-	{unit: "benchmark/...", may: programs, why: "benchmarks see what a program sees"},
-	{unit: "examples/verify/...", why: "users copy it, so it imports nothing of ours"},
-	{unit: "examples/...", may: "pkg/timerbus pkg/client/...", why: "users copy it, so it imports what their programs do"},
-	{unit: "tools/...", why: "tools serve the build and stand apart from the product"},
+	{unit: "e2e/...", may: programs, why: "end-to-end tests import what programs import"},
+	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
+	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
+	{unit: "examples/...", may: "pkg/timerbus pkg/client/...", why: "users copy it, so it imports what their programs import"},
+	{unit: "tools/...", why: "tools are for the build and separate from the product"},
 }
 
 const (
