@@ -26,7 +26,7 @@ func phases() []phase {
 		{name: "batch", about: "creates/s over HTTP in batches", run: (*run).batch},
 		{name: "idle", about: "CPU and memory of the idle service", run: (*run).idle},
 		{name: "lateness", about: "lateness of timers at a steady rate", run: (*run).lateness},
-		{name: "backlog", about: "fires/s when many timers are due at once", run: (*run).backlog},
+		{name: "backlog", about: "fires/s when many timers are due at the same time", run: (*run).backlog},
 		{name: "hosts", about: "fires/s over many hosts and to one host", run: (*run).hostsPhase},
 		{name: "isolation", about: "lateness of timers while other receivers hang", run: (*run).isolation},
 		{name: "fairness", about: "lateness of a small namespace while another has a backlog", run: (*run).fairness, seldom: true},
