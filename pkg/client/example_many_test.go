@@ -94,7 +94,7 @@ func ExampleClient_DeleteAllMatching() {
 		client.DeleteMatchingRequest{Namespace: "default", CorrelationID: "customer-7", Limit: 2},
 		func(so client.MatchingTotal) { fmt.Println("deleted", so.Applied) })
 	if err != nil {
-		fmt.Println("go on later at", total.Cursor, err)
+		fmt.Println("continue later at", total.Cursor, err)
 		return
 	}
 	fmt.Println(total.Applied, "in all,", total.Late, "of them late")
