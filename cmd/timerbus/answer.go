@@ -31,11 +31,11 @@ type answers struct {
 
 func (a *answers) flags(c *cobra.Command) {
 	c.Flags().IntVar(&a.status, "status", http.StatusOK, "HTTP status of the answers, 200 to 599")
-	durationFlag(c, &a.nextIn, "next-execute-in", 0, "answer with nextExecuteAt, this long from now")
+	durationFlag(c, &a.nextIn, "next-execute-in", 0, "answer with a nextExecuteAt this long from now")
 	c.Flags().StringVar(&a.nextAt, "next-execute-at", "", "answer with this nextExecuteAt, such as 2030-01-31T09:00:00Z")
-	c.Flags().IntVar(&a.times, "times", 1, "how many answers to each timer carry nextExecuteAt; 0: all")
-	durationFlag(c, &a.delay, "delay", 0, "wait before each answer")
-	c.Flags().IntVar(&a.failFirst, "fail-first", 0, "answer 503 to the first callbacks of each timer")
+	c.Flags().IntVar(&a.times, "times", 1, "number of answers to each timer with nextExecuteAt; 0: all")
+	durationFlag(c, &a.delay, "delay", 0, "time to wait before each answer")
+	c.Flags().IntVar(&a.failFirst, "fail-first", 0, "number of callbacks of each timer to answer with 503 first")
 }
 
 func (a *answers) check() error {

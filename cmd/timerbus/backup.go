@@ -26,15 +26,15 @@ type backed struct {
 func (p *program) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "Copy the database of a data folder into a file, while the service runs", Args: exactly("FILE"),
-		Long: `Copy the SQLite database of a data folder into a file, while the service runs or not. The copy is of one
-moment: it has every timer that was acknowledged before the command began. FILE must not exist.
+		Long: `Copy the SQLite database of a data folder into a file, while the service runs or not. The copy is
+consistent: it has every timer that was acknowledged before the command began. FILE must not exist.
 
 To restore it, stop the service, make an empty folder, copy FILE into it as timerbus.db, and start the service with
 --data FOLDER. Timers that were delivered after the backup are delivered again, with the same webhook-id. The folder's
-nats/ is not part of a backup: commands on the topic that were not applied yet, and events that nobody has read yet,
-are only there.
+nats/ is not part of a backup: it has the commands on the topic that were not applied yet, and the events that were
+not consumed yet.
 
-A database that is not in the folder (--store) is backed up with its own tools.`,
+To back up a database outside the folder (--store), use the tools of that database.`,
 		Example: "  timerbus backup /backup/timerbus-$(date +%F).db --data /var/lib/timerbus",
 	}
 	var without []string
@@ -51,7 +51,7 @@ A database that is not in the folder (--store) is backed up with its own tools.`
 			return usageError{err}
 		}
 		if config.Store != "" {
-			return usagef("the store is %s: back it up with its own tools; backup copies the database of a data folder",
+			return usagef("the store is %s: use the backup tools of that database; this command copies the SQLite database of a data folder",
 				backend.Redacted(config.Store))
 		}
 		ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
@@ -69,7 +69,7 @@ func (p *program) backup(ctx context.Context, folder, file string, asJSON bool) 
 	})
 	shown.clear()
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return fmt.Errorf("interrupted: %s was not made", file)
+		return fmt.Errorf("interrupted: %s was not created", file)
 	}
 	if err != nil {
 		return err

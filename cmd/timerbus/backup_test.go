@@ -54,7 +54,7 @@ func TestBackupRefusesWhatItCannotCopy(t *testing.T) {
 	}
 	t.Setenv("TIMERBUS_STORE", "postgres://u:secret@h/db")
 	got := command(t, "backup", at)
-	if got.code != exitUsage || !strings.Contains(got.stderr, "its own tools") || strings.Contains(got.stderr, "secret") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "the backup tools of that database") || strings.Contains(got.stderr, "secret") {
 		t.Errorf("of a database elsewhere: exit code %d, %s", got.code, got.stderr)
 	}
 }

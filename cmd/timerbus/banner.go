@@ -29,7 +29,7 @@ func (p *program) banner(api, nats string, config *runtime.Config) {
   HTTP API  http://%s
   %s
   %s
-  stop      Ctrl-C; what is under way is finished first, a second Ctrl-C exits at once
+  stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
 
 In a second terminal, receive callbacks:
 

@@ -19,8 +19,8 @@ type batchFlags struct {
 }
 
 func (f *batchFlags) add(c *cobra.Command) {
-	c.Flags().IntVar(&f.size, "batch-size", 500, "timers in a request, 1 to 1000")
-	c.Flags().IntVar(&f.inFlight, "in-flight", 4, "requests at the same time, 1 to 16")
+	c.Flags().IntVar(&f.size, "batch-size", 500, "timers per request, 1 to 1000")
+	c.Flags().IntVar(&f.inFlight, "in-flight", 4, "concurrent requests, 1 to 16")
 	c.Flags().IntVar(&f.from, "from-line", 1, "skip the lines before this one")
 }
 
@@ -196,7 +196,7 @@ func (b *batchRun[T]) tell(report *batchReport, err error) error {
 	}
 	switch {
 	case err != nil:
-		return hintedError{err, fmt.Sprintf("every line up to %d was answered, later ones perhaps; go on with --from-line %d",
+		return hintedError{err, fmt.Sprintf("every line up to %d was answered, later lines may have been; continue with --from-line %d",
 			report.LastLine, report.LastLine+1)}
 	case report.Failed > 0:
 		return fmt.Errorf("%s of %s failed", thousands(report.Failed), counted(report.Failed+report.Succeeded, "line"))

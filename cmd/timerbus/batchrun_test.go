@@ -153,7 +153,7 @@ func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 	got := commandWith(t, in.String(), "timer", "batch-create", "--batch-size", "10", "--in-flight", "1")
 	// A batch that was ready when the other one failed may still be sent.
 	if got.code != exitFailure || !regexp.MustCompile(`^[23]0 timers created, 0 failed`).MatchString(got.stdout) ||
-		!strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\nevery line up to 20 was answered, later ones perhaps; go on with --from-line 21\n") {
+		!strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\nevery line up to 20 was answered, later lines may have been; continue with --from-line 21\n") {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	rest := strings.Replace(in.String(), `"stop"`, `"t25"`, 1)
@@ -198,7 +198,7 @@ func TestAnInterruptionTellsWhereToGoOn(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if code := <-ended; code != exitFailure || !strings.Contains(stderr.String(), "go on with --from-line ") {
+	if code := <-ended; code != exitFailure || !strings.Contains(stderr.String(), "continue with --from-line ") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -33,10 +33,10 @@ func (p *program) benchCommand() *cobra.Command {
 	b := &benchCommand{program: p}
 	c := &cobra.Command{
 		Use: "bench", Short: "Measure a running service", Args: exactly(),
-		Long: "Measure a running service: creates, commands, fires, lateness, and what it uses.\n\n" + phaseHelp() + `
-The timers are made in a namespace of their own, and those still pending at the end are deleted. Namespaces
-remain: each run of the phase tenants adds 10,000 of them (--tenants) to the store. Callbacks come to a receiver
-in this process, or to one that runs elsewhere (timerbus bench receive).`,
+		Long: "Measure a running service: creates, commands, fires, lateness, CPU and memory.\n\n" + phaseHelp() + `
+The timers are created in separate namespaces, and those still pending at the end are deleted. The namespaces
+remain: each run of the phase tenants adds 10,000 namespaces (--tenants) to the store. Callbacks go to a receiver
+in this process, or to a separate one (timerbus bench receive).`,
 		Example: `  timerbus bench                                      a service on this machine
   timerbus bench --nats nats://127.0.0.1:4222         commands through its topic too
   timerbus bench --phases lateness --rate 1000 --for 1m
@@ -44,20 +44,20 @@ in this process, or to one that runs elsewhere (timerbus bench receive).`,
 		RunE: func(c *cobra.Command, _ []string) error { return b.run(c) },
 	}
 	f := c.Flags()
-	f.StringVar(&b.url, "url", "", "the service (default $TIMERBUS_URL, else "+defaultURL+")")
-	f.StringVar(&b.token, "token", "", "its token (default $TIMERBUS_TOKEN)")
+	f.StringVar(&b.url, "url", "", "URL of the service (default $TIMERBUS_URL, else "+defaultURL+")")
+	f.StringVar(&b.token, "token", "", "token of the service (default $TIMERBUS_TOKEN)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
 	f.BoolVar(&b.short, "short", false, "fewer timers and less time, for a quick look")
-	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, with commas between (default all but fairness, million and tenants)")
-	f.StringVar(&b.options.NATS, "nats", "", "the service's bus, for the phase topic, such as nats://127.0.0.1:4222")
+	f.StringSliceVar(&b.options.Phases, "phases", nil, "phases to run, separated by commas (default all but fairness, million and tenants)")
+	f.StringVar(&b.options.NATS, "nats", "", "URL of the service's bus, for the phase topic, such as nats://127.0.0.1:4222")
 	f.StringVar(&b.options.Prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
-	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, made if missing")
-	f.IntVar(&b.options.Shards, "shards", 16, "shards of the namespace when it is made")
+	f.StringVar(&b.options.Namespace, "namespace", "bench", "namespace of the timers, created if it does not exist")
+	f.IntVar(&b.options.Shards, "shards", 16, "shards of the namespace when it is created")
 	f.StringVar(&b.listen, "listen", "127.0.0.1:0", "address of the receiver in this process; port 0 selects a free port")
-	f.StringVar(&b.options.Receiver, "receiver", "", "a receiver that runs elsewhere instead, such as http://127.0.0.1:9100")
-	f.StringVar(&b.options.Callback, "callback-url", "", "the receiver as the service reaches it, if that is another URL")
-	f.IntVar(&b.pid, "pid", 0, "the service's process on this machine, to read what it uses from /proc instead of its metrics")
-	f.BoolVar(&b.options.Keep, "keep", false, "leave pending timers where they are")
+	f.StringVar(&b.options.Receiver, "receiver", "", "URL of a separate receiver, such as http://127.0.0.1:9100")
+	f.StringVar(&b.options.Callback, "callback-url", "", "URL at which the service reaches the receiver, if it is different")
+	f.IntVar(&b.pid, "pid", 0, "process id of the service on this machine, to read its CPU and memory from /proc instead of its metrics")
+	f.BoolVar(&b.options.Keep, "keep", false, "do not delete pending timers")
 	quantities(c, &b.full)
 	c.AddCommand(p.benchReceiveCommand())
 	return c
@@ -82,19 +82,19 @@ func quantities(c *cobra.Command, into *bench.Plan) {
 	f.IntVar(&into.Creates, "creates", d.Creates, "timers of the phase create")
 	f.IntVar(&into.Large, "large", d.Large, "timers of the phase large")
 	f.IntVar(&into.Commands, "commands", d.Commands, "commands of the phase topic")
-	f.IntVar(&into.Pending, "pending", d.Pending, "timers that wait while idle, lateness and backlog are measured")
-	f.IntVar(&into.Million, "million", d.Million, "timers that wait in the phase million")
+	f.IntVar(&into.Pending, "pending", d.Pending, "pending timers while idle, lateness and backlog are measured")
+	f.IntVar(&into.Million, "million", d.Million, "pending timers in the phase million")
 	f.IntVar(&into.Tenants, "tenants", d.Tenants, "namespaces of the phase tenants, which remain in the store")
-	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers that are due at once")
-	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hosts that hang take for an answer, in the phase isolation")
-	f.IntVar(&into.Crowd, "crowd", d.Crowd, "timers of another namespace that are due at once, in the phase fairness")
-	f.Float64Var(&into.SmallRate, "small-rate", d.SmallRate, "timers a second that are due beside, in the phase fairness")
-	durationFlag(c, &into.SmallSpan, "small-for", d.SmallSpan, "how long they are")
-	f.Float64Var(&into.Rate, "rate", d.Rate, "timers a second that are due while lateness is measured")
-	durationFlag(c, &into.Span, "for", d.Span, "how long they are")
-	f.Float64Var(&into.Beside, "beside", d.Beside, "creates a second beside, in the phase busy")
-	durationFlag(c, &into.Watch, "watch", d.Watch, "how long the service is watched idle")
-	durationFlag(c, &into.Patience, "patience", d.Patience, "how long a due timer may fail to come")
+	f.IntVar(&into.Backlog, "backlog", d.Backlog, "timers of the phase backlog, due at the same time")
+	durationFlag(c, &into.Hang, "hang", d.Hang, "how long hanging hosts take to answer, in the phase isolation")
+	f.IntVar(&into.Crowd, "crowd", d.Crowd, "timers of another namespace that are due at the same time, in the phase fairness")
+	f.Float64Var(&into.SmallRate, "small-rate", d.SmallRate, "timers per second of the small namespace, in the phase fairness")
+	durationFlag(c, &into.SmallSpan, "small-for", d.SmallSpan, "how long timers of --small-rate are due")
+	f.Float64Var(&into.Rate, "rate", d.Rate, "timers per second that are due while lateness is measured")
+	durationFlag(c, &into.Span, "for", d.Span, "how long timers of --rate are due")
+	f.Float64Var(&into.Beside, "beside", d.Beside, "creates per second, in the phase busy")
+	durationFlag(c, &into.Watch, "watch", d.Watch, "how long the idle service is measured")
+	durationFlag(c, &into.Patience, "patience", d.Patience, "how long to wait for the callback of a due timer")
 }
 
 // plan returns the default plan with the values of the given flags.
@@ -151,7 +151,7 @@ func (b *benchCommand) run(c *cobra.Command) (err error) {
 		o.Meter = bench.Process(b.pid)
 	}
 	if o.NATS == "" && len(o.Phases) == 0 {
-		fmt.Fprintln(b.stderr, "Commands through the topic are left out: --nats tells where the service's bus is.")
+		fmt.Fprintln(b.stderr, "Skipping the phase topic: set --nats to the URL of the service's bus.")
 	}
 	ctx := c.Context()
 	if o.Receiver == "" {

@@ -76,7 +76,7 @@ func TestBenchWithoutAService(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	got := command(t, "bench", "--url", "http://"+address)
-	if got.code != exitUnreachable || !strings.Contains(got.stderr, address) || !strings.Contains(got.stderr, "Nobody listens there") {
+	if got.code != exitUnreachable || !strings.Contains(got.stderr, address) || !strings.Contains(got.stderr, "No service listens there") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

@@ -15,9 +15,9 @@ import (
 func (p *program) benchReceiveCommand() *cobra.Command {
 	var listen string
 	c := &cobra.Command{
-		Use: "receive", Short: "Receive the callbacks of a benchmark that runs elsewhere", Args: exactly(),
-		Long: `Receive the callbacks of timerbus bench --receiver, and count them. Lateness is counted by this machine's
-clock. Whoever reaches the address can tell the receiver what to count.`,
+		Use: "receive", Short: "Receive the callbacks of a benchmark in another process", Args: exactly(),
+		Long: `Receive the callbacks of timerbus bench --receiver, and count them. Lateness is measured with this
+machine's clock. Any client that reaches the address can control the receiver.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			l, err := (&net.ListenConfig{}).Listen(c.Context(), "tcp", listen)
 			if err != nil {

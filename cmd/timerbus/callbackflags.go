@@ -27,13 +27,13 @@ const headerUsage = "extra header of callbacks, 'Name: value'; may be repeated"
 
 func (f *callbackFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
-	c.Flags().IntSliceVar(&f.finalStatuses, "final-status", nil, "4xx answers that end a timer, besides 410, such as 400,422")
+	c.Flags().IntSliceVar(&f.finalStatuses, "final-status", nil, "4xx answers that end a timer, in addition to 410, such as 400,422")
 	c.Flags().StringVar(&f.secret, "secret", "", "sign callbacks with this secret, whsec_…; @file reads a file, - the input")
-	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the certificates that callbacks trust, in place of the machine's")
-	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the certificate that callbacks show")
-	c.Flags().StringVar(&f.k, "client-key", "", "PEM file of its key")
+	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the CA certificates for callbacks, instead of the system's")
+	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the client certificate of callbacks")
+	c.Flags().StringVar(&f.k, "client-key", "", "PEM file of the client certificate's key")
 	c.Flags().StringSliceVar(&f.topics, "event-topics", nil,
-		"topics that timers' events may go to, such as 'orders.*,billing.timeouts'; * stands for any run of characters")
+		"topics that timers' events may go to, such as 'orders.*,billing.timeouts'; * matches any characters")
 }
 
 // clearableSettings are the values of --clear. Each excludes the flag of the same name.
@@ -43,11 +43,11 @@ func clearableSettings() []string {
 
 // addChanges adds the flags that only the update command has.
 func (f *callbackFlags) addChanges(c *cobra.Command) {
-	c.Flags().StringVar(&f.rotate, "rotate-secret", "", "sign with this secret, and with the present one beside it; @file, - like --secret")
-	durationFlag(c, &f.overlap, "overlap", 0, "how long the earlier secret goes on signing (default: until it is removed)")
-	c.Flags().StringVar(&f.remove, "remove-secret", "", "id of a secret that shall not sign any more")
-	c.Flags().Bool("reseal", false, "change nothing, and seal the secrets with the newest key of the service")
-	c.Flags().StringSliceVar(&f.cleared, "clear", nil, "set back to the default: "+strings.Join(clearableSettings(), ", "))
+	c.Flags().StringVar(&f.rotate, "rotate-secret", "", "sign with this secret and with the present one; @file, - as for --secret")
+	durationFlag(c, &f.overlap, "overlap", 0, "how long the earlier secret still signs (default: until it is removed)")
+	c.Flags().StringVar(&f.remove, "remove-secret", "", "id of a secret to remove")
+	c.Flags().Bool("reseal", false, "encrypt the secrets again, with the newest key of the service")
+	c.Flags().StringSliceVar(&f.cleared, "clear", nil, "reset to the default: "+strings.Join(clearableSettings(), ", "))
 	completeWith(c, "clear", clearableSettings()...)
 }
 
@@ -95,7 +95,7 @@ func (f *callbackFlags) secrets(c *cobra.Command, p *program) (input client.Secr
 	}
 	if c.Flags().Changed("overlap") {
 		if !c.Flags().Changed("rotate-secret") {
-			return input, false, usagef("--overlap goes with --rotate-secret")
+			return input, false, usagef("--overlap requires --rotate-secret")
 		}
 		input.Overlap = f.overlap.String()
 	}
@@ -144,7 +144,7 @@ func (f *callbackFlags) tls(c *cobra.Command) (input client.NamespaceTLSInput, g
 		*file.to, given = client.Set(string(raw)), true
 	}
 	if c.Flags().Changed("client-cert") != c.Flags().Changed("client-key") {
-		return input, false, usagef("--client-cert and --client-key go together")
+		return input, false, usagef("--client-cert and --client-key require each other")
 	}
 	return input, given, nil
 }

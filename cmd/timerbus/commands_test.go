@@ -126,7 +126,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			200, `{"timers":[` + aTimer + `],"nextCursor":"next"}`, "timers/list",
 			`{"correlationId":"c","cursor":"abc","dueBefore":"2021-01-01T00:00:00.000Z","dueFrom":"2020-01-01T00:00:00.000Z","limit":5,"namespace":"default","status":"retrying"}`,
 			[]string{"ID        STATUS    DUE", "order-17  retrying  2020-01-01T00:00:30.000Z ("},
-			"there are more: --all, or --cursor next",
+			"there are more timers: add --all, or --cursor next",
 		},
 		"history": {
 			[]string{"timer", "history", "order-17", "--limit", "2"},
@@ -146,7 +146,7 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"timer", "retry", "-n", "shop", "--matching", "--status", "dead", "--at", "2030-01-01T00:00:00Z", "--yes"},
 			200, `{"matched":3,"applied":2,"late":0,"skipped":1}`, "timers/retry-matching",
 			`{"executeAt":"2030-01-01T00:00:00.000Z","limit":500,"namespace":"shop","status":"dead"}`,
-			[]string{"2 timers armed again, 1 skipped that were gone or changed meanwhile\n"},
+			[]string{"2 timers armed again, 1 skipped that were deleted or changed meanwhile\n"},
 			"",
 		},
 		"delete by filter": {
@@ -382,7 +382,7 @@ func TestChangesByFilterGoOnWhereTheyStopped(t *testing.T) {
 	}))
 	defer server.Close()
 	got := command(t, "timer", "delete", "--matching", "--status", "parked", "--yes", "--url", server.URL)
-	if got.code != exitFailure || got.stdout != "5 timers deleted\n" || !strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\ngo on with --cursor second\n") {
+	if got.code != exitFailure || got.stdout != "5 timers deleted\n" || !strings.Contains(got.stderr, "it broke (INTERNAL_ERROR)\ncontinue with --cursor second\n") {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 }

@@ -38,13 +38,13 @@ func serveDebug(ctx context.Context, address string, logger *slog.Logger) (stop 
 	go func() {
 		defer close(done)
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			logger.Warn("profiles are not served any more", "error", err)
+			logger.Warn("profile server failed", "error", err)
 		}
 	}()
-	logger.Info("profiles are served", "address", l.Addr().String())
+	logger.Info("profile server started", "address", l.Addr().String())
 	return func() {
 		if err := server.Close(); err != nil {
-			logger.Warn("profiles", "error", err)
+			logger.Warn("profile server close failed", "error", err)
 		}
 		<-done
 	}, nil

@@ -16,11 +16,11 @@ func (p *program) devCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "dev", Short: "Run the whole service on this machine: SQLite and NATS in one process", Args: exactly(),
 		Long: `Run the whole service on this machine: ingest, scheduler and dispatcher, with a SQLite database and a NATS
-server in the same process. Everything is kept in one folder, and survives kill -9. With --store or --bus it
-uses a database or a bus that runs elsewhere instead.
+server in the same process. All data is in one folder, and survives kill -9. With --store or --bus it uses
+an external database or bus instead.
 
 Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's name in capitals, with _ for -)
-or a line of the YAML file that --config names, in this order of precedence. docs/operations.md has them all.`,
+or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`,
 	}
 	settings := processFlags(c, runtime.DefaultConfig())
 	c.RunE = func(c *cobra.Command, _ []string) error { return p.start(c.Context(), node.All, settings) }
@@ -54,13 +54,13 @@ func exposed(config *runtime.Config) error {
 		return nil
 	}
 	if !runtime.Loopback(config.Listen) && config.Token == "" {
-		return usagef("--listen %s: others could reach the API without a token; set TIMERBUS_TOKEN, "+
-			"or listen on 127.0.0.1, or say --insecure if that is meant", config.Listen)
+		return usagef("--listen %s: other machines could use the API without a token; set TIMERBUS_TOKEN, "+
+			"listen on 127.0.0.1, or allow it with --insecure", config.Listen)
 	}
 	// The command topic of the NATS server permits the same operations as the API.
 	if config.Bus == "" && config.NATSListen != "" && !runtime.Loopback(config.NATSListen) && config.Token == "" {
-		return usagef("--nats-listen %s: others could set timers and read events without a token; set TIMERBUS_TOKEN, "+
-			"or listen on 127.0.0.1, or on nothing (--nats-listen \"\"), or say --insecure if that is meant", config.NATSListen)
+		return usagef("--nats-listen %s: other machines could set timers and read events without a token; "+
+			"set TIMERBUS_TOKEN, listen on 127.0.0.1 or not at all (--nats-listen \"\"), or allow it with --insecure", config.NATSListen)
 	}
 	return nil
 }

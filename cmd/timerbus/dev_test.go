@@ -227,11 +227,11 @@ func TestWhatIsInTheWay(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"HTTP port":  {[]string{"--listen", taken}, []string{"--listen " + taken, "port is taken"}},
-		"NATS port":  {[]string{"--listen", "127.0.0.1:0", "--nats-listen", taken, "--data", t.TempDir()}, []string{"--nats-listen " + taken, "port is taken"}},
+		"HTTP port":  {[]string{"--listen", taken}, []string{"--listen " + taken, "port is in use"}},
+		"NATS port":  {[]string{"--listen", "127.0.0.1:0", "--nats-listen", taken, "--data", t.TempDir()}, []string{"--nats-listen " + taken, "port is in use"}},
 		"folder":     {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", folder}, []string{folder, "in use by another process"}},
 		"not one":    {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", file}, []string{file, "data folder"}},
-		"partitions": {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", other}, []string{"--partitions 16", other, "it has 2"}},
+		"partitions": {[]string{"--listen", "127.0.0.1:0", "--nats-listen", "", "--data", other}, []string{"--partitions 16", other, "the cluster has 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := command(t, append([]string{"dev"}, c.args...)...)

@@ -31,7 +31,7 @@ var exits = []struct {
 	code          int
 	name, meaning string
 }{
-	{exitOK, "done", "the command did what was asked"},
+	{exitOK, "done", "the command succeeded"},
 	{exitFailure, "failed", "any other error; after `OUTCOME_UNKNOWN` a change may have been applied"},
 	{exitUsage, "usage", "the command line or a setting is not acceptable; nothing was tried"},
 	{exitNotFound, "not found", "there is no such timer or namespace"},
@@ -100,7 +100,7 @@ func problemOf(err error, c *cobra.Command, usage bool) problem {
 	}
 	if _, ok := errors.AsType[usageError](err); ok || usage {
 		p.Code, p.ExitCode = "USAGE", exitUsage
-		p.Hint = fmt.Sprintf("`%s --help` tells what is accepted.", c.CommandPath())
+		p.Hint = fmt.Sprintf("Run `%s --help` for the accepted arguments.", c.CommandPath())
 		return p
 	}
 	if answered, ok := errors.AsType[*client.Error](err); ok {
@@ -113,7 +113,7 @@ func problemOf(err error, c *cobra.Command, usage bool) problem {
 	}
 	// Errors of a database or a bus name their own settings.
 	if request && errors.Is(err, syscall.ECONNREFUSED) && p.Hint == "" {
-		p.Hint = "Nobody listens there: start `timerbus dev`, or name the service with --url or TIMERBUS_URL."
+		p.Hint = "No service listens there: start `timerbus dev`, or set the URL of the service with --url or TIMERBUS_URL."
 	}
 	return p
 }

@@ -98,7 +98,7 @@ func TestErrorsAreJSON(t *testing.T) {
 		},
 		"nobody's": {
 			[]string{"shard", "list", "--json", "--url", "http://127.0.0.1:1"},
-			`"code":"UNREACHABLE","message":"*connection refused","hint":"Nobody listens there: *","exitCode":6`,
+			`"code":"UNREACHABLE","message":"*connection refused","hint":"No service listens there: *","exitCode":6`,
 		},
 		"of a bus": {
 			[]string{"timer", "watch", "--json", "--bus", "nats://127.0.0.1:1"},
@@ -106,7 +106,7 @@ func TestErrorsAreJSON(t *testing.T) {
 		},
 		"an argument": {
 			[]string{"timer", "get", "--json"},
-			"\"code\":\"USAGE\",\"message\":\"get needs ID\",\"hint\":\"`timerbus timer get --help` tells what is accepted.\",\"exitCode\":2",
+			"\"code\":\"USAGE\",\"message\":\"get needs ID\",\"hint\":\"Run `timerbus timer get --help` for the accepted arguments.\",\"exitCode\":2",
 		},
 		"a flag":         {[]string{"timer", "get", "--colour", "red", "--json"}, `"code":"USAGE","message":"unknown flag: --colour","hint":"*","exitCode":2`},
 		"a flag's value": {[]string{"timer", "create", "a", "--in", "1s", "--callback-timeout", "x", "--json"}, `"code":"USAGE","message":"*\"1d12h\"","hint":"*","exitCode":2`},

@@ -14,12 +14,12 @@ import (
 
 func (p *program) migrateCommand() *cobra.Command {
 	var store string
-	c := group("migrate", "Bring a database's schema up to date, or look at it",
+	c := group("migrate", "Upgrade a database's schema, or show its version",
 		&cobra.Command{
-			Use: "up", Short: "Bring the schema up to the newest version that this program knows", Args: exactly(),
-			Long: `Bring the schema up to the newest version that this program knows. It only goes forward, under a lock, so
-that several may try at once. Programs that run meanwhile go on as long as they know enough of the new
-version; one that does not says so when it starts.`,
+			Use: "up", Short: "Upgrade the schema to the newest version that this program knows", Args: exactly(),
+			Long: `Upgrade the schema to the newest version that this program knows. Versions only go forward, under a lock, so
+that several processes may run this command at the same time. Running programs continue if they support the new
+version; a program that does not support it reports this when it starts.`,
 			Example: "  timerbus migrate up --store postgres://timerbus@db/timerbus",
 			RunE: func(c *cobra.Command, _ []string) error {
 				before, after, err := backend.Migrate(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
@@ -35,16 +35,16 @@ version; one that does not says so when it starts.`,
 			},
 		},
 		&cobra.Command{
-			Use: "status", Short: "Tell the schema's version, and whether this program can work with it", Args: exactly(),
-			Long: `Tell the schema's version, and whether this program can work with it. It changes nothing. The exit code is 1
-if this program cannot.`,
+			Use: "status", Short: "Show the schema's version, and whether this program supports it", Args: exactly(),
+			Long: `Show the schema's version, and whether this program supports it. It changes nothing. The exit code is 1 if this
+program does not support it.`,
 			Example: "  timerbus migrate status --store postgres://timerbus@db/timerbus",
 			RunE: func(c *cobra.Command, _ []string) error {
 				s, err := backend.SchemaOf(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
 				if err != nil {
 					return p.migration(err)
 				}
-				_, err = fmt.Fprintf(p.stdout, "the schema is version %d, this program knows up to %d\n", s.Version, s.Known)
+				_, err = fmt.Fprintf(p.stdout, "the schema is version %d, this program supports up to %d\n", s.Version, s.Known)
 				return errors.Join(err, s.Unusable)
 			},
 		})

@@ -21,7 +21,7 @@ type namespaceCommands struct {
 
 func (p *program) namespaceCommand() *cobra.Command {
 	n := &namespaceCommands{program: p}
-	c := group("namespace", "Create, look at and change namespaces", n.create(), n.get(), n.list(), n.update())
+	c := group("namespace", "Create, show and change namespaces", n.create(), n.get(), n.list(), n.update())
 	n.remote.flags(c)
 	return c
 }
@@ -35,7 +35,7 @@ type settingsFlags struct {
 }
 
 func (f *settingsFlags) add(c *cobra.Command) {
-	durationFlag(c, &f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m")
+	durationFlag(c, &f.timeout, "callback-timeout", 0, "time limit of one attempt, 1s to 5m")
 	durationFlag(c, &f.retention, "history-retention", 0, "how long outcomes are kept, such as 7d (1m to 365d)")
 	durationFlag(c, &f.deadRetention, "dead-retention", 0, "how long dead timers are kept, such as 30d (1m to 365d)")
 	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
@@ -70,7 +70,7 @@ func (n *namespaceCommands) create() *cobra.Command {
 	var preset string
 	c := &cobra.Command{
 		Use: "create NAME (--shards N | --preset SIZE)", Short: "Create a namespace", Args: exactly("NAME"),
-		Long: `Create a namespace. Its number of shards is fixed for life: small (16) for up to 10,000 pending timers,
+		Long: `Create a namespace. Its number of shards cannot be changed later: small (16) for up to 10,000 pending timers,
 medium (256) for up to 1,000,000, large (1024) for up to 10,000,000, xlarge (4096) beyond.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := one(c, "shards", "preset"); err != nil {

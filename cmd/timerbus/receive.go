@@ -35,10 +35,10 @@ func (p *program) receiveCommand() *cobra.Command {
 	r := &receiver{out: p.stdout, clock: timer.SystemClock, answers: &answers{}}
 	var listen string
 	c := &cobra.Command{
-		Use: "receive", Short: "Receive callbacks, print how late each is, and answer as told", Args: exactly(),
+		Use: "receive", Short: "Receive callbacks, print their lateness, and answer them", Args: exactly(),
 		Example: `  timerbus receive                                answers 200
   timerbus receive --fail-first 2                 503, 503, then 200, for each timer
-  timerbus receive --next-execute-in 5s --times 2 asks twice to be called again 5 s later`,
+  timerbus receive --next-execute-in 5s --times 2 reschedules each timer twice by 5 s`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := atMostOne(c, "next-execute-in", "next-execute-at"); err != nil {
 				return err
@@ -50,7 +50,7 @@ func (p *program) receiveCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9000", "address, host:port; port 0 selects a free port")
-	c.Flags().BoolVar(&r.json, "json", false, "print one JSON object a line")
+	c.Flags().BoolVar(&r.json, "json", false, "print one JSON object per line")
 	r.answers.flags(c)
 	return c
 }
@@ -133,7 +133,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(answer); err != nil {
-		r.notef("the answer to %s was not taken: %v", d.TimerID, err)
+		r.notef("write the answer to %s: %v", d.TimerID, err)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestReceiveAsACommand(t *testing.T) {
 	address := b.see(t, b.stderr, `receiving on (http://\S+)`)[1]
 
 	got := command(t, "receive", "--listen", strings.TrimPrefix(address, "http://"))
-	if got.code != exitFailure || !strings.Contains(got.stderr, "the port is taken by another process") {
+	if got.code != exitFailure || !strings.Contains(got.stderr, "the port is in use by another process") {
 		t.Errorf("a second one on the port: %d, %s", got.code, got.stderr)
 	}
 

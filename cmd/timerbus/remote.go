@@ -19,8 +19,8 @@ type remote struct {
 }
 
 func (r *remote) flags(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&r.url, "url", "", "the service (default $TIMERBUS_URL, else "+defaultURL+")")
-	c.PersistentFlags().StringVar(&r.token, "token", "", "its token (default $TIMERBUS_TOKEN)")
+	c.PersistentFlags().StringVar(&r.url, "url", "", "URL of the service (default $TIMERBUS_URL, else "+defaultURL+")")
+	c.PersistentFlags().StringVar(&r.token, "token", "", "token of the service (default $TIMERBUS_TOKEN)")
 	c.PersistentFlags().BoolVar(&r.json, "json", false, "print the API's JSON")
 }
 

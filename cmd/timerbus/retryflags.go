@@ -16,11 +16,11 @@ type retryFlags struct {
 }
 
 func (f *retryFlags) add(c *cobra.Command) {
-	c.Flags().IntVar(&f.maxAttempts, "max-attempts", 0, "deliveries at most, the first one included (1 to 1000)")
-	durationFlag(c, &f.duration, "max-attempts-duration", 0, "no attempt starts later than this after its time")
-	durationFlag(c, &f.initial, "initial-interval", 0, "pause after the first failed attempt")
-	c.Flags().Float64Var(&f.multiplier, "backoff-multiplier", 0, "growth of the pause (1 to 100)")
-	durationFlag(c, &f.maxAmount, "max-interval", 0, "longest pause")
+	c.Flags().IntVar(&f.maxAttempts, "max-attempts", 0, "maximum number of deliveries, including the first (1 to 1000)")
+	durationFlag(c, &f.duration, "max-attempts-duration", 0, "no attempt starts later than this after executeAt")
+	durationFlag(c, &f.initial, "initial-interval", 0, "delay after the first failed attempt")
+	c.Flags().Float64Var(&f.multiplier, "backoff-multiplier", 0, "factor by which the delay grows (1 to 100)")
+	durationFlag(c, &f.maxAmount, "max-interval", 0, "longest delay")
 }
 
 // input returns the given fields; given is false if there are none.

@@ -15,11 +15,11 @@ import (
 // roleCommands returns the commands that run each service as a separate process.
 func (p *program) roleCommands() []*cobra.Command {
 	return []*cobra.Command{
-		p.roleCommand(node.Ingest, "127.0.0.1:8080", "Run an ingest: it takes timers in, by HTTP and from the command topic",
+		p.roleCommand(node.Ingest, "127.0.0.1:8080", "Run an ingest: it accepts commands by HTTP and from the command topic",
 			"The HTTP API is served at --listen, with /healthz, /readyz and /metrics."),
-		p.roleCommand(node.Scheduler, "127.0.0.1:8081", "Run a scheduler: it publishes what is due",
+		p.roleCommand(node.Scheduler, "127.0.0.1:8081", "Run a scheduler: it publishes due events",
 			"/healthz, /readyz and /metrics are served at --listen."),
-		p.roleCommand(node.Dispatcher, "127.0.0.1:8082", "Run a dispatcher: it delivers what is due",
+		p.roleCommand(node.Dispatcher, "127.0.0.1:8082", "Run a dispatcher: it delivers due timers",
 			"/healthz, /readyz and /metrics are served at --listen."),
 	}
 }
@@ -30,11 +30,11 @@ func (p *program) roleCommand(role node.Role, listen, short, serves string) *cob
 		Long: fmt.Sprintf(`%s. Run any number of each role, on any machines,
 with the same --store and --bus.
 
-%s SIGTERM drains: what is under way is finished, claims and
-leases are handed over.
+%s On SIGTERM it finishes the work in
+flight, and releases its claims and leases.
 
 Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's name in capitals, with _ for -)
-or a line of the YAML file that --config names, in this order of precedence. docs/operations.md has them all.`, short, serves),
+or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`, short, serves),
 		Example: fmt.Sprintf("  timerbus %s --store postgres://timerbus@db/timerbus --bus nats://nats:4222", role),
 	}
 	defaults := runtime.DefaultConfig()
@@ -48,10 +48,10 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 			switch {
 			case err != nil:
 			case config.Store == "":
-				err = usagef("--store is missing: a role of its own shares a database with the others, " +
+				err = usagef("--store is missing: separate roles share a database, " +
 					"such as postgres://user@host/database")
 			case config.Bus == "":
-				err = usagef("--bus is missing: a role of its own shares a bus with the others, such as nats://host:4222")
+				err = usagef("--bus is missing: separate roles share a bus, such as nats://host:4222")
 			default:
 				err = errors.Join(shared("--store", config.Store), shared("--bus", config.Bus))
 			}
@@ -65,7 +65,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 func shared(flag, url string) error {
 	for _, alone := range []string{"sqlite:", "embedded:", "memory:"} {
 		if strings.HasPrefix(strings.ToLower(url), alone) {
-			return usagef("%s %s belongs to one process at a time; a role of its own shares it with the others", flag, alone)
+			return usagef("%s %s can be used by one process at a time only; separate roles share it", flag, alone)
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func (p *program) noteEntry(c *cobra.Command) {
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usagef("%q is no command: want %s", args[0], names(commands))
+			return usagef("%q is not a command: want %s", args[0], names(commands))
 		}
 		return usagef("want a command: %s", names(commands))
 	}}

@@ -30,9 +30,9 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"":                                   "want a command: dev, ingest, scheduler, dispatcher, migrate, backup, receive, timer, namespace, shard, bench, version",
-		"frob":                               `"frob" is no command: want dev, ingest`,
+		"frob":                               `"frob" is not a command: want dev, ingest`,
 		"timer":                              "want a command: create, get, update, delete, retry, list, history, watch, batch-create, batch-delete, reschedule",
-		"timer frob":                         `"frob" is no command: want create`,
+		"timer frob":                         `"frob" is not a command: want create`,
 		"timer create":                       "create needs ID",
 		"timer get a --id b":                 `"a" is not accepted: get wants no argument`,
 		"timer create a b --in 1s":           `"b" is not accepted: create wants ID`,
@@ -54,8 +54,8 @@ func TestUsageErrors(t *testing.T) {
 		"timer batch-delete --from-line 0":                        "--from-line: 0 is not accepted: want 1 or more",
 		"timer delete a --matching --status parked":               `"a" is not accepted: delete wants no argument`,
 		"timer delete --matching":                                 "delete by filter needs --status, --correlation-id, --due-from or --due-before",
-		"timer delete --matching --status parked":                 "nobody can be asked whether all timers in namespace default, with status parked are to be deleted: say --yes, or --dry-run",
-		"timer delete a --status parked":                          "--status is about many timers: say --matching",
+		"timer delete --matching --status parked":                 "no terminal to confirm that all timers in namespace default, with status parked are to be deleted: add --yes, or --dry-run",
+		"timer delete a --status parked":                          "--status selects many timers and requires --matching",
 		"timer delete --matching --status dead --if-generation 7": "--matching and --if-generation exclude each other",
 		"timer delete --matching --due-from x":                    "--due-from: ",
 		"timer delete --matching --status parked --page-size 0":   "--page-size: 0 is not accepted: want 1 to 1000",
@@ -78,11 +78,11 @@ func TestUsageErrors(t *testing.T) {
 		"namespace create n":                                       "create needs --shards or --preset",
 		"namespace create n --shards 1 --preset small":             "--shards and --preset exclude each other",
 		"namespace update n":                                       "nothing to change",
-		"namespace update n --overlap 1h":                          "--overlap goes with --rotate-secret",
+		"namespace update n --overlap 1h":                          "--overlap requires --rotate-secret",
 		"namespace update n --secret a --rotate-secret b":          "--secret and --rotate-secret exclude each other",
 		"namespace update n --secret @/does/not/exist":             "--secret: ",
 		"namespace update n --client-cert a":                       "--client-cert: ",
-		"namespace update n --client-cert /dev/null":               "--client-cert and --client-key go together",
+		"namespace update n --client-cert /dev/null":               "--client-cert and --client-key require each other",
 		"namespace update n --clear colour":                        `"colour" is not accepted: want some of ca, client-cert`,
 		"namespace update n --clear secret --secret x":             "--clear secret and --secret exclude each other",
 		"namespace update n --header x":                            "want 'Name: value'",
@@ -109,7 +109,7 @@ func TestUsageErrors(t *testing.T) {
 			if got.code != exitUsage || !strings.Contains(got.stderr, want) || got.stdout != "" {
 				t.Errorf("exit code %d\n%swant 2 and %s", got.code, got.stderr, want)
 			}
-			if !strings.Contains(got.stderr, "--help` tells what is accepted") {
+			if !strings.Contains(got.stderr, "--help` for the accepted arguments") {
 				t.Errorf("no way to help in %q", got.stderr)
 			}
 		})
@@ -139,7 +139,7 @@ func TestHelpAndVersion(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	hermetic(t)
 	got := command(t, "timer", "get", "a", "--url", "http://127.0.0.1:1")
-	if got.code != exitUnreachable || !strings.Contains(got.stderr, "Nobody listens there: start `timerbus dev`") {
+	if got.code != exitUnreachable || !strings.Contains(got.stderr, "No service listens there: start `timerbus dev`") {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }

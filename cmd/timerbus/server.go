@@ -30,10 +30,10 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 func cannotListen(flag, address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%s %s: the port is taken by another process; stop that one, or choose another port (0 takes a free one)",
+		return fmt.Errorf("%s %s: the port is in use by another process; stop that process, or choose another port (0 selects a free port)",
 			flag, address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("%s %s: this machine does not have the address; choose one it has, such as 127.0.0.1", flag, address)
+		return fmt.Errorf("%s %s: this machine does not have the address; choose one of its addresses, such as 127.0.0.1", flag, address)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s %s: not permitted; ports below 1024 need privileges", flag, address)
 	default:

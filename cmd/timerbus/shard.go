@@ -20,7 +20,7 @@ type shardCommands struct {
 
 func (p *program) shardCommand() *cobra.Command {
 	s := &shardCommands{program: p}
-	c := group("shard", "Look at who holds which shard, and how far it is", s.list())
+	c := group("shard", "Show the owners and the progress of shards", s.list())
 	s.remote.flags(c)
 	c.PersistentFlags().StringVarP(&s.namespace, "namespace", "n", "default", "namespace")
 	s.completeNamespaces(c, "namespace")
@@ -31,12 +31,12 @@ func (s *shardCommands) list() *cobra.Command {
 	var overdue time.Duration
 	c := &cobra.Command{
 		Use: "list", Short: "List a namespace's shards", Args: exactly(),
-		Long: `List a namespace's shards: the partition each belongs to, the node that holds it and since when, how often it
-was claimed (version), up to when its timers have been published (watermark), and for how long its oldest
-timer has been overdue.
+		Long: `List a namespace's shards: the partition of each shard, the node that holds it and since when, how often it was
+claimed (version), up to when its timers have been published (watermark), and for how long its oldest timer has
+been overdue.
 
-A shard whose node is "-" is held by nobody. An overdue timer for more than some seconds means that its
-shard's scheduler, the bus, or every dispatcher is stuck.`,
+A shard whose node is "-" has no owner. If a timer is overdue for more than some seconds, its shard's scheduler,
+the bus, or every dispatcher is stuck.`,
 		Example: `  timerbus shard list -n billing
   timerbus shard list -n billing --overdue 5s --json`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -31,7 +31,7 @@ func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*n
 	var told lobby
 	stop := told.open(o.Listener, o.Logger)
 	defer stop()
-	o.Logger.Warn("not started yet, trying again", "because", away(err), "for", wait.String(), "error", err)
+	o.Logger.Warn("not started yet, retrying", "because", away(err), "for", wait.String(), "error", err)
 	pause := time.NewTimer(startPause)
 	defer pause.Stop()
 	for {

@@ -45,7 +45,7 @@ func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, status
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !t.matching {
 			if flag := filter.given(c); flag != "" {
-				return usagef("--%s is about many timers: say --matching, or leave it out", flag)
+				return usagef("--%s selects many timers and requires --matching", flag)
 			}
 			return begin(c, args)
 		}
@@ -74,7 +74,7 @@ func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, status
 
 func (p *program) timerCommand() *cobra.Command {
 	t := &timerCommands{program: p}
-	c := group("timer", "Create, look at, change and delete timers",
+	c := group("timer", "Create, show, change and delete timers",
 		t.create(), t.get(), t.update(), t.delete(), t.retry(), t.list(), t.history(), t.watch(),
 		t.batchCreate(), t.batchDelete(), t.reschedule())
 	t.remote.flags(c)
@@ -85,7 +85,7 @@ func (p *program) timerCommand() *cobra.Command {
 
 func (t *timerCommands) get() *cobra.Command {
 	return t.identified(&cobra.Command{
-		Use: "get ID", Short: "Show a timer, or how it ended",
+		Use: "get ID", Short: "Show a timer or its outcome",
 		RunE: func(c *cobra.Command, _ []string) error {
 			api, err := t.client()
 			if err != nil {
@@ -164,7 +164,7 @@ func (t *timerCommands) history() *cobra.Command {
 			return table(t.stdout, rows)
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 100, "attempts at most, 1 to 1000")
+	c.Flags().IntVar(&limit, "limit", 100, "maximum number of attempts, 1 to 1000")
 	return t.identified(c)
 }
 

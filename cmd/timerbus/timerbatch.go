@@ -15,15 +15,15 @@ func (t *timerCommands) batchCreate() *cobra.Command {
 	var flags batchFlags
 	var onConflict string
 	c := &cobra.Command{
-		Use: "batch-create [FILE]", Short: "Create many timers, one JSON object a line",
-		Long: `Create many timers from a file, or from the input if none is named. Each line is the body of a create:
+		Use: "batch-create [FILE]", Short: "Create many timers, one JSON object per line",
+		Long: `Create many timers from a file, or from the standard input. Each line is the body of a create:
 
   {"id":"order-17","executeIn":"15m","callbackUrl":"https://shop.example/expire","payload":{"order":17}}
 
 Lines are sent in batches, several at the same time, so that timers on different lines may be created in any
-order. A line that is refused does not hinder the others: it is named with its field and reason, and the exit
-code is 1. When the service cannot be reached any more, the last line is named up to which all were answered;
---from-line goes on behind it, and with --on-conflict keep nothing fires twice that was created before.
+order. A refused line does not affect the others: the command prints its number, field and reason, and exits
+with code 1. If the service becomes unreachable, the command prints the last line up to which all lines were
+answered; continue after it with --from-line. With --on-conflict keep, timers that were already created do not fire twice.
 
 With --json each refused line is printed as an object with the line and its timerId, and the last line is the report.`,
 		Example: `  timerbus timer batch-create timers.jsonl --on-conflict keep
@@ -38,7 +38,7 @@ With --json each refused line is printed as an object with the line and its time
 			if err != nil {
 				return err
 			}
-			in, closeInput, err := t.input(args, "timers, one JSON object a line")
+			in, closeInput, err := t.input(args, "timers, one JSON object per line")
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ With --json each refused line is printed as an object with the line and its time
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVar(&onConflict, "on-conflict", "", "replace, keep or fail, for lines that do not say (default replace)")
+	c.Flags().StringVar(&onConflict, "on-conflict", "", "replace, keep or fail, for lines without onConflict (default replace)")
 	completeWith(c, "on-conflict", "replace", "keep", "fail")
 	return c
 }
@@ -65,12 +65,12 @@ With --json each refused line is printed as an object with the line and its time
 func (t *timerCommands) batchDelete() *cobra.Command {
 	var flags batchFlags
 	c := &cobra.Command{
-		Use: "batch-delete [FILE]", Short: "Delete many timers, one id a line",
-		Long: `Delete many timers from a file, or from the input if none is named. Each line is an id, or an object such as
+		Use: "batch-delete [FILE]", Short: "Delete many timers, one id per line",
+		Long: `Delete many timers from a file, or from the standard input. Each line is an id, or an object such as
 
   {"namespace":"billing","timerId":"order-17","ifGeneration":"3706188562493276161"}
 
-A timer that is not there (any more) is a failure of its line; else as batch-create.`,
+If a timer does not exist, its line fails; otherwise as batch-create.`,
 		Example: `  timerbus timer batch-delete ids.txt -n billing
   printf 'order-17\norder-18\n' | timerbus timer batch-delete`,
 		Args: atMostAFile,
@@ -82,7 +82,7 @@ A timer that is not there (any more) is a failure of its line; else as batch-cre
 			if err != nil {
 				return err
 			}
-			in, closeInput, err := t.input(args, "ids, one a line")
+			in, closeInput, err := t.input(args, "ids, one per line")
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ A timer that is not there (any more) is a failure of its line; else as batch-cre
 
 func atMostAFile(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usagef("%q is not accepted: %s wants one FILE, or none to read the input", args[1], c.Name())
+		return usagef("%q is not accepted: %s wants one FILE, or none to read the standard input", args[1], c.Name())
 	}
 	return nil
 }

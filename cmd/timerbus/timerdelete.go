@@ -14,8 +14,8 @@ func (t *timerCommands) delete() *cobra.Command {
 	var ifGeneration string
 	c := &cobra.Command{
 		Use: "delete (ID | --matching)", Short: "Delete a timer, or all that a filter selects",
-		Long: `Delete a timer. With --matching, delete all timers that a filter selects, page by page; timers that are made
-meanwhile may be met or not. Finished timers stay in the history.`,
+		Long: `Delete a timer. With --matching, delete all timers that a filter selects, page by page. The
+command may or may not include timers that are created meanwhile. Finished timers stay in the history.`,
 		Example: `  timerbus timer delete order-17
   timerbus timer delete -n billing --matching --correlation-id order-17 --dry-run
   timerbus timer delete -n billing --matching --due-before 2030-01-31T09:00:00Z --yes`,

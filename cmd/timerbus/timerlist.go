@@ -35,11 +35,11 @@ func (t *timerCommands) list() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&status, "status", "", "scheduled, retrying, parked, done or dead (default: the first three)")
-	c.Flags().StringVar(&correlationID, "correlation-id", "", "only timers with it")
+	c.Flags().StringVar(&correlationID, "correlation-id", "", "only timers with this correlation id")
 	c.Flags().StringVar(&dueFrom, "due-from", "", "only timers due from this time on")
 	c.Flags().StringVar(&dueBefore, "due-before", "", "only timers due before this time")
 	c.Flags().IntVar(&limit, "limit", 100, "timers on a page, 1 to 1000")
-	c.Flags().StringVar(&cursor, "cursor", "", "go on where an earlier page ended")
+	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
 	completeWith(c, "status", "scheduled", "retrying", "parked", "done", "dead")
 	return c
@@ -74,7 +74,7 @@ func (t *timerCommands) printList(c *cobra.Command, api *client.Client, request 
 		return err
 	}
 	if page.NextCursor != "" {
-		_, err = fmt.Fprintf(t.stderr, "there are more: --all, or --cursor %s\n", page.NextCursor)
+		_, err = fmt.Fprintf(t.stderr, "there are more timers: add --all, or --cursor %s\n", page.NextCursor)
 	}
 	return err
 }

@@ -28,13 +28,13 @@ type filterFlags struct {
 
 func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
 	c.Flags().StringVar(&f.status, "status", "", "only timers that are "+strings.Join(statuses, ", "))
-	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with it")
+	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with this correlation id")
 	c.Flags().StringVar(&f.dueFrom, "due-from", "", "only timers due from this time on, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&f.dueBefore, "due-before", "", "only timers due before this time")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "count the timers that are meant, and leave them alone")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	c.Flags().IntVar(&f.pageSize, "page-size", 500, "timers in a request, 1 to 1000")
-	c.Flags().StringVar(&f.cursor, "cursor", "", "go on where an earlier call stopped")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "count the selected timers, and do not change them")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	c.Flags().IntVar(&f.pageSize, "page-size", 500, "timers per request, 1 to 1000")
+	c.Flags().StringVar(&f.cursor, "cursor", "", "continue where an earlier call stopped")
 	completeWith(c, "status", statuses...)
 }
 
@@ -132,7 +132,7 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 		return errors.Join(err, e)
 	}
 	if err != nil && total.Cursor != "" {
-		return hintedError{err, "go on with --cursor " + total.Cursor}
+		return hintedError{err, "continue with --cursor " + total.Cursor}
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 	}
 	f, ok := m.stdin.(*os.File)
 	if !ok || !runtime.IsTerminal(f) {
-		return usagef("nobody can be asked whether all timers %s are to be %s: say --yes, or --dry-run to count them", m.filter, m.done)
+		return usagef("no terminal to confirm that all timers %s are to be %s: add --yes, or --dry-run to count them", m.filter, m.done)
 	}
 	n, err := m.filter.count(ctx, api, askBelow, m.progress(m.json))
 	if err != nil {
@@ -201,7 +201,7 @@ func (m *change) tell(total *client.MatchingTotal) error {
 		text += fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(total.Late))
 	}
 	if total.Skipped > 0 {
-		text += fmt.Sprintf(", %s skipped that were gone or changed meanwhile", thousands(total.Skipped))
+		text += fmt.Sprintf(", %s skipped that were deleted or changed meanwhile", thousands(total.Skipped))
 	}
 	_, err := fmt.Fprintln(m.stdout, text)
 	return err
@@ -211,10 +211,10 @@ func (t *timerCommands) reschedule() *cobra.Command {
 	var filter filterFlags
 	var at, in, shiftBy string
 	c := &cobra.Command{
-		Use: "reschedule (--at TIME | --in DURATION | --shift-by DURATION)", Short: "Give all timers that a filter selects another time",
-		Long: `Give all timers that a filter selects another time; "timer update" does it for one. Every timer begins a new
-life at attempt 1. It is done page by page: timers that are made meanwhile may be met or not. With --in, each
-page counts from its own request.`,
+		Use: "reschedule (--at TIME | --in DURATION | --shift-by DURATION)", Short: "Change the time of all timers that a filter selects",
+		Long: `Change the time of all timers that a filter selects; "timer update" changes one. Every timer starts again at
+attempt 1. The command works page by page: it may or may not include timers that are created meanwhile. With
+--in, the time of a page counts from its request.`,
 		Example: `  timerbus timer reschedule -n billing --correlation-id order-17 --shift-by 1h --dry-run
   timerbus timer reschedule -n billing --status retrying --in 0s --yes`,
 		Args: exactly(),
@@ -246,7 +246,7 @@ page counts from its own request.`,
 	}
 	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&in, "in", "", "when to fire, from now, such as 15m")
-	c.Flags().StringVar(&shiftBy, "shift-by", "", "how much later than now asked for, such as 1h; may be negative")
+	c.Flags().StringVar(&shiftBy, "shift-by", "", "duration to add to executeAt, such as 1h; may be negative")
 	filter.add(c, "scheduled", "retrying", "parked")
 	return c
 }

@@ -15,7 +15,7 @@ func (t *timerCommands) retry() *cobra.Command {
 	var at, in, ifGeneration string
 	c := &cobra.Command{
 		Use: "retry (ID | --matching --status STATUS)", Short: "Arm a dead or parked timer again, or all that a filter selects",
-		Long: `Arm a dead or parked timer again: a new life begins at attempt 1, at once unless a time is given. A dead timer
+		Long: `Arm a dead or parked timer again: it starts again at attempt 1, immediately unless a time is given. A dead timer
 can be armed as long as history keeps it. With --matching, all timers that a filter selects are armed, page
 by page; --status dead or --status parked is needed then.`,
 		Example: `  timerbus timer retry order-17
@@ -50,7 +50,7 @@ by page; --status dead or --status parked is needed then.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z (default: at once)")
+	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z (default: now)")
 	c.Flags().StringVar(&in, "in", "", "when to fire, from now, such as 15m")
 	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
 	return t.orMatching(c, &filter, "dead", "parked")

@@ -33,11 +33,11 @@ type watcher struct {
 func (t *timerCommands) watch() *cobra.Command {
 	w := &watcher{timerCommands: t}
 	c := &cobra.Command{
-		Use: "watch [ID]", Short: "Follow what becomes of timers, as it happens",
+		Use: "watch [ID]", Short: "Follow the results of timers as they happen",
 		Long: `Follow the results of a namespace's timers, or of one timer: a line for each attempt, and for each timer that
-is set aside. They come from the bus, not from the HTTP API: --bus names it, or TIMERBUS_BUS.
+is parked. They come from the bus, not from the HTTP API: --bus or TIMERBUS_BUS has its URL.
 
-A result tells what an attempt did, and may repeat; "timer get" and "timer history" say what became of a timer.`,
+A result reports one attempt, and may repeat; "timer get" and "timer history" show the state of a timer.`,
 		Example: `  timerbus timer watch -n billing
   timerbus timer watch order-17 --since 1h
   timerbus timer watch --bus kafka://127.0.0.1:9092
@@ -67,9 +67,9 @@ A result tells what an attempt did, and may repeat; "timer get" and "timer histo
 	c.Flags().StringVar(&w.prefix, "topic-prefix", "timerbus", "prefix of the cluster's topics")
 	c.Flags().StringVar(&w.id, "id", "", "the timer's id, instead of the argument")
 	c.Flags().StringVar(&w.outcome, "outcome", "", "only results that are "+strings.Join(outcomes(), ", "))
-	durationFlag(c, &w.since, "since", 0, "begin with the results of this last time, such as 10m or 1d (default: now)")
+	durationFlag(c, &w.since, "since", 0, "start with the results of the last period, such as 10m or 1d (default: now)")
 	c.Flags().BoolVar(&w.all, "all-namespaces", false, "timers of all namespaces")
-	c.Flags().IntVar(&w.count, "count", 0, "end after so many results (default: Ctrl-C ends it)")
+	c.Flags().IntVar(&w.count, "count", 0, "end after this many results (default: Ctrl-C ends it)")
 	completeWith(c, "outcome", outcomes()...)
 	return c
 }
@@ -83,7 +83,7 @@ const (
 func outcomes() []string { return []string{"done", "rescheduled", "failed", "dead", "parked"} }
 
 // errCounted ends the watch without an error after --count results.
-var errCounted = errors.New("as many as asked for")
+var errCounted = errors.New("count reached")
 
 func (w *watcher) run(ctx context.Context) error {
 	known := w.outcome == ""

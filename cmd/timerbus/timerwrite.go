@@ -29,8 +29,8 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.callback, "callback-url", "", "URL to call")
 	c.Flags().StringVar(&f.payload, "payload", "", "JSON to deliver; @file reads a file, - reads the input")
 	c.Flags().StringVar(&f.deliver, "deliver", "", "callback, event or both (default: callback if there is a URL, else event)")
-	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "carried on everything about the timer")
-	durationFlag(c, &f.timeout, "callback-timeout", 0, "bounds one attempt, 1s to 5m (default: the namespace's)")
+	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "correlation id in callbacks, events and history")
+	durationFlag(c, &f.timeout, "callback-timeout", 0, "time limit of one attempt, 1s to 5m (default: the namespace's)")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
 	c.Flags().StringVar(&f.topic, "topic", "", "topic of the event, one that the namespace allows (default: the common topic)")
 	c.Flags().StringVar(&f.key, "key", "", "key of the event on that topic (default: namespace/id)")
@@ -151,7 +151,7 @@ func (t *timerCommands) update() *cobra.Command {
 		},
 	}
 	f.add(c)
-	c.Flags().StringSliceVar(&cleared, "clear", nil, "set back to the default: "+strings.Join(clearable(), ", "))
+	c.Flags().StringSliceVar(&cleared, "clear", nil, "reset to the default: "+strings.Join(clearable(), ", "))
 	completeWith(c, "clear", clearable()...)
 	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
 	return t.identified(c)
