@@ -51,7 +51,7 @@ To back up a database outside the folder (--store), use the tools of that databa
 			return usageError{err}
 		}
 		if config.Store != "" {
-			return usagef("the store is %s: use the backup tools of that database; this command copies the SQLite database of a data folder",
+			return usagef("the store is %s: use the backup tools of that database; this command copies the database of a data folder",
 				backend.Redacted(config.Store))
 		}
 		ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)

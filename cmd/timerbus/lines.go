@@ -66,7 +66,7 @@ func readLines(ctx context.Context, in io.Reader, from int, lines chan<- line) e
 			}
 		}
 		if end {
-			return nil //nolint:nilerr // the end of the input is no failure.
+			return nil //nolint:nilerr // the end of the input is not an error.
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"           //nolint:depguard // commands come from outside clients, and this is one
+	"github.com/nats-io/nats.go"           //nolint:depguard // the benchmark publishes commands as an external client
 	"github.com/nats-io/nats.go/jetstream" //nolint:depguard // as above
 
 	"github.com/timerbus/timerbus/pkg/event"

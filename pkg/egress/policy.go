@@ -166,7 +166,7 @@ func (p *Policy) CheckHost(host string) error {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		return nil //nolint:nilerr // a name
+		return nil //nolint:nilerr // host is a name, not an address
 	}
 	return p.refusesAddr(addr, ErrRefusedURL)
 }

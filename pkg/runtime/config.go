@@ -25,7 +25,7 @@ type Config struct {
 	// NATSSync is when the embedded NATS server syncs commands, fired and dead events to the disk: always (before each
 	// is acknowledged) or interval (in the background, within two minutes). With interval, a power failure can lose
 	// acknowledged messages that were not yet synced; the end of the process never does.
-	NATSSync string `koanf:"nats-sync" usage:"when commands and events are synced to the disk: always (before the acknowledgement) or interval"`
+	NATSSync string `koanf:"nats-sync" usage:"when commands and events are synced to disk: always (before the acknowledgement) or interval"`
 	// Store is the URL of the database, as in backend.Options. Empty: SQLite in the data folder.
 	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
@@ -47,10 +47,10 @@ type Config struct {
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token from other machines"`
 	// AllowedHosts are the hosts that requests to an API without a token may be addressed to in addition to loopback;
 	// ParseHosts parses them. Beyond loopback the host is checked only if AllowedHosts is not empty.
-	AllowedHosts string `koanf:"allowed-hosts" usage:"hosts that requests without a token may be addressed to, such as timers.internal, or any"`
+	AllowedHosts string `koanf:"allowed-hosts" usage:"accepted hosts of requests without a token, such as timers.internal, or any"`
 	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
 	// parses it.
-	CallbackAllow string `koanf:"callback-allow" usage:"callback targets allowed in addition to public addresses: loopback, private, any, 10.0.0.0/8, *.internal"`
+	CallbackAllow string `koanf:"callback-allow" usage:"allowed non-public targets: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy for callbacks; empty: none, regardless of the environment.
 	CallbackProxy string `koanf:"callback-proxy" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
@@ -148,7 +148,7 @@ func (c *Config) Check() error {
 // Proxy parses CallbackProxy; nil for none.
 func (c *Config) Proxy() (*url.URL, error) {
 	if c.CallbackProxy == "" {
-		return nil, nil //nolint:nilnil // no proxy is no error.
+		return nil, nil //nolint:nilnil // no proxy is not an error.
 	}
 	u, err := url.Parse(c.CallbackProxy)
 	if err == nil && u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
