@@ -116,8 +116,8 @@ func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers 
 	}
 }
 
-// collect counts the answers and prints the failures. The first request that fails as a whole stops the reading of
-// further lines; collect waits for the requests in flight.
+// collect counts the answers and prints the failures. When the first request fails as a whole, collect cancels the reading
+// of further lines and the requests in flight, and waits for their answers.
 func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCauseFunc) (batchReport, error) {
 	report := batchReport{LastLine: b.flags.from - 1}
 	var failed error
