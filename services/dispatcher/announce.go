@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// announceDead tells of a timer that is in history as dead, and takes its mark off (I14).
+// announceDead publishes the dead event of a timer that history records as dead, and clears its outbox mark (I14).
 func (s *Service) announceDead(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Attempts, t.Starts = timer.StatusDead, f.Record.Attempt, 0
@@ -20,7 +20,7 @@ func (s *Service) announceDead(d *delivery, f *store.Finish) {
 	})
 }
 
-// announceParked tells of a parked row, and takes its mark off.
+// announceParked publishes the event of a parked row, and clears its outbox mark.
 func (s *Service) announceParked(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Revision, t.LastError = timer.StatusParked, f.Next, f.Record.Error
@@ -29,8 +29,8 @@ func (s *Service) announceParked(d *delivery, f *store.Finish) {
 	})
 }
 
-// announce publishes once, and a second time without the payload if the event is too large for the bus. The owner of the
-// shard announces timers that are still marked after 5 s.
+// announce publishes once, and again without the payload if the event is too large for the bus. If that fails, the
+// owner of the shard announces the timer when its mark is older than 5 s.
 func (s *Service) announce(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
 	err := s.publishNotice(t, ref, at, event.NoticeOf)
 	if errors.Is(err, bus.ErrTooLarge) {

@@ -9,7 +9,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// after is the one place that waits for time. It fires once; d ≤ 0 means never, so that a select can always name it.
+// after is the only function that creates timers. The channel fires once. If d ≤ 0, it never fires, so that a select
+// can always include it.
 func after(d time.Duration) (fires <-chan time.Time, stop func()) {
 	if d <= 0 {
 		return nil, func() {}
@@ -18,7 +19,7 @@ func after(d time.Duration) (fires <-chan time.Time, stop func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// sleep waits for d and reports whether ctx still lives.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	fires, stop := after(max(d, 1))
 	defer stop()
@@ -30,7 +31,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pauses between tries of one call: from 50 ms, doubling, at most 2 s. Jitter is added by the caller.
+// pauses returns the backoff between tries of one call: from 50 ms, doubling, to at most 2 s. wait adds jitter.
 func (s *Service) pauses() *pauses {
 	steps := &backoff.ExponentialBackOff{
 		InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: 2 * time.Second,
@@ -49,8 +50,8 @@ func (p *pauses) wait(ctx context.Context) bool {
 	return sleep(ctx, p.service.jitter(p.steps.NextBackOff()))
 }
 
-// waitForStore is wait between tries of a call of the store. While the store is lost, it waits until it is found if asked
-// to, or else returns false.
+// waitForStore waits between tries of a store call. If the store is lost, it waits for the store if untilFound is set,
+// and returns false otherwise.
 func (p *pauses) waitForStore(ctx context.Context, untilFound bool) bool {
 	fires, stop := after(max(p.service.jitter(p.steps.NextBackOff()), 1))
 	defer stop()
@@ -65,7 +66,7 @@ func (p *pauses) waitForStore(ctx context.Context, untilFound bool) bool {
 	}
 }
 
-// random serialises the injected source.
+// random serialises calls of the injected source.
 func (s *Service) random() uint64 {
 	s.randomMu.Lock()
 	defer s.randomMu.Unlock()
@@ -78,7 +79,7 @@ func (s *Service) failed(operation string, err error) {
 	s.outage.Failed(operation, err)
 }
 
-// ended records how a call ended.
+// ended records the result of a call.
 func (s *Service) ended(operation string, err error) {
 	if err != nil {
 		s.failed(operation, err)
@@ -87,14 +88,13 @@ func (s *Service) ended(operation string, err error) {
 	}
 }
 
-// jitter moves a duration by up to ± timer.Jitter of it, so that calls made at the same time are not repeated at the same
-// time.
+// jitter changes a duration by up to ± timer.Jitter of it, so that concurrent calls are not repeated simultaneously.
 func (s *Service) jitter(d time.Duration) time.Duration {
 	return callback.Jitter(d, s.random)
 }
 
-// spread returns a random part of a duration, at least half of it, so that deliveries refused at the same time do not come
-// back at the same time.
+// spread returns a random duration between d/2 and d, so that deliveries refused at the same time do not come back at
+// the same time.
 func (s *Service) spread(d time.Duration) time.Duration {
 	unit := float64(s.random()>>11) / (1 << 53) // [0, 1)
 	return time.Duration(float64(d) * (1 + unit) / 2)

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// checkLoop starts deliveries as soon as the queue admits them. There is one checker: the next batch gathers while
-// it reads.
+// checkLoop starts deliveries as soon as the queue admits them. There is one checker: while it reads one batch, the
+// next batch fills.
 func (s *Service) checkLoop(ctx context.Context) {
 	for {
 		stepped := s.config.StoreClock.Stepped()
@@ -46,16 +46,17 @@ func (s *Service) checkLoop(ctx context.Context) {
 	}
 }
 
-// check is the row check (I7): the deliveries have their slots and their time has come; they are read
-// now and those whose row is in the event's state are begun at once.
+// check is the row check (I7). Each delivery in batch has a slot, and its due time has come. check reads the rows, and
+// immediately starts the deliveries whose row has the revision of the event.
 //
-// A timer that proves to be a suspect is not started: it waits for a group and is read again then. A
-// redelivered event is first read without counting, because a start must be counted when it happens and
-// not when it is postponed (I13); the count is a second read that is its row check. A suspect's start is
-// always counted: if it was postponed while it waited, its event is a new one that was never redelivered.
+// A delivery found to be a suspect is not started: it waits for a group and is then read again. A redelivered event is
+// first read without counting its start, because a start must be counted when it happens and not when it is postponed
+// (I13). The second read counts the start and is the row check. A suspect's start is always counted: if it was
+// postponed while it waited, its event is a new one that was never redelivered.
 //
-// There is no queue between the last read and the request. So a delivery has its host's permit before the row is
-// read. If its target was not known before the read, it needs a permit now; without one it waits, and is read again.
+// There is no queue between the last read and the request. So a delivery has its host's permit before its row is read.
+// If its target was not known before the read, it needs a permit after the read; without one it waits, and is read
+// again.
 func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
@@ -119,11 +120,11 @@ func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
 	}
 }
 
-// refusedRow is when a row is read again that the store did not serve while it served others.
+// refusedRow is the delay before a row is read again that the store refused while it served other rows.
 const refusedRow = 500 * time.Millisecond
 
 // answered reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
-// again; the rest of the batch does not wait for it.
+// again. The other rows of the batch do not wait for it.
 func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	if row.Err == nil {
 		return true
@@ -134,8 +135,8 @@ func (s *Service) answered(d *delivery, row *store.Checked) bool {
 	return false
 }
 
-// ifTrusted returns when a read began, or long ago if the clock is not trusted after the read: a clock that was set during the
-// read may have been wrong before it.
+// ifTrusted returns began, or 0 if the clock is not trusted after the read: if the clock was set during the read, it
+// may have been wrong before.
 func (s *Service) ifTrusted(began timer.Millis) timer.Millis {
 	if !s.config.StoreClock.Trusted() {
 		return 0
@@ -143,7 +144,7 @@ func (s *Service) ifTrusted(began timer.Millis) timer.Millis {
 	return began
 }
 
-// readOne is read for one row.
+// readOne reads one row like read does, and repeats the read while the store refuses this row.
 func (s *Service) readOne(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
 	pauses := s.pauses()
 	for {
@@ -166,8 +167,8 @@ func checkOf(d *delivery) store.Check {
 	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
 }
 
-// judge deals with every row that must not be delivered. began is when the read began: a row that was read
-// before its time may have been deleted in time since (I7).
+// judge handles every row that must not be delivered, and returns true for the others. began is when the read began: a
+// row that was read before its due time may since have been deleted in time (I7).
 func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
 		s.metrics.stale.Inc()
@@ -185,7 +186,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		}
 		return false
 	}
-	// The time of the row decides, not that of the event.
+	// The due time of the row decides, not that of the event.
 	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Planted.ReadFirst {
 		s.hold(d, until)
 		return false
@@ -193,8 +194,8 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	return true
 }
 
-// startsBefore is how many starts without a result the row had before this one. If an earlier read counted this start, which was
-// then not made, the row has it already.
+// startsBefore returns the number of starts without a result that the row had before this one. An earlier read may have
+// counted this start although it was then not made; the row's count then includes it.
 func (d *delivery) startsBefore(row *store.Checked) int {
 	if d.maybeCounted && !row.Counted {
 		return max(0, row.Timer.Starts-1)
@@ -202,25 +203,25 @@ func (d *delivery) startsBefore(row *store.Checked) int {
 	return row.Timer.Starts
 }
 
-// learn passes the facts of a row that was read to the queue.
+// learn passes the facts in a row to the admission queue.
 func (s *Service) learn(d *delivery) {
 	row := admission.Row{Namespace: d.row.Namespace, Bytes: len(d.row.Payload) + len(d.row.Headers)}
 	row.Host, row.Target = d.row.NamedTarget()
 	s.intake.step(func(q *admission.Queue) { q.Learn(&d.ticket, &row) })
 }
 
-// hold lets a delivery wait until a later time.
+// hold makes a delivery wait until a later time.
 func (s *Service) hold(d *delivery, until timer.Millis) {
 	s.waitAgain(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
 }
 
-// waitAgain takes a step after which a delivery waits. Its row is read again before it starts, so its payload is dropped.
+// waitAgain takes a step after which the delivery waits. Its row will be read again, so its payload is dropped.
 func (s *Service) waitAgain(d *delivery, step func(q *admission.Queue)) {
 	d.row.Payload = nil
 	s.intake.step(step)
 }
 
-// enter requests a permit of the host that the row calls, if it calls one and the delivery has none.
+// enter requests a permit of the host that the row calls, unless the row calls none or the delivery has a permit.
 func (s *Service) enter(d *delivery) bool {
 	var g admission.Grant
 	var ok bool
@@ -246,11 +247,11 @@ func (s *Service) begin(d *delivery) {
 	}
 }
 
-// read asks until it is answered. false means that the service ends, or, unless it is to wait until the store is found
-// again, that the store is lost.
+// read repeats the read until it succeeds. It returns false if the service ends. If the store is lost, it waits for the
+// store if untilFound is set, and returns false otherwise.
 //
-// A count whose answer was lost may have been made. It is not made again: one start counted as two
-// brings an innocent nearer to being parked, while one not counted gives a poison timer one start more.
+// A count whose answer was lost may have been written, and is not repeated. If one start were counted twice, an
+// innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
 func (s *Service) read(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
 	pauses := s.pauses()
 	for {
@@ -273,7 +274,7 @@ func (s *Service) read(ctx context.Context, checks []store.Check, untilFound boo
 	}
 }
 
-// forget gives deliveries up without acknowledging them: they come again, here or in another process.
+// forget discards deliveries. The bus redelivers their messages to this or another process.
 func (s *Service) forget(ds []*delivery) {
 	for _, d := range ds {
 		s.discard(d)

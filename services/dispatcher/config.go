@@ -17,99 +17,101 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// Store is the dispatcher's part of store.Store.
+// Store is the part of store.Store that the dispatcher uses.
 type Store interface {
 	store.Outcomes
-	// Announced is that of store.Shards.
+	// Announced is the method of store.Shards.
 	Announced(ctx context.Context, marks []store.Mark) error
 }
 
 type (
-	// Caller makes callbacks. A simulation passes its own.
+	// Caller makes callbacks. A simulation passes another implementation.
 	Caller = callback.Caller
-	// Request is what a Caller gets.
+	// Request is the argument of Caller.Call.
 	Request = callback.Request
-	// Answer is what it gives.
+	// Answer is the result of Caller.Call.
 	Answer = callback.Answer
-	// HTTP says where callbacks may go, and by which proxy.
+	// HTTP configures where callbacks may go, and through which proxy.
 	HTTP = callback.HTTP
 	// Limits bound the deliveries that run and wait.
 	Limits = admission.Limits
 )
 
-// Config is what a dispatcher needs. Numbers left at zero get the default in their comment.
+// Config configures a dispatcher. Numbers that are zero get the default in their comment.
 type Config struct {
 	Store Store
-	// Reach reports when Store is lost: then the dispatcher takes no messages, and returns those that it has. nil: never.
-	// Store should be the Reach itself, so that its calls are watched.
+	// Reach reports when Store is lost. The dispatcher then takes no messages and returns the messages that it has. nil
+	// means never. Store should be this Reach, so that Reach observes the calls.
 	Reach *store.Reach
 	Bus   bus.Bus
-	// Directory tells the settings of namespaces. The dispatcher refreshes it.
+	// Directory caches the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory
-	// Keys open the secrets in them.
+	// Keys decrypt the secrets in these settings.
 	Keys seal.Keyring
-	// Clock tells the present to the millisecond.
+	// Clock returns the present in milliseconds.
 	Clock timer.Clock
-	// StoreClock reports whether Clock, which is its Settled, is trusted, and when it was corrected. While it is not trusted,
-	// no delivery begins, and after a moment the dispatcher returns its messages. nil: always.
+	// StoreClock reports whether Clock, which must be its Settled, is trusted, and when it was corrected. While it is
+	// not trusted, no delivery begins; if that lasts, the dispatcher returns its messages. nil means that Clock is
+	// always trusted.
 	StoreClock *store.Clock
-	// Revisions makes the revisions of what is written; one per process.
+	// Revisions generates the revisions of written rows. A process has one.
 	Revisions *timer.Revisions
-	// Random gives random bits for jitter (math/rand/v2.Uint64 in production). Calls are serialised.
+	// Random returns random bits for jitter (math/rand/v2.Uint64 in production). Calls are serialised.
 	Random func() uint64
-	// Caller makes the callbacks. Default: HTTP over callback.NewTransport with HTTP.
+	// Caller makes the callbacks. The default is HTTP over callback.NewTransport with the settings in HTTP.
 	Caller Caller
-	// HTTP is for the default Caller; its PerHost is store.MaxHostConcurrency.
+	// HTTP configures the default Caller. Its PerHost is set to store.MaxHostConcurrency.
 	HTTP HTTP
-	// Version shows in the user agent of the default Caller: timerbus/<version>.
+	// Version is part of the user agent of the default Caller: timerbus/<version>.
 	Version string
-	// Source and Format are for the public events.
+	// Source and Format apply to the public events.
 	Source     string
 	Format     event.Mode
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	// Redelivered tells whether a delivery's message may have been started before (I13). Default: the
-	// bus counts at least two deliveries. A bus that does not count needs its own answer: whatever lay
-	// below the queue's end when the session opened. An event whose revision says so counts as redelivered as well.
+	// Redelivered reports whether an earlier delivery of the message may have started (I13). By default that is so if
+	// the bus counts at least two deliveries. For a bus that does not count deliveries, it must report true for every
+	// message below the queue's end at session open. An event whose revision has the lowest bit set counts as
+	// redelivered as well.
 	Redelivered func(*bus.Delivery) bool
 
 	// Limits bound the deliveries that run and wait.
 	Limits
 
-	// MaxInFlightBytes bounds the messages taken from the bus and not acknowledged by their size: 16 MiB and one message, on
-	// Kafka for each partition.
+	// MaxInFlightBytes bounds the total size of the messages that were taken from the bus and not acknowledged: 16 MiB
+	// and one message. On Kafka the bound applies to each partition.
 	MaxInFlightBytes int
-	// LeaseFor and LeaseRenew are for deliveries that take longer than LeaseAfter: the row is leased for 15 s, renewed
-	// every 5 s.
+	// LeaseFor and LeaseRenew apply to deliveries that take longer than LeaseAfter: the row is leased for 15 s, and the
+	// lease is renewed every 5 s.
 	LeaseFor, LeaseRenew time.Duration
-	// PostponeFor is how far a row is postponed, give or take the jitter: 5 s.
+	// PostponeFor is how far a row is postponed: 5 s, with jitter.
 	PostponeFor time.Duration
-	// HintWindow is within what time of its due_at a written row is hinted: 60 s.
+	// HintWindow: a written row that is due within this time gets a hint. 60 s.
 	HintWindow time.Duration
-	// ClockBound is how far the clocks of two nodes may be apart; events ahead of it are counted: 250 ms.
+	// ClockBound is the largest allowed difference between the clocks of two nodes: 250 ms. Events that arrive earlier
+	// than that before their time are counted.
 	ClockBound time.Duration
-	// CallTimeout bounds one call of store or bus: 5 s.
+	// CallTimeout bounds one call of the store or the bus: 5 s.
 	CallTimeout time.Duration
-	// Drain is how long Run waits, after its context ended, for what is under way: 20 s. The rest is cut off; its
-	// rows are made due again, which takes a second at most.
+	// Drain is how long Run waits for running deliveries after its context has ended: 20 s. Then the remaining
+	// deliveries are cut off, and their rows are made due again, which takes at most a second.
 	Drain time.Duration
-	// PurgeEvery and PurgeBatch are for old history: every minute, give or take the jitter, 1,000 rows
-	// at a time.
+	// PurgeEvery and PurgeBatch apply to expired history: every minute, with jitter, in batches of 1,000 rows.
 	PurgeEvery time.Duration
 	PurgeBatch int
-	// RefreshEvery is how often the namespaces are read: every 30 s, give or take the jitter.
+	// RefreshEvery is the interval at which the namespaces are read: 30 s, with jitter.
 	RefreshEvery time.Duration
 
 	// Planted is for the simulation only.
 	Planted Planted
 }
 
-// Planted turns single rules off, so that the simulation can show that it would notice. Production never
-// sets it.
+// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// it.
 type Planted struct {
-	// ReadFirst reads the row when the event arrives, and waits for the time after that.
+	// ReadFirst reads the row when the event arrives, and then waits for the due time.
 	ReadFirst bool
-	// AckFirst acknowledges when a delivery begins, before its outcome is written.
+	// AckFirst acknowledges the message when a delivery begins, before its outcome is written.
 	AckFirst bool
 }
 

@@ -14,27 +14,28 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// errStopped says that the service ended before something could be done.
+// errStopped reports that the service ended before an operation completed.
 var errStopped = errors.New("dispatcher stopped")
 
 // attemptResult is the result of one attempt.
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no callback was made, and the bus confirmed no event, so no attempt is used.
+	// postpone: no callback was made and the bus confirmed no event, so no attempt is used.
 	postpone bool
 	// lasting: the cause of the postponement may last, and may affect all timers of a namespace.
 	lasting bool
-	// host is what the attempt says about the host.
+	// host is the result for the circuit of the host.
 	host admission.Result
-	// fired is an event whose publish failed although the callback was made.
+	// fired is the event if its publish failed although the callback was made.
 	fired *bus.Message
 }
 
 // deliver makes one attempt and writes its outcome.
 //
-// With way "both", event and callback leave at the same time; the callback decides the outcome, unless the bus can
-// never have the event, and the event repeats with every attempt. A user topic decides, too.
+// With way "both", the callback and the publish of the event run concurrently. The callback decides the outcome, unless
+// the event is too large for the bus. The event is published again with every attempt. A publish to a user topic also
+// decides.
 func (s *Service) deliver(d *delivery) {
 	if s.config.Planted.ReadFirst {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
@@ -76,7 +77,7 @@ func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error)
 	return s.call(d)
 }
 
-// call makes the callback. An error means that the service's end cut it off: that says nothing about the
+// call makes the callback. It returns an error if the end of the service cut the call off, which says nothing about the
 // receiver.
 func (s *Service) call(d *delivery) (attemptResult, error) {
 	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
@@ -96,8 +97,7 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	return result, nil
 }
 
-// answer returns the slot and the permit of a delivery, and logs if its host stopped answering to its namespace, or answers
-// again.
+// answer returns the slot and the permit of a delivery. It logs if the circuit of the host opened or closed.
 func (s *Service) answer(d *delivery, result admission.Result) {
 	var host string
 	var changed admission.Change
@@ -115,8 +115,8 @@ func (s *Service) answer(d *delivery, result admission.Result) {
 	s.metrics.circuits.WithLabelValues(string(changed)).Inc()
 }
 
-// fire publishes the fired event. Without a bus the row is postponed and no attempt is used: an outage
-// says nothing about the timer, and retrying here would be a queue between row check and delivery (I7).
+// fire publishes the fired event. If the bus fails, the row is postponed and no attempt is used: an outage says nothing
+// about the timer, and retrying here would be a queue between row check and delivery (I7).
 func (s *Service) fire(d *delivery) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
 	return result, err
 }
 
-// refuseEvent makes a successful callback's timer dead, because the bus can never have its event. A failed callback
-// goes by the retry policy first, so that its receiver gets what it can.
+// refuseEvent makes the timer of a successful callback dead, because its event is too large for the bus. The timer of a
+// failed callback is first retried by its policy, so that the receiver still gets the callback.
 func (r *attemptResult) refuseEvent(err error) {
 	if r.Kind == callback.Done || r.Kind == callback.Rescheduled {
 		status := r.Status
@@ -169,7 +169,7 @@ func (r *attemptResult) refuseEvent(err error) {
 	}
 }
 
-// undeliverable is for what no repetition can make right.
+// undeliverable returns the result for an event that no repetition can deliver.
 func undeliverable(err error) attemptResult {
 	return attemptResult{Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
 }
@@ -186,17 +186,18 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 	return m, err
 }
 
-// A failed publish to the common topic says nothing about the timer, which is postponed. A user topic is like a receiver:
-// a failed publish is a failed attempt, repeated by the timer's retry policy until the timer is dead, because the topic may
-// never exist.
+// A failed publish to the common topic says nothing about the timer, which is postponed. A user topic is treated like a
+// receiver: a failed publish is a failed attempt, repeated by the retry policy until the timer is dead, because the
+// topic may never exist.
 
-// allow checks that the namespace, which may have changed since the create, allows the timer's topic. nil: it does.
+// allow checks that the namespace allows the timer's topic, because the settings may have changed since the create. It
+// returns nil if the topic is allowed.
 func (s *Service) allow(d *delivery) *attemptResult {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
 	if err == nil && !ns.Settings.EventTopics.Allow(d.row.Topic) {
-		// It may just have been allowed.
+		// The cached settings may be older than the permission.
 		ns, err = s.config.Directory.Renew(ctx, d.row.Namespace)
 	}
 	switch {
@@ -233,9 +234,9 @@ func (s *Service) fireOwn(d *delivery, m bus.Message) (attemptResult, error) {
 	return attemptResult{Verdict: callback.Verdict{Kind: callback.Done}}, nil
 }
 
-// callAndFireOwn makes the callback and publishes to the timer's topic at the same time. The attempt succeeds if
-// both do, so that a successful callback does not hide a failed publish. If both fail, the failure of the callback is the
-// result.
+// callAndFireOwn makes the callback and publishes to the timer's topic concurrently. The attempt succeeds if both
+// succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
+// callback.
 func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, error) {
 	published := make(chan error, 1)
 	go func() { published <- s.own.send(bus.Own(d.row.Topic), m) }()
@@ -255,12 +256,12 @@ func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, err
 	return result, nil
 }
 
-// judgeOwn returns the verdict on a timer whose event could not be published to its topic.
+// judgeOwn returns the verdict for a timer whose event could not be published to its topic.
 func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
 	v := callback.Fail(&d.row, reason, s.planNow(d), s.random)
 	if errors.Is(refused, bus.ErrUnsupported) {
-		// The bus can have no topic of this name.
+		// The bus cannot have a topic of this name.
 		v.Kind, v.NextAt = callback.Dead, timer.Millis(0)
 	}
 	return v
@@ -269,8 +270,8 @@ func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 // ending reports whether a publish failed because the service ends, which says nothing about the topic.
 func (s *Service) ending(err error) bool { return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil }
 
-// dress finds how the delivery's callback goes out, or why it cannot go out as its namespace wants: never
-// unsigned, and never with other certificates. That is the process's fault and not the timer's.
+// dress loads the namespace's callback settings into the delivery. It returns a reason if they cannot be decrypted: the
+// callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
 func (s *Service) dress(d *delivery) (whyNot string) {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
@@ -281,7 +282,7 @@ func (s *Service) dress(d *delivery) (whyNot string) {
 	settings := &ns.Settings
 	d.finalStatuses = settings.FinalStatuses
 	if settings.Headers == "" && settings.Secrets == (store.Secrets{}) && settings.TLS == (store.TLS{}) {
-		return "" // nearly all
+		return "" // the common case
 	}
 	var fresh bool
 	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)

@@ -1,15 +1,14 @@
-// Package dispatcher delivers due timers: it takes due events from the shared queue, checks each against
-// its row, calls back or publishes a fired event, publishes the result, and writes the outcome back by
-// compare-and-set.
+// Package dispatcher delivers due timers. It takes due events from the shared queue, compares each with its row, makes
+// the callback or publishes a fired event, publishes the result, and writes the outcome by compare-and-set.
 //
-// It imports the contracts (timer, shard, store, bus, event), seal, webhook and its own internal packages; it never
-// decides when a timer is due, never keeps one anywhere but in its row, and never waits in a message:
-// what takes long moves the row's due_at (rule I11 of docs/design.md; all rules are there).
+// It imports the contracts (timer, shard, store, bus, event), seal, webhook and its internal packages. It never decides
+// when a timer is due, keeps no timer outside its row, and never waits in a message: long waits move the row's due_at
+// (rule I11; docs/design.md lists all rules).
 //
-// Read service.go first (what runs), then the files of one delivery: intake.go (in from the bus, and acknowledged),
-// internal/admission (when it begins; pure), check.go (the row check), deliver.go (the attempt), outcome.go (the result and
-// its compare-and-set), publish.go (events, results and hints in batches), and calls.go (how calls are repeated and recorded).
-// lease.go is for deliveries that take long, postpone.go for those that cannot begin, announce.go for dead and parked timers;
-// housekeeping.go, metrics.go and config.go are the rest. internal/callback is the protocol with receivers, and
-// profile.go opens what a namespace adds to it.
+// Read service.go first (loops, start and stop), then the files of one delivery: intake.go (receives and acknowledges
+// messages), internal/admission (decides when a delivery begins; pure), check.go (the row check), deliver.go (the
+// attempt), outcome.go (the result and its compare-and-set), publish.go (events, results and hints in batches) and
+// calls.go (retries of calls, and their metrics). lease.go handles long deliveries, postpone.go deliveries that cannot
+// begin, and announce.go dead and parked timers. housekeeping.go, metrics.go and config.go complete the package.
+// internal/callback implements the protocol with receivers; profile.go decrypts the callback settings of a namespace.
 package dispatcher

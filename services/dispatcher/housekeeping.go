@@ -11,7 +11,8 @@ func (s *Service) keepHouse(ctx context.Context) {
 	}
 }
 
-// refreshNamespaces reads the namespaces, to learn what other nodes changed. It does not wait for a purge, which may last.
+// refreshNamespaces reads the namespaces to learn changes by other nodes. It is a separate loop because a purge may
+// take long.
 func (s *Service) refreshNamespaces(ctx context.Context) {
 	for sleep(ctx, s.jitter(s.config.RefreshEvery)) {
 		s.readNamespaces(ctx)
@@ -24,8 +25,8 @@ func (s *Service) readNamespaces(ctx context.Context) {
 	s.ended("read namespaces", s.config.Directory.Refresh(call))
 }
 
-// purgeAll removes what has expired, a batch at a time. It rests after each for as long as that took, and gives up
-// after half of PurgeEvery: a long-neglected history takes a quarter of the store's time, and no more.
+// purgeAll removes expired history in batches. After each batch it sleeps as long as the batch took, and it stops after
+// half of PurgeEvery. So even a long history uses at most a quarter of the store's time.
 func (s *Service) purgeAll(ctx context.Context) {
 	began := s.watch.Elapsed()
 	for {

@@ -16,9 +16,9 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// intake guards the admission queue, and the fields of deliveries and sessions that change with it.
+// intake guards the admission queue, and those fields of deliveries and sessions that change together with it.
 type intake struct {
-	// wake has a token when the queue may decide differently, aging when no delivery was to be looked at and one is.
+	// wake has a token if Decide may return another decision, aging if the first delivery was added to the aging list.
 	wake, aging chan struct{}
 	// idle is closed when the queue is closed and no delivery holds room.
 	idle chan struct{}
@@ -34,7 +34,7 @@ func newIntake(limits *admission.Limits) *intake {
 	}
 }
 
-// step runs one step of the queue, and signals what follows from it.
+// step runs one step of the queue, and sends the signals that follow from it.
 func (i *intake) step(do func(q *admission.Queue)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -55,11 +55,11 @@ func (i *intake) step(do func(q *admission.Queue)) {
 func signal(token chan struct{}) {
 	select {
 	case token <- struct{}{}:
-	default: // there is one
+	default: // the token is already there
 	}
 }
 
-// running is how many deliveries hold room.
+// running returns the number of deliveries that hold room.
 func (i *intake) running() (n int) {
 	i.step(func(q *admission.Queue) { n = q.Running() })
 	return n
@@ -70,7 +70,7 @@ func (i *intake) hosts() (counts admission.HostCounts) {
 	return counts
 }
 
-// delivery is one due event on its way through this process.
+// delivery is one due event while this process handles it.
 type delivery struct {
 	ticket  admission.Ticket
 	due     event.Due
@@ -82,25 +82,28 @@ type delivery struct {
 	inline   [1]*bus.Delivery
 	lease    *lease
 
-	// Used by one goroutine at a time: the checker, then that of the delivery, or that of its lease until it has ended.
+	// Used by one goroutine at a time: the checker, then the delivery's goroutine, or its lease renewer until that
+	// ends.
 	row       timer.Timer
 	startedAt timer.Millis
-	// Settings of the namespace for the callback; set before it is made.
+	// Settings of the namespace for the callback; set before the call.
 	profile       *callback.Profile
 	finalStatuses timer.StatusCodes
-	// held is the last revision of the row that is known to belong to this delivery; heldDueAt is the due time with it.
+	// held is the last revision of the row known to belong to this delivery; heldDueAt is the due time of that
+	// revision.
 	held      timer.Revision
 	heldDueAt timer.Millis
-	// maybe is the revision of a lease whose write had no answer; 0 if there is none.
+	// maybe is the revision of a write whose answer was lost; 0 if there is none.
 	maybe timer.Revision
-	// counted: this start is counted in the row, or was meant to be and the answer was lost; its lease does
-	// not count it.
+	// counted: the row counts this start, or the answer to the write that counts it was lost. The row lease of this
+	// delivery then does not count it.
 	counted bool
-	// maybeCounted: this start was counted, or the answer to its count was lost, so it is not counted again.
+	// maybeCounted: this start was counted, or the answer to that write was lost. It is not counted a second time.
 	maybeCounted bool
-	// uncalled: its attempt is used without a call.
+	// uncalled: an attempt is used without a call.
 	uncalled bool
-	// unplanned: a time of its outcome was planned while the clock was not trusted, as the service ended. Nothing is written.
+	// unplanned: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
+	// is written.
 	unplanned atomic.Bool
 	write     finishJob
 }
@@ -110,24 +113,24 @@ func of(t *admission.Ticket) *delivery {
 	return t.Delivery.(*delivery) //nolint:errcheck // Deliver sets it.
 }
 
-// farAhead is the longest time for which this process holds a message that came before its time. One that is further ahead
-// goes back to the queue, perhaps to a member whose clock is right.
+// farAhead is the longest time for which this process keeps a message that arrived before its due time. A message that
+// is further ahead goes back to the queue, because another member may have the correct clock.
 const farAhead = bus.AckWait
 
-// clockRead is the time within which the clock was read again. An event that is far ahead of its time may come from a
-// scheduler that has noticed a step of the store's clock before this process (I15).
+// clockRead is the time within which the clock is read again. An event far ahead of its time may come from a scheduler
+// that noticed a step of the store's clock earlier than this process (I15).
 const clockRead = 500 * time.Millisecond
 
 // session is one assignment of the due queue.
 type session struct {
 	service *Service
 
-	// acking counts deliveries whose messages are being acknowledged. It grows only under intake.mu.
+	// acking counts deliveries whose messages are being acknowledged. It increases only under intake.mu.
 	acking atomic.Int64
 
 	// Guarded by intake.mu.
 	admitted admission.Session
-	idle     chan struct{} // closed when it has ended, and nothing is exposed or being acknowledged
+	idle     chan struct{} // closed when the session has ended, and no delivery is exposed or being acknowledged
 	ended    bool          // idle is closed
 }
 
@@ -172,7 +175,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	elapsed := s.watch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
 		if running := q.Offer(&d.ticket, now, elapsed); running != nil {
-			// It is acknowledged with the delivery that runs.
+			// The message is acknowledged together with the running delivery.
 			of(running).messages = append(of(running).messages, m)
 			s.metrics.duplicates.Inc()
 		}
@@ -180,10 +183,10 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	return nil
 }
 
-// Close implements bus.Session. After an orderly end of the session it waits until the deliveries that have begun are settled or
-// leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss it does not
-// wait, because acknowledgements have no effect any more. Nor does it wait while the store or the clock is lost: no
-// outcome is written, so other processes deliver again what has begun here.
+// Close implements bus.Session. After an orderly end of the session it waits until the deliveries that have begun are
+// settled or leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss
+// it does not wait, because acknowledgements have no effect any more. It does not wait either while the store or the
+// clock is lost: no outcome is written, so other processes repeat the deliveries that have begun here.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.service.intake.step(func(q *admission.Queue) {
 		q.Leave(&o.admitted)
@@ -204,7 +207,7 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	}
 }
 
-// update closes idle if the session is idle. intake.mu is held.
+// update closes idle if the session is idle. The caller holds intake.mu.
 func (o *session) update() {
 	if o.admitted.Idle() && o.acking.Load() == 0 && !o.ended {
 		o.ended = true
@@ -241,7 +244,7 @@ func (s *Service) acknowledge(d *delivery, step func(q *admission.Queue)) {
 	}
 }
 
-// discard removes a delivery whose messages are not acknowledged: they come again, here or in another process.
+// discard removes a delivery without acknowledging its messages: the bus redelivers them to this or another process.
 func (s *Service) discard(d *delivery) {
 	s.intake.step(func(q *admission.Queue) {
 		q.End(&d.ticket)
@@ -258,7 +261,7 @@ const (
 	unknownTries = 24
 )
 
-// unreadable deals with a message that UnmarshalDue refused with err.
+// unreadable handles a message that UnmarshalDue refused with err.
 func (s *Service) unreadable(m *bus.Delivery, err error) {
 	if errors.Is(err, event.ErrUnknown) && m.Deliveries < unknownTries {
 		s.metrics.unknown.Inc()
@@ -268,13 +271,13 @@ func (s *Service) unreadable(m *bus.Delivery, err error) {
 		m.Nack(unknownDelay(m.Deliveries))
 		return
 	}
-	// No process can deliver it. The sweep finds the row that it was meant for.
+	// No process can deliver it. The sweep will find the timer's row.
 	s.metrics.malformed.Inc()
 	s.config.Logger.Warn("message on the due queue dropped", "error", err, "key", m.Key, "deliveries", m.Deliveries)
 	m.Ack()
 }
 
-// unknownDelay is the delay after the n-th delivery; on a bus that does not count them, n is 0.
+// unknownDelay returns the delay after the n-th delivery. On a bus that does not count deliveries, n is 0.
 func unknownDelay(n int) time.Duration {
 	return min(unknownFirst<<min(max(n-1, 0), 10), unknownMost)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// keep handles the deliveries that take long (I11). It extends their messages until these are acknowledged, leases the rows
-// of those that have begun, and postpones those that cannot begin.
+// keep handles deliveries that take long (I11). It extends the wait of their unacknowledged messages, leases the rows
+// of deliveries that have begun, and postpones deliveries that cannot begin.
 func (s *Service) keep(ctx context.Context) {
 	for {
 		fires, stop := after(s.age())
@@ -25,7 +25,7 @@ func (s *Service) keep(ctx context.Context) {
 	}
 }
 
-// age does so once, and returns how long until the next; 0 if there is none.
+// age handles the deliveries whose interval is over, and returns the time until the next one; 0 if there is none.
 func (s *Service) age() (wait time.Duration) {
 	var old []admission.Aged
 	var extend []*bus.Delivery
@@ -57,13 +57,13 @@ func (s *Service) age() (wait time.Duration) {
 	return wait
 }
 
-// lease is the row lease of one long delivery (I11). It has a goroutine of its own, which only
-// deliveries that take longer than LeaseAfter need.
+// lease is the row lease of one long delivery (I11). Its goroutine, the lease renewer, exists only for deliveries that
+// take longer than LeaseAfter.
 type lease struct {
 	delivery *delivery
 	ctx      context.Context
 	stop     context.CancelFunc
-	done     chan struct{} // closed when the goroutine has ended
+	done     chan struct{} // closed when the lease renewer has ended
 }
 
 func newLease(parent context.Context, d *delivery) *lease {
@@ -71,8 +71,9 @@ func newLease(parent context.Context, d *delivery) *lease {
 	return &lease{delivery: d, ctx: ctx, stop: stop, done: make(chan struct{})}
 }
 
-// holdLease moves the row's due_at ahead, acknowledges the message, and renews until end is called or
-// the row is found changed: then the callback goes on without, and its own guards decide.
+// holdLease is the lease renewer. It moves the row's due_at ahead, acknowledges the message, and renews the lease until
+// end is called or the row has changed. In the latter case the callback continues without a lease, and the guards of
+// its outcome decide.
 func (s *Service) holdLease(l *lease) {
 	defer close(l.done)
 	defer l.stop()
@@ -80,7 +81,7 @@ func (s *Service) holdLease(l *lease) {
 	for {
 		f := store.Finish{
 			Kind: store.FinishLeased, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
-			CountStart: !d.counted, // put fills in until when
+			CountStart: !d.counted, // try sets NextAt
 		}
 		switch s.put(l.ctx, d, &f) {
 		case applied:
@@ -88,7 +89,7 @@ func (s *Service) holdLease(l *lease) {
 			d.counted = true
 			s.leased(d, f.Next)
 		case abandoned:
-			// It may be in the row, and counted with it.
+			// The lease may be in the row, and this start counted with it.
 			d.counted = d.counted || d.maybe == f.Next
 			return
 		case missed, vanished:
@@ -102,8 +103,8 @@ func (s *Service) holdLease(l *lease) {
 	}
 }
 
-// end stops renewing and waits for the answer to what is on its way, so that the delivery's revision is
-// known as well as it can be.
+// end stops the lease renewer and waits for the answer to its write in flight, so that the revision in the row is known
+// if possible.
 func (l *lease) end() {
 	l.stop()
 	<-l.done

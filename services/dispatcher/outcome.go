@@ -18,7 +18,7 @@ import (
 // conclude publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
 func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The first publish failed.
+		// The first publish failed, so publish again.
 		switch err := s.sendSurely(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -36,7 +36,7 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	}
 	s.endLease(d)
 	if f.If.Revision != 0 {
-		f.If.Revision = d.held // the lease's, if there is one
+		f.If.Revision = d.held // the revision of the lease, if there is one
 	}
 	fate := s.put(s.life, d, &f)
 	switch {
@@ -67,8 +67,8 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	}
 }
 
-// endLease ends the lease of a delivery, and lets no other begin. It precedes the write of the outcome, because two writes
-// at the same time would conflict.
+// endLease stops the lease renewer of a delivery, and prevents a new one. It precedes the write of the outcome, because
+// two concurrent writes would conflict.
 func (s *Service) endLease(d *delivery) {
 	var l *lease
 	s.intake.step(func(q *admission.Queue) {
@@ -90,13 +90,13 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		},
 	}
 	generation := store.Guard{Generation: d.row.Generation}
-	revision := store.Guard{Revision: d.row.Revision} // brought up to date before the write
+	revision := store.Guard{Revision: d.row.Revision} // conclude replaces it by the held revision before the write
 	switch {
 	case r.postpone:
 		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponed(d), d.counted
 		now, by := s.planNow(d), s.jitter(s.config.PostponeFor)
 		if r.lasting {
-			// As with a host that does not answer: the longer it has been due, the longer it is postponed.
+			// As for a silent host, the postponement grows with the time since executeAt.
 			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost)))
 		}
 		f.NextAt = now.Add(by)
@@ -145,9 +145,9 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery that the stop of the service interrupted. It makes the row due immediately and takes back the
-// start counted for this delivery: a stop is no evidence against the timer, and five deployments must not park it
-// (I13). If the write fails, the bus redelivers the message or the lease expires, as after a crash.
+// abandon ends a delivery that the stop of the service cut off. It makes the row due immediately and takes back the
+// counted start of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13).
+// If the write fails, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnTimeout)
@@ -166,7 +166,7 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 		"due_again", fate == applied, "cause", cause)
 }
 
-// park parks a timer that was started ParkAfter times or more without a result (I13).
+// park parks a timer that was started at least ParkAfter times without a result (I13).
 func (s *Service) park(d *delivery, starts int) {
 	f := store.Finish{
 		Kind: store.FinishParked, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
@@ -186,7 +186,7 @@ func (s *Service) park(d *delivery, starts int) {
 	}
 }
 
-// outcomeName is the name of the outcome in history and result events.
+// outcomeName returns the name of the outcome in history and result events.
 func outcomeName(r *attemptResult) string {
 	switch {
 	case r.postpone:
@@ -202,8 +202,8 @@ func outcomeName(r *attemptResult) string {
 	}
 }
 
-// keepFor is how long history keeps an outcome. A namespace that cannot be read now must not delay the outcome: then
-// it is the default, which most namespaces have.
+// keepFor returns how long history keeps an outcome. If the namespace cannot be read, it returns the default, because
+// that must not delay the outcome.
 func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
@@ -223,13 +223,14 @@ func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
 type fate int
 
 const (
-	// applied: the row is as the write says.
+	// applied: the row is in the written state.
 	applied fate = iota + 1
-	// missed: another write changed the row; nothing was written.
+	// missed: another write had changed the row; nothing was written.
 	missed
 	// vanished: the row is gone, removed by this write or by another.
 	vanished
-	// abandoned: the end of ctx, or without a call the loss of the store, came first; the write may be applied or not.
+	// abandoned: ctx ended first, or, for a delivery without a call, the store was lost. The write may have been
+	// applied.
 	abandoned
 )
 
@@ -238,28 +239,27 @@ type following int
 
 const (
 	nothing following = iota
-	// tryNow and tryLater: another try, the later one after a pause.
+	// tryNow and tryLater: try again, immediately or after a backoff.
 	tryNow
 	tryLater
 )
 
-// finishJob carries one write to the batch and its answer back.
+// finishJob carries one write to the batch, and its answer back.
 type finishJob struct {
 	finish store.Finish
-	now    timer.Millis // with which it was written
+	now    timer.Millis // the time passed to the store with the write
 	err    error
 	done   chan struct{}
 }
 
-// put writes one outcome by compare-and-set and repeats it until the answer is final (I2). Nothing
-// is written twice: a repetition has the same guard and the same next revision, so that of a write that
-// was applied, early or late, the repetition misses.
+// put writes one outcome by compare-and-set, and repeats it until the answer is final (I2). A repetition has the same
+// guard and the same next revision, so it misses if an earlier try was applied. Nothing is written twice.
 //
-// If no call was made, the write is given up when the store is lost: the session returns the message, and another process
-// delivers.
+// If no call was made and the store is lost, put abandons the write: the session returns the message, and another
+// process delivers it.
 //
-// After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within the hint
-// window.
+// After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within
+// the hint window.
 func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	if d.unplanned.Load() {
 		return abandoned
@@ -281,7 +281,7 @@ func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
 	}
 }
 
-// try makes one try of put. unknown: a try before may have been applied.
+// try makes one try of put. unknown: an earlier try may have been applied.
 func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFound bool, unknown *bool) (fate, following) {
 	f.DueAt = d.heldDueAt
 	if f.Kind == store.FinishLeased {
@@ -289,7 +289,7 @@ func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFo
 		if !certain {
 			return abandoned, nothing
 		}
-		// Recomputed for each try: a lease that outlasted an outage would end before the callback begins.
+		// Computed for each try: a lease time computed before an outage could be over when the write succeeds.
 		f.NextAt = now.Add(s.config.LeaseFor)
 	}
 	now, err := s.submit(d, f)
@@ -316,7 +316,7 @@ func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFo
 	}
 	*unknown = true
 	if f.Next == 0 {
-		return 0, tryLater // nothing to read: the row is gone, or the repetition finds out
+		return 0, tryLater // nothing to read: a missing row or the repetition gives the answer
 	}
 	if row, ok := s.reread(ctx, d, untilFound); ok && row.Matches(f.Next) {
 		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
@@ -338,7 +338,7 @@ func (s *Service) conflicted(ctx context.Context, d *delivery, f *store.Finish, 
 		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, nothing
 	case d.maybe != 0 && f.If.Revision != 0 && row.Matches(d.maybe):
-		// The lease whose answer was lost is in the row: it is the revision held.
+		// An earlier write whose answer was lost is in the row: its revision becomes the held one.
 		d.held, d.heldDueAt, d.maybe = row.Timer.Revision, row.Timer.DueAt, 0
 		f.If.Revision = d.held
 		return 0, tryNow
@@ -347,7 +347,7 @@ func (s *Service) conflicted(ctx context.Context, d *delivery, f *store.Finish, 
 	}
 }
 
-// certainNow returns the time when the clock is trusted (I8). If ctx ends first, certain is false.
+// certainNow waits until the clock is trusted (I8) and returns the time. certain is false if ctx ends first.
 func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain bool) {
 	for {
 		if now, certain = s.config.StoreClock.Certain(s.config.Clock); certain || !s.config.StoreClock.AwaitTrust(ctx) {
@@ -356,8 +356,8 @@ func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain boo
 	}
 }
 
-// planNow returns a trusted time, from which due times are computed. One that a wrong clock computed would be stored and stay
-// wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
+// planNow returns a trusted time for computing due times. A due time computed from a wrong clock would be stored and
+// stay wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
 func (s *Service) planNow(d *delivery) timer.Millis {
 	now, certain := s.certainNow(s.life)
 	if !certain {
@@ -366,10 +366,10 @@ func (s *Service) planNow(d *delivery) timer.Millis {
 	return now
 }
 
-// errUncertain is the error of writes that were not made, because the clock was not trusted.
+// errUncertain is the error of writes that were not made because the clock was not trusted.
 var errUncertain = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
 
-// took records the revision and the due time of the row after an applied write.
+// took records the revision and the due time of the row after an applied write, and sends the hint.
 func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
 	if f.Next == 0 {
 		return
@@ -378,7 +378,7 @@ func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// suspend records a write that was given up, if it may have been applied.
+// suspend records an abandoned write that may have been applied.
 func (s *Service) suspend(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.maybe = f.Next
@@ -387,7 +387,7 @@ func (s *Service) suspend(d *delivery, f *store.Finish, unknown bool) {
 	}
 }
 
-// dueAfter is when the row is due after the write, as the store's contract says.
+// dueAfter returns when the row is due after the write, as defined by the store's contract.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {
@@ -396,7 +396,7 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit hands one write to the batch and waits for its answer. The wait is bounded by the batch's calls.
+// submit hands one write to the batch and waits for its answer. The timeout of the batch's call bounds the wait.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

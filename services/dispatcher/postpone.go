@@ -41,9 +41,9 @@ func (s *Service) postponed(d *delivery) timer.Revision {
 
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.
 //
-// A host that does not answer is treated like one that fails: postponements use an attempt as soon as they make it later
-// than the first interval of the timer's retry policy, so that the policy ends the timers of a dead host. A host without
-// free permits answers, and uses none.
+// A silent host is treated like one that fails: once postponements make a timer later than the first interval of its
+// retry policy, each uses an attempt, so that the policy ends the timers of a dead host. A saturated host does answer,
+// so its postponements use no attempt.
 func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	if g.Refused != "" {
 		s.metrics.refused.WithLabelValues(string(g.Refused)).Inc()
@@ -63,9 +63,9 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	s.work.Go(func() { s.postpone(d, by) })
 }
 
-// failRefused uses an attempt of a delivery whose host does not answer, without a call. The row is read again, because
-// one that waited has lost its payload, which a dead event needs. The result resets its counted
-// starts, as every result does (I13): each reset uses an attempt, and attempts are limited.
+// failRefused uses an attempt of a delivery whose host is silent, without a call. It reads the row again, because a
+// delivery that waited has dropped its payload, which a dead event needs. The result resets the counted starts, as
+// every result does (I13): each reset uses an attempt, and attempts are limited.
 func (s *Service) failRefused(d *delivery) {
 	row, ok := s.readOne(s.life, checkOf(d), false)
 	switch {

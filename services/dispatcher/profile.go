@@ -15,16 +15,16 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// profiles opens what the namespaces' settings say of callbacks, once for every change.
+// profiles caches the decrypted callback settings of namespaces, and decrypts them again only after a change.
 type profiles struct {
 	keys seal.Keyring
 
 	mu     sync.Mutex
-	opened map[string]*openedSettings // by namespace; there are few, and none goes away
+	opened map[string]*openedSettings // by namespace; there are few, and none is removed
 }
 
-// openedSettings is a profile, or why there is none, for as long as the settings and their live secrets are the
-// same.
+// openedSettings is a profile, or the error that prevents one. It is valid while the settings and their live secrets do
+// not change.
 type openedSettings struct {
 	settings store.Settings
 	until    timer.Millis
@@ -57,7 +57,7 @@ func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.
 	return o.profile, fresh, o.err
 }
 
-// close closes what the profiles hold open.
+// close closes the connections of all profiles.
 func (p *profiles) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (
 	return profile, nil
 }
 
-// openTLS returns nil where the machine's certificates serve.
+// openTLS returns nil if the namespace uses the certificates of the machine.
 func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	s := &ns.Settings.TLS
 	if *s == (store.TLS{}) {
@@ -115,7 +115,7 @@ func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	return config, nil
 }
 
-// CheckSettings says for which namespaces a dispatcher with these keys could not call back.
+// CheckSettings returns an error that names the namespaces whose callback settings these keys cannot decrypt.
 func CheckSettings(keys seal.Keyring, namespaces []store.Namespace, now timer.Millis) error {
 	var errs []error
 	for i := range namespaces {

@@ -13,14 +13,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// publishJob carries one message to its topic's batch and the answer back.
+// publishJob carries one message to the batch of its topic, and the answer back.
 type publishJob struct {
 	message bus.Message
 	err     error
 	done    chan struct{}
 }
 
-// topicBatch publishes to one topic.
+// topicBatch returns a batch that publishes to one topic.
 func (s *Service) topicBatch(topic bus.Topic) *batch[*publishJob] {
 	return newBatch(s.config.Room, s.config.Batch, func(jobs []*publishJob) { s.flushTopic(topic, jobs) })
 }
@@ -35,7 +35,7 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 	for i, job := range jobs {
 		job.err = bus.ErrorOf(err, i)
 		if !partial && errors.Is(err, bus.ErrTooLarge) && len(jobs) > 1 {
-			job.err = s.publish(topic, messages[i]) // find the message that is too large
+			job.err = s.publish(topic, messages[i]) // finds the message that is too large
 		}
 		job.done <- struct{}{}
 	}
@@ -53,8 +53,8 @@ func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 	return err
 }
 
-// publishOwn publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at level debug
-// only. The topic is no label of a metric, because users choose the topics.
+// publishOwn publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at level
+// debug only. The topic is not a metric label, because users choose the topics.
 func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
 	err := s.hand(topic, messages)
 	if err != nil {
@@ -71,15 +71,15 @@ func (s *Service) hand(topic bus.Topic, messages []bus.Message) error {
 	return err
 }
 
-// send hands a message to a topic; the caller waits for job.done.
+// send hands a message to a topic's batch. The caller waits for job.done.
 func send(topic *batch[*publishJob], m bus.Message) *publishJob {
 	job := &publishJob{message: m, done: make(chan struct{}, 1)}
 	topic.add(job)
 	return job
 }
 
-// sendSurely publishes until the bus has the message, or can never have it: bus.ErrTooLarge, or the end
-// of the service.
+// sendSurely publishes until the bus has the message. It stops if the message is too large (bus.ErrTooLarge) or the
+// service ends.
 func (s *Service) sendSurely(topic *batch[*publishJob], m bus.Message) error {
 	pauses := s.pauses()
 	for {
@@ -94,8 +94,8 @@ func (s *Service) sendSurely(topic *batch[*publishJob], m bus.Message) error {
 	}
 }
 
-// message lays an event into a message for its timer's partition. Its id lets the bus drop repetitions
-// of the same event; suffix tells apart what has the same CloudEvents id on purpose.
+// message encodes an event as a message for its timer's partition. The message id lets the bus drop repetitions of the
+// same event; suffix distinguishes messages that have the same CloudEvents id on purpose.
 func (s *Service) message(e event.CloudEvent, sh shard.ID, suffix string) (bus.Message, error) {
 	headers, body, err := e.Encode(s.config.Format)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *Service) message(e event.CloudEvent, sh shard.ID, suffix string) (bus.M
 	}, nil
 }
 
-// hint tells the scheduler of a row that is due within the hint window. It is judged after the commit,
-// and sent for a write with unknown outcome too. Hints may be lost, so they wait for nobody.
+// hint sends the scheduler a hint if the row is due within the hint window. It decides after the commit, and also sends
+// a hint for a write with an unknown outcome. Hints may be lost, so hint never blocks.
 func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
 	if f.Kind == store.FinishParked || dueAt.Sub(s.config.Clock()) > s.config.HintWindow && s.config.StoreClock.Trusted() {
 		return
@@ -117,7 +117,7 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 		Shard: d.ref.Shard, UUID: d.ref.UUID, Revision: f.Next, Generation: d.due.Generation,
 		Attempt: d.due.Attempt, DueAt: dueAt, UpdatedAt: updatedAt, Target: d.due.Target,
 	}
-	if d.row.Revision != 0 { // not if it was postponed unread
+	if d.row.Revision != 0 { // a row that was postponed unread keeps the values of the event
 		h.Generation, h.Attempt, h.Target = d.row.Generation, d.row.Attempts+1, d.row.Target()
 	}
 	switch f.Kind { //nolint:exhaustive // the others keep both.
@@ -135,29 +135,29 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	}
 }
 
-// flushHints sends what it can; a hint lost makes its timer late by a poll at most.
+// flushHints publishes hints once, without retry: if a hint is lost, a poll finds its timer later.
 func (s *Service) flushHints(messages []bus.Message) {
 	_ = s.publish(bus.Shards, messages...)
 }
 
-// batch combines the jobs of concurrent deliveries into few calls. A worker takes one job and all others in the queue, up
-// to the limit, without waiting for more. So batches grow with the load, and an idle service does not wait.
+// batch combines the jobs of concurrent deliveries into few calls. A worker takes one job and all other jobs in the
+// queue, up to the limit, without waiting for more. So batches grow with the load, and an idle service does not wait.
 type batch[J any] struct {
 	queue chan J
 	most  int
 	flush func([]J)
 }
 
-// newBatch returns a batch whose queue holds room jobs. Deliveries wait for their jobs, so room deliveries never
-// overfill it.
+// newBatch returns a batch whose queue has space for room jobs. Deliveries wait for their jobs, so at most room jobs
+// are queued and add does not block.
 func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
 	return &batch[J]{queue: make(chan J, room), most: most, flush: flush}
 }
 
-// add hands a job over.
+// add hands over a job.
 func (b *batch[J]) add(job J) { b.queue <- job }
 
-// offer hands a job over if there is room. It is for jobs that may be lost.
+// offer hands over a job if there is space. It is for jobs that may be lost.
 func (b *batch[J]) offer(job J) bool {
 	select {
 	case b.queue <- job:
@@ -167,7 +167,7 @@ func (b *batch[J]) offer(job J) bool {
 	}
 }
 
-// work flushes until close is called and the queue is empty. Several workers may run.
+// work flushes jobs until close is called and the queue is empty. Several workers may run.
 func (b *batch[J]) work() {
 	jobs := make([]J, 0, b.most)
 	for job := range b.queue {
@@ -189,20 +189,20 @@ func (b *batch[J]) work() {
 
 func (b *batch[J]) close() { close(b.queue) }
 
-// outlets publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none shares
-// batches with others. The first caller of a topic publishes; callers that arrive meanwhile form the next batch, which the
-// first of them publishes. So there are at most as many concurrent calls as deliveries, an unused topic takes no memory, and
-// each topic gets its messages in order.
+// outlets publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none
+// shares batches with others. The first caller of a topic publishes; callers that arrive during that call form the next
+// batch, which the first of them publishes. So there are at most as many concurrent calls as deliveries, an unused
+// topic uses no memory, and each topic gets its messages in order.
 type outlets struct {
 	publish func(topic bus.Topic, messages ...bus.Message) error
-	most    int // messages in a call
+	most    int // maximum number of messages in one call
 
 	mu sync.Mutex
 	// waiting has an entry for each topic with a running call.
 	waiting map[bus.Topic][]*outgoing
 }
 
-// outgoing is one message on its way.
+// outgoing is one message of a caller of send.
 type outgoing struct {
 	message bus.Message
 	err     error
@@ -216,8 +216,8 @@ func newOutlets(most int, publish func(topic bus.Topic, messages ...bus.Message)
 
 // send publishes one message and returns the bus's answer.
 //
-// Callers that wait while a call fails get the same error. Otherwise a topic that does not exist or does not respond would
-// delay one delivery after another by the duration of a call.
+// If a call fails, all callers that wait for the topic get the same error. Otherwise a topic that does not exist or
+// does not respond would delay one delivery after another by the duration of a call.
 func (o *outlets) send(topic bus.Topic, m bus.Message) error {
 	mine := &outgoing{message: m, turn: make(chan bool, 1)}
 	o.mu.Lock()
@@ -253,8 +253,8 @@ func (o *outlets) send(topic bus.Topic, m bus.Message) error {
 	return mine.err
 }
 
-// flush publishes a batch and notes each message's answer. It returns an error if the topic takes no message; a
-// message that is too large says nothing about the others.
+// flush publishes a batch and records each message's answer. It returns an error if the topic takes no message. A
+// message that is too large says nothing about the rest.
 func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
 	messages := make([]bus.Message, len(batch))
 	for i, out := range batch {
@@ -276,7 +276,7 @@ func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
 		}
 		return err
 	}
-	for i, out := range batch { // find the message that is too large
+	for i, out := range batch { // finds the message that is too large
 		if out.err = refused; refused == nil {
 			out.err = o.publish(topic, messages[i])
 		}

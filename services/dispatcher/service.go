@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// writers is how many workers each batch has: while one call is on its way, another batch gathers.
+// writers is the number of workers of each batch: while one call is in flight, another batch fills.
 const writers = 2
 
 // Service is one dispatcher process.
@@ -34,13 +34,13 @@ type Service struct {
 	hints                *batch[bus.Message]
 	marks                *batch[store.Mark]
 
-	// unknown has an entry for each first byte of a due event: the line about it has been logged.
+	// unknown has an entry for each first byte of a due event. It is true if the unknown version has been logged.
 	unknown [256]atomic.Bool
 
 	randomMu sync.Mutex
 
-	// life ends when what is under way is to be abandoned; calls outlives it, so that what was handed
-	// to a batch is answered.
+	// life ends when running deliveries must be abandoned. calls lives longer, so that jobs already handed to a batch
+	// get their result.
 	life, calls context.Context
 	work        sync.WaitGroup // deliveries, leases, parkings and postponements
 }
@@ -64,11 +64,12 @@ func New(config Config) (*Service, error) {
 	return s, nil
 }
 
-// returnTimeout bounds how long a stopping service tries to make the timers due again whose deliveries it cut off.
+// returnTimeout bounds how long a stopping service tries to make the timers of the deliveries that it cut off due
+// again.
 const returnTimeout = time.Second
 
-// Run delivers until ctx ends, then waits up to Drain for running deliveries, makes the timers of the others due again,
-// and returns nil. It returns an error if the bus fails permanently. A Service runs once.
+// Run delivers until ctx ends. Then it waits up to Drain for running deliveries, makes the timers of the remaining ones
+// due again, and returns nil. It returns an error if the bus fails permanently. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.outage.Stop()
 	s.watch = timer.NewStopwatch()
@@ -95,9 +96,9 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 	})
 
-	// In reverse order of the way of a delivery: no new ones, then those under way, then what carries
-	// their outcomes.
-	s.readNamespaces(ctx) // their limits hold from the first event on
+	// Stop in the order in which a delivery passes through the components: first new deliveries, then running ones,
+	// then the batches that write their outcomes.
+	s.readNamespaces(ctx) // the limits of namespaces must apply to the first event
 	err := s.consume(ctx)
 	stopIntake()
 	s.intake.step((*admission.Queue).Close)
@@ -112,7 +113,7 @@ func (s *Service) Run(ctx context.Context) error {
 		c.Close()
 	}
 	if err == nil && ctx.Err() == nil {
-		err = bus.ErrClosed // by somebody else: a dispatcher that takes nothing must not look alive
+		err = bus.ErrClosed // another component closed the bus: a dispatcher that takes no messages must not look healthy
 	}
 	if err != nil {
 		return fmt.Errorf("consume due events: %w", err)
@@ -120,11 +121,11 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// rejoinAfter is how long a dispatcher waits before it takes messages again after the store or the clock was lost. By then the
-// outcomes that wait for it are written, also in other processes, so that their timers are not delivered a second time.
+// rejoinAfter is how long a dispatcher waits before it takes messages again after it lost the store or the clock.
+// Within this time this and other processes write their pending outcomes, so that these timers are not delivered twice.
 const rejoinAfter = 500 * time.Millisecond
 
-// consume takes due events until ctx ends, but not while the store (I17) or the clock (I8) is lost.
+// consume takes due events until ctx ends, except while the store (I17) or the clock (I8) is lost.
 func (s *Service) consume(ctx context.Context) error {
 	again := false
 	return runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {

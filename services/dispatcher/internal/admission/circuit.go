@@ -2,19 +2,19 @@ package admission
 
 import "time"
 
-// Result is what an attempt says about the host.
+// Result is the result of an attempt for the circuit of its host.
 type Result int
 
 const (
-	// Replied: the host answered, with any status, because one host may serve many receivers.
+	// Replied: the host answered. The status does not matter, because one host may serve many receivers.
 	Replied Result = iota
 	// Silent: the host gave no answer at all.
 	Silent
-	// Untried: no call was made, or it says nothing about the host.
+	// Untried: no call was made, or its result says nothing about the host.
 	Untried
 )
 
-// Change is what happened to a circuit.
+// Change is a change of a circuit.
 type Change string
 
 const (
@@ -26,11 +26,11 @@ const (
 
 // circuit stops the calls of one namespace to a host that does not answer them.
 type circuit struct {
-	unanswered int           // calls in a row without an answer
-	down       bool          // it has opened, and not closed since
+	unanswered int           // consecutive calls without an answer
+	down       bool          // the circuit is open
 	until      time.Duration // when one call may try again
 	trying     bool          // that call is in flight
-	// changes counts openings and closings. The result of a call that began before the last change says nothing.
+	// changes counts openings and closings. The result of a call that began before the last change is ignored.
 	changes int
 }
 

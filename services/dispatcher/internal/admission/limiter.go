@@ -19,37 +19,38 @@ const (
 	Open Reason = "open"
 )
 
-// Grant is the answer to a request for a permit. The delivery waits for one if it is neither OK nor Refused.
+// Grant is the answer to a request for a permit. If it is neither OK nor Refused, the delivery waits for a permit.
 type Grant struct {
 	OK      bool
 	Refused Reason
-	// Delay is how long to postpone a refused delivery. Exact: it is the timer's turn then; otherwise many have the same
-	// delay.
+	// Delay is how long to postpone a refused delivery. Exact: a permit is expected after this delay; otherwise many
+	// deliveries get the same delay.
 	Delay time.Duration
 	Exact bool
-	// Host is the name of the target for people.
+	// Host is the readable name of the target.
 	Host string
-	// Report is how many deliveries of the host were refused since the last report; 0 if it is too early for another.
+	// Report is the number of deliveries of the host that were refused since the last report; 0: no report is due.
 	Report int
 }
 
-// limiter limits the calls of each host. A user topic is a host here, whose events are calls answered by the bus.
+// limiter limits the concurrent calls of each host. A user topic is a host here: its events are the calls, and the bus
+// answers them.
 //
-// A namespace has at most as many permits of a host as its setting hostConcurrency says, and a host as many as the largest
-// of these settings. A host never has more permits than slots are free, so that hung hosts can never use all slots. Events
-// name their target, so a delivery gets its permit before its row is read and calls immediately after that (I7). Without a
-// permit the delivery waits here, holding only a message, if the wait is not longer than HostPatience. Otherwise its row is
-// postponed (I11), also while the host's circuit is open.
+// A namespace has at most as many permits of a host as its setting hostConcurrency allows, and a host at most as many
+// as the largest of these settings. A host never has more permits than there are free slots, so hung hosts can never
+// use all slots. Events name their target, so a delivery gets its permit before its row is read, and calls immediately
+// after the read (I7). Without a permit the delivery waits here with only its message, if the expected wait is at most
+// HostPatience. Otherwise, and while the host's circuit is open, its row is postponed (I11).
 type limiter struct {
 	limits *Limits
-	crowd  int // how many may wait for hosts before the wait for silent hosts gets short
+	crowd  int // number of waiting deliveries above which silent hosts keep shorter queues
 
 	hosts          map[timer.Target]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
 	queued         *list.List // hosts with a queue, the next one first
 	calls, waiting int
 	called         int // hosts with calls
-	down           int // circuits opened and not closed since
+	down           int // open circuits
 	clock          *activity
 	elapsed        time.Duration // of the last call
 }
@@ -63,30 +64,31 @@ func newLimiter(l *Limits, clock *activity) *limiter {
 // host is one host and port, or one user topic.
 type host struct {
 	target  timer.Target
-	name    string        // for people; empty until a row that calls it was read
+	name    string        // readable; empty until a row that calls it was read
 	limit   int           // permits: the largest of its tenants' limits
 	calls   int           // permits in use
 	waiting []*Ticket     // for a permit, in order of arrival; their rows were not read
-	on      *list.List    // the limiter's idle or queued list, or none
-	element *list.Element // in it
+	on      *list.List    // the limiter's idle or queued list, or nil
+	element *list.Element // in that list
 
 	drain
 	refused  int           // deliveries refused since the last report
 	reportAt time.Duration // when the next report is due
 
 	tenants map[string]*tenant // by namespace
-	down    int                // circuits that have opened and not closed since
+	down    int                // open circuits
 }
 
-// tenant is a namespace that calls a host. Each has its own circuit: calls without an answer, perhaps with a short timeout,
-// say nothing about the receivers of other namespaces behind the same host. Its drain decides while its own limit is reached.
+// tenant is a namespace that calls a host. Each tenant has its circuit: unanswered calls, perhaps with a short timeout,
+// say nothing about the receivers of other namespaces behind the same host. Its drain rate applies while its limit is
+// reached.
 type tenant struct {
 	circuit
 	drain
 	limit, calls, waiting int
 }
 
-// permit is that of a ticket.
+// permit is the state of a ticket at its host.
 type permit struct {
 	host     *host // whose permit the ticket holds, or waits for
 	granted  bool
@@ -96,16 +98,16 @@ type permit struct {
 	calledAt time.Duration // when the call began, by the activity clock
 }
 
-// at notes the time, and returns that of the activity clock.
+// at records the time, and returns that of the activity clock.
 func (l *limiter) at(elapsed time.Duration) time.Duration {
 	l.elapsed = max(l.elapsed, elapsed)
 	return l.clock.read(elapsed)
 }
 
-// share is how many permits a host may hold.
+// share returns how many permits a host may have.
 func (l *limiter) share(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
 
-// enter grants a permit to a ticket, lets it wait, or refuses it. age is how long it has been due.
+// enter grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
 func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 	if t.permit.granted {
 		return Grant{OK: true}
@@ -114,7 +116,7 @@ func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
 	return l.request(h, n, t, age, elapsed)
 }
 
-// request is enter for a ticket without a permit; of has returned h and n.
+// request is enter for a ticket without a permit. h and n are the results of of.
 func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) Grant {
 	now := l.at(elapsed)
 	if t.HostLimit != 0 && !t.Target.IsTopic() {
@@ -136,7 +138,8 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	return Grant{}
 }
 
-// keeps is how many may wait for a host. If it has permits left, they wait for slots and not for the host.
+// keeps returns how many tickets may wait for a host. If the host has free permits, they wait for slots and not for the
+// host.
 func (l *limiter) keeps(h *host, now time.Duration) int {
 	if h.calls < l.share(h) {
 		return maxWaiting
@@ -144,7 +147,7 @@ func (l *limiter) keeps(h *host, now time.Duration) int {
 	return l.bearable(&h.drain, h.calls, now)
 }
 
-// keepsOf is how many of a namespace may wait for a host.
+// keepsOf returns how many tickets of a namespace may wait for a host.
 func (l *limiter) keepsOf(n *tenant, now time.Duration) int {
 	if n.calls < n.limit {
 		return maxWaiting
@@ -152,8 +155,8 @@ func (l *limiter) keepsOf(n *tenant, now time.Duration) int {
 	return l.bearable(&n.drain, n.calls, now)
 }
 
-// bearable is how many can wait without waiting too long. If deliveries that wait for hosts take up much of the intake, most
-// of those of silent hosts are postponed, to make room for others.
+// bearable returns how many tickets can wait without waiting too long. If the tickets that wait for hosts use much of
+// MaxInFlight, silent hosts keep shorter queues, to make room for other hosts.
 func (l *limiter) bearable(d *drain, calls int, now time.Duration) int {
 	patience := l.limits.HostPatience
 	if l.waiting > l.crowd && d.silent(now) {
@@ -165,10 +168,10 @@ func (l *limiter) bearable(d *drain, calls int, now time.Duration) int {
 // crowdedPatience divides HostPatience for a silent host while more than crowd deliveries wait.
 const crowdedPatience = 8
 
-const reportEvery = time.Minute // at most one log line about a host
+const reportEvery = time.Minute // at most one log line per host
 
-// refuse returns a refusal with its delay. The longer the timer has been due, the longer the delay if the host does not answer
-// at all, so the limiter need not count the refusals of a timer.
+// refuse returns a refusal with its delay. If the circuit is open, the delay grows with the age of the timer, so the
+// limiter need not count the refusals of a timer.
 func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Grant {
 	g := Grant{Refused: why, Host: h.name}
 	if g.Host == "" {
@@ -191,12 +194,12 @@ func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Gran
 	return g
 }
 
-// may reports whether a namespace may have a permit of a host now.
+// may reports whether a namespace may get a permit of a host now.
 func (l *limiter) may(h *host, n *tenant) bool {
 	return h.calls < l.share(h) && n.calls < n.limit && n.lets(l.elapsed)
 }
 
-// free reports whether there is a permit for a ticket, or it needs none.
+// free reports whether a ticket can get a permit now, or needs none.
 func (l *limiter) free(t *Ticket) bool {
 	h := l.hosts[t.Target]
 	return h == nil || l.may(h, l.tenant(h, t))
@@ -223,7 +226,8 @@ func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t.permit.tenant) })
 }
 
-// anyTenant reports whether one of a host's namespaces, of which there are fewer than waiting tickets, satisfies wanted.
+// anyTenant reports whether wanted is true for one of a host's namespaces. There are fewer namespaces than waiting
+// tickets.
 func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 	for _, n := range h.tenants {
 		if wanted(n) {
@@ -233,7 +237,7 @@ func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 	return false
 }
 
-// take grants a permit, if there is one.
+// take grants a permit if one is free.
 func (l *limiter) take(h *host, n *tenant, t *Ticket) bool {
 	if !l.may(h, n) {
 		return false
@@ -253,7 +257,8 @@ func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
 	l.place(h)
 }
 
-// next grants a permit to the first waiting ticket that may have one, by round robin over hosts; nil if there is none.
+// next grants a permit to the first waiting ticket that may have one, by round robin over hosts. It returns nil if
+// there is none.
 func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
 		h := hostIn(e)
@@ -272,7 +277,7 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 	return nil
 }
 
-// any reports whether next would find one.
+// any reports whether next would return a ticket.
 func (l *limiter) any(may func(*Ticket) bool) bool {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
 		if l.first(hostIn(e), may) >= 0 {
@@ -282,7 +287,7 @@ func (l *limiter) any(may func(*Ticket) bool) bool {
 	return false
 }
 
-// begin notes that a ticket calls its host from now on.
+// begin records that a ticket calls its host from now on.
 func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
 	t.permit.calledAt = l.at(elapsed)
 	if t.permit.granted {
@@ -314,8 +319,8 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	return h.name, changed
 }
 
-// shed takes tickets out of the queues, from the end of each: refuse gets those that would wait too long, and again
-// those whose circuit has opened, to be read and refused by their retry policy.
+// shed removes tickets from the end of each host's queue. refuse gets the tickets that would wait too long. again gets
+// the tickets whose circuit has opened: their rows are read, and their retry policies decide.
 func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again func(*Ticket)) {
 	now := l.at(elapsed)
 	for e := l.queued.Front(); e != nil; {
@@ -346,7 +351,7 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 	}
 }
 
-// drop takes tickets out of the queues.
+// drop removes tickets from the queues.
 func (l *limiter) drop(which func(*Ticket) bool) {
 	for e := l.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
@@ -364,7 +369,7 @@ func (l *limiter) unqueue(h *host, at int) {
 	l.place(h)
 }
 
-// dequeue is unqueue without place, which may remove a host that nothing uses.
+// dequeue is unqueue without place, which may remove an unused host.
 func (l *limiter) dequeue(h *host, at int) {
 	p := &h.waiting[at].permit
 	p.host = nil
@@ -388,7 +393,7 @@ func (l *limiter) of(t *Ticket) (*host, *tenant) {
 	return h, l.tenant(h, t)
 }
 
-// name names the host of a ticket.
+// name sets the name of a ticket's host.
 func (l *limiter) name(t *Ticket) {
 	if h := l.hosts[t.Target]; h != nil {
 		h.name = t.host
@@ -420,8 +425,8 @@ func (h *host) setLimit(of *tenant, limit int) {
 	}
 }
 
-// place moves a host to the list that it belongs to. If there are too many hosts, the longest idle are removed; those in use
-// are bounded by the intake.
+// place moves a host to the list that it belongs to. If there are too many hosts, it removes the longest idle ones. The
+// intake bounds the number of hosts in use.
 func (l *limiter) place(h *host) {
 	switch {
 	case len(h.waiting) > 0:
@@ -439,7 +444,7 @@ func (l *limiter) place(h *host) {
 	}
 }
 
-// move puts a host at the end of a list, unless it is on it.
+// move puts a host at the end of a list, unless it is already in that list.
 func (l *limiter) move(h *host, to *list.List) {
 	if h.on == to {
 		return
@@ -457,7 +462,7 @@ func hostIn(e *list.Element) *host {
 	return e.Value.(*host) //nolint:errcheck // the lists hold one type.
 }
 
-// HostCounts is how many hosts have calls, have deliveries that wait for them, and have open circuits.
+// HostCounts is the number of hosts with calls, the number of hosts with waiting deliveries, and that of open circuits.
 type HostCounts struct{ Called, Queued, Open int }
 
 func (l *limiter) counts() HostCounts { return HostCounts{l.called, l.queued.Len(), l.down} }

@@ -5,25 +5,27 @@ import (
 	"time"
 )
 
-// quarantine holds suspects. A suspect is a timer whose next start is at least its second that is counted without a
-// result (I13). It may be poison, but most suspects only ran in a process that ended. Suspects start in groups that get
-// smaller with the starts, so that innocent ones get a result, while other deliveries continue. A delivery leaves its group
-// when it ends or holds a row lease: a poison timer usually ends its process early, and a slow callback must not stop others
-// for minutes. The last two starts before a timer is parked are made alone: the suspect waits until every other delivery
-// has ended or holds a lease, nothing starts until it has ended or holds one itself, and no other suspect runs at the
-// same time, leased or not. Otherwise a poison timer and a slow innocent could meet again and again, and be parked together.
-// Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
+// quarantine contains the suspects. A suspect is a timer whose next start is at least its second counted start without
+// a result (I13). It may be poison, but most suspects only ran in a process that ended. Suspects start in groups that
+// get smaller with the number of starts, so that innocent ones get a result, while other deliveries continue. A
+// delivery leaves its group when it ends or gets a row lease: a poison timer usually crashes the process early, so it
+// need not be isolated longer, and slow callbacks do not block others for minutes.
+//
+// A timer makes the last two starts before it is parked alone. It waits until every other delivery has ended or has a
+// lease. No delivery starts until it has ended or has a lease itself, and no other suspect runs at the same time,
+// leased or not. Otherwise a poison timer and a slow innocent timer could run together repeatedly, and be parked
+// together. Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
 type quarantine struct {
 	waiting []*Ticket // in order of arrival
 	begun   int       // suspects that have begun, leased or not
-	grouped [2]int    // those of them that hold no lease: all, and of later starts than the second
-	passed  int       // suspects that had a result or a lease since there were none
+	grouped [2]int    // running suspects without a lease: [0] all, [1] those at their third or later start
+	passed  int       // suspects that got a result or a lease since quarantine was last empty
 	alone   *Ticket   // the suspect that runs alone, leased or not
-	// fair lets a batch of others go between two groups of suspects.
+	// fair: the next batch contains other deliveries, because the last one was a group of suspects.
 	fair bool
 }
 
-// Quarantine lets a ticket wait for a group. starts counts the start that it waits for.
+// Quarantine makes a ticket wait for a group. starts includes the start that it waits for.
 func (q *Queue) Quarantine(t *Ticket, starts int) {
 	if q.ended(t) {
 		return
@@ -52,7 +54,7 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.D
 			}
 			return false
 		case q.runsAlone(t):
-			// Suspects with leases may run for minutes, so others do not wait for them.
+			// Suspects with leases may run for minutes, so other deliveries do not wait for them.
 			wait = s.begun == s.grouped[0]
 			if s.begun > 0 || q.exposed > 0 || room <= 0 {
 				return false
@@ -80,19 +82,19 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.D
 	return group, wait, retry
 }
 
-// groupGrowth is how many times SecondStarts a group has at most. Larger groups would take more innocents to their third
-// start, of which few run together, if one of them is poison.
+// groupGrowth bounds the growth of a group, as a multiple of SecondStarts. If one timer of a larger group is poison,
+// more innocent timers would get to their third start, of which only LaterStarts run together.
 const groupGrowth = 16
 
-// groupLimit is how many suspects run together without a lease. It doubles with every group that has passed, so that
-// thousands of innocents, of a process that was killed twice, do not wait for minutes. A crash ends the process, and the
-// next one begins with small groups.
+// groupLimit is how many suspects run together without a lease. It grows by one for each suspect that got a result or a
+// lease, so that thousands of innocent timers of a process that crashed twice do not wait for minutes. A crash resets
+// it, because the next process begins with small groups.
 func (q *Queue) groupLimit() int {
 	return q.limits.SecondStarts + min(q.quarantine.passed, (groupGrowth-1)*q.limits.SecondStarts)
 }
 
-// runsAlone reports whether a suspect is delivered alone. One such start would do without outages of bus and store, which
-// end deliveries, too.
+// runsAlone reports whether a suspect is delivered alone. One such start would be enough if outages of bus and store
+// did not end deliveries as well.
 func (q *Queue) runsAlone(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
 
 func (s *quarantine) count(t *Ticket, n int) {
@@ -102,7 +104,7 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// release ends the part of a suspect.
+// release removes a suspect whose delivery gives its room back.
 func (s *quarantine) release(t *Ticket) {
 	if !t.leased {
 		s.count(t, -1)

@@ -11,63 +11,62 @@ import (
 
 // Limits are the bounds of a dispatcher. The numbers in the comments are the defaults.
 type Limits struct {
-	// Concurrency bounds the concurrent deliveries: 2,048. One namespace holds at most three
-	// quarters of them.
+	// Concurrency bounds the concurrent deliveries: 2,048. One namespace holds at most three quarters of them.
 	Concurrency int
-	// Room bounds the deliveries between row check and acknowledgement, those whose outcome is being
-	// written included: 2 × Concurrency.
+	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome is being written:
+	// 2 × Concurrency.
 	Room int
 	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
-	// one Batch of rows may exceed it. A callback or an event that is being sent holds another copy.
+	// one Batch of rows may exceed it. A callback or an event that is being sent needs a second copy.
 	RoomBytes int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280. Schedulers
-	// leave a tenth of it to namespaces with few timers due (I16). Messages that the process does not complete within
-	// bus.AckWait would be delivered again. Callbacks that take long are acknowledged when their rows are leased.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
+	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The bus would redeliver messages that
+	// the process does not complete within bus.AckWait. The messages of long callbacks are acknowledged when their rows
+	// are leased.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call: 256.
 	Batch int
-	// ParkAfter is how many counted starts without a result park a timer: 5.
+	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
-	// SecondStarts bounds how many timers run together whose start is at least the second that is counted without a
-	// result, LaterStarts how many of them have more: 32 and 4. One of them may be poison. While timers of a group have
-	// results or leases, groups grow, to at most 16 times SecondStarts. The last two starts before a timer is parked are made
-	// alone.
+	// SecondStarts bounds how many suspects run together, that is timers at their second or later counted start without
+	// a result: 32. LaterStarts bounds how many of them are at their third or later start: 4. One of them may be
+	// poison. While the suspects of a group get results or leases, groups grow, to at most 16 times SecondStarts. A
+	// timer makes the last two starts before it is parked alone.
 	SecondStarts, LaterStarts int
-	// LeaseAfter is after how long the row of a delivery is leased: 2 s. It is also how often waiting messages are
-	// extended, so it must be well below bus.AckWait.
+	// LeaseAfter is the age at which the row of a delivery is leased: 2 s. It is also the interval at which the wait of
+	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
-	// HoldFor is how long a message waits in this process for a slot or to run alone before its row is
-	// postponed, so that another process can have it: 10 s.
+	// HoldFor is how long a message waits in this process for a slot or to run alone: 10 s. Then its row is postponed,
+	// so that another process can take it.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
 	HostLimit int
-	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2, so that a dozen topics
-	// may hang before other timers of their namespace wait for them.
+	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. So about a dozen topics must hang before
+	// other timers of their namespace have to wait.
 	TopicLimit int
-	// HostPatience is how long a delivery may have to wait here for its host: 1 s. One that would wait longer
-	// is postponed, by at least as much.
+	// HostPatience is the longest expected wait in this process for a permit of a host: 1 s. A delivery that would wait
+	// longer is postponed by at least HostPatience.
 	HostPatience time.Duration
-	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or secrets
-	// that cannot be opened: 60 s.
+	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or
+	// secrets that cannot be decrypted: 60 s.
 	PostponeMost time.Duration
 	// HostsRemembered bounds the hosts whose state is kept while they have no calls: 4,096.
 	HostsRemembered int
-	// CircuitAfter is after how many callbacks in a row of one namespace without any answer a host's circuit opens
-	// for it: 20. CircuitOpenFor is when one callback tries again: after 10 s.
+	// CircuitAfter is the number of consecutive callbacks of one namespace without any answer after which a host's
+	// circuit opens for that namespace: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
 	CircuitAfter   int
 	CircuitOpenFor time.Duration
 }
 
-// Queue has every delivery of a process, and decides which of them begin.
+// Queue is the admission queue: it has every delivery of a process and decides which of them begin.
 //
-// Three bounds apply. A slot is held from before the row check until the attempt has given a result, so
-// that a checked row is started immediately (I7). Room is held until the outcome is in the store, so that a
-// slow store stops the intake before it fills the memory. A permit of the target's host is held from before the row check
-// until the call has ended. Namespaces get slots by round robin.
+// Three bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a
+// checked row is started immediately (I7). It holds room until the outcome is in the store, so that a slow store stops
+// the intake before it fills the memory. It holds a permit of the target's host from before the row check until the
+// call has ended. Namespaces get slots by round robin.
 //
-// The event names the target, so each row is read once: when its delivery has its slot and its permit. A delivery is
-// read without a permit if its event has no target, or if the circuit is open: then the timer's retry policy says what
-// follows.
+// The event names the target, so each row is read only once: when its delivery has a slot and a permit. A delivery is
+// read without a permit if its event has no target, or if the circuit is open: then the timer's retry policy decides.
 type Queue struct {
 	limits Limits
 
@@ -76,15 +75,15 @@ type Queue struct {
 	shares     *shares  // the tickets that wait for a slot, and the slots of each namespace
 	hosts      *limiter // the tickets that wait for a permit, and the permits of each host
 	quarantine quarantine
-	aging      *list.List // the tickets with messages to acknowledge, by deadline
+	aging      *list.List // the tickets with unacknowledged messages, by deadline
 
 	slots, room int // in use
-	bytes       int // of the rows of those with room
+	bytes       int // of the rows of tickets that hold room
 	exposed     int // tickets whose work would be lost with the process
 
 	closed   bool
 	checking bool // the last decision is being carried out
-	changed  bool // Decide may decide differently
+	changed  bool // Decide may return another decision
 }
 
 // New returns an empty queue.
@@ -97,8 +96,8 @@ func New(limits *Limits) *Queue {
 	return q
 }
 
-// Offer adds a ticket. If the same state is being delivered already, it returns that ticket instead, and nil otherwise.
-// A ticket that comes after the end of its session is dropped, because its message comes again elsewhere.
+// Offer adds a ticket and returns nil. If the same state is already in the queue, it returns that ticket instead. It
+// drops a ticket that arrives after the end of its session, because the bus redelivers its message.
 func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (running *Ticket) {
 	if q.closed || t.Session.ended {
 		return nil
@@ -119,28 +118,28 @@ func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (runni
 	return nil
 }
 
-// wait lets a ticket wait for its time.
+// wait makes a ticket wait for its due time.
 func (q *Queue) wait(t *Ticket) {
 	q.move(t, Early)
 	heap.Push(&q.early, t)
 }
 
-// ready lets a ticket wait for a slot.
+// ready makes a ticket wait for a slot.
 func (q *Queue) ready(t *Ticket) {
 	q.move(t, Ready)
 	q.shares.push(t)
 }
 
-// Decision is what is to be done now.
+// Decision lists the next actions of the dispatcher.
 type Decision struct {
-	// Check lists the deliveries to check and start. All of them are Suspects, or none is.
+	// Check lists the deliveries to check and start. Either all of them are suspects, or none is.
 	Check    []*Ticket
 	Suspects bool
 	// Postpone lists the deliveries that would wait too long for their hosts, or for slots of their namespace.
 	Postpone []Postponement
-	// Queued is how many began to wait for their hosts.
+	// Queued is the number of deliveries that began to wait for their hosts.
 	Queued int
-	// Wait is until when a ticket's time comes, or the hosts have to be looked at; 0: until something changes.
+	// Wait is the time until a ticket is due, or the hosts must be checked again; 0: until something changes.
 	Wait time.Duration
 }
 
@@ -150,7 +149,7 @@ type Postponement struct {
 	Grant
 }
 
-// lookAgainAfter is how often hosts are looked at while deliveries wait for them, because they may become slow.
+// lookAgainAfter is how often the queue checks hosts while deliveries wait for them, because hosts may become slow.
 const lookAgainAfter = 20 * time.Millisecond
 
 func (r *Decision) lookAgain() { r.lookIn(lookAgainAfter) }
@@ -162,7 +161,7 @@ func (r *Decision) lookIn(d time.Duration) {
 	}
 }
 
-// Decide returns what can be done now.
+// Decide returns the next actions, and moves their tickets to the new stages.
 func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	defer func() { q.checking = len(r.Check) > 0 }()
 	for len(q.early) > 0 && q.early[0].DueAt <= now {
@@ -207,7 +206,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	return r
 }
 
-// fill takes up to room tickets, by turns one that waited for its host and one that waited for a slot.
+// fill takes up to room tickets, alternately one that waited for its host and one that waited for a slot.
 func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*Ticket, Grant)) {
 	check := func(t *Ticket) bool {
 		if t == nil {
@@ -254,17 +253,17 @@ func (q *Queue) free() int { return q.limits.Concurrency - q.slots }
 // mayTake reports whether the namespace of a ticket may hold another slot.
 func (q *Queue) mayTake(t *Ticket) bool { return q.shares.may(t, q.free()) }
 
-// Row is what the row of a timer says about its delivery.
+// Row has the facts of a timer's row that concern the queue.
 type Row struct {
 	Namespace string
 	Target    timer.Target
-	// Host is the name of the target for people.
+	// Host is the readable name of the target.
 	Host  string
 	Bytes int
 }
 
-// Learn notes what the row of a delivery says. If it calls another host than the event said, the permit is returned. If the
-// event's namespace was not known, the permit becomes one of the namespace.
+// Learn records the facts in the row of a delivery. If the row has another target than the event, the permit is
+// returned. If the event's namespace was not known, the permit is now counted for the row's namespace.
 func (q *Queue) Learn(t *Ticket, row *Row) {
 	target, namespace := t.Target, t.Namespace
 	t.Namespace, t.Target, t.host = row.Namespace, row.Target, row.Host
@@ -281,8 +280,9 @@ func (q *Queue) Learn(t *Ticket, row *Row) {
 	t.bytes = row.Bytes
 }
 
-// Enter requests a permit for a delivery whose row was checked without one. Without a permit it waits for one, and its row
-// is read again, or it is postponed. ok is false if the delivery has ended. age is how long it has been due.
+// Enter requests a permit for a delivery whose row was checked without one. If there is none, the delivery waits for
+// one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time since its
+// executeAt.
 func (q *Queue) Enter(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) {
 	if q.ended(t) {
 		return g, false
@@ -301,20 +301,20 @@ func (q *Queue) Enter(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) 
 	return g, true
 }
 
-// Start begins the attempt of a delivery whose row check was passed. It returns false if the delivery has ended.
+// Start begins the attempt of a delivery that passed its row check. It returns false if the delivery has ended.
 func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	if q.ended(t) {
 		return false
 	}
 	q.move(t, Calling)
 	q.hosts.begin(t, elapsed)
-	// The lease is counted from here.
+	// LeaseAfter counts from the start of the attempt.
 	q.unwatch(t)
 	q.watch(t, elapsed)
 	return true
 }
 
-// Withdraw stops a checked delivery for a write that is not an attempt: parking or postponement. It returns false if the
+// Withdraw moves a checked delivery to Writing without an attempt, for parking or postponement. It returns false if the
 // delivery has ended.
 func (q *Queue) Withdraw(t *Ticket) bool {
 	if q.ended(t) {
@@ -324,7 +324,7 @@ func (q *Queue) Withdraw(t *Ticket) bool {
 	return true
 }
 
-// Hold lets a checked delivery wait until a later time.
+// Hold makes a checked delivery wait until a later time.
 func (q *Queue) Hold(t *Ticket, until timer.Millis) {
 	if q.ended(t) {
 		return
@@ -334,8 +334,8 @@ func (q *Queue) Hold(t *Ticket, until timer.Millis) {
 	q.changed = true
 }
 
-// Answer returns slot and permit: the attempt has a result. If the result changed the circuit of the host, the change is
-// returned with the host's name.
+// Answer returns the slot and the permit of a delivery, because the attempt has a result. If the result changed the
+// circuit of the host, Answer returns the change with the host's name.
 func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
 	q.hosts.at(elapsed)
 	host, changed = q.hosts.release(t, result, true)
@@ -346,8 +346,8 @@ func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host st
 	return host, changed
 }
 
-// Lease notes that the row is leased, now under another revision, or that it has changed (revision 0). Either way the
-// messages may be acknowledged, and no other delivery waits for this one any more.
+// Lease records that the row is leased, now with another revision, or that it has changed (revision 0). In both cases
+// the messages may be acknowledged, and no other delivery waits for this one any more.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -365,23 +365,23 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	q.changed = true
 }
 
-// Write notes that the outcome is about to be written: no lease begins any more.
+// Write records that the outcome is about to be written, so no lease begins any more.
 func (q *Queue) Write(t *Ticket) { q.move(t, Writing) }
 
-// End removes a delivery that is settled or given up.
+// End removes a delivery that is settled or discarded.
 func (q *Queue) End(t *Ticket) { q.remove(t) }
 
 // Aged is a delivery that takes long.
 type Aged struct {
 	*Ticket
-	// Lease: it is to be leased.
+	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is in stage Writing. Refused: for its host, by its row.
+	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host.
 	Postpone, Refused bool
 }
 
-// Aged returns the deliveries whose interval is over, each to be looked at again after another, and how long until the
-// next; 0 if there is none.
+// Aged returns the deliveries whose interval is over, and starts another interval for each. wait is the time until the
+// next one; 0 if there is none.
 func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 	q.hosts.at(elapsed)
 	dropped := false
@@ -410,11 +410,12 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 	return old, wait
 }
 
-// Watched is how many deliveries Aged looks at.
+// Watched returns the length of the aging list.
 func (q *Queue) Watched() int { return q.aging.Len() }
 
-// tooLong reports whether a delivery waits here though it might begin elsewhere, or though its host has no permit.
-// While rows are being read it does not, because postponing would only add to the store's work.
+// tooLong reports whether a delivery has waited so long that another process should have it, or that its host should be
+// treated as saturated. While rows are being read the answer is no, because postponing would only add to the store's
+// work.
 func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false
@@ -431,7 +432,7 @@ func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
 	}
 }
 
-// drop takes tickets out of the queues in which they wait.
+// drop removes tickets from the queues in which they wait.
 func (q *Queue) drop(which func(*Ticket) bool) {
 	q.early = slices.DeleteFunc(q.early, which)
 	heap.Init(&q.early)
@@ -440,13 +441,13 @@ func (q *Queue) drop(which func(*Ticket) bool) {
 	q.hosts.drop(which)
 }
 
-// Close ends the intake: deliveries that have not started are removed.
+// Close ends the intake and removes deliveries that have not started.
 func (q *Queue) Close() {
 	q.closed = true
 	q.removeWaiting(func(*Ticket) bool { return true })
 }
 
-// Leave ends a session: its deliveries that have not started are removed.
+// Leave ends a session and removes its deliveries that have not started.
 func (q *Queue) Leave(s *Session) {
 	s.ended = true
 	q.removeWaiting(func(t *Ticket) bool { return t.Session == s })
@@ -469,13 +470,13 @@ func (q *Queue) removeWaiting(which func(*Ticket) bool) {
 // Idle reports whether the queue is closed and no delivery holds room.
 func (q *Queue) Idle() bool { return q.closed && q.room == 0 }
 
-// Running is how many deliveries hold room.
+// Running returns the number of deliveries that hold room.
 func (q *Queue) Running() int { return q.room }
 
-// Hosts counts hosts.
+// Hosts returns the host counts.
 func (q *Queue) Hosts() HostCounts { return q.hosts.counts() }
 
-// Changed reports whether Decide may decide differently since the last call.
+// Changed reports whether Decide may return another decision since the last call of Changed.
 func (q *Queue) Changed() bool {
 	changed := q.changed
 	q.changed = false

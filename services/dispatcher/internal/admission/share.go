@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// shares holds the deliveries that wait for a slot, by namespace, and gives slots to namespaces by round robin.
+// shares has the deliveries that wait for a slot, by namespace, and gives slots to namespaces by round robin.
 type shares struct {
 	// turn lists the namespaces with a queue, the next one first.
 	turn  []*share
@@ -15,16 +15,16 @@ type shares struct {
 	clock *activity
 }
 
-// share is that of one namespace.
+// share is the share of one namespace.
 type share struct {
 	namespace string
 	queue     []*Ticket // in order of arrival
-	held      int       // slots
+	held      int       // slots in use
 	drain
 }
 
-// perFree is how many slots a namespace may hold for each one that is free: the last quarter of all is for
-// others, if there are any.
+// perFree is how many slots a namespace may hold for each free slot: so the last quarter of all slots is left to other
+// namespaces.
 const perFree = 3
 
 func newShares(clock *activity) *shares { return &shares{known: map[string]*share{}, clock: clock} }
@@ -47,7 +47,8 @@ func (l *shares) of(namespace string) *share {
 	return found
 }
 
-// pop takes the next ticket whose namespace may hold another slot while so many are free; nil if there is none.
+// pop takes the next ticket whose namespace may hold another slot while free slots are free. It returns nil if there is
+// none.
 func (l *shares) pop(free int) *Ticket {
 	at := slices.IndexFunc(l.turn, func(s *share) bool { return s.may(free) })
 	if at < 0 {
@@ -67,21 +68,22 @@ func (l *shares) pop(free int) *Ticket {
 	return t
 }
 
-// any reports whether pop would find one.
+// any reports whether pop would return a ticket.
 func (l *shares) any(free int) bool {
 	return slices.ContainsFunc(l.turn, func(s *share) bool { return s.may(free) })
 }
 
 func (s *share) may(free int) bool { return s.held < max(1, perFree*free) }
 
-// may reports whether the namespace of a ticket may hold another slot while so many are free.
+// may reports whether the namespace of a ticket may hold another slot while free slots are free.
 func (l *shares) may(t *Ticket, free int) bool {
 	s := l.known[t.Namespace]
 	return s == nil || s.may(free)
 }
 
-// shed takes tickets out, from the end of each queue, that would wait too long because their namespace holds all the slots
-// that it may while so many are free: they would keep others out of the intake. It reports whether any namespace is full.
+// shed removes tickets from the end of the queue of each namespace that holds all slots of its share, if they would
+// wait too long: otherwise they would fill the intake. each gets the removed tickets. shed reports whether any
+// namespace is full.
 func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket, Grant)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.turn {
@@ -102,7 +104,7 @@ func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket,
 	return full
 }
 
-// drop takes tickets out of the queues.
+// drop removes tickets from the queues.
 func (l *shares) drop(which func(*Ticket) bool) {
 	for _, s := range l.turn {
 		before := len(s.queue)
@@ -113,7 +115,7 @@ func (l *shares) drop(which func(*Ticket) bool) {
 	l.turn = slices.DeleteFunc(l.turn, func(s *share) bool { return len(s.queue) == 0 })
 }
 
-// take counts a slot of the namespace of a ticket.
+// take counts a slot for the namespace of a ticket.
 func (l *shares) take(t *Ticket) {
 	t.share = l.of(t.Namespace)
 	t.share.held++
@@ -130,32 +132,32 @@ func (l *shares) release(t *Ticket, called bool) {
 	l.forget(s)
 }
 
-// forget removes a namespace that holds nothing.
+// forget removes a namespace that has no slot and no waiting ticket.
 func (l *shares) forget(s *share) {
 	if s.held == 0 && len(s.queue) == 0 {
 		delete(l.known, s.namespace)
 	}
 }
 
-// drain estimates how fast the queue of a limiter moves: of a host with its permits, or of a namespace with its slots. It
-// only counts the time between a call's request and its answer. So a limiter is slow if its calls are slow, and not
-// because this process could not read rows. All times are those of the activity clock.
+// drain estimates the drain rate of a queue: of a host with its permits, or of a namespace with its slots. It counts
+// only the time between a call's request and its answer. So a queue is slow if its calls are slow, and not because this
+// process could not read rows. All times are those of the activity clock.
 type drain struct {
 	running int           // calls requested and not answered
-	at      time.Duration // spent is counted up to here
+	at      time.Duration // spent is counted up to this time
 	spent   time.Duration // by all calls, answered or not
 	begun   time.Duration // sum of the times at which the running calls began
-	ended   float64       // calls that were answered
+	ended   float64       // number of answered calls
 	halved  time.Duration // up to when spent and ended were halved, once for each drainWindow
 	quietAt time.Duration // when the last answer came
-	tail    time.Duration // when the last timer that was postponed is due again
+	tail    time.Duration // when the last postponed timer is due again
 }
 
 const (
-	// drainWindow is how far back a drain looks, roughly: long enough for hosts that answer in bursts.
+	// drainWindow is the half-life of the estimate: long enough for hosts that answer in bursts.
 	drainWindow = 10 * time.Second
 	silentAfter = 100 * time.Millisecond
-	// maxWaiting means any number; MaxInFlight bounds what waits.
+	// maxWaiting means no limit; MaxInFlight bounds the number of waiting deliveries.
 	maxWaiting = 1 << 20
 )
 
@@ -170,14 +172,14 @@ func (r *drain) advance(now time.Duration) {
 	}
 }
 
-// begin notes that a call is requested.
+// begin records the request of a call.
 func (r *drain) begin(now time.Duration) {
 	r.advance(now)
 	r.running++
 	r.begun += now
 }
 
-// end notes that a call has ended that began at an instant. answered is false if it was not made.
+// end records the end of a call. began is when it began. answered is false if it was not made.
 func (r *drain) end(now, began time.Duration, answered bool) {
 	r.advance(now)
 	r.running--
@@ -190,7 +192,7 @@ func (r *drain) end(now, began time.Duration, answered bool) {
 	r.quietAt = now
 }
 
-// pace is the time from one answer to the next while permits calls are under way. Calls under way count as if they ended
+// pace is the expected time between two answers while permits calls are in flight. Running calls count as if they ended
 // now. While no answer comes, calls take at least as long as the silence lasts.
 func (r *drain) pace(now time.Duration, permits int) time.Duration {
 	return max(r.latency(now), r.silence(now)) / time.Duration(max(permits, 1))
@@ -205,8 +207,8 @@ func (r *drain) latency(now time.Duration) time.Duration {
 	return time.Duration(float64(r.spent) / calls)
 }
 
-// silence is how long no answer came, but not longer than the running calls have been under way on average: after a pause
-// in which no call could be made, all of them are new.
+// silence is the time since the last answer, but at most the average age of the running calls: after a pause without
+// calls, all of them are new.
 func (r *drain) silence(now time.Duration) time.Duration {
 	if r.running == 0 {
 		return 0
@@ -214,19 +216,19 @@ func (r *drain) silence(now time.Duration) time.Duration {
 	return now - max(r.quietAt, r.begun/time.Duration(r.running))
 }
 
-// silent reports whether no answer came for silentAfter, and for longer than calls take.
+// silent reports whether no answer came for longer than silentAfter and for longer than calls take.
 func (r *drain) silent(now time.Duration) bool {
 	silence := r.silence(now)
 	return silence > silentAfter && (r.ended == 0 || silence > r.latency(now))
 }
 
-// bearable is how many can wait without waiting longer than patience.
+// bearable returns how many tickets can wait without waiting longer than patience.
 func (r *drain) bearable(now time.Duration, permits int, patience time.Duration) int {
 	return int(min(patience/max(r.pace(now, permits), time.Microsecond), maxWaiting))
 }
 
-// postpone returns how far to postpone one more timer: behind those that wait here, which takes patience, and behind those
-// postponed before. exact is false if that exceeds most, which is then the answer for all.
+// postpone returns how far to postpone one more timer: later than the waiting tickets, which take patience, and than
+// the timers postponed before. If that exceeds most, it returns most, and exact is false.
 func (r *drain) postpone(now time.Duration, permits int, patience, most time.Duration) (delay time.Duration, exact bool) {
 	r.tail = max(r.tail, now+patience) + r.pace(now, permits)
 	if r.tail >= now+most {
@@ -239,12 +241,12 @@ func (r *drain) postpone(now time.Duration, permits int, patience, most time.Dur
 // activity is a clock that stops while the whole process is paused. Otherwise its running calls would seem slow.
 type activity struct {
 	last, total time.Duration
-	// idle reports whether nothing runs or waits. Then all time counts, so that drains forget.
+	// idle reports whether nothing runs or waits. Then the whole time counts, so that drains forget old calls.
 	idle func() bool
 }
 
-// stillAfter is how much of the time between two readings counts. The checker reads the clock at least every
-// lookAgainAfter while deliveries wait.
+// stillAfter bounds how much of the time between two readings counts. While deliveries wait, the checker reads the
+// clock at least every lookAgainAfter.
 const stillAfter = 100 * time.Millisecond
 
 // read advances the clock. elapsed is the time since the start of the process.

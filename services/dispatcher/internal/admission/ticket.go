@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Stage is how far a delivery has come. It determines what the delivery holds (Queue.move).
+// Stage is the progress of a delivery. It determines which resources the delivery holds (Queue.move).
 type Stage int
 
 const (
@@ -21,11 +21,11 @@ const (
 	Quarantined
 	// Checking: its row is being read. It holds a slot, room, and a permit if its target needs one.
 	Checking
-	// Calling: its attempt is being made. It holds the same.
+	// Calling: its attempt is being made. It holds the same resources.
 	Calling
 	// Answered: its attempt has a result. It holds room.
 	Answered
-	// Writing: its outcome or its postponement is being written. It holds room, and no row lease begins any more.
+	// Writing: its outcome or its postponement is being written. It holds room. No row lease begins any more.
 	Writing
 	// Ended: the queue has removed it.
 	Ended
@@ -47,38 +47,40 @@ type Session struct {
 	exposed int
 }
 
-// Idle reports whether the session has ended, and nothing of it would be lost with the process.
+// Idle reports whether the session has ended and none of its deliveries is exposed.
 func (s *Session) Idle() bool { return s.ended && s.exposed == 0 }
 
-// Ticket is one delivery in the queue. The dispatcher sets the exported fields before Offer; afterwards they belong to the queue.
+// Ticket is one delivery in the queue. The dispatcher sets the exported fields before Offer; then the queue changes
+// them.
 type Ticket struct {
 	State
-	// DueAt is when the delivery may begin: the time of the event, or that of the row if it is later.
+	// DueAt is when the delivery may begin: the due time of the event, or that of the row if it is later.
 	DueAt timer.Millis
 	// Redelivered: an earlier delivery may have started and ended without a result.
 	Redelivered bool
-	// Namespace is empty if it is not known before the row is read.
+	// Namespace is empty until the row is read, if the shard's namespace was not known when the event arrived.
 	Namespace string
-	// HostLimit is how many permits of one host the namespace may have; 0: not known, so Limits.HostLimit.
+	// HostLimit is the maximum number of permits of one host for the namespace; 0: not known, so Limits.HostLimit
+	// applies.
 	HostLimit int
-	// Target is that of the event, then that of the row. 0: none, or not known.
+	// Target is the target in the event, then that in the row. 0: none, or not known.
 	Target  timer.Target
 	Session *Session
-	// Delivery is the dispatcher's.
+	// Delivery is set and used by the dispatcher only.
 	Delivery any
 
 	stage  Stage
 	states [2]State // under which the queue knows it, the newest last
-	known  int      // how many of them
+	known  int      // the number of states in use
 	bytes  int      // of its row
-	starts int      // of a suspect: those counted, and the one that it waits for or has made
-	leased bool     // its row is leased, or has changed: nothing would be lost with the process
+	starts int      // of a suspect: the counted starts and the start that it waits for or has made
+	leased bool     // its row is leased, or has changed, so the end of the process would lose no work
 	// leasing: a lease was begun.
 	leasing bool
-	// suspect: it began from quarantine.
+	// suspect: it was started from quarantine.
 	suspect bool
-	host    string // the name of its target for people; empty before the row is read
-	share   *share // of whose slots it holds one
+	host    string // the readable name of its target; empty before the row is read
+	share   *share // the namespace share from which it holds a slot
 	permit  permit
 	age     age
 }
@@ -86,13 +88,13 @@ type Ticket struct {
 // exposed reports whether the work of a delivery would be lost if its session or its process ended now.
 func (t *Ticket) exposed() bool { return t.stage.begun() && !t.leased }
 
-// age is how long a delivery has been here, and when the queue looks at it again.
+// age records since when a delivery is in the queue, and when Aged looks at it next.
 type age struct {
 	since, deadline time.Duration
-	element         *list.Element // in the queue's aging
+	element         *list.Element // in Queue.aging
 }
 
-// move brings a ticket to a stage, and takes or returns what the stages differ in.
+// move brings a ticket to a stage, and takes or returns the resources in which the two stages differ.
 func (q *Queue) move(t *Ticket, to Stage) {
 	from, exposed := t.stage, t.exposed()
 	t.stage = to
@@ -133,8 +135,8 @@ func (q *Queue) countExposed(t *Ticket, before bool) {
 	}
 }
 
-// remember adds a state under which the queue knows a ticket. Only the last two are known: the events of earlier ones have
-// been acknowledged.
+// remember adds a state under which the queue knows a ticket. The queue keeps only the last two, because the events of
+// earlier ones have been acknowledged.
 func (q *Queue) remember(t *Ticket, s State) {
 	if t.known == len(t.states) {
 		q.forget(t, t.states[0])
@@ -152,7 +154,7 @@ func (q *Queue) forget(t *Ticket, s State) {
 	}
 }
 
-// remove ends a ticket in any stage but the waiting ones, whose queues still have it.
+// remove ends a ticket in any stage except the waiting ones, whose queues still contain it.
 func (q *Queue) remove(t *Ticket) {
 	q.unwatch(t)
 	q.move(t, Ended)
@@ -163,7 +165,7 @@ func (q *Queue) remove(t *Ticket) {
 	q.changed = true
 }
 
-// ended removes a ticket whose session, or the intake, has ended, and reports whether it has.
+// ended reports whether the ticket's session or the queue has ended. If so, it removes the ticket.
 func (q *Queue) ended(t *Ticket) bool {
 	if !q.closed && !t.Session.ended {
 		return false
@@ -172,7 +174,8 @@ func (q *Queue) ended(t *Ticket) bool {
 	return true
 }
 
-// watch has Aged look at a ticket one interval from now. All intervals have the same length, so the list is in order.
+// watch adds a ticket to the aging list, to be returned by Aged one interval from now. All intervals have the same
+// length, so the list is sorted.
 func (q *Queue) watch(t *Ticket, elapsed time.Duration) {
 	if t.age.element == nil {
 		t.age.deadline = elapsed + q.limits.LeaseAfter
@@ -187,7 +190,7 @@ func (q *Queue) unwatch(t *Ticket) {
 	}
 }
 
-// earlyHeap orders by due time, then by UUID, because simulations must repeat.
+// earlyHeap orders by due time, then by UUID, because simulations must be repeatable.
 type earlyHeap []*Ticket
 
 func (h earlyHeap) Len() int { return len(h) }

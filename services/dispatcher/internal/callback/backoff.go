@@ -11,15 +11,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// delayAfter is how long to wait after the n-th attempt (from 1) has failed:
-// min(MaxInterval, InitialInterval · BackoffMultiplier^(n−1)), give or take the jitter.
+// delayAfter is the delay after the n-th attempt (from 1) has failed: min(MaxInterval, InitialInterval ·
+// BackoffMultiplier^(n−1)), with jitter.
 func delayAfter(p *timer.RetryPolicy, n timer.Attempt, random func() uint64) time.Duration {
 	steps := backoff.ExponentialBackOff{
 		InitialInterval: p.InitialInterval,
 		Multiplier:      p.BackoffMultiplier,
 		MaxInterval:     p.MaxInterval,
-		// The library would take its jitter from a global source; ours is injected, so that a
-		// simulation repeats.
+		// The library's jitter uses a global random source. Jitter uses the injected one, so that simulations are
+		// repeatable.
 		RandomizationFactor: 0,
 		Stop:                backoff.Stop,
 		Clock:               backoff.SystemClock,
@@ -32,14 +32,14 @@ func delayAfter(p *timer.RetryPolicy, n timer.Attempt, random func() uint64) tim
 	return max(Jitter(delay, random), time.Millisecond)
 }
 
-// Jitter moves d by up to ± timer.Jitter of it.
+// Jitter changes d by up to ± timer.Jitter of it.
 func Jitter(d time.Duration, random func() uint64) time.Duration {
 	unit := float64(random()>>11) / (1 << 53) // [0, 1)
 	return time.Duration(float64(d) * (1 - timer.Jitter + 2*timer.Jitter*unit))
 }
 
-// retryAfter reads the header in its two forms, seconds and HTTP date; ok is false for anything else.
-// A date that has passed is no wait.
+// retryAfter parses the header in its two forms, seconds and HTTP date. ok is false for any other value. For a date in
+// the past, wait is 0.
 func retryAfter(header string, now timer.Millis) (wait time.Duration, ok bool) {
 	header = strings.TrimSpace(header)
 	if header == "" {

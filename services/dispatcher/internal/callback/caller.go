@@ -21,17 +21,16 @@ import (
 const (
 	dialTimeout = 5 * time.Second
 	tlsTimeout  = 5 * time.Second
-	// bodyTimeout is for the body once the header is there: who has begun to answer has done thinking.
+	// bodyTimeout is for the body once the header has arrived: a receiver that has begun its answer has no more work to
+	// do.
 	bodyTimeout = 10 * time.Second
-	// idleTimeout is shorter than what common servers keep idle connections for (5 s and up): a
-	// request sent on a connection that its server is just closing is a failed attempt.
+	// idleTimeout is shorter than the idle timeout of common servers (5 s and longer): a request sent on a connection
+	// that the server is just closing is a failed attempt.
 	idleTimeout = 4 * time.Second
-	// pingTimeout is after what silence of an HTTP/2 connection it is asked whether it is still there, and how long it
-	// then has to say so.
+	// pingTimeout is the silence after which an HTTP/2 connection is pinged, and how long the answer may then take.
 	pingTimeout = 5 * time.Second
-	// maxConnections is on how many new connections one callback may go out. The transport changes to another by
-	// itself where one has just been given up; a receiver that gives up every one would keep it busy with handshakes
-	// until the timeout.
+	// maxConnections is how many new connections one callback may use. The transport repeats a request by itself if the
+	// receiver closes the connection; a receiver that closes every connection would cause handshakes until the timeout.
 	maxConnections = 4
 	// maxHeader bounds an answer's header, in bytes.
 	maxHeader = 64 << 10
@@ -39,42 +38,42 @@ const (
 
 var errNotBuilt = errors.New("build the request")
 
-// HTTPCaller is the Caller of production.
+// HTTPCaller is the Caller used in production.
 type HTTPCaller struct {
 	transport *http.Transport
 	policy    *egress.Policy
 	agent     string
 }
 
-// NewHTTPCaller builds one. The user agent is timerbus/version. A namespace with certificates of its own
-// goes by a copy of the transport.
+// NewHTTPCaller returns an HTTPCaller. Its user agent is timerbus/version. A namespace with TLS settings uses a copy of
+// the transport.
 func NewHTTPCaller(o *HTTP, version string) *HTTPCaller {
 	return &HTTPCaller{transport: NewTransport(o), policy: o.Policy, agent: "timerbus/" + version}
 }
 
-// HTTP says how callbacks leave the process.
+// HTTP configures how callbacks leave the process.
 type HTTP struct {
-	// PerHost is how many idle connections are kept, to one host and in all.
+	// PerHost is the maximum number of idle connections, to one host and in total.
 	PerHost int
-	// Policy says where they may go; nil: everywhere.
+	// Policy limits the addresses of callbacks; nil allows all.
 	Policy *egress.Policy
-	// Proxy is what they go by; nil: by none.
+	// Proxy is the proxy for callbacks; nil for none.
 	Proxy *url.URL
 }
 
-// NewTransport builds the transport that production uses.
+// NewTransport returns the transport that production uses.
 //
-// There are separate deadlines for dialling, TLS and, from the header on, the body. The header's is the
-// callback timeout, ctx's, which bounds everything: a receiver may take all of it to think. No proxy comes
-// from the environment: where callbacks go is the timer's choice and the operator's. Bodies are not
-// decompressed, so that 64 KiB are 64 KiB.
+// There are separate timeouts for dialling, for TLS, and, from the header on, for the body. The header is bounded by
+// ctx's deadline only, which is the callback timeout and bounds the whole call: a receiver may use all of it. No proxy
+// is taken from the environment: the timer and the operator decide where callbacks go. Bodies are not decompressed, so
+// that 64 KiB received are 64 KiB read.
 func NewTransport(o *HTTP) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
 		Proxy:               nil,
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: tlsTimeout,
-		// The default of 2 would dial anew for nearly every callback to one receiver.
+		// With the default of 2, nearly every callback to one receiver would need a new connection.
 		MaxIdleConnsPerHost:    o.PerHost,
 		MaxIdleConns:           o.PerHost,
 		IdleConnTimeout:        idleTimeout,
@@ -85,7 +84,7 @@ func NewTransport(o *HTTP) *http.Transport {
 	}
 	switch {
 	case o.Proxy != nil:
-		// The proxy resolves the names, so it is who can judge what they mean. It may stand anywhere.
+		// The proxy resolves the names, so only it can apply a policy to addresses. It may have any address itself.
 		t.Proxy = http.ProxyURL(o.Proxy)
 	case o.Policy != nil:
 		t.DialContext = o.Policy.Guard(dialer)
@@ -93,11 +92,11 @@ func NewTransport(o *HTTP) *http.Transport {
 	return t
 }
 
-// Close closes the connections that nobody uses, and those in use when they are done.
+// Close closes the idle connections. Connections in use are closed when their calls end.
 func (c *HTTPCaller) Close() { c.transport.CloseIdleConnections() }
 
-// Call implements Caller. It goes to the RoundTripper itself: http.Client would add redirects and
-// cookies, both unwanted.
+// Call implements Caller. It uses the RoundTripper directly, because http.Client would follow redirects and keep
+// cookies.
 func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	total := ctx
 	ctx, cancel := context.WithCancel(total)
@@ -129,8 +128,8 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	defer resp.Body.Close()
 	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket, which real time decides.
 	a := Answer{Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
-	// One byte more tells a body of exactly MaxBody from a longer one. The connection is used again
-	// only if this reached the body's end; what goes on longer is not worth draining.
+	// One more byte distinguishes a body of exactly MaxBody from a longer one. The connection can be reused only if the
+	// whole body was read; a longer body is not worth reading for that.
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if len(a.Body) > MaxBody {
 		a.Body, a.TooLong = a.Body[:MaxBody], true
@@ -145,8 +144,8 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	return a
 }
 
-// deadlineFirst names the deadline where that is what ended the call; what the transport says then
-// depends on what it was doing.
+// deadlineFirst adds ctx's error if it ended the call, because the error of the transport depends on the state of the
+// call.
 func deadlineFirst(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)

@@ -1,10 +1,10 @@
-// Package callback is the protocol between a due timer and its receiver: the request that goes out, and
-// what each possible answer means for the timer.
+// Package callback implements the protocol between a due timer and its receiver: the request, and the meaning of each
+// possible answer for the timer.
 //
-// It imports pkg/timer, pkg/event, pkg/webhook and pkg/egress only. Judging is pure: the answer, the timer, the present
-// and a source of random bits go in, a Verdict comes out; nothing here sleeps, retries or writes.
+// It imports pkg/timer, pkg/event, pkg/webhook and pkg/egress only. Judge is pure: it gets the answer, the timer, the
+// present and a source of random bits, and returns a Verdict. Nothing in this package sleeps, retries or writes to the
+// store.
 //
-// Read answer.go first (what came back), then verdict.go (the table), reply.go (the JSON a receiver may
-// answer with), backoff.go (when to try again); caller.go is the HTTP side, and profile.go what a
-// namespace adds to it.
+// Read answer.go first (the answer), then verdict.go (the table), reply.go (the CallbackResponse) and backoff.go (the
+// delay of the next attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace.
 package callback

@@ -9,21 +9,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
-// Profile is how the callbacks of one namespace go out. It is not changed once it is in use; nil has nothing
-// to say.
+// Profile has the callback settings of one namespace. It is not changed once it is in use. A nil Profile is valid and
+// has no settings.
 type Profile struct {
-	// Headers go under the timer's own.
+	// Headers are added to every callback; a header of the timer overrides one of the same name.
 	Headers timer.Headers
-	// Secrets sign; without any, callbacks are not signed.
+	// Secrets sign callbacks; if there are none, callbacks are not signed.
 	Secrets []webhook.Secret
-	// TLS is in place of the transport's; nil: the transport's.
+	// TLS replaces the TLS configuration of the transport; nil keeps it.
 	TLS *tls.Config
 
 	once      sync.Once
 	transport *http.Transport
 }
 
-// dress puts the headers of namespace and timer into those of a request, and signs it.
+// dress adds the headers of namespace and timer to those of a request, and signs it.
 func (p *Profile) dress(h http.Header, r *Request, body []byte) {
 	if p != nil {
 		for name, value := range p.Headers.All() {
@@ -38,8 +38,8 @@ func (p *Profile) dress(h http.Header, r *Request, body []byte) {
 	}
 }
 
-// Close is for the profile's own connections what HTTPCaller.Close is for the others; the profile is not used any more
-// then. One that was replaced needs none: they go when they are idle.
+// Close closes the profile's idle connections, like HTTPCaller.Close. The profile is not used afterwards. A profile
+// that was replaced need not be closed: its connections are closed when they have been idle.
 func (p *Profile) Close() {
 	p.once.Do(func() {})
 	if p.transport != nil {
@@ -47,14 +47,14 @@ func (p *Profile) Close() {
 	}
 }
 
-// over returns the transport to go by: the given one, or one like it with the profile's TLS.
+// over returns base, or a copy of it with the profile's TLS configuration.
 func (p *Profile) over(base *http.Transport) *http.Transport {
 	if p == nil || p.TLS == nil {
 		return base
 	}
 	p.once.Do(func() {
 		p.transport = base.Clone()
-		p.transport.TLSClientConfig = p.TLS.Clone() // HTTP/2 adds to it
+		p.transport.TLSClientConfig = p.TLS.Clone() // HTTP/2 changes it
 	})
 	return p.transport
 }

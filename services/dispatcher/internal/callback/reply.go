@@ -7,24 +7,24 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// reply is what a receiver says with a 2xx body; the zero value says nothing beyond the status.
+// reply is the content of a 2xx body. The zero value adds nothing to the status.
 type reply struct {
-	// notOK: ok is there and false.
+	// notOK: the body has ok, and it is false.
 	notOK bool
-	// again: nextExecuteAt is there, with the time in at.
+	// again: the body has nextExecuteAt, with the time in at.
 	again bool
 	at    timer.Millis
 }
 
-// parseReply reads a 2xx body. Bodies that are not a JSON object, or have neither member, say nothing,
-// so that webhooks that know nothing of Timerbus work as they are. An error means that the receiver
-// wanted to say something and it is unclear what.
+// parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have neither member,
+// so that webhooks that know nothing of Timerbus work unchanged. An error means that a member is present and has no
+// valid value.
 //
-// Names are matched exactly (encoding/json's struct fields would match in any case). A null
-// nextExecuteAt is an absent one, because serialisers write it for an unset field; a null ok is not a
-// boolean: guessing would mean guessing success.
+// Names are matched exactly (encoding/json's struct fields would match in any case). A null nextExecuteAt counts as
+// absent, because serialisers write null for an unset field. A null ok is an error, because taking it for success would
+// be a guess.
 func parseReply(body []byte) (reply, error) {
-	// Some serialisers begin with a byte order mark, which JSON does not have: "not ok" is meant all the same.
+	// Some serialisers begin with a byte order mark, which is not valid JSON. Its "ok": false must still count.
 	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
 	if len(body) == 0 || body[0] != '{' {
 		return reply{}, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Kind is what an attempt leads to.
+// Kind is the consequence of an attempt for its timer.
 type Kind int
 
 const (
@@ -22,38 +22,38 @@ const (
 	Done Kind = iota + 1
 	// Rescheduled: the receiver wants to be called again at NextAt, as a new generation.
 	Rescheduled
-	// Retry: the attempt failed; the policy allows another at NextAt.
+	// Retry: the attempt failed, and the policy allows another attempt at NextAt.
 	Retry
 	// Dead: the receiver or the egress policy refused the timer permanently.
 	Dead
-	// Exhausted: the attempt failed and the policy allows no other.
+	// Exhausted: the attempt failed, and the policy allows no other.
 	Exhausted
 )
 
-// Verdict is what one attempt did.
+// Verdict is the result of one attempt.
 type Verdict struct {
 	Kind Kind
 	// NextAt is set for Rescheduled and Retry.
 	NextAt timer.Millis
-	// Status is the receiver's HTTP status, 0 if none came.
+	// Status is the receiver's HTTP status; 0 if there is none.
 	Status int
-	// Reason says in words why the attempt did not succeed; empty for Done and Rescheduled.
+	// Reason explains why the attempt did not succeed; empty for Done and Rescheduled.
 	Reason string
-	// Body is the beginning of the answer's body, for people, where the attempt did not succeed.
+	// Body is the beginning of the answer's body, for a reader, if the attempt did not succeed.
 	Body string
 }
 
 const (
-	// maxQuoted is how much of a body a Verdict keeps, in bytes.
+	// maxQuoted is the maximum length of Verdict.Body, in bytes.
 	maxQuoted = 256
-	// maxReason is how long a reason may be, in bytes.
+	// maxReason is the maximum length of a reason, in bytes.
 	maxReason = 512
-	// pastDelay is when a timer fires again whose receiver asked for a time that has passed.
+	// pastDelay is the delay of the next attempt if the receiver gives a nextExecuteAt in the past.
 	pastDelay = time.Second
 )
 
-// Judge applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1).
-// now is when the answer was complete; final holds the 4xx statuses after which the namespace does not retry.
+// Judge applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1). now is
+// when the answer was complete; final has the 4xx statuses after which the namespace does not retry.
 func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
 	success := a.Status >= 200 && a.Status <= 299
@@ -63,11 +63,11 @@ func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, 
 		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
 		return v
 	case a.Unsent():
-		// The next DNS answer may be right.
+		// The name may resolve to an allowed address next time.
 		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
 		return fail(v, t, "", now, random)
 	case a.Status == http.StatusGone:
-		// Even if the body was cut off: the status is the answer. So it is with final statuses.
+		// The status decides even if the body is incomplete. The same applies to final statuses.
 		v.Kind = Dead
 		v.Reason = describeStatus(a.Status)
 		return v
@@ -111,13 +111,13 @@ func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random fu
 	}
 }
 
-// Fail is the verdict on an attempt that did not succeed for a reason that may pass: another one, if the policy
-// allows it.
+// Fail returns the verdict for an attempt that failed for a reason that may pass: Retry if the policy allows it,
+// Exhausted otherwise.
 func Fail(t *timer.Timer, reason string, now timer.Millis, random func() uint64) Verdict {
 	return fail(Verdict{Reason: cut(reason, maxReason)}, t, "", now, random)
 }
 
-// fail asks the policy for another attempt.
+// fail applies the retry policy. after is the Retry-After header.
 func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func() uint64) Verdict {
 	n := t.Attempts + 1
 	if int(n) >= t.Retry.MaxAttempts {
@@ -126,7 +126,7 @@ func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func
 	}
 	delay := delayAfter(&t.Retry, n, random)
 	if asked, ok := retryAfter(after, now); ok && asked > delay {
-		// Within [backoff, cap]: a receiver may slow us down, not stop us.
+		// Within [backoff, cap]: a receiver can delay its retries, not stop them.
 		delay = max(delay, min(asked, t.Retry.MaxInterval))
 	}
 	v.NextAt = now.Add(delay)
@@ -155,7 +155,7 @@ func describeError(t *timer.Timer, err error) string {
 	case err == nil:
 		return "no answer"
 	case dial != nil && dial.Op == "dial":
-		return err.Error() // has a deadline of its own, and says which address it was
+		return err.Error() // names its timeout and the address
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no whole answer within %v", t.CallbackTimeout)
 	default:
@@ -163,7 +163,7 @@ func describeError(t *timer.Timer, err error) string {
 	}
 }
 
-// quote cuts foreign bytes to what a person wants to see, as valid UTF-8.
+// quote returns the beginning of a body as valid UTF-8, at most maxQuoted bytes.
 func quote(body []byte) string {
 	return cut(strings.TrimSpace(strings.ToValidUTF8(string(body[:min(len(body), maxQuoted+1)]), "\uFFFD")), maxQuoted)
 }
