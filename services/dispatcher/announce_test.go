@@ -101,8 +101,8 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 }
 
 // TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced: if the answer to a dead write is lost and its repetition misses,
-// the timer may live on under a user's write, or be deleted. If the write was applied, its mark is in the store and the
-// scheduler announces it.
+// a user may have changed or deleted the timer. If the write was applied, its mark is in the store, and the scheduler
+// announces it.
 func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced(t *testing.T) {
 	remove := func(w *world) { w.write(store.Delete{Ref: w.ref("a")}) }
 	update := func(w *world) {
@@ -112,7 +112,7 @@ func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced(t *testing.T) {
 	anew := func(w *world) { w.put("a", time.Hour, nil) }
 	for name, c := range map[string]struct {
 		applied       bool         // the first try, whose answer is lost
-		between       func(*world) // comes before the second try
+		between       func(*world) // runs before the second try
 		events, marks int
 	}{
 		"not applied":          {events: 1},

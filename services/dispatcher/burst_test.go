@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// burst puts timers that are due together and call one host, and passes time until all are done or limit is over. It
-// returns how long after their due time the last one was done.
+// burst creates timers that are due together and call one host. It lets time pass until all are done or limit is over,
+// and returns how long after their due time the last one was done.
 func (w *world) burst(timers int, limit time.Duration, change func(*timer.Spec)) time.Duration {
 	w.t.Helper()
 	for i := range timers {
@@ -41,14 +41,14 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 		reads    float64 // per fire, at most
 	}{
 		"events with targets": {nil, 1},
-		// Postponements are hinted with the target.
+		// The hints of postponed rows carry the target.
 		"rows of earlier releases": {func(row store.DueRow) timer.Target {
 			if timer.Revision(row.Generation) == row.Revision {
 				return 0
 			}
 			return row.Target
 		}, 2},
-		// Each postponement costs a read.
+		// Each postponement costs one read.
 		"schedulers of earlier releases": {func(store.DueRow) timer.Target { return 0 }, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,14 +72,14 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 	}
 }
 
-// A host is slow if its calls take long, not if this process cannot read rows.
+// A host counts as slow if its calls take long, not if this process cannot read rows.
 func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
 	for begins := 55 * time.Millisecond; begins < 200*time.Millisecond; begins += 30 * time.Millisecond {
 		pauseStore(t, begins)
 	}
 }
 
-// pauseStore has a pause of half a second in a burst, from begins after its due time on.
+// pauseStore stops the store for half a second during a burst, starting begins after the burst's due time.
 func pauseStore(t *testing.T, begins time.Duration) {
 	t.Helper()
 	inWorld(t, func(w *world) {
@@ -88,7 +88,7 @@ func pauseStore(t *testing.T, begins time.Duration) {
 			"steady": func(ctx context.Context) dispatcher.Answer { return after(ctx, 600*time.Millisecond, 200) },
 		})
 		n, metric := w.metered()
-		// Another host answers every 10 ms. It has permits for all, and for a while not after the pause.
+		// Another host answers every 10 ms. It has permits for all its timers, except for a while after the pause.
 		for i := range 150 {
 			w.put(fmt.Sprint("steady", i), 500*time.Millisecond+time.Duration(i)*10*time.Millisecond, to("steady"))
 		}
@@ -108,8 +108,8 @@ func pauseStore(t *testing.T, begins time.Duration) {
 	})
 }
 
-// Releases before decision 0036 publish events without a target, and stores may have rows without one. Their rows are read
-// once to learn it, and once more if their host has no permit then.
+// Releases before decision 0036 publish events without a target, and stores may have rows without one. Their rows are
+// read once to learn the target, and a second time if their host has no free permit then.
 func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.targetOf = func(store.DueRow) timer.Target { return 0 }
@@ -130,7 +130,7 @@ func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
 	})
 }
 
-// The row decides what is called, even if the event names another target.
+// The target in the row decides which host is called, even if the event has a different one.
 func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.targetOf = func(store.DueRow) timer.Target { return timer.TargetOf("http://elsewhere.test") }
@@ -166,7 +166,7 @@ func TestTheLimitIsThatOfTheHostInTheRow(t *testing.T) {
 	})
 }
 
-// Until hosts that hang are found to be slow, what waits for them must not take up all that the bus hands over.
+// Until hanging hosts are found to be slow, the timers that wait for them must not use all of MaxInFlight.
 func TestI11_HangingHostsLeaveRoomForOthersAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -197,7 +197,7 @@ func TestI11_HangingHostsLeaveRoomForOthersAtOnce(t *testing.T) {
 			}
 		}
 		w.mu.Unlock()
-		// Alone it is 360 ms.
+		// Without the hanging hosts it is 360 ms.
 		if calls != brisk || worst > 800*time.Millisecond {
 			t.Errorf("%d of %d were called, the last one %v late", calls, brisk, worst)
 		}
@@ -205,7 +205,7 @@ func TestI11_HangingHostsLeaveRoomForOthersAtOnce(t *testing.T) {
 	})
 }
 
-// TestAHostThatWasSlowGetsItsBurst: what calls took an hour ago says nothing about a burst.
+// TestAHostThatWasSlowGetsItsBurst: the duration of calls an hour ago must not affect a burst now.
 func TestAHostThatWasSlowGetsItsBurst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		takes := 5 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestDeliveriesAreBoundedInBytes has 60 timers of 50 KiB call receivers that take a second, with room for ten rows.
+// TestDeliveriesAreBoundedInBytes delivers 60 timers of 50 KiB to receivers that take a second, with room for ten rows.
 func TestDeliveriesAreBoundedInBytes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const timers, size, room, batch = 60, 50 << 10, 500 << 10, 4

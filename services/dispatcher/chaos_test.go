@@ -14,9 +14,9 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestNothingIsLostWhateverFails runs three processes over a store and a bus that refuse, answer late or
-// lose answers, kills processes, and asks in the end that every timer has come to its end. The world's
-// scheduler publishes each state once: nothing but the dispatchers' own care brings a timer through.
+// TestNothingIsLostWhateverFails runs three processes over a store and a bus that refuse calls, answer late or lose
+// answers, and kills processes. In the end every timer must have an outcome. The world's scheduler publishes each state
+// once, so no sweep repairs a timer that the dispatchers lose.
 func TestNothingIsLostWhateverFails(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -85,7 +85,7 @@ func (w *world) chaos(seed uint64) {
 			<-nodes[k].done
 			nodes[k] = start()
 		}
-		// A delete in time: the timer must never be called after it.
+		// After a delete in time, the timer must never be called.
 		id := fmt.Sprint(random() % timers)
 		if x := w.get(id); x.Status == timer.StatusScheduled && x.Attempts == 0 && x.DueAt == x.ExecuteAt && x.ExecuteAt > timer.SystemClock() {
 			w.write(store.Delete{Ref: w.ref(id)})

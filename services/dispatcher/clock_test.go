@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// startClocked starts a dispatcher whose clock is read as a node reads it.
+// startClocked starts a dispatcher with a store clock that is read as in a node.
 func (w *world) startClocked(change ...func(*dispatcher.Config)) (*node, *faultstore.Clocks) {
 	w.t.Helper()
 	clocks := faultstore.NewClocks()
@@ -25,8 +25,8 @@ func (w *world) startClocked(change ...func(*dispatcher.Config)) (*node, *faults
 	})...), clocks
 }
 
-// TestI15_AStepForwardDelaysNoDeliveryByMoreThanASecond: events whose time has not come wait in the dispatcher, and have
-// come when the store's clock is set forward.
+// TestI15_AStepForwardDelaysNoDeliveryByMoreThanASecond: events wait in the dispatcher for their due time. The store's
+// clock is set forward, so they are due.
 func TestI15_AStepForwardDelaysNoDeliveryByMoreThanASecond(t *testing.T) {
 	for _, step := range []time.Duration{3 * time.Second, time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestI15_AStepForwardDelaysNoDeliveryByMoreThanASecond(t *testing.T) {
 	}
 }
 
-// TestI15_AnotherProcessMayNoticeAStepEarlier: the scheduler publishes by the new time before the dispatcher knows it.
+// TestI15_AnotherProcessMayNoticeAStepEarlier: the scheduler publishes by the new time before the dispatcher reads it.
 func TestI15_AnotherProcessMayNoticeAStepEarlier(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n, clocks := w.startClocked()
@@ -62,7 +62,7 @@ func TestI15_AnotherProcessMayNoticeAStepEarlier(t *testing.T) {
 	})
 }
 
-// TestI15_AStepBackDelaysNoDeliveryByMoreThanASecond: timers that are due by the new time are delivered at it.
+// TestI15_AStepBackDelaysNoDeliveryByMoreThanASecond: timers that are due by the new time are delivered at that time.
 func TestI15_AStepBackDelaysNoDeliveryByMoreThanASecond(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n, clocks := w.startClocked()
@@ -90,8 +90,8 @@ func TestI15_AStepBackDelaysNoDeliveryByMoreThanASecond(t *testing.T) {
 	})
 }
 
-// TestI8_NothingIsDeliveredByAClockThatIsNotTrusted: the machine's clock jumps while the store's cannot be read. The events
-// are returned, and another dispatcher delivers them.
+// TestI8_NothingIsDeliveredByAClockThatIsNotTrusted: the machine's clock jumps while the store's clock cannot be read.
+// The dispatcher returns its events, and another dispatcher delivers them.
 func TestI8_NothingIsDeliveredByAClockThatIsNotTrusted(t *testing.T) {
 	for _, jump := range []time.Duration{10 * time.Second, -10 * time.Second} {
 		t.Run(jump.String(), func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestI8_NothingIsDeliveredByAClockThatIsNotTrusted(t *testing.T) {
 				for _, m := range made {
 					calls := w.called(m.ID)
 					if len(calls) == 0 {
-						continue // reported
+						continue // already reported
 					}
 					call := calls[0]
 					if call.node == a {
@@ -136,8 +136,8 @@ func TestI8_NothingIsDeliveredByAClockThatIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestI8_AClockThatIsSetDuringTheRowCheckCountsForTheDelivery: the delivery waits until the clock is read, and its start is
-// counted once (I13). The second read of a redelivered event counts.
+// TestI8_AClockThatIsSetDuringTheRowCheckCountsForTheDelivery: the delivery waits until the clock is read, and its
+// start is counted once (I13). For a redelivered event, the second read counts the start.
 func TestI8_AClockThatIsSetDuringTheRowCheckCountsForTheDelivery(t *testing.T) {
 	for setIn, redelivered := range map[int]bool{1: false, 2: true} {
 		t.Run(fmt.Sprint("read ", setIn), func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestI8_AClockThatIsSetDuringTheRowCheckCountsForTheDelivery(t *testing.T) {
 	}
 }
 
-// TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted: its due time would stay wrong.
+// TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted: a due time computed from a wrong clock would stay wrong.
 func TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
@@ -203,8 +203,8 @@ func TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestI15_ARetryIsNotPlannedByATimeThatWasNotTrusted: the clock is wrong while its time is read, and right again before and
-// after.
+// TestI15_ARetryIsNotPlannedByATimeThatWasNotTrusted: the clock is wrong only during the reading of the time for the
+// retry.
 func TestI15_ARetryIsNotPlannedByATimeThatWasNotTrusted(t *testing.T) {
 	for lapse := int32(1); lapse <= 6; lapse++ {
 		t.Run(fmt.Sprint("reading ", lapse), func(t *testing.T) {

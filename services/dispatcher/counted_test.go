@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestI13_ACountedStartThatWasNotMadeParksNothing: the clock is set during the counting read of the last start.
+// TestI13_ACountedStartThatWasNotMadeParksNothing: the clock is set during the read that counts the last start.
 func TestI13_ACountedStartThatWasNotMadeParksNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n, clocks := w.startClocked(func(config *dispatcher.Config) {
@@ -39,7 +39,7 @@ func TestI13_ACountedStartThatWasNotMadeParksNothing(t *testing.T) {
 	})
 }
 
-// TestI13_AParkedTimerNamesTheStartsThatWereMade: this process counts a start but loses the answer and does not make the
+// TestI13_AParkedTimerNamesTheStartsThatWereMade: this process counts a start, loses the answer, and does not make the
 // start. Another process makes the last start.
 func TestI13_AParkedTimerNamesTheStartsThatWereMade(t *testing.T) {
 	inWorld(t, func(w *world) {

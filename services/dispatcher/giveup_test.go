@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// cuttable is a dispatcher that can be cut off from the store.
+// cuttable is a dispatcher whose connection to the store can be cut.
 type cuttable struct {
 	*node
 
@@ -25,7 +25,7 @@ type cuttable struct {
 	joins  atomic.Int64
 }
 
-// joining is a bus that counts its Consumes.
+// joining is a bus that counts its calls of Consume.
 type joining struct {
 	bus.Bus
 
@@ -37,7 +37,7 @@ func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	return j.Bus.Consume(ctx, spec, open)
 }
 
-// startCuttable starts a dispatcher, with a Reach if early. change may be nil.
+// startCuttable starts a dispatcher, with a Reach if early is set. change may be nil.
 func (w *world) startCuttable(early bool, change func(*dispatcher.Config), faults ...faultstore.Plan) *cuttable {
 	c := &cuttable{faults: faultstore.New(nil)}
 	for _, plan := range faults {
@@ -63,13 +63,13 @@ func (w *world) startCuttable(early bool, change func(*dispatcher.Config), fault
 	return c
 }
 
-// cuts are the ways in which a process does not reach the store: its connections are refused, or nothing comes back.
+// cuts are the ways to cut a process off from the store: its calls are refused, or they get no answer.
 var cuts = map[string]faultstore.Plan{
 	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
 	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
 }
 
-// stream lets a timer become due every 50 ms for a while.
+// stream creates a timer that becomes due every 50 ms, for the duration d.
 func (w *world) stream(d time.Duration, made *[]timer.Timer) {
 	for range int(d / (50 * time.Millisecond)) {
 		*made = append(*made, w.put(fmt.Sprintf("timer-%d", len(*made)), time.Second, nil))
@@ -77,8 +77,8 @@ func (w *world) stream(d time.Duration, made *[]timer.Timer) {
 	}
 }
 
-// latest is how late the latest timer was called, at first after its time and the given one, and repeated how many calls
-// were repetitions.
+// latest returns by how much the latest first call was late, counted from the timer's due time or from, if that is
+// later. repeated is the number of repeated calls.
 func (w *world) latest(made []timer.Timer, from timer.Millis) (latest time.Duration, repeated int) {
 	w.t.Helper()
 	for _, t := range made {
@@ -93,12 +93,12 @@ func (w *world) latest(made []timer.Timer, from timer.Millis) (latest time.Durat
 	return latest, repeated
 }
 
-// TestI17_ADispatcherThatIsCutOffReturnsItsMessages: the other one delivers them after two seconds.
+// TestI17_ADispatcherThatIsCutOffReturnsItsMessages: another dispatcher delivers them after two seconds.
 func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
 	for name, cut := range cuts {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				// Callbacks take a while, so that some have begun when the cut begins.
+				// Callbacks take 300 ms, so that some have begun when the cut begins.
 				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
 				a, b := w.startCuttable(true, nil), w.startCuttable(true, nil)
 				var made []timer.Timer
@@ -127,8 +127,8 @@ func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
 	}
 }
 
-// TestI17_AnOutageOfTheStoreCostsOneRejoin: everybody leaves once and comes back once, timers are not much later than
-// without that, and what had been called is not called again.
+// TestI17_AnOutageOfTheStoreCostsOneRejoin: every dispatcher leaves and rejoins once, timers are not much later than
+// without a Reach, and no timer is called a second time.
 func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 	for name, cut := range cuts {
 		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
@@ -173,8 +173,8 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 	}
 }
 
-// wantOneCallElsewhere starts another dispatcher, which calls timer-0, and then ends the faults of the first one. That must
-// not have the timer called again.
+// wantOneCallElsewhere starts another dispatcher, which calls timer-0, and then ends the faults of the first one. That
+// must not cause a second call of the timer.
 func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
 	w.t.Helper()
 	w.startCuttable(true, nil)
@@ -188,13 +188,13 @@ func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
 	w.wantStatus("timer-0", timer.StatusDone)
 }
 
-// TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned: the store stops answering one of two dispatchers between the
-// check of a row and the lookup of its namespace. The other one delivers the timer; a postponement that the first one wrote
-// then would have it delivered a second time.
+// TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned: the store stops answering one of two dispatchers between
+// the check of a row and the lookup of its namespace. The other dispatcher delivers the timer. If the first one wrote
+// its postponement then, the timer would be delivered a second time.
 func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 9*time.Second, 200) }
-		// It does not know the namespace before.
+		// So the namespace is not in its cache.
 		a := w.startCuttable(true, nil, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.FailBefore}, "ListNamespaces"))
 		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "GetNamespace", "Finish", "Ping"))
 		made := []timer.Timer{w.put("timer-0", 0, nil)}
@@ -206,8 +206,9 @@ func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 	})
 }
 
-// TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned: the circuit of a host is open in one of two dispatchers,
-// which then loses the store. The other one calls the host; an attempt that the first one used then would end that delivery.
+// TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned: the circuit of a host is open in one of two
+// dispatchers, which then loses the store. The other dispatcher calls the host. If the first one used an attempt then,
+// that would end the delivery.
 func TestI17_AnAttemptWithoutACallIsNotUsedAfterItsMessageWasReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		opened := false

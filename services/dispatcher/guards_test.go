@@ -66,7 +66,7 @@ func TestI2_SuccessOfAnOldGenerationWritesNothing(t *testing.T) {
 	})
 }
 
-// TestAnUpdateDuringACallbackIsDeliveredAtOnce: not at the end of the row lease.
+// TestAnUpdateDuringACallbackIsDeliveredAtOnce: immediately, and not at the end of the row lease.
 func TestAnUpdateDuringACallbackIsDeliveredAtOnce(t *testing.T) {
 	for _, running := range []time.Duration{time.Second, 3300 * time.Millisecond, 9 * time.Second} {
 		inWorld(t, func(w *world) {
@@ -121,7 +121,7 @@ func TestI2_FailureMissesWhenTheRevisionMoved(t *testing.T) {
 	})
 }
 
-// move postpones a row behind its dispatcher's back, as another dispatcher would.
+// move postpones a row without the knowledge of its dispatcher, as another dispatcher would.
 func (w *world) move(id string, d time.Duration) {
 	w.t.Helper()
 	t := w.get(id)
@@ -200,7 +200,7 @@ func TestI2_FailureIsGuardedByTheLeasesRevision(t *testing.T) {
 	}
 }
 
-// once fails the first write of a kind.
+// once returns a fault that fails the first write of a kind.
 func once(kind store.FinishKind, err error) func(string, []store.Finish) error {
 	failed := false
 	return func(op string, items []store.Finish) error {

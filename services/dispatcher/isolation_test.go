@@ -19,7 +19,7 @@ func to(host string) func(*timer.Spec) {
 	return func(s *timer.Spec) { s.CallbackURL = "http://" + host + ".test/" }
 }
 
-// byHost answers as the host of the URL says.
+// byHost makes the receiver answer depending on the host in the URL.
 func (w *world) byHost(hosts map[string]func(ctx context.Context) dispatcher.Answer) {
 	w.answer = func(ctx context.Context, c call) dispatcher.Answer {
 		for host, answer := range hosts {
@@ -46,7 +46,7 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 		for i := range 100 {
 			w.put(fmt.Sprint("hangs", i), 0, to("hangs"))
 		}
-		// They come after all of those, one every 20 ms.
+		// These become due after all of the above, one every 20 ms.
 		for i := range 200 {
 			w.put(fmt.Sprint("brisk", i), time.Duration(20*i)*time.Millisecond, to("brisk"))
 		}
@@ -55,7 +55,7 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 			id := fmt.Sprint("brisk", i)
 			w.wantCalls(id, 1)
 			c := w.called(id)[0]
-			// Until the host has been silent for a moment, what waits for it takes up all that the bus hands over.
+			// Until the host has been silent for silentAfter, the timers that wait for it use all of MaxInFlight.
 			limit := 50 * time.Millisecond
 			if i < 20 {
 				limit = 400 * time.Millisecond
@@ -85,8 +85,8 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// A host that is away for a long time ends its timers by their policy, though next to none of them is called: their
-// users hear of it, and nothing waits without end.
+// If a host is down for a long time, its timers end by their policy although nearly none of them is called. So their
+// users learn of it, and no timer waits forever.
 func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var calls atomic.Int64
@@ -111,7 +111,7 @@ func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 			return most
 		}
 		w.pass(25 * time.Second)
-		// A short outage costs an attempt of those that were called.
+		// A short outage uses one attempt of the timers that were called.
 		if most, called := used(), calls.Load(); most > 1 || called > 23 {
 			t.Errorf("after 25 s, %d calls were made and %d attempts used", called, most)
 		}
@@ -143,7 +143,7 @@ func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 	})
 }
 
-// Also where each postponement is shorter than the first interval of the policy.
+// The same if each postponement is shorter than the first interval of the policy.
 func TestI11_APatientPolicyEndsTheTimersOfADeadHostToo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -197,7 +197,7 @@ func TestI11_ADeadHostsTimersAreDeliveredOnceItAnswers(t *testing.T) {
 		w.put("other", time.Second, to("other"))
 		w.pass(2 * time.Minute)
 		w.wantStatus("other", timer.StatusDone)
-		// The first 20, and then one every 10 s at most.
+		// The first 20, and then at most one every 10 s.
 		if n := calls.Load(); n < 20 || n > 20+12 {
 			t.Fatalf("%d calls to a dead host in two minutes", n)
 		}
@@ -210,7 +210,7 @@ func TestI11_ADeadHostsTimersAreDeliveredOnceItAnswers(t *testing.T) {
 	})
 }
 
-// An answer is an answer: what a host says to one of its receivers is not held against the others.
+// A host that answers is not silent: its error for one receiver must not affect the other receivers.
 func TestErrorsOfAHostOpenNoCircuit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -228,7 +228,7 @@ func TestErrorsOfAHostOpenNoCircuit(t *testing.T) {
 	})
 }
 
-// The setting of a namespace holds from the first event of a dispatcher on, and a change of it within the time of a refresh.
+// The setting of a namespace applies from the first event of a dispatcher on. A change applies after one refresh.
 func TestANamespaceSetsItsCallsToAHost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var running, most atomic.Int64
@@ -280,8 +280,8 @@ func TestI7_WhoWaitedForItsHostIsCheckedAgain(t *testing.T) {
 	})
 }
 
-// TestI13_ARefusedRedeliveryIsCountedWhenItStarts: the refusal is no start, and its postponement makes a new event, which
-// the bus delivers for the first time.
+// TestI13_ARefusedRedeliveryIsCountedWhenItStarts: the refusal is no start. Its postponement causes a new event, which
+// the bus delivers as a first delivery.
 func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -296,7 +296,7 @@ func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 		w.put("first", 0, to("hangs"))
 		w.pass(50 * time.Millisecond)
 		w.put("refused", 0, to("hangs"))
-		for i := range 400 { // others answer, so that the silence tells something
+		for i := range 400 { // other hosts answer, so this host is silent and not the process paused
 			w.put(fmt.Sprint("brisk", i), time.Duration(10*i)*time.Millisecond, to("brisk"))
 		}
 		w.pass(8 * time.Second)
@@ -322,7 +322,8 @@ func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 	})
 }
 
-// TestI13_APoisonTimerThatItsHostRefusesIsParked: after every crash, its host has no free permit for its redelivery.
+// TestI13_APoisonTimerThatItsHostRefusesIsParked: after every crash, the host of the redelivered timer has no free
+// permit.
 func TestI13_APoisonTimerThatItsHostRefusesIsParked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 })
@@ -350,8 +351,8 @@ func TestI13_APoisonTimerThatItsHostRefusesIsParked(t *testing.T) {
 	})
 }
 
-// While one call tries whether a host answers again, a suspect that calls the same host waits for it, and nobody waits
-// for the suspect.
+// While one call tries whether a host answers again, a suspect that calls the same host waits for the result, and no
+// other delivery waits for the suspect.
 func TestI13_ASuspectWhoseHostIsBeingTriedHoldsNobodyUp(t *testing.T) {
 	for starts, redelivered := range map[int]bool{2: false, 1: true} {
 		inWorld(t, func(w *world) {

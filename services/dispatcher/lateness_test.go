@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// metered starts a node whose metrics can be read.
+// metered starts a node and returns a function that reads its metrics.
 func (w *world) metered(change ...func(*dispatcher.Config)) (*node, func(name string) (count, sum float64)) {
 	w.t.Helper()
 	registry := prometheus.NewRegistry()
@@ -59,12 +59,12 @@ func TestLatenessIsMeasuredFromThePlannedTime(t *testing.T) {
 		w.pass(10 * time.Second)
 		w.wantStatus("event", timer.StatusDone)
 		before, late := metric("lateness_seconds")
-		// It was tried about every 5 s, later each time: 0 + 5 + 10 + 15 + 20.
+		// It was tried about every 5 s, with a growing lateness: 0 + 5 + 10 + 15 + 20.
 		if before < 4 || late < 40 || late > 70 {
 			t.Errorf("%v attempts were %v s late in all, want about 50 s", before, late)
 		}
 
-		// A retry is on time when it comes at the time that was planned for it.
+		// A retry is on time if it starts at its planned time.
 		var calls atomic.Int64
 		w.mu.Lock()
 		w.answer = func(context.Context, call) dispatcher.Answer {

@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestAnOutageIsALineAMinute: the store or the bus is down for ten minutes, while timers become due that end in a callback,
-// an event or both.
+// TestAnOutageIsALineAMinute: the store or the bus is down for ten minutes, while timers with callbacks, events or both
+// become due.
 func TestAnOutageIsALineAMinute(t *testing.T) {
 	for name, plan := range map[string]faultstore.Plan{
 		"store": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },

@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// slowSink is a bus whose calls wait to be let through.
+// slowSink is a bus whose calls wait until the test releases them.
 type slowSink struct {
 	mu    sync.Mutex
 	calls [][]string
@@ -37,7 +37,7 @@ func (s *slowSink) publish(topic bus.Topic, messages ...bus.Message) error {
 	return nil
 }
 
-// senders brings messages to outlets and collects the answers.
+// senders sends messages through outlets and collects the answers.
 type senders struct {
 	t       *testing.T
 	sink    *slowSink
@@ -56,7 +56,7 @@ func newSenders(t *testing.T, most int, topics ...bus.Topic) *senders {
 	return s
 }
 
-// send brings messages one after another, and returns when each waits or is under way.
+// send sends messages one after another, and returns when each of them waits or is in flight.
 func (s *senders) send(topic bus.Topic, keys ...string) {
 	for _, key := range keys {
 		go func() {
@@ -110,7 +110,7 @@ func TestOutletsGatherWhileACallIsUnderWay(t *testing.T) {
 		s := newSenders(t, 3, a, b)
 		s.send(a, "1", "2", "3", "4", "5")
 		s.send(b, "6")
-		s.wantCalls([]string{"1"}, []string{"6"}) // a topic that does not answer is in nobody's way
+		s.wantCalls([]string{"1"}, []string{"6"}) // a topic that does not answer does not block others
 		s.let(b, nil)
 		s.wantAnswers(map[string]error{"6": nil})
 		s.let(a, nil)
@@ -134,7 +134,7 @@ func TestOutletsThatFailKeepNobodyWaiting(t *testing.T) {
 		s.wantCalls([]string{"1"})
 		s.wantAnswers(map[string]error{"1": bus.ErrNoTopic, "2": bus.ErrNoTopic, "3": bus.ErrNoTopic, "4": bus.ErrNoTopic})
 		s.wantNothingLeft()
-		s.send(a, "5") // who comes later tries again
+		s.send(a, "5") // a later message is tried again
 		s.let(a, nil)
 		s.wantCalls([]string{"1"}, []string{"5"})
 		s.wantNothingLeft()
@@ -149,7 +149,7 @@ func TestOutletsFindTheMessageThatIsTooLarge(t *testing.T) {
 		s.send(a, "1", "2", "3", "4", "5")
 		s.let(a, nil)
 		s.wantCalls([]string{"1"}, []string{"2", "3", "4"})
-		for range 4 { // together, then each by itself
+		for range 4 { // together, then each alone
 			s.let(a, nil)
 		}
 		s.let(a, nil)
@@ -161,7 +161,7 @@ func TestOutletsFindTheMessageThatIsTooLarge(t *testing.T) {
 		s.let(a, nil)
 		s.wantNothingLeft()
 
-		// The topic fails in the middle of that: the rest is not tried one by one.
+		// The topic fails while the messages are tried one by one: the remaining ones are not tried.
 		s.send(a, "6", "7", "3", "8", "9")
 		s.let(a, nil)
 		s.let(a, nil)

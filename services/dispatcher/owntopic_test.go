@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// allow sets the namespace's patterns past every dispatcher.
+// allow sets the patterns of the namespace directly in the store, without the knowledge of the dispatchers.
 func (w *world) allow(patterns ...string) {
 	w.t.Helper()
 	var err error
@@ -28,22 +28,22 @@ func (w *world) allow(patterns ...string) {
 	w.must(err)
 }
 
-// onto is a timer whose event goes to a topic of its own.
+// onto makes a timer whose event goes to a user topic.
 func onto(topic, key string) func(*timer.Spec) {
 	return func(s *timer.Spec) { s.Deliver, s.Topic, s.EventKey, s.Retry = timer.DeliverEvent, topic, key, hasty() }
 }
 
-// both is one that is called back, too.
+// both makes a timer with a callback and an event to a user topic.
 func both(topic string) func(*timer.Spec) {
 	return func(s *timer.Spec) { s.Deliver, s.Topic, s.Retry = timer.DeliverBoth, topic, hasty() }
 }
 
-// hasty makes 4 attempts, 2 s apart.
+// hasty allows 4 attempts, 2 s apart.
 func hasty() timer.RetryPolicy {
 	return timer.RetryPolicy{MaxAttempts: 4, InitialInterval: 2 * time.Second, BackoffMultiplier: 1, MaxInterval: 2 * time.Second}
 }
 
-// ownTap listens to a topic of a user's own, which it makes.
+// ownTap consumes a user topic, which it creates.
 type ownTap struct {
 	mu  sync.Mutex
 	got []bus.Message
@@ -77,7 +77,7 @@ func (o *ownTap) Deliver(_ context.Context, d *bus.Delivery) error {
 
 func (o *ownTap) Close(context.Context, error) error { return nil }
 
-// keys lists what came, by key and by the event's id and type.
+// keys lists the received messages, by key and by the event's id and type.
 func (o *ownTap) keys(t *testing.T) []string {
 	t.Helper()
 	o.mu.Lock()
@@ -93,12 +93,12 @@ func (o *ownTap) keys(t *testing.T) []string {
 	return keys
 }
 
-// sink is a node's bus whose topics of users' own are not what they should be.
+// sink is a node's bus whose user topics fail.
 type sink struct {
 	bus.Bus
 
 	mu     sync.Mutex
-	answer func(ctx context.Context, topic string, messages []bus.Message) error // nil lets them through
+	answer func(ctx context.Context, topic string, messages []bus.Message) error // nil passes messages on
 }
 
 func (s *sink) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
@@ -178,8 +178,8 @@ func TestATopicThatIsMissingIsAFailedAttempt(t *testing.T) {
 	})
 }
 
-// Whatever a sink answers, but the service's end, is the timer's failed attempt; a name that the bus cannot have is
-// its last one.
+// Every error of a user topic is a failed attempt of the timer, except at the end of the service. An error for a name
+// that the bus cannot have makes the timer dead.
 func TestWhatSinksAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.allow("*")
@@ -225,7 +225,7 @@ func TestWhatSinksAnswer(t *testing.T) {
 	})
 }
 
-// With both, callback and event have to succeed; the callback's failure tells more than the topic's.
+// With both, callback and event must succeed. If both fail, the failure of the callback is reported.
 func TestBothAreOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.allow("*")
@@ -277,8 +277,8 @@ func TestBothAreOneAttempt(t *testing.T) {
 	})
 }
 
-// The namespace is asked again at the delivery: what it has ceased to allow is dead, and what it has just allowed,
-// unknown to this process, is not.
+// The dispatcher checks the namespace again at the delivery. A timer whose topic is not allowed any more is dead. A
+// topic that was just allowed, which this process has not read yet, is accepted.
 func TestTopicsAreJudgedAgainAtDelivery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		tap := w.tap("orders")
@@ -314,7 +314,7 @@ func TestTopicsAreJudgedAgainAtDelivery(t *testing.T) {
 	})
 }
 
-// A topic that does not answer holds up nobody else's events, nor, for longer than a call, its own.
+// A hanging topic does not delay the events of other topics, and its own events by at most the duration of a call.
 func TestATopicThatHangsHoldsUpNobodyElse(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.allow("*")
@@ -359,7 +359,7 @@ func TestATopicThatHangsHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// An orderly end waits for what is on its way to a topic, and one that comes too early uses no attempt.
+// An orderly stop waits for publishes in flight to a topic. A publish that the stop cuts off uses no attempt.
 func TestTheServicesEndIsNoFailureOfATopic(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.allow("*")

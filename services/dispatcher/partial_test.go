@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// picky is a bus that takes every message but those with a word in their body, and says so of each.
+// picky is a bus that refuses every message with a word in its body, and reports an error for each of them.
 type picky struct {
 	bus.Bus
 	word string

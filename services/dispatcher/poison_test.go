@@ -23,8 +23,8 @@ func (w *world) shardIDs() []shard.ID {
 	return ids
 }
 
-// poisoned runs one process at a time, and starts another when it was killed, until d has passed. The
-// receiver of "poison" kills its caller; the others take as long as innocent says.
+// poisoned runs one process at a time, and starts the next one when it was killed, until d has passed. The receiver of
+// "poison" kills its caller; innocent answers the others.
 func (w *world) poisoned(d time.Duration, innocent func(ctx context.Context, c call) dispatcher.Answer) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -68,7 +68,7 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 				if parked.Starts != 5 || parked.LastError == "" {
 					t.Errorf("parked: %+v", parked)
 				}
-				// Once as a first delivery, and five counted.
+				// Once as a first delivery, and five counted starts.
 				if n := len(w.called("poison")); n != 6 {
 					t.Errorf("poison was called %d times, want 6", n)
 				}
@@ -96,8 +96,8 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 	}
 }
 
-// TestI13_SuspectsRunInGroups: the groups get smaller with the starts, and other timers are not delayed. The last two
-// starts are made alone.
+// TestI13_SuspectsRunInGroups: groups get smaller with the number of starts, and other timers are not delayed. The last
+// two starts are made alone.
 func TestI13_SuspectsRunInGroups(t *testing.T) {
 	const suspects = 64
 	for starts, c := range map[int]struct {
@@ -105,9 +105,9 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 		group       int
 		late        time.Duration // of other timers
 	}{
-		1: {redelivered: true, group: 32}, // which grows when one has a result
+		1: {redelivered: true, group: 32}, // grows when a suspect has a result
 		2: {group: 4},
-		// What runs ends first, then the suspect runs alone: twice 600 ms, and the pauses between deliveries.
+		// The running deliveries end first, then the suspect runs alone: twice 600 ms, and the time between deliveries.
 		3: {group: 1, late: 1400 * time.Millisecond},
 	} {
 		t.Run(fmt.Sprint("after ", starts), func(t *testing.T) {

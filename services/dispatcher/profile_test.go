@@ -29,7 +29,7 @@ func (w *world) keys(name string) seal.Keyring {
 	return keys
 }
 
-// sealed is a signing secret as settings have it.
+// sealed returns a signing secret in the encrypted form that settings have.
 func (w *world) sealed(keys seal.Keyring, namespace, text string, expires timer.Millis) store.Secret {
 	w.t.Helper()
 	s, err := webhook.ParseSecret(text)
@@ -39,7 +39,7 @@ func (w *world) sealed(keys seal.Keyring, namespace, text string, expires timer.
 	return store.Secret{ID: s.ID(), CreatedAt: 1, ExpiresAt: expires, Sealed: sealed}
 }
 
-// settle gives the namespace other settings.
+// settle changes the settings of the namespace.
 func (w *world) settle(change func(*store.Settings)) {
 	w.t.Helper()
 	ns, err := w.store.GetNamespace(w.t.Context(), "n")
@@ -50,7 +50,7 @@ func (w *world) settle(change func(*store.Settings)) {
 	w.must(err)
 }
 
-// seen collects with which secrets callbacks would be signed.
+// seen collects the secrets with which callbacks would be signed.
 type seen struct {
 	mu      sync.Mutex
 	secrets map[string]string // by timer
@@ -88,7 +88,7 @@ func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
 			}
 			s.FinalStatuses, _ = s.FinalStatuses.With(404)
 		})
-		w.pass(35 * time.Second) // the bound of docs/operations.md
+		w.pass(35 * time.Second) // the bound in docs/operations.md
 		w.put("both", 0, nil)
 		w.pass(time.Second)
 		w.wantStatus("both", timer.StatusDead)
@@ -134,7 +134,7 @@ func TestWhatCannotBeSignedWaitsAndUsesNoAttempt(t *testing.T) {
 	})
 }
 
-// The timers of a namespace whose secrets nobody can open are not written to the store every few seconds for ever.
+// The timers of a namespace whose secrets cannot be decrypted must not be written to the store every few seconds.
 func TestWhatCannotBeSignedIsLookedAtSeldomer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })

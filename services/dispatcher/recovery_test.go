@@ -19,14 +19,14 @@ type recovery struct {
 	*world
 
 	change func(*dispatcher.Config)
-	// perTick is how many timers become due every 10 ms.
+	// perTick is the number of timers that become due every 10 ms.
 	perTick int
 	nodes   []*cuttable
 	made    []timer.Timer
 	healed  timer.Millis
 }
 
-// inFlight is how many deliveries are under way when an outage begins.
+// inFlight is the number of running deliveries when an outage begins.
 const inFlight = 10_000
 
 // inRecovery runs a test with n processes.
@@ -49,7 +49,7 @@ func (r *recovery) start(n int) {
 	}
 }
 
-// restart kills all processes and starts others.
+// restart kills all processes and starts the same number of new ones.
 func (r *recovery) restart() {
 	for _, n := range r.nodes {
 		n.faults.Follow(cuts["refused"])
@@ -58,14 +58,15 @@ func (r *recovery) restart() {
 	r.start(len(r.nodes))
 }
 
-// each does something to every process.
+// each calls do for every process.
 func (r *recovery) each(do func(*cuttable)) {
 	for _, n := range r.nodes {
 		do(n)
 	}
 }
 
-// endSessions ends all sessions. The messages come again at once, to the process whose next session opens first.
+// endSessions ends all sessions. The messages are redelivered immediately, to the process whose next session opens
+// first.
 func (r *recovery) endSessions() {
 	r.t.Helper()
 	r.broker.LoseSessions(bus.Due)
@@ -88,13 +89,13 @@ func (r *recovery) run(d time.Duration) {
 		}
 		time.Sleep(10 * time.Millisecond)
 		if i%20 == 19 {
-			r.release() // what was written again
+			r.release() // rows that were written again
 		}
 	}
 	synctest.Wait()
 }
 
-// fill brings deliveries in flight.
+// fill starts inFlight deliveries.
 func (r *recovery) fill() {
 	r.t.Helper()
 	for i := range inFlight {
@@ -112,8 +113,8 @@ func (r *recovery) fill() {
 	}
 }
 
-// recovered is how long after the end of an outage timers that become due are called in time again, and the last of those
-// that were in flight is called.
+// recovered returns the time from the end of an outage until new timers are called in time again, and until the last
+// delivery that was in flight is called.
 func (r *recovery) recovered() (inTime, last time.Duration) {
 	r.t.Helper()
 	first := map[string]timer.Millis{}
@@ -197,7 +198,7 @@ func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 }
 
 // TestI13_GroupsGrowWhileNothingCrashes: ten processes are killed twice, so that all deliveries that were in flight are
-// suspects. The bus delivers their messages again AckWait after the second kill.
+// suspects. The bus redelivers their messages AckWait after the second kill.
 func TestI13_GroupsGrowWhileNothingCrashes(t *testing.T) {
 	inRecovery(t, 10, 1, 1500*time.Millisecond, func(c *dispatcher.Config) {
 		c.Drain = time.Millisecond
@@ -217,8 +218,8 @@ func TestI13_GroupsGrowWhileNothingCrashes(t *testing.T) {
 	})
 }
 
-// TestI13_APoisonTimerAmongManySuspectsIsParked: the poison timer crashes its process together with 600 others, and later
-// in a group that has grown.
+// TestI13_APoisonTimerAmongManySuspectsIsParked: the poison timer crashes its process together with 600 others, and
+// later in a group that has grown.
 func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const innocents = 600
@@ -233,7 +234,7 @@ func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
 		if parked := w.wantStatus("poison", timer.StatusParked); parked.Starts != 5 {
 			t.Errorf("parked after %d starts, want 5", parked.Starts)
 		}
-		// Its first start is not counted, unless its message came again before.
+		// Its first start is not counted, unless its message had been redelivered before.
 		if n := len(w.called("poison")); n < 5 || n > 6 {
 			t.Errorf("poison was called %d times, want 5 or 6", n)
 		}
@@ -247,12 +248,12 @@ func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
 	})
 }
 
-// TestI13_SuspectsDoNotLowerTheRate: a process at full load is killed twice. A second after the bus delivers the messages
-// again that it had, it makes as many calls as before.
+// TestI13_SuspectsDoNotLowerTheRate: a process at full load is killed twice. A second after the bus redelivers its
+// messages, it makes as many calls as before.
 func TestI13_SuspectsDoNotLowerTheRate(t *testing.T) {
 	const (
 		takes = 1500 * time.Millisecond
-		full  = 1024 * 3 * time.Second / takes // calls in 3 s, of a process with 1,024 messages
+		full  = 1024 * 3 * time.Second / takes // calls in 3 s by a process with 1,024 messages
 	)
 	inRecovery(t, 1, 6, takes, func(c *dispatcher.Config) {
 		c.Drain = time.Millisecond
@@ -276,12 +277,12 @@ func TestI13_SuspectsDoNotLowerTheRate(t *testing.T) {
 	})
 }
 
-// TestI13_RefusedTimersAreNoSuspects: a process that has 10,000 timers of one host is killed twice. Nearly all of them have
-// never begun, because the host has 64 permits. The bus reports every message as redelivered.
+// TestI13_RefusedTimersAreNoSuspects: a process that has 10,000 timers of one host is killed twice. Nearly all of them
+// have never begun, because the host has 64 permits. The bus reports every message as redelivered.
 func TestI13_RefusedTimersAreNoSuspects(t *testing.T) {
 	const (
 		takes = 100 * time.Millisecond
-		// long callbacks, one of 100 timers, are in flight at each kill.
+		// long is the duration of one callback in 100; these are in flight at each kill.
 		long = 1500 * time.Millisecond
 		full = inFlight * (99*takes + long) / 100 / store.DefaultHostConcurrency
 	)

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestARowThatTheStoreRefusesDelaysNoOther: the other rows of the batch are delivered on time, and this one when the store
-// serves its shard again.
+// TestARowThatTheStoreRefusesDelaysNoOther: the other rows of the batch are delivered on time, and this row when the
+// store serves its shard again.
 func TestARowThatTheStoreRefusesDelaysNoOther(t *testing.T) {
 	for _, op := range []string{"current", "finish"} {
 		t.Run(op, func(t *testing.T) {
@@ -21,7 +21,7 @@ func TestARowThatTheStoreRefusesDelaysNoOther(t *testing.T) {
 				n.store.refuse(op, w.ref("hot"), fmt.Errorf("its shard is hot: %w", store.ErrUnavailable))
 				due := timer.SystemClock().Add(time.Second)
 				var cool []string
-				for i := range 20 { // some are in one batch with it
+				for i := range 20 { // some are in one batch with "hot"
 					cool = append(cool, fmt.Sprint("cool ", i))
 				}
 				for _, id := range append(cool, "hot") {
@@ -32,7 +32,7 @@ func TestARowThatTheStoreRefusesDelaysNoOther(t *testing.T) {
 					w.wantStatus(id, timer.StatusDone)
 					w.wantCalls(id, 1)
 				}
-				w.pass(time.Second) // not so long that the message comes again, which is not a start either
+				w.pass(time.Second) // shorter than AckWait, so that the message is not redelivered, and no start
 				n.store.refuse("", store.Ref{}, nil)
 				w.pass(4 * time.Second)
 				w.wantStatus("hot", timer.StatusDone)
@@ -48,7 +48,7 @@ func TestARowThatTheStoreRefusesDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain, also where it was lost for one row of several.
+// TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain, also if the answer was lost for only one of several rows.
 func TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		put := w.put("a", time.Second, nil)
@@ -71,8 +71,8 @@ func TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
 	})
 }
 
-// TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing: a timer of a dead host uses an attempt, for which its row is
-// read again. A read that the store refuses says nothing about the row.
+// TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing: a timer of a dead host uses an attempt, and its row is read
+// again for that. If the store refuses this read, nothing is known about the row.
 func TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -93,7 +93,7 @@ func TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing(t *testing.T) {
 			t.Fatal("the row was not read again")
 		}
 		n.store.refuse("", store.Ref{}, nil)
-		w.pass(3 * time.Second) // the pauses between reads are 2 s at most
+		w.pass(3 * time.Second) // the backoff between reads is at most 2 s
 		if hot := w.get("hot"); hot.Attempts != 1 {
 			t.Errorf("%d attempts are used, want 1", hot.Attempts)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// A deployment interrupts callbacks that take longer than the drain. Five deployments must not park a timer, and the
-// next process delivers it immediately.
+// A deployment cuts off callbacks that take longer than the drain. Five deployments must not park a timer, and the next
+// process delivers it immediately.
 func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		after, drain time.Duration
@@ -67,7 +67,7 @@ func TestI13_AnOrderlyStopLeavesTheCountsOfKills(t *testing.T) {
 		<-n.done
 		for range 3 {
 			n = w.start(func(c *dispatcher.Config) { c.Drain = time.Second })
-			w.pass(20 * time.Second) // the lease of the one that was killed ends
+			w.pass(20 * time.Second) // the lease of the killed process ends
 			if row := w.get("a"); row.Starts != 2 {
 				t.Fatalf("begun again: %d starts, want 2", row.Starts)
 			}

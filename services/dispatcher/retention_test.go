@@ -54,7 +54,7 @@ func TestDeadTimersAreKeptForTheirOwnRetention(t *testing.T) {
 				if dead != nil || gone == nil {
 					t.Errorf("the dead one: %v before its retention is over, %v after", dead, gone)
 				}
-				// The failed attempt before it is an outcome like others.
+				// The earlier failed attempt has the retention of other outcomes.
 				entries, err := w.store.History(t.Context(), at(c.history+time.Minute), w.ref("dead"), 10)
 				if err != nil || len(entries) != 1 || entries[0].Outcome != store.OutcomeDead {
 					t.Errorf("history after the other retention: %+v, %v", entries, err)

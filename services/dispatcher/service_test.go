@@ -273,7 +273,7 @@ func TestHistoryIsPurged(t *testing.T) {
 	})
 }
 
-// neglected is a store whose expired history has no end.
+// neglected is a store whose expired history never ends.
 type neglected struct {
 	dispatcher.Store
 	takes  time.Duration
@@ -302,7 +302,7 @@ func TestPurgingKeepsUpAndLeavesRoom(t *testing.T) {
 	}
 }
 
-// closing is a caller that has something to close.
+// closing is a Caller with a Close method.
 type closing struct {
 	dispatcher.Caller
 	closed atomic.Int64

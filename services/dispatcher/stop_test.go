@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestI10_AStopAcknowledgesOnlyWhatIsStored: the service stops during an outage of the store. No write succeeds,
-// so the message stays in the queue, and the next process delivers the timer without waiting for the sweep.
+// TestI10_AStopAcknowledgesOnlyWhatIsStored: the service stops during an outage of the store. No write succeeds, so the
+// message stays in the queue, and the next process delivers the timer without waiting for the sweep.
 func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 	answer := func(status int) func(*world) {
 		return func(w *world) {
@@ -48,7 +48,7 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 		"postponed unread": {prepare: func(w *world) {
 			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Hour, 200) }
 			w.put("slow", 0, nil)
-			w.pass(4 * time.Second) // it holds a lease, and its message is acknowledged
+			w.pass(4 * time.Second) // it has a lease, and its message is acknowledged
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,12 +87,13 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 	}
 }
 
-// TestI10_AnEventOfTheLeasedStateJoinsTheDelivery: a lease that is renewed too late makes the row due during the callback.
+// TestI10_AnEventOfTheLeasedStateJoinsTheDelivery: a lease that is renewed too late makes the row due during the
+// callback.
 func TestI10_AnEventOfTheLeasedStateJoinsTheDelivery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 40*time.Second, 200) }
 		n := w.start()
-		var leased timer.Millis // the first time
+		var leased timer.Millis // when the row was leased first
 		var late time.Duration  // how long the row was due before its lease was renewed
 		n.store.set(func(_ string, items []store.Finish) error {
 			if !isKind(items, store.FinishLeased) {
@@ -121,7 +122,7 @@ func TestI10_AnEventOfTheLeasedStateJoinsTheDelivery(t *testing.T) {
 	})
 }
 
-// TestI13_RefusalsOfAHostNeverPark: they are no starts, also those of redelivered events.
+// TestI13_RefusalsOfAHostNeverPark: refusals are no starts, even for redelivered events.
 func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
@@ -209,7 +210,8 @@ func (a *slowAck) Ack() {
 	a.Acker.Ack()
 }
 
-// TestI10_ASessionClosesAfterItsAcknowledgements: after an orderly stop no message comes again whose outcome was written.
+// TestI10_ASessionClosesAfterItsAcknowledgements: after an orderly stop, no message whose outcome was written is
+// redelivered.
 func TestI10_ASessionClosesAfterItsAcknowledgements(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }

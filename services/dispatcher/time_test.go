@@ -13,7 +13,7 @@ import (
 
 func TestI7_WhatWasDeletedBeforeItsTimeNeverGoesOut(t *testing.T) {
 	inWorld(t, func(w *world) {
-		// The scheduler's clock runs ahead, so that the event is there long before its time.
+		// The scheduler's clock is ahead, so that the event arrives before its due time.
 		w.ahead = 200 * time.Millisecond
 		n := w.start()
 		for i := range 20 {
@@ -49,13 +49,13 @@ func TestI7_ARowThatWasReadBeforeItsTimeIsReadAgain(t *testing.T) {
 		put := w.put("a", time.Second, nil)
 		n.store.set(nil, func(op string, _ []store.Finish) error {
 			if op == "current" && w.get("a").ID != "" {
-				// Deleted in time; the answer to the read comes after it.
+				// Delete in time, while the read waits for its answer.
 				w.write(store.Delete{Ref: w.ref("a")})
 				time.Sleep(2 * time.Second)
 			}
 			return nil
 		})
-		// An event that tells an earlier time than the row.
+		// The due time in this event is earlier than that of the row.
 		w.publish(store.DueRow{Ref: w.ref("a"), Revision: put.Revision, Generation: put.Generation, Attempt: 1})
 		w.pass(5 * time.Second)
 		w.wantCalls("a", 0)
@@ -68,7 +68,7 @@ func TestI7_ARowThatWasReadBeforeItsTimeIsReadAgain(t *testing.T) {
 
 func TestI7_NothingLiesBetweenTheRowCheckAndTheRequest(t *testing.T) {
 	inWorld(t, func(w *world) {
-		// One slot: the second timer must be read when the first has ended, not with it.
+		// There is one slot: the second timer must be read after the first has ended, not together with it.
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
 		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 1 })
 		w.put("a", 0, nil)
@@ -110,7 +110,7 @@ func TestI8_FarFromItsTimeAnEventGoesBackToTheQueue(t *testing.T) {
 		w.pass(step)
 		w.put("near", 0, nil)
 		w.pass(time.Second)
-		w.wantStatus("near", timer.StatusDone) // the far ones do not fill the process
+		w.wantStatus("near", timer.StatusDone) // the far ones do not fill the queue
 		w.pass(90 * time.Second)
 		for i := range 10 {
 			w.wantCalls(fmt.Sprint("far", i), 1)

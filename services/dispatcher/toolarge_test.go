@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// tooLarge refuses messages with a payload on a topic, as a bus does that takes smaller ones only.
+// tooLarge makes the bus refuse messages with a payload on a topic as too large.
 func (w *world) tooLarge(topics ...bus.Topic) {
 	w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, messages []bus.Message) (f membus.PublishFault) {
 		large := func(m bus.Message) bool { return strings.Contains(string(m.Body), largePayload) }
@@ -57,7 +57,7 @@ func TestAnEventTooLargeForTheBusIsNotDone(t *testing.T) {
 	}
 }
 
-// Of two failures the callback's decides, so that the receiver still gets its callback.
+// If callback and event both fail, the result of the callback decides, so that the receiver still gets its callback.
 func TestAFailedCallbackIsRetriedWhateverItsEvent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(_ context.Context, c call) dispatcher.Answer {
@@ -81,7 +81,7 @@ func TestAFailedCallbackIsRetriedWhateverItsEvent(t *testing.T) {
 	})
 }
 
-// The bus may be away at first, and only say later that the event is too large.
+// The bus is unavailable at first, and reports only later that the event is too large.
 func TestAnEventThatTurnsOutTooLargeIsNotDone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
@@ -107,7 +107,7 @@ func TestAnEventThatTurnsOutTooLargeIsNotDone(t *testing.T) {
 	})
 }
 
-// A dead event that is too large for the bus goes without its payload, which get and list still have.
+// A dead event that is too large for the bus is published without its payload, which get and list still return.
 func TestADeadEventTooLargeForTheBusGoesWithoutItsPayload(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 410} }

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestWhatFollowsFromATimerIsInItsTrace: fired event, results and notice; the callback has it among the timer's
-// headers.
+// TestWhatFollowsFromATimerIsInItsTrace: fired event, results and the dead event carry the trace. The callback has it
+// in the headers of the timer.
 func TestWhatFollowsFromATimerIsInItsTrace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		trace := event.TraceOf("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a=1")

@@ -16,11 +16,11 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// laterVersion is the first byte of a due event that a later release writes: version 1 of kind 1.
+// laterVersion is the first byte of a due event written by a later release: version 1 of kind 1.
 const laterVersion = 0x11
 
-// laterRelease is the bus as a dispatcher of a later release sees it: it reads due events of the later version, whose
-// fields are in another place, and those of today.
+// laterRelease is the bus as seen by a dispatcher of a later release: it decodes due events of the later version, whose
+// fields are at other offsets, and those of today.
 type laterRelease struct{ bus.Bus }
 
 func (l *laterRelease) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
@@ -41,11 +41,11 @@ func (s laterSession) Deliver(ctx context.Context, d *bus.Delivery) error {
 	return s.Session.Deliver(ctx, d)
 }
 
-// publishAs publishes a due event for the timer's present state, as change writes it.
+// publishAs publishes a due event for the timer's present state, encoded by change.
 func (w *world) publishAs(id string, change func(today []byte) []byte) {
 	w.t.Helper()
 	t := w.get(id)
-	w.published[published{t.UUID, t.Revision}] = true // the world's scheduler leaves it to this release
+	w.published[published{t.UUID, t.Revision}] = true // so the world's scheduler does not publish it
 	ref := w.ref(id)
 	_, err := w.client.Publish(w.t.Context(), bus.Due, bus.Message{
 		Partition: shard.PartitionOf(ref.Shard, partitions), Key: ref.Shard.String(),
@@ -74,7 +74,7 @@ func TestADueEventOfALaterVersionIsDeliveredByALaterRelease(t *testing.T) {
 		for _, id := range ids {
 			w.wantCalls(id, 0)
 		}
-		// 1 s, 2 s and 4 s: a few returns in 5 s, and one line.
+		// After 1 s, 2 s and 4 s: a few returns in 5 s, and one log line.
 		if n := counterOf(t, registry, "timerbus_dispatcher_unknown_total"); n < 3 || n > 15 {
 			t.Errorf("returned to the queue %v times in 5 s", n)
 		}
@@ -82,7 +82,7 @@ func TestADueEventOfALaterVersionIsDeliveredByALaterRelease(t *testing.T) {
 			t.Errorf("%d log lines, want 1:\n%s", n, logs)
 		}
 		later := w.start(func(c *dispatcher.Config) { c.Bus = &laterRelease{c.Bus} })
-		// Both take from the queue, so an event may meet today's release again first.
+		// Both take from the queue, so today's release may get an event first.
 		w.pass(2 * time.Minute)
 		for _, id := range ids {
 			w.wantCalls(id, 1)
@@ -112,7 +112,7 @@ func TestADueEventWithMoreFieldsIsDelivered(t *testing.T) {
 	})
 }
 
-// A message that no release can read is dropped in the end, because it would hold the queue's floor back.
+// A message that no release can read is dropped in the end, because it would block the ack floor of the queue.
 func TestAnUnknownDueEventIsDroppedInTheEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		registry := prometheus.NewRegistry()
@@ -137,7 +137,7 @@ func TestAnUnknownDueEventIsDroppedInTheEnd(t *testing.T) {
 	})
 }
 
-// counterOf reads a metric without labels.
+// counterOf reads a counter without labels.
 func counterOf(t *testing.T, registry *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := registry.Gather()

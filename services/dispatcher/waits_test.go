@@ -27,7 +27,7 @@ func TestI10_AcknowledgedOnlyAfterTheOutcomeIsStored(t *testing.T) {
 			return nil
 		}, nil)
 		w.put("a", 0, nil)
-		// Longer than the bus waits for an acknowledgement: the message is extended.
+		// Longer than AckWait: the wait of the message is extended.
 		w.pass(30 * time.Second)
 		w.wantCalls("a", 1)
 		if d := w.depth(); d != 1 {
@@ -150,7 +150,7 @@ func TestI11_UntilTheLeaseIsAnsweredTheMessageIsExtended(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 20*time.Second, 200) }
 		n := w.start()
-		other := w.start() // would get what is not extended
+		other := w.start() // would get messages whose wait is not extended
 		refuse := func(op string, items []store.Finish) error {
 			if isKind(items, store.FinishLeased) {
 				return store.ErrUnavailable
@@ -185,7 +185,7 @@ func TestI11_ALeaseThatWasHeldUpIsAsLongAsAnyOther(t *testing.T) {
 			return nil
 		}, nil)
 		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
-		// Longer than a lease: counted from its first try it would be over before it begins.
+		// Longer than a lease: a lease counted from its first try would end before it begins.
 		w.pass(30 * time.Second)
 		down.Store(false)
 		w.pass(3 * time.Second)
@@ -271,7 +271,7 @@ func TestStopWhileARowIsReadThatMustWait(t *testing.T) {
 				n.store.set(nil, func(op string, _ []store.Finish) error {
 					if op == "current" {
 						n.cancel()
-						time.Sleep(time.Second) // virtual: until nothing but this read is left
+						time.Sleep(time.Second) // virtual, until only this read is left
 					}
 					return nil
 				})
@@ -279,7 +279,7 @@ func TestStopWhileARowIsReadThatMustWait(t *testing.T) {
 				select {
 				case <-n.done:
 				case <-time.After(time.Minute): // virtual, longer than Drain
-					panic("the dispatcher does not stop") // a mere failure would wait for it in the clean-up
+					panic("the dispatcher does not stop") // a mere failure would wait for it during clean-up
 				}
 				w.wantCalls("a", 0)
 			})

@@ -23,12 +23,11 @@ import (
 
 const (
 	partitions = 4
-	// step is how often the world's scheduler looks.
+	// step is the poll interval of the world's scheduler.
 	step = 5 * time.Millisecond
 )
 
-// world is a store, a bus, a receiver and the plainest scheduler there can be. It lives in a synctest
-// bubble.
+// world has a store, a bus, a receiver and a minimal scheduler. It runs in a synctest bubble.
 type world struct {
 	t         *testing.T
 	db        *memstore.Database
@@ -40,11 +39,11 @@ type world struct {
 	namespace store.Namespace
 	shards    []store.DueAfter
 	published map[published]bool
-	// targetOf is the target that the due event of a row carries; nil: the row's.
+	// targetOf returns the target in the due event of a row; nil: the row's target.
 	targetOf func(store.DueRow) timer.Target
-	// ahead is how far the scheduler's clock runs ahead.
+	// ahead is how far the scheduler's clock is ahead.
 	ahead time.Duration
-	// limit is how many rows the scheduler reads at once.
+	// limit is how many rows the scheduler reads in one poll.
 	limit int
 
 	mu    sync.Mutex
@@ -52,7 +51,7 @@ type world struct {
 	trace []string
 	heard []heard
 	hints []event.Hint
-	// answer is what the receiver does; nil: 200.
+	// answer is the receiver; nil answers 200.
 	answer func(ctx context.Context, c call) dispatcher.Answer
 }
 
@@ -61,7 +60,7 @@ type published struct {
 	revision timer.Revision
 }
 
-// call is one callback as the receiver saw it.
+// call is one callback as seen by the receiver.
 type call struct {
 	id      string
 	attempt timer.Attempt
@@ -185,7 +184,7 @@ func (l *hinted) Deliver(_ context.Context, d *bus.Delivery) error {
 
 func (l *hinted) Close(context.Context, error) error { return nil }
 
-// wantHint asks that the timer's present state is what was hinted last of it.
+// wantHint checks that the last hint of the timer has its present state.
 func (w *world) wantHint(id string) {
 	w.t.Helper()
 	now := w.get(id)
@@ -206,8 +205,7 @@ func (w *world) wantHint(id string) {
 	}
 }
 
-// events lists the types of the public events about a timer so far, by time; those of one instant come
-// over different topics and are put in the order of the topics.
+// events lists the types of the public events about a timer so far, ordered by time, and for equal times by topic.
 func (w *world) events(id string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -252,7 +250,7 @@ func (w *world) ref(id string) store.Ref {
 	return store.Ref{Shard: w.namespace.Shards.Place(id), UUID: timer.UUIDOf("n", id)}
 }
 
-// get returns a timer as users see it; the zero timer if there is none.
+// get returns a timer as the API does; the zero timer if there is none.
 func (w *world) get(id string) timer.Timer {
 	w.t.Helper()
 	t, err := w.store.Get(w.t.Context(), timer.SystemClock(), w.ref(id))
@@ -262,7 +260,7 @@ func (w *world) get(id string) timer.Timer {
 	return t
 }
 
-// pass lets time go by, and publishes what gets due.
+// pass lets time pass, and publishes the timers that become due.
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
 	for range max(1, int(d/step)) {
@@ -304,7 +302,7 @@ func (w *world) publish(row store.DueRow) {
 	w.must(err)
 }
 
-// again publishes a timer's present state once more, as a sweep would.
+// again publishes a timer's present state a second time, as a sweep would.
 func (w *world) again(id string) {
 	t := w.get(id)
 	w.publish(store.DueRow{
@@ -313,7 +311,7 @@ func (w *world) again(id string) {
 	synctest.Wait()
 }
 
-// depth is how many due events are not acknowledged.
+// depth returns the number of due events that are not acknowledged.
 func (w *world) depth() int {
 	w.t.Helper()
 	floors, err := w.client.Floor(w.t.Context(), bus.Due, bus.GroupDispatchers)
@@ -336,7 +334,7 @@ func (w *world) wantTrace(want ...string) {
 	}
 }
 
-// called lists the attempts that the receiver saw of a timer.
+// called lists the attempts of a timer that the receiver saw.
 func (w *world) called(id string) []call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -402,13 +400,13 @@ func (w *world) start(change ...func(*dispatcher.Config)) *node {
 	return n
 }
 
-// end stops the node in good order.
+// end stops the node in an orderly way.
 func (n *node) end() {
 	n.cancel()
 	<-n.done
 }
 
-// kill ends the node as kill -9 would: nothing it does from now on has an effect.
+// kill ends the node like kill -9: its later calls have no effect.
 func (n *node) kill() {
 	n.once.Do(func() {
 		close(n.killed)
@@ -439,7 +437,7 @@ func (n *node) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer
 	return answer(ctx, c)
 }
 
-// after answers with a status when d has passed.
+// after answers with a status after d.
 func after(ctx context.Context, d time.Duration, status int) dispatcher.Answer {
 	select {
 	case <-time.After(d):
@@ -449,18 +447,18 @@ func after(ctx context.Context, d time.Duration, status int) dispatcher.Answer {
 	}
 }
 
-// faulty is a node's way to the store.
+// faulty is a node's store with faults.
 type faulty struct {
 	*memstore.Store
 	node *node
 
 	mu sync.Mutex
-	// before is asked before a call is made: an error is the answer. after is asked once it was made.
+	// before is called before each call: if it returns an error, that is the answer. after is called after it.
 	before, after func(op string, items []store.Finish) error
-	counts        int // asked for by checks
+	counts        int // requested by checks
 	reads         int // rows read
-	// refused is what is answered for one row, by calls of refusedOp: "current", "reread" (all reads of the row but the
-	// first), "counted" (those that count a start, which is done all the same) or "finish".
+	// refused is the error for one row, in calls of kind refusedOp: "current", "reread" (all reads of the row except
+	// the first), "counted" (reads that count a start, which is counted nevertheless) or "finish".
 	refused   error
 	refusedOp string
 	hot       store.Ref
@@ -491,7 +489,7 @@ func (f *faulty) refusal(op string, ref store.Ref) error {
 	return nil
 }
 
-// hotRead is how often the row was read that refuse names.
+// hotRead returns how often the row named in refuse was read.
 func (f *faulty) hotRead() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -575,14 +573,14 @@ func isKind(items []store.Finish, kind store.FinishKind) bool {
 	return len(items) > 0 && items[0].Kind == kind
 }
 
-// rowsRead is how many rows the node has read.
+// rowsRead returns the number of rows that the node has read.
 func (f *faulty) rowsRead() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reads
 }
 
-// asked is how many counts the node has asked for, the present call included.
+// asked returns the number of counts that the node has requested, including the present call.
 func (f *faulty) asked() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

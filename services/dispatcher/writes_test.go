@@ -14,10 +14,10 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// TestI2_EveryWriteHasItsGuard changes the row of timer "a" immediately before each kind of write: as another dispatcher
-// does (a new revision), or as a user does (a new generation, or no row). Answers of the receiver count unless a user
-// changed the timer; what only says that this delivery did not succeed must not overwrite another dispatcher's write.
-// A write that missed announces nothing, and its message is acknowledged.
+// TestI2_EveryWriteHasItsGuard changes the row of timer "a" immediately before each kind of write: as another
+// dispatcher does (a new revision), or as a user does (a new generation, or no row). Answers of the receiver count
+// unless a user changed the timer. A write that only records a failure of this delivery must not overwrite another
+// dispatcher's write. After a missed write nothing is announced, and the message is acknowledged.
 func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 	answer := func(status int) func(*world) {
 		return func(w *world) {

@@ -31,7 +31,7 @@ func (l *limiter) leave(d *Ticket, result Result, at time.Duration) (string, Cha
 	return l.release(d, result, called)
 }
 
-// want wants an outcome: in, queued or a refusal.
+// want checks the answer to a request: "in", "queued" or the reason of a refusal.
 func (l *limiter) want(t *testing.T, want, host string, at time.Duration) *Ticket {
 	t.Helper()
 	d := &Ticket{Target: targetOf(host)}
@@ -92,7 +92,7 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 	}
 }
 
-// The queue of a host that hangs is shed from its end. A pause of the whole process does not count.
+// The queue of a hanging host is shed from its end. A pause of the whole process does not count as silence.
 func TestAHostThatHangsSheds(t *testing.T) {
 	g := testLimiter(100, 2)
 	g.want(t, "in", "hangs", 0)
@@ -129,11 +129,11 @@ func TestAHostThatHangsSheds(t *testing.T) {
 	g.want(t, "saturated", "hangs", 4*time.Second)
 }
 
-// A delivery that holds a permit and is not read yet does not call its host, however long that takes.
+// A permit whose delivery's row is still being read does not count as a call, however long the read takes.
 func TestAPermitIsNoCall(t *testing.T) {
 	g := testLimiter(100, 1)
 	d := g.want(t, "in", "a", 0)
-	g.leave(d, Replied, 10*ms) // its call took 10 ms
+	g.leave(d, Replied, 10*ms) // the call took 10 ms
 	reading := &Ticket{Target: targetOf("a")}
 	if e := g.enter(reading, 0, 10*ms); !e.OK {
 		t.Fatalf("%+v", e)
@@ -147,8 +147,8 @@ func TestAPermitIsNoCall(t *testing.T) {
 	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("one that could not be read was taken for a slow call") }, nil)
 }
 
-// A slow host's timers are put behind each other and behind those that wait here, at its pace and no further than a
-// minute.
+// Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate and at
+// most by a minute.
 func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 	g := testLimiter(100, 1)
 	d := g.want(t, "in", "slow", 0)
@@ -200,7 +200,7 @@ func TestACircuitOpensAndOneTriesAgain(t *testing.T) {
 	at += 10*time.Second + ms
 	probe := g.want(t, "in", "a", at)
 	g.want(t, "open", "a", at)
-	g.leave(probe, Untried, at) // its row was gone: the next one tries
+	g.leave(probe, Untried, at) // its row was gone: the next call tries
 	probe = g.want(t, "in", "a", at)
 	if _, what := g.leave(probe, Silent, at); what != "" {
 		t.Fatalf("a change was reported: %q", what)
@@ -211,7 +211,7 @@ func TestACircuitOpensAndOneTriesAgain(t *testing.T) {
 		t.Fatalf("%q %q", host, what)
 	}
 	g.want(t, "in", "a", at)
-	// An answer in between is a new beginning.
+	// An answer resets the count.
 	for range 5 {
 		g.leave(g.want(t, "in", "b", at), Silent, at)
 		g.leave(g.want(t, "in", "b", at), Silent, at)
@@ -219,7 +219,7 @@ func TestACircuitOpensAndOneTriesAgain(t *testing.T) {
 	}
 }
 
-// A result of a call that began before the circuit opened or closed does not change it.
+// The result of a call that began before the circuit opened or closed does not change the circuit.
 func TestALateResultDoesNotChangeTheCircuit(t *testing.T) {
 	g := testLimiter(100, 10)
 	at := ms
@@ -237,7 +237,7 @@ func TestALateResultDoesNotChangeTheCircuit(t *testing.T) {
 	at += 10*time.Second + ms
 	probe := g.want(t, "in", "a", at)
 	g.leave(calls[4], Silent, at)
-	g.want(t, "open", "a", at) // the probe is under way
+	g.want(t, "open", "a", at) // the probe is in flight
 	if _, what := g.leave(probe, Replied, at); what != Closed {
 		t.Fatalf("the probe: %q", what)
 	}
@@ -334,7 +334,7 @@ func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
 	}
 }
 
-// Calls of one namespace without an answer, perhaps because of a short timeout, do not stop those of other namespaces.
+// Unanswered calls of one namespace, perhaps because of a short timeout, do not stop the calls of other namespaces.
 func TestACircuitIsOneNamespaces(t *testing.T) {
 	g, at := testLimiter(100, 2), ms
 	enter := func(namespace string) (*Ticket, Grant) {
@@ -355,7 +355,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 	}
 	at += 10*time.Second + ms
 	first, e1 := enter("calm")
-	tries, e2 := enter("hasty") // of whose kind one may try, but the host is full
+	tries, e2 := enter("hasty") // one call of this namespace may try the host, but the host has no free permit
 	third, e3 := enter("calm")
 	if e1.OK || e2.OK || e3.OK || e1.Refused+e2.Refused+e3.Refused != "" {
 		t.Fatalf("not queued: %+v, %+v, %+v", e1, e2, e3)
@@ -381,7 +381,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 	}
 }
 
-// An operator sees which host's timers are postponed, and how many, in one line a minute.
+// An operator sees which host's timers are postponed, and how many, in one line per minute.
 func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 	g := testLimiter(100, 1)
 	for range 3 {
@@ -400,7 +400,7 @@ func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 	}
 }
 
-// Each namespace keeps to its own limit at a host, and all of them together to the largest one.
+// Each namespace has its limit at a host. All of them together have the largest of these limits.
 func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	g := testLimiter(100, 3)
 	enter := func(namespace string, limit int) (*Ticket, Grant) {
@@ -439,7 +439,7 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	if d := g.next(anybody); d != nil {
 		t.Fatalf("a sixth call, of %s", d.Namespace)
 	}
-	// A setting that was changed holds from the next event on.
+	// A changed setting applies from the next event on.
 	if _, e := enter("large", 6); e != (Grant{}) || g.hosts[targetOf("shared")].limit != 6 {
 		t.Fatalf("%+v, the host's limit is %d", e, g.hosts[targetOf("shared")].limit)
 	}
@@ -448,7 +448,8 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	}
 }
 
-// A namespace that uses its limit at a slow host is postponed, and others that call the host are not.
+// If a namespace reaches its limit at a slow host, its timers are postponed, and those of other namespaces at that host
+// are not.
 func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
 	g := testLimiter(100, 10)
 	enter := func(namespace string, limit int, at time.Duration) Grant {

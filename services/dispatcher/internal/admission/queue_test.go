@@ -26,7 +26,7 @@ func newTable(t *testing.T, slots, perHost int) *table {
 	}
 }
 
-// targetOf is the target of a host.
+// targetOf returns the target of a host.
 func targetOf(host string) timer.Target { return timer.TargetOf("http://" + host) }
 
 // bring offers a delivery of a namespace that calls a host.
@@ -37,7 +37,7 @@ func (b *table) bring(namespace, host string) *Ticket {
 	return d
 }
 
-// start starts what may start, and returns it.
+// start starts the deliveries that may start, and returns them.
 func (b *table) start(elapsed time.Duration) (started []*Ticket) {
 	for r := b.Decide(0, elapsed); len(r.Check) > 0; r = b.Decide(0, elapsed) {
 		for _, d := range r.Check {
@@ -54,7 +54,7 @@ func (b *table) end(d *Ticket, elapsed time.Duration) {
 	b.End(d)
 }
 
-// A place that becomes free with a host goes to nobody whose namespace holds its share of the slots already.
+// A permit that becomes free is not granted to a namespace that already has all slots of its share.
 func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	b := newTable(t, 8, 2)
 	first, second := b.bring("quiet", "shared"), b.bring("quiet", "shared")
@@ -82,8 +82,7 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	}
 }
 
-// A namespace whose receivers hang holds its share of the slots, and no more of what the bus hands over than can have
-// its turn soon.
+// A namespace whose receivers hang uses its share of the slots. Of MaxInFlight it uses only as much as can start soon.
 func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 	b := newTable(t, 8, 2)
 	for i := range 41 {
@@ -112,7 +111,7 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 		elapsed += 10 * ms
 		look()
 	}
-	// Six calls have been silent for 0.7 s, so about nine more can have their turn within a second.
+	// Six calls have been silent for 0.7 s, so about nine more can start within a second.
 	if held := b.shares.of("loud").held; held != 6 || b.shares.size > 9 {
 		t.Fatalf("it holds %d slots, and %d wait", held, b.shares.size)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestWhoIsPostponed: what waits too long for a slot or a group may begin in another process. Redelivered events are no
-// exception, because the postponement notes that they are (I13).
+// TestWhoIsPostponed: a delivery that waits too long for a slot or a group is postponed, so that another process can
+// begin it. That includes redelivered events, because the postponement marks them (I13).
 func TestWhoIsPostponed(t *testing.T) {
 	const hold = 10 * time.Second
 	for _, c := range []struct {
@@ -38,8 +38,8 @@ func TestWhoIsPostponed(t *testing.T) {
 	}
 }
 
-// TestI10_NothingStartsAfterARevoke: the row check of a delivery may be under way when its session ends. From then on
-// another member may deliver it.
+// TestI10_NothingStartsAfterARevoke: the session of a delivery may end during its row check. Then another member may
+// deliver it.
 func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 	steps := map[string]func(b *table, d *Ticket) (started bool){
 		"start":      func(b *table, d *Ticket) bool { return b.Start(d, 0) },
@@ -74,8 +74,8 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 	}
 }
 
-// TestI10_ALeasedDeliveryIsKnownByItsNewestStates: an event of the leased state belongs to the delivery under way. States
-// before the last two have been acknowledged.
+// TestI10_ALeasedDeliveryIsKnownByItsNewestStates: an event of the leased state belongs to the running delivery. Events
+// of states before the last two have been acknowledged.
 func TestI10_ALeasedDeliveryIsKnownByItsNewestStates(t *testing.T) {
 	b := newTable(t, 8, 8)
 	d := b.bring("n", "host")

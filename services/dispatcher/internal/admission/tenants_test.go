@@ -13,7 +13,7 @@ func suspectsTable(t *testing.T) *table {
 	return b
 }
 
-// quarantined brings n suspects of second starts.
+// quarantined adds n suspects at their second start.
 func (b *table) quarantined(round byte, n int) {
 	b.t.Helper()
 	for i := range n {
@@ -56,8 +56,8 @@ func TestI13_GroupsStartSmallAgain(t *testing.T) {
 	}
 }
 
-// TestANamespaceWithASmallLimitDelaysNoOther: timers of "small" (limit 1) are postponed behind each other. Those of "large" do not
-// wait for them, so their postponement is as short as without "small".
+// TestANamespaceWithASmallLimitDelaysNoOther: timers of "small" (limit 1) are postponed one behind another. Timers of
+// "large" do not wait for them, so their postponement is as short as without "small".
 func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
 	delay := func(noise int) Grant {
 		g := testLimiter(200, 64)
@@ -109,8 +109,9 @@ func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestASlowNamespaceAtAFastHostIsPostponed: calls of one namespace take 20 s, while another has quick calls to the same host.
-// Timers of the slow one wait for a second at most, and for 5 s while calls are learnt to be slow.
+// TestASlowNamespaceAtAFastHostIsPostponed: calls of one namespace take 20 s, while another has fast calls to the same
+// host. Timers of the slow one wait at most for a second, and for 5 s until the limiter has measured that its calls are
+// slow.
 func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 	for _, limit := range []int{1, 4, 20, 64} {
 		g := testLimiter(2048, 64)

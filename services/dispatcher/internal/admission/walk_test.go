@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestEverythingIsGivenBack walks at random over all paths of tickets, and wants every counter at zero in the end.
+// TestEverythingIsGivenBack takes random paths through all stages, and checks that every counter is zero in the end.
 func TestEverythingIsGivenBack(t *testing.T) {
 	paths := map[string]int{}
 	for seed := range uint64(1000) {

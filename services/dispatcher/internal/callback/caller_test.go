@@ -24,7 +24,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// receiver starts a real server and a caller of its own, and counts the connections it took.
+// receiver starts a real server and a caller for it, and counts the server's connections.
 func receiver(t *testing.T, h http.HandlerFunc) (*HTTPCaller, string, *atomic.Int64) {
 	t.Helper()
 	var conns atomic.Int64
@@ -160,8 +160,8 @@ func TestProxyFromTheEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-// A proxy that is configured is the way for all callbacks, resolves the names, and is itself not judged; addresses in
-// URLs are.
+// A configured proxy is used for all callbacks and resolves the names. The policy does not apply to the proxy's
+// address, but it does to addresses in URLs.
 func TestProxyThatIsConfigured(t *testing.T) {
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +195,7 @@ func TestTimeoutsAndResets(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		status  int
-		want    error // in the answer's error; nil: any
+		want    error // expected in the answer's error; nil: any
 	}{
 		"no header in time": {
 			handler: func(http.ResponseWriter, *http.Request) { <-hang },
@@ -247,7 +247,7 @@ func TestTimeoutsAndResets(t *testing.T) {
 	}
 }
 
-// reset writes raw bytes and tears the connection down.
+// reset writes raw bytes and closes the connection.
 func reset(w http.ResponseWriter, raw string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -255,7 +255,7 @@ func reset(w http.ResponseWriter, raw string) {
 	}
 	_, _ = io.WriteString(conn, raw)
 	if tcp, ok := conn.(*net.TCPConn); ok && raw == "" {
-		_ = tcp.SetLinger(0) // a reset, not an orderly end
+		_ = tcp.SetLinger(0) // a reset instead of an orderly close
 	}
 	conn.Close()
 }
@@ -297,7 +297,7 @@ func TestCloseLeavesNoConnections(t *testing.T) {
 	}
 	c.Close()
 	profile.Close()
-	(&Profile{TLS: trust}).Close() // which was never used
+	(&Profile{TLS: trust}).Close() // never used
 	for range 2 {
 		select {
 		case <-closed:

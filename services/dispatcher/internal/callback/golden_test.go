@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write the golden file anew")
 
 const goldenFile = "testdata/answers.golden"
 
-// TestAnswerMatrix pins the whole answer table: every answer in every state of the policy. A change of one line is
-// a change of what receivers are promised.
+// TestAnswerMatrix pins the whole answer table: every answer in every state of the policy. A changed line changes the
+// protocol with receivers.
 func TestAnswerMatrix(t *testing.T) {
 	got := matrix()
 	if *update {
@@ -48,7 +48,7 @@ func TestAnswerMatrix(t *testing.T) {
 	}
 }
 
-// policyStates are where a timer can stand when an answer comes.
+// policyStates are the states in which a timer can be when an answer arrives.
 var policyStates = []struct {
 	name   string
 	change func(*timer.Timer)
@@ -90,7 +90,7 @@ func matrix() string {
 			line(fmt.Sprintf("%d %s", status, body), Answer{Status: status, Body: []byte(body)}, none)
 		}
 	}
-	// Beyond 2xx a body says nothing.
+	// The body of an answer other than 2xx is ignored.
 	for _, status := range []int{
 		100, 101, 199, 300, 301, 302, 303, 304, 307, 308, 399, 400, 401, 403, 404, 405, 408, 409, 410, 413, 418, 421, 422,
 		425, 429, 451, 499, 500, 501, 502, 503, 504, 520, 599, 600, 999,
@@ -126,8 +126,7 @@ var kindName = map[Kind]string{
 	Done: "done", Rescheduled: "rescheduled", Retry: "retry", Dead: "dead", Exhausted: "exhausted",
 }
 
-// FuzzParseReply: what a receiver wanted to say is either understood, or an error that says what was wrong; nothing
-// else about the body matters.
+// FuzzParseReply: parseReply returns either a valid reply, or an error that explains the invalid member.
 func FuzzParseReply(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "[1]", `{"ok":true}`, `{"ok":false,"nextExecuteAt":null}`, `{"nextExecuteAt":"2030-01-31T09:01:00Z"}`,
@@ -146,7 +145,7 @@ func FuzzParseReply(f *testing.F) {
 		if r.again != (r.at != 0) && r.at != 0 || r.again && (r.at < timer.MinMillis || r.at > timer.MaxMillis) {
 			t.Fatalf("%q: %+v", body, r)
 		}
-		// Space around it changes nothing, and a second reading says the same.
+		// Surrounding space has no effect, and parsing is deterministic.
 		again, err := parseReply([]byte(" \n" + string(body) + "\t"))
 		if err != nil || again != r {
 			t.Fatalf("%q: %+v, then %+v, %v", body, r, again, err)

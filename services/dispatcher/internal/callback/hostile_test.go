@@ -21,15 +21,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// hostile is a receiver that reads a request's head and then does what it likes with the connection.
+// hostile is a receiver that reads the header of a request and then misbehaves on the connection.
 type hostile struct {
 	name string
 	do   func(c net.Conn, gone <-chan struct{})
-	// status and verdict are what comes of it, with one attempt of many.
+	// status and verdict are the expected results, for one attempt of many.
 	status  int
 	verdict Kind
 	reason  string
-	// waits: it comes to an end by the callback's timeout.
+	// waits: the call ends by the callback timeout.
 	waits bool
 }
 
@@ -44,7 +44,7 @@ func write(c net.Conn, parts ...string) bool {
 	return true
 }
 
-// forever writes again and again until the other side has had enough; with a pause, it drips.
+// forever writes repeatedly until the other side closes the connection. With a pause it writes slowly.
 func forever(c net.Conn, gone <-chan struct{}, pause time.Duration, what string) {
 	for write(c, what) {
 		if pause == 0 {
@@ -113,7 +113,8 @@ func hostiles() []hostile {
 		{name: "less than its length", verdict: Retry, status: 200, reason: "unexpected EOF", do: func(c net.Conn, _ <-chan struct{}) {
 			write(c, headOK, "Content-Length: 100\r\n\r\n", `{"ok":true}`)
 		}},
-		// A second answer may be taken for that of the next request on the connection, to the same receiver.
+		// A client might take a second answer for that of the next request on the connection, which goes to the same
+		// receiver.
 		{name: "more than its length", verdict: Done, status: 200, do: func(c net.Conn, _ <-chan struct{}) {
 			write(c, headOK, "Content-Length: 11\r\n\r\n", `{"ok":true}`, headOK, "Content-Length: 11\r\n\r\n", `{"ok":true}`)
 		}},
@@ -157,7 +158,7 @@ func hostiles() []hostile {
 	}
 }
 
-// gzipBomb is 100 MiB of JSON as some 100 KiB.
+// gzipBomb returns 100 MiB of JSON, compressed to about 100 KiB.
 func gzipBomb() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -176,7 +177,7 @@ func abort(c net.Conn) {
 	c.Close()
 }
 
-// serve answers every connection in the hostile's way until the test is over.
+// serve handles every connection with h.do until the test ends.
 func (h *hostile) serve(t *testing.T) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -203,11 +204,11 @@ func (h *hostile) serve(t *testing.T) (url string) {
 	return "http://" + l.Addr().String() + "/"
 }
 
-// TestHostileReceivers: whatever a receiver does, it is one answer within the timeout and 64 KiB, others are called
-// as ever meanwhile, and nothing is left of it.
+// TestHostileReceivers: for every hostile receiver, the call ends within the timeout with one answer of at most 64 KiB,
+// other calls work as before, and no connection, goroutine or memory leaks.
 func TestHostileReceivers(t *testing.T) {
 	const timeout = 250 * time.Millisecond
-	log.SetOutput(io.Discard) // net/http tells of answers that nobody asked for
+	log.SetOutput(io.Discard) // net/http logs answers without a request
 	defer log.SetOutput(os.Stderr)
 	caller := NewHTTPCaller(&HTTP{PerHost: 8}, "test")
 	healthy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok":true}`) }))
@@ -231,7 +232,7 @@ func TestHostileReceivers(t *testing.T) {
 			var calls sync.WaitGroup
 			for range times {
 				calls.Go(func() {
-					// Those that end by themselves have all the time that a busy machine may need.
+					// Calls that end without the timeout may take as long as a busy machine needs.
 					limit := 20 * time.Second
 					if h.waits {
 						limit = timeout
@@ -269,7 +270,7 @@ func TestHostileReceivers(t *testing.T) {
 	}
 }
 
-// settled waits until no more than so many goroutines are left, as long as it takes within reason.
+// settled waits until at most most goroutines exist, or for 10 s.
 func settled(t *testing.T, most int) (n int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -290,7 +291,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestABodyHasADeadlineOfItsOwn: who has begun to answer does not have the rest of five minutes for the end.
+// TestABodyHasADeadlineOfItsOwn: once the header has arrived, the body has bodyTimeout and not the remaining callback
+// timeout.
 func TestABodyHasADeadlineOfItsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as that deadline")

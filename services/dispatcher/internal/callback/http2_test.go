@@ -20,7 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// frame is one of HTTP/2 (RFC 9113, section 4.1).
+// frame encodes one HTTP/2 frame (RFC 9113, section 4.1).
 func frame(kind, flags byte, stream uint32, payload string) string {
 	n := len(payload)
 	return string([]byte{
@@ -34,7 +34,7 @@ const (
 	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// serve2 answers every HTTP/2 connection with SETTINGS and, once a request has come, in the hostile's way.
+// serve2 answers every HTTP/2 connection with SETTINGS and, after a request, calls h.do.
 func (h *hostile) serve2(t *testing.T) (url string, roots *x509.CertPool, connections *atomic.Int64) {
 	t.Helper()
 	ours := newAuthority(t)
@@ -70,7 +70,7 @@ func (h *hostile) serve2(t *testing.T) (url string, roots *x509.CertPool, connec
 	return "https://" + l.Addr().String() + "/", ours.pool(), connections
 }
 
-// untilHeaders reads frames until a request's.
+// untilHeaders reads frames up to the HEADERS frame of a request.
 func untilHeaders(c net.Conn) bool {
 	for {
 		head := make([]byte, 9)
@@ -135,7 +135,8 @@ func hostiles2() []hostile {
 	}
 }
 
-// TestHostileReceiversOverHTTP2: as over HTTP/1.1. And no receiver makes one callback go on from connection to connection.
+// TestHostileReceiversOverHTTP2: as over HTTP/1.1. In addition, no receiver can make one callback use ever more
+// connections.
 func TestHostileReceiversOverHTTP2(t *testing.T) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)
@@ -165,7 +166,7 @@ func TestHostileReceiversOverHTTP2(t *testing.T) {
 			case took > tm.CallbackTimeout+10*time.Second:
 				t.Errorf("took %v of %v", took, tm.CallbackTimeout)
 			}
-			if n := connections.Load(); n > maxConnections+2 { // two may be under way when the limit is reached
+			if n := connections.Load(); n > maxConnections+2 { // two may be in flight when the limit is reached
 				t.Errorf("%d connections for one callback", n)
 			}
 		})
@@ -176,12 +177,13 @@ func TestHostileReceiversOverHTTP2(t *testing.T) {
 	}
 }
 
-// TestTLSHasADeadlineOfItsOwn: who takes a connection and says nothing does not have the whole timeout for it.
+// TestTLSHasADeadlineOfItsOwn: a receiver that accepts a connection and sends nothing has tlsTimeout, not the whole
+// callback timeout.
 func TestTLSHasADeadlineOfItsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as that deadline")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // and nobody accepts
+	l, err := net.Listen("tcp", "127.0.0.1:0") // nothing accepts
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +200,12 @@ func TestTLSHasADeadlineOfItsOwn(t *testing.T) {
 	}
 }
 
-// relay passes connections on to a server until it is frozen: then those that are there stay, and nothing comes
-// through any more, as behind a router that has lost them. New ones are passed on as ever.
+// relay forwards connections to a server until it is frozen. Then existing connections stay open but forward nothing,
+// as behind a router that has lost them. New connections are forwarded.
 type relay struct {
 	net.Listener
 	to     string
-	frozen atomic.Int64 // so many connections, from the first
+	frozen atomic.Int64 // number of frozen connections, from the first
 	passed atomic.Int64
 }
 
@@ -243,8 +245,8 @@ func (r *relay) serve(done <-chan struct{}) {
 	}
 }
 
-// TestALostConnectionIsFoundOut: many callbacks share an HTTP/2 connection, and TCP takes a quarter of an hour to see
-// that the other side has gone without a word.
+// TestALostConnectionIsFoundOut: many callbacks share an HTTP/2 connection, and TCP needs a quarter of an hour to
+// detect that the other side is gone.
 func TestALostConnectionIsFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as a ping and its deadline")

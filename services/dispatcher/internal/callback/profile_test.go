@@ -158,7 +158,7 @@ func testCertificates(t *testing.T, http2 bool) {
 		Certificates: []tls.Certificate{ours.issue("receiver")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool(),
 		MinVersion: tls.VersionTLS12,
 	}
-	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // refused handshakes are what is tested
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // refused handshakes are expected
 	srv.EnableHTTP2 = http2
 	srv.StartTLS()
 	defer srv.Close()
@@ -170,7 +170,8 @@ func testCertificates(t *testing.T, http2 bool) {
 	}
 	tm := aTimer()
 	tm.CallbackURL = srv.URL
-	// Where the machine's own trust would do, too: a connection made under one profile must not serve another.
+	// The base transport would accept the receiver, too. A connection made under one profile must not be used for
+	// another.
 	c.transport.TLSClientConfig = &tls.Config{RootCAs: ours.pool(), MinVersion: tls.VersionTLS12}
 	good := with(ours.pool(), ours.issue("timerbus"))
 	for range 2 {

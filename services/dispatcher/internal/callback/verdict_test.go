@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// now is when the judged answers came.
+// now is when the judged answers arrived.
 var now = must(timer.ParseMillis("2030-01-31T09:00:00Z"))
 
 func must[T any](v T, err error) T {
@@ -23,7 +23,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// middle makes jitter vanish: it is the middle of the random numbers.
+// middle returns the middle of the random numbers, so that jitter is 0.
 func middle() uint64 { return 1 << 63 }
 
 func aTimer() *timer.Timer {
@@ -37,7 +37,7 @@ func aTimer() *timer.Timer {
 	}
 }
 
-// TestAnswerTable is the table of docs/design.md, section 7, line by line.
+// TestAnswerTable tests the table of docs/design.md, section 7, line by line.
 func TestAnswerTable(t *testing.T) {
 	const (
 		minute = time.Minute
@@ -54,7 +54,7 @@ func TestAnswerTable(t *testing.T) {
 		answer Answer
 		want   Kind
 		next   time.Duration // from now
-		reason string        // part of it
+		reason string        // part of the reason
 	}{
 		{"200 empty", Answer{Status: 200}, Done, 0, ""},
 		{"204", Answer{Status: 204}, Done, 0, ""},
@@ -150,7 +150,7 @@ func TestAnswerTable(t *testing.T) {
 			if v.Status != c.answer.Status {
 				t.Errorf("status %d, want %d", v.Status, c.answer.Status)
 			}
-			// With the last attempt, what would have been retried is exhausted, and nothing else changes.
+			// At the last attempt, Retry becomes Exhausted; the other kinds do not change.
 			last := aTimer()
 			last.Attempts = timer.Attempt(last.Retry.MaxAttempts - 1)
 			want := c.want
@@ -217,7 +217,7 @@ func TestBodyIsCutForPeople(t *testing.T) {
 	}
 }
 
-// FuzzJudge: no answer breaks the judge, and every verdict is one that can be written.
+// FuzzJudge: Judge accepts every answer and returns a verdict that the store can write.
 func FuzzJudge(f *testing.F) {
 	f.Add(200, "", []byte(`{"ok":true,"nextExecuteAt":"2030-01-31T09:01:00Z"}`), false)
 	f.Add(200, "", []byte(`{"ok":false}`), false)
