@@ -10,17 +10,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// shownCommand is how much of a command that could not be read its refusal shows, in bytes.
+// shownCommand is how many bytes of an unreadable command its refusal contains.
 const shownCommand = 1024
 
-// answer publishes what became of each command: applied ones on the topic of results, refused ones on
-// that of the dead. It returns when the bus has all of them.
+// answer publishes the answer to each command: for applied commands on the results topic, for refused ones on the dead
+// topic. It returns when the bus has all of them.
 func (t *session) answer(items []*item) error {
 	var results, dead []bus.Message
 	for _, it := range items {
 		m, err := t.message(it)
 		if err != nil {
-			// A fault of ours: the command is committed all the same, and its partition must go on.
+			// An internal error. The command is committed, and the partition must make progress.
 			t.cfg.Logger.Error("answer not encoded", "partition", t.partition, "error", err)
 			continue
 		}
@@ -42,7 +42,7 @@ func (t *session) answer(items []*item) error {
 	return nil
 }
 
-// fate is the item's label in metrics.
+// fate is the value of the item's metric label.
 func (it *item) fate() string {
 	switch {
 	case it.refusal != nil:
@@ -54,7 +54,7 @@ func (it *item) fate() string {
 	}
 }
 
-// publish returns when the bus has the messages. After a PartialError only the missing messages are published again.
+// publish returns when the bus has the messages. After a PartialError it publishes only the missing messages again.
 func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 	if len(messages) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 	})
 }
 
-// publishEach publishes each message alone, to find those that are too large.
+// publishEach publishes each message alone, to find the messages that are too large.
 func (t *session) publishEach(ctx context.Context, topic bus.Topic, messages []bus.Message) error {
 	partial := &bus.PartialError{Errs: make([]error, len(messages))}
 	for i, m := range messages {
@@ -80,7 +80,7 @@ func (t *session) publishEach(ctx context.Context, topic bus.Topic, messages []b
 	return partial
 }
 
-// left returns the messages that are to be published again after a Publish of all of them returned err.
+// left returns the messages to publish again, after a Publish of all of them has returned err.
 func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus.Message {
 	var left []bus.Message
 	for i, m := range messages {
@@ -95,22 +95,22 @@ func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus
 	return left
 }
 
-// tooLarge logs an answer that exceeds the bus's limit and drops it, so that the partition makes progress. The limits of
-// commands keep answers far below.
+// tooLarge logs and drops an answer that exceeds the bus's limit, so that the partition makes progress. The limits of
+// commands keep answers far below it.
 func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 	t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", m.Key, "error", err)
 }
 
-// message is the answer to one command. Its ID repeats with the command and its fate, so that a bus
-// that deduplicates drops the repetitions of a publish with unknown outcome. It keeps the answer to a replay, and the
-// answer to another command that got the same position after the topic was truncated. A command without a position
-// has no ID, because its repetitions and its replays look alike.
+// message encodes the answer to one command. Its ID is the same for a repetition of the command with the same result,
+// so that a bus that deduplicates drops the repetitions of a publish with unknown outcome. It does not drop the answer
+// to a replay, nor the answer to another command that got the same position after a truncation of the topic. A command
+// without a position has no ID, because its repetitions and its replays cannot be distinguished.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
 	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.fate())
 	if !it.placed() {
-		// Applied once more, it is answered once more.
+		// Without a position the command is applied again, and each time it is answered.
 		place, id = string(bus.Commands)+"/"+d.ID, ""
 	}
 	a := event.Answer{
@@ -158,7 +158,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 	return m, nil
 }
 
-// partitionOf is the timer's partition, or 0 where there is no such namespace to tell it.
+// partitionOf returns the timer's partition, or 0 if the namespace is unknown.
 func (t *session) partitionOf(it *item) shard.Partition {
 	if it.command.namespace.Shards.Count == 0 {
 		return 0

@@ -14,21 +14,21 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// item is one delivered command on its way to an answer.
+// item is one delivered command until it is answered.
 type item struct {
 	delivery *bus.Delivery
 	event    event.Command
 	command  command
-	// refusal, once set, is the answer.
+	// refusal is the answer, if set.
 	refusal *refusal
-	// unread: the data could not be read as a command; command has at most the namespace and the id of its timer.
+	// unread: the data is not a valid command; command has at most the namespace and the id of its timer.
 	unread bool
-	// earlier: the store had applied (or refused) it before; outcome.timer is then the present state.
+	// earlier: the store had applied or refused the command before; outcome.timer is then the present state.
 	earlier bool
 	outcome outcome
-	// applied: outcome is known. Another try leaves it out.
+	// applied: outcome is known. Another try omits the item.
 	applied bool
-	// gone: there is no timer to show.
+	// gone: there is no timer to return.
 	gone bool
 }
 
@@ -36,9 +36,9 @@ func (it *item) position() store.Position {
 	return store.Position{Incarnation: it.delivery.Position.Incarnation, Offset: it.delivery.Position.Offset}
 }
 
-// apply takes one batch all the way: read, commit with the position, answer, acknowledge. Nothing is
-// acknowledged before it is committed and answered, so whatever goes wrong in between is repeated, and
-// the position tells what of the repetition is old.
+// apply processes one batch: it reads the commands, commits them with the position, answers, and acknowledges. Nothing
+// is acknowledged before it is committed and answered, so after any failure the commands are repeated, and the stored
+// position shows which of them are replays.
 func (t *session) apply(batch []*bus.Delivery) error {
 	items := make([]*item, len(batch))
 	for i, d := range batch {
@@ -66,8 +66,8 @@ func (t *session) apply(batch []*bus.Delivery) error {
 	return nil
 }
 
-// read decodes a command. What cannot be accepted becomes a refusal, so that it never blocks those
-// behind it; an error means that the session stops.
+// read decodes a command. A command that cannot be accepted gets a refusal, so that it never blocks later commands. An
+// error means that the session stops.
 func (t *session) read(it *item) error {
 	d := it.delivery
 	var err error
@@ -76,7 +76,7 @@ func (t *session) read(it *item) error {
 		it.refuseUnread(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
-	// Only the namespace's lookup can fail for reasons that pass.
+	// Only the lookup of the namespace can fail temporarily.
 	return t.persist("namespace", func(ctx context.Context) error {
 		from := source{received: timer.FromTime(d.Time)}
 		if d.Time.IsZero() {
@@ -98,18 +98,17 @@ func (t *session) read(it *item) error {
 	})
 }
 
-// refuseUnread refuses a command that could not be read, and finds out whose timer it was about.
+// refuseUnread refuses a command that could not be read, and finds out which timer it names.
 func (it *item) refuseUnread(f *refusal) {
 	it.refusal, it.unread = f, true
 	it.command.namespace.Name, it.command.id = decode.TimerOf(it.event.Data)
 }
 
-// placed reports whether the command's place on its topic is known. The zero position lies before all, so it
-// is no place: the command came over a bus that does not tell them.
+// placed reports whether the command has a position. The zero position means that the bus does not have positions.
 func (it *item) placed() bool { return it.position() != (store.Position{}) }
 
-// commit applies what the store has not applied yet, in one transaction with the position where the
-// store has that power and the bus tells it. Otherwise all of it is applied, again if it comes again.
+// commit applies the commands that the store has not applied yet, in one transaction with the position, if the store
+// supports that and the bus has positions. Otherwise it applies all of them, also replayed ones.
 func (t *session) commit(items []*item) error {
 	if t.cfg.Positions == nil || slices.ContainsFunc(items, func(it *item) bool { return !it.placed() }) {
 		return t.persist("store", func(ctx context.Context) error {
@@ -137,7 +136,7 @@ func (t *session) commit(items []*item) error {
 			err := t.write(fresh, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
 				return t.cfg.Positions.WriteAt(ctx, now, ops, move)
 			})
-			// After an unknown outcome the next try tells: if the batch was applied, it conflicts.
+			// After an unknown outcome, the next try conflicts if the batch was applied.
 			conflict = errors.Is(err, store.ErrConflict)
 			if conflict {
 				return nil
@@ -157,7 +156,7 @@ func (t *session) commit(items []*item) error {
 	}
 }
 
-// locate reads how far the partition has been applied.
+// locate reads up to which position the partition has been applied.
 func (t *session) locate() error {
 	return t.persist("position", func(ctx context.Context) error {
 		p, err := t.cfg.Positions.Position(ctx, string(bus.Commands), int(t.partition))
@@ -168,8 +167,8 @@ func (t *session) locate() error {
 	})
 }
 
-// fresh returns the items behind the position and marks the others. A topic that was made anew has a
-// larger incarnation, so nothing of it is old, and nothing of an older one is new.
+// fresh returns the items after the stored position, and marks the rest as earlier. A topic that was created again has
+// a larger incarnation: all its commands are new, and all commands of an older incarnation are old.
 func (t *session) fresh(items []*item) []*item {
 	for i, it := range items {
 		if after(it.position(), t.position) || t.truncated.covers(t.position, it) {
@@ -184,8 +183,8 @@ func after(p, q store.Position) bool {
 	return cmp.Or(cmp.Compare(p.Incarnation, q.Incarnation), cmp.Compare(p.Offset, q.Offset)) > 0
 }
 
-// write applies the items that were not refused or applied, each try under new revisions, because one revision
-// must not name the states that two tries left. It returns an error if there are items to try again.
+// write applies the items that are neither refused nor applied. Each try uses new revisions, because one revision must
+// not name two different states. It returns an error if some items must be tried again.
 func (t *session) write(items []*item, write func(now timer.Millis, ops []store.Op) ([]store.Written, error)) error {
 	var accepted []*item
 	for _, it := range items {
@@ -228,7 +227,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	return left
 }
 
-// lookAgain finds the present state of a timer whose command was applied earlier.
+// lookAgain reads the present state of a timer whose command was applied earlier.
 func (t *session) lookAgain(it *item) error {
 	return t.persist("store", func(ctx context.Context) error {
 		present, err := t.cfg.Store.Get(ctx, t.cfg.Clock(), it.command.ref)

@@ -33,17 +33,17 @@ func (h *handler) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// entry is one item of a batch on its way to its result.
+// entry is one item of a batch until its result is known.
 type entry struct {
 	command command
 	size    int
-	refusal *refusal // once set, the answer
+	refusal *refusal // the answer, if set
 	outcome outcome
 	kept    bool
 }
 
-// serveBatch serves a batch. Batches are larger than other requests, so few are served at once. A batch takes its slot
-// when its body is complete, so that slow uploads do not block other batches.
+// serveBatch serves a batch. Batches are larger than other requests, so only a few are served concurrently. A batch
+// takes its slot when its body is complete, so that slow uploads do not block other batches.
 func (h *handler) serveBatch(
 	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from source) (command, error),
 ) {
@@ -80,8 +80,8 @@ func (h *handler) serveBatch(
 	})
 }
 
-// applyAll commits the entries that were not refused. Its error is for the whole batch: none of them was
-// taken, for reasons that pass.
+// applyAll commits the entries that are not refused. It returns an error if none of them was applied, for reasons that
+// may pass.
 func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 	var accepted []*entry
 	var items []commit.Item
@@ -105,7 +105,8 @@ func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 			continue
 		}
 		e.refusal = refuse(err)
-		// Of several reasons the one that promises least speaks for all.
+		// If there are several reasons, the batch gets the one with the highest status, so an unknown outcome (504)
+		// comes first.
 		if whole == nil || e.refusal.status > whole.status {
 			whole = e.refusal
 		}

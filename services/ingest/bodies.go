@@ -11,22 +11,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// bodies bounds the request bodies in memory, each and all together.
+// bodies bounds the memory of request bodies, of each one and of all together.
 type bodies struct {
 	limit int // of one body
 	total int64
 	used  atomic.Int64
 }
 
-// firstPiece is the memory that a body takes before any of it has arrived, in bytes.
+// firstPiece is the memory that a body gets before any of it has arrived, in bytes.
 const firstPiece = 8 << 10
 
-// read reads a body. It takes memory as the body arrives, so that a slow client holds about what it has sent, not what it
-// has declared. release gives the memory back; it must be called when the body is not used any more, after an error too.
+// read reads a body. It allocates memory as the body arrives, so that a slow client uses memory for the bytes sent and
+// not for those declared. release returns the memory. It must be called when the body is not used any more, also after
+// an error.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	taken := 0
 	release = func() { b.used.Add(-int64(taken)) }
-	most := b.limit + 1 // room to see the end
+	most := b.limit + 1 // one more to detect the end
 	if r.ContentLength >= 0 {
 		if r.ContentLength > int64(b.limit) {
 			return nil, release, bodyTooLarge(b.limit)
@@ -37,7 +38,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, rele
 	for {
 		if len(body) == cap(body) {
 			size := min(max(2*cap(body), firstPiece), most)
-			if size == taken { // more than was declared, which an HTTP server does not pass on
+			if size == taken { // longer than declared, which an HTTP server does not pass on
 				return nil, release, bodyTooLarge(most - 1)
 			}
 			if !b.take(size - taken) {

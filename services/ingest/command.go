@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// command is one create, update or delete, from either way in, ready but for its revision.
+// command is one create, update or delete, over HTTP or the topic. Only its revision is missing.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -24,18 +24,18 @@ type command struct {
 	ifGeneration timer.Generation // update, delete; 0: any
 }
 
-// source is what came with a body.
+// source is the context of a request or a topic command.
 type source struct {
-	// received is what executeIn counts from, unless it is uncertain because the clock was not trusted.
+	// received is the time from which executeIn counts. It is uncertain if the clock was not trusted.
 	received  timer.Millis
 	uncertain bool
-	// correlationID is for a create that has none in its body.
+	// correlationID is used for a create without one in its body.
 	correlationID string
-	// trace is for a create, and for an update that replaces the headers it is kept in.
+	// trace is used for a create, and for an update that replaces the headers, which store it.
 	trace event.Trace
 }
 
-// receivedNow is the source of a request that does not say when it was received.
+// receivedNow returns the source of a request that has no time of receipt.
 func (s *Service) receivedNow() source {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	return source{received: now, uncertain: !certain}
@@ -49,8 +49,8 @@ func (f *source) certain() error {
 	return nil
 }
 
-// prepare reads a command's body and fills in what the namespace knows. Its error is a refusal, or the
-// store's if the namespace could not be looked up. The command names its timer as far as it was read.
+// prepare reads a command's body and adds the defaults of the namespace. It returns a refusal, or the store's error if
+// the namespace could not be looked up. After an error, the command names its timer if that was read.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from source) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {
@@ -118,7 +118,7 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 	return c, err
 }
 
-// checkTarget refuses a callback URL that no dispatcher would call. Names are judged when they are resolved.
+// checkTarget refuses a callback URL that no dispatcher would call. Host names are checked when they are resolved.
 func (s *Service) checkTarget(callbackURL string) error {
 	if callbackURL == "" || s.cfg.Policy == nil {
 		return nil
@@ -132,7 +132,7 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command,
 	return c, err
 }
 
-// place finds the command's row.
+// place finds the shard and the UUID of the command's timer.
 func (s *Service) place(ctx context.Context, c *command, at decode.Selection) error {
 	c.namespace.Name, c.id = at.Namespace, at.ID
 	ns, err := s.lookup(ctx, at.Namespace)
@@ -155,7 +155,7 @@ func refOf(ns *store.Namespace, id string) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf(ns.Name, id)}
 }
 
-// op is the command as the store takes it. Every attempt to write takes a new revision.
+// op returns the command as an operation of the store. Every try uses a new revision.
 func (c *command) op(revision timer.Revision) store.Op {
 	switch c.verb {
 	case event.VerbCreate:

@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Store is what ingest needs of the store.
+// Store is the part of the store that ingest uses.
 type Store interface {
 	store.Timers
 	store.Namespaces
@@ -27,94 +27,95 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Config is what an ingest service needs. Numbers left at zero get the default in their comment.
+// Config configures an ingest service. Numbers that are zero get the default in their comment.
 type Config struct {
 	Store Store
-	// Positions is the store's power to keep topic positions, found by store.As; nil if it has none,
-	// and topic commands are then applied at least once.
+	// Positions stores topic positions, found by store.As. If the store does not support it, it is nil, and topic
+	// commands are applied at least once.
 	Positions store.Positions
 	Directory *store.Directory
 	Bus       bus.Bus
-	// Clock tells the present to the millisecond.
+	// Clock returns the present in milliseconds.
 	Clock timer.Clock
-	// StoreClock reports whether Clock, which is its Settled, is trusted. While it is not, nothing is written
-	// (ErrUnavailable), and no answer promises that a delivery will not follow. nil: always.
+	// StoreClock reports whether Clock, which must be its Settled, is trusted. While it is not, nothing is written
+	// (ErrUnavailable), and no answer promises that a delivery will not follow. nil means that Clock is always trusted.
 	StoreClock *store.Clock
-	// Revisions are the process's.
+	// Revisions generates the revisions. A process has one.
 	Revisions *timer.Revisions
 
-	// Source and Format are for the public events that ingest sends: answers to topic commands.
-	// Format's default is event.Structured.
+	// Source and Format apply to the public events that ingest publishes: answers to topic commands. The default of
+	// Format is event.Structured.
 	Source string
 	Format event.Mode
 	Logger *slog.Logger
-	// Registerer takes ingest's metrics; Gatherer is what /metrics shows. Where only a Registerer is
-	// given that is a Gatherer too, such as a *prometheus.Registry, it is used.
+	// Registerer registers ingest's metrics; Gatherer is served as /metrics. If Gatherer is nil and Registerer is a
+	// Gatherer too, such as a *prometheus.Registry, it is used.
 	Registerer prometheus.Registerer
 	Gatherer   prometheus.Gatherer
-	// Keys seal the secrets of namespaces. Without any, none are taken.
+	// Keys encrypt the secrets of namespaces. Without a key, secrets are refused.
 	Keys seal.Keyring
-	// Token, if not empty, is asked of every request but /healthz and /readyz.
+	// Token, if not empty, is required in every request except /healthz and /readyz.
 	Token string
 
-	// Hosts are the hosts that requests other than /healthz and /readyz may name; nil for all.
+	// Hosts are the allowed hosts of requests other than /healthz and /readyz; nil allows all.
 	Hosts *runtime.Hosts
 
-	// Prefix begins the names of the service's own topics on the bus, where no timer's event may go. Default
+	// Prefix begins the names of Timerbus' topics on the bus, which timers must not use for their events. Default
 	// "timerbus".
 	Prefix string
-	// Policy is the dispatchers': a callback URL that it can never allow is refused. Nil allows all.
+	// Policy is the dispatchers' egress policy. A callback URL that it can never allow is refused. Nil allows all.
 	Policy *egress.Policy
 
-	// HintWindow is within what time of its due_at a written timer is hinted: 60 s. Namespaces are
-	// read again every half of it.
+	// HintWindow: a written timer that is due within this time gets a hint. 60 s. The namespaces are read at half this
+	// interval.
 	HintWindow time.Duration
-	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
+	// ClockBound is the largest allowed difference between the clocks of two nodes: 250 ms.
 	ClockBound time.Duration
-	// RequestTimeout bounds a request's work, from when its body is there: 10 s.
+	// RequestTimeout bounds the processing of a request after its body has arrived: 10 s.
 	RequestTimeout time.Duration
 	// StoreTimeout bounds one call of the store or the bus: 10 s.
 	StoreTimeout time.Duration
-	// ReadyTimeout bounds each question of a readiness check: 2 s.
+	// ReadyTimeout bounds each query of a readiness check: 2 s.
 	ReadyTimeout time.Duration
-	// Ready are further questions of the readiness check, about what other services of the process require. Default: none.
+	// Ready are additional readiness queries, for the dependencies of other services in the process. Default: none.
 	Ready []runtime.Question
 
 	// BodyLimit bounds a request's body and a command's data: 131,072 bytes.
 	BodyLimit int
-	// BatchBodyLimit bounds the body of a batch: 8 MiB. BatchesInFlight bounds how many are served at
-	// once, the others being refused: 16.
+	// BatchBodyLimit bounds the body of a batch: 8 MiB. BatchesInFlight bounds the batches that are served
+	// concurrently: 16. Further batches are refused.
 	BatchBodyLimit, BatchesInFlight int
-	// BodiesBytes bounds the memory of the bodies of all requests in progress, without batches: 64 MiB.
-	// BatchBodiesBytes is the same for batches: 128 MiB. Requests beyond these bounds are refused.
+	// BodiesBytes bounds the memory of the bodies of all requests in progress, except batches: 64 MiB. BatchBodiesBytes
+	// is the same for batches: 128 MiB. Requests above these bounds are refused.
 	BodiesBytes, BatchBodiesBytes int
-	// ListBytes bounds the memory of the pages of all lists in progress, with their text: 64 MiB. Requests beyond it wait
-	// up to RequestTimeout, and are then refused.
+	// ListBytes bounds the memory of the pages of all lists in progress, with their text: 64 MiB. Requests above it
+	// wait for up to RequestTimeout, and are then refused.
 	ListBytes int
-	// Lanes is how many group commits may run at once: 2.
+	// Lanes is the number of concurrent group commits: 2.
 	Lanes int
-	// BatchOps and BatchBytes bound one write, of requests or of commands: 512 and 4 MiB.
+	// BatchOps and BatchBytes bound one write of requests or of topic commands: 512 and 4 MiB.
 	BatchOps, BatchBytes int
 	// QueueOps and QueueBytes bound the requests that wait for the store: 8,192 and 64 MiB.
 	QueueOps, QueueBytes int
-	// CommandsInFlight bounds the commands a partition has received and not yet answered: 256. CommandsBytes
-	// bounds those of all partitions by their size: 64 MiB, of which each partition of the bus has an equal
-	// share; beyond its share a partition holds one command, of up to 1 MiB. The bus may read as much again ahead.
+	// CommandsInFlight bounds the commands that a partition has received and not answered: 256. CommandsBytes bounds
+	// the total size of those of all partitions: 64 MiB. Each partition of the bus gets an equal share of it; in
+	// addition to its share, a partition may have one command of up to 1 MiB. The bus may prefetch the same amount
+	// again.
 	CommandsInFlight, CommandsBytes int
-	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536; HintBatch
-	// those of one publish: 512.
+	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536. HintBatch bounds the hints of
+	// one publish: 512.
 	HintQueue, HintBatch int
 
 	// Planted is for the simulation only.
 	Planted Planted
 }
 
-// Planted turns single rules off, so that the simulation can show that it would notice. Production never
-// sets it.
+// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// it.
 type Planted struct {
-	// HintBeforeCommit decides on hints as if there were only good commits.
+	// HintBeforeCommit sends no hints after a failed commit, even if its outcome is unknown.
 	HintBeforeCommit bool
-	// JudgeBeforeCommit decides with the time before the commit what is in time.
+	// JudgeBeforeCommit uses the time before the commit to decide whether a command was in time.
 	JudgeBeforeCommit bool
 }
 

@@ -1,13 +1,13 @@
-// Package ingest takes commands in: HTTP requests and the command topic, validates them, commits them
-// to the store, answers, and hints at what is due soon.
+// Package ingest receives commands by HTTP and from the command topic. It validates them, commits them to the store,
+// answers, and publishes hints for timers that are due soon.
 //
-// It imports contracts (store, bus, event), pkg/api and the domain, never an engine and never another
-// service. It never answers a success before the commit (rule I1), never judges an answer by a time
-// read before the commit (I7), and never reads the system's clock: time comes from Config.Clock and
-// from package time's timers, so that it runs in testing/synctest bubbles.
+// It imports contracts (store, bus, event), pkg/api and the domain, never an engine and never another service. It never
+// answers a success before the commit (rule I1), and never decides "in time" by a time read before the commit (I7). It
+// never reads the system's clock: time comes from Config.Clock and from package time's timers, so that it runs in
+// testing/synctest bubbles.
 //
-// Read config.go and service.go first, then the way of a command: command.go (body to operation),
-// outcome.go (the store's answer to ours), refusal.go (every error a client can get), render.go; then the two
-// ways in: http.go, timers.go, namespaces.go, health.go, and topic.go, batch.go, answers.go. Below
-// are internal/decode (the strict reader), internal/commit (the group commit) and internal/hints.
+// Read config.go and service.go first, then the files of one command: command.go (body to operation), outcome.go (the
+// store's answer to the API's), refusal.go (every error a client can get) and render.go. Commands arrive in http.go,
+// timers.go, namespaces.go and health.go, and in topic.go, batch.go and answers.go. internal/decode has the strict
+// decoder, internal/commit the group commit, and internal/hints the publisher of hints.
 package ingest

@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/runtime"
 )
 
-// Ready asks the store and the bus, at most once a second, and returns why requests cannot be served, or nil. Parts that
-// only degrade the service are no reason.
+// Ready queries the store and the bus, at most once a second. It returns an error if requests cannot be served.
+// Components whose failure only degrades the service cause no error.
 func (s *Service) Ready() error {
 	var all []error
 	for _, f := range s.failures() {
@@ -38,8 +38,8 @@ func (s *Service) failures() []*runtime.PartError {
 	}
 }
 
-// questions: requests need the store. Without the bus rows are stored all the same, and the sweep finds those whose hint is
-// lost.
+// questions returns the readiness queries. Requests need the store. Without the bus, rows are stored nevertheless, and
+// the sweep finds timers whose hint was lost.
 func (s *Service) questions() []runtime.Question {
 	return append([]runtime.Question{
 		{Part: "store", Reason: "the store does not answer", Ask: s.cfg.Store.Ping},

@@ -22,10 +22,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// correlationHeader goes out as X-Correlation-Id, the canonical form.
+// correlationHeader is sent as X-Correlation-Id, the canonical form.
 const correlationHeader = "X-Correlation-ID"
 
-// Handler serves the HTTP API. Writes are answered while Run runs; before, they wait for it.
+// Handler returns the HTTP API. Writes are answered while Run runs; earlier writes wait for it.
 func (s *Service) Handler() http.Handler {
 	h := &handler{
 		Service: s, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
@@ -44,8 +44,7 @@ func (s *Service) Handler() http.Handler {
 	return h
 }
 
-// NewServer returns an HTTP server with bounds that fit the API: every request is small and answered
-// within timeout.
+// NewServer returns an HTTP server with limits that fit the API: requests are small and answered within timeout.
 func NewServer(h http.Handler, timeout time.Duration, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -58,26 +57,26 @@ func NewServer(h http.Handler, timeout time.Duration, log *slog.Logger) *http.Se
 	}
 }
 
-// handler is the HTTP side of a Service; timers.go, namespaces.go and health.go have its routes.
+// handler is the HTTP side of a Service; its routes are in timers.go, namespaces.go and health.go.
 type handler struct {
 	*Service
 
 	mux         *http.ServeMux
 	origin      *http.CrossOriginProtection
-	token       []byte // SHA-256; nil if none is asked for
+	token       []byte // SHA-256; nil if none is required
 	bodies      bodies
 	batchBodies bodies
-	pages       *semaphore.Weighted // bytes of pages that are read and sent
-	batches     chan struct{}       // holds a token for each batch that is served
+	pages       *semaphore.Weighted // bytes of pages that are being read and sent
+	batches     chan struct{}       // has an element for each batch that is being served
 	metricsPage http.Handler
 }
 
 var _ api.ServerInterface = (*handler)(nil)
 
-// ServeHTTP does what is the same for all routes.
+// ServeHTTP does the common work of all routes.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
-	var route string // known only after the mux has seen the request
+	var route string // the mux sets it
 	took := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 		h.metrics.seconds.WithLabelValues(route).Observe(seconds)
 	}))
@@ -91,7 +90,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.metrics.requests.WithLabelValues(route, strconv.Itoa(recorder.status)).Inc()
 }
 
-// routeOf names a route for metrics; whatever clients make up is one route.
+// routeOf returns the route for metrics; all unknown paths are one route.
 func routeOf(r *http.Request) string {
 	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
 		return path
@@ -99,7 +98,7 @@ func routeOf(r *http.Request) string {
 	return "other"
 }
 
-// recorder remembers the status.
+// recorder records the status.
 type recorder struct {
 	http.ResponseWriter
 
@@ -111,12 +110,12 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap is used by http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// admit refuses what must not reach any route.
+// admit refuses requests that must not reach any route.
 func (h *handler) admit(r *http.Request) error {
-	// A page of another origin must not make a browser on this machine or network set timers.
+	// A web page of another origin must not be able to create timers through a browser on this machine or network.
 	if err := h.origin.Check(r); err != nil {
 		return &refusal{
 			status: http.StatusForbidden, code: api.ErrorCodeForbidden, details: details{},
@@ -136,7 +135,7 @@ func (h *handler) admit(r *http.Request) error {
 		return nil
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Sums have one length, so the comparison tells nothing of the token's.
+	// Hashes have a fixed length, so the comparison does not reveal the length of the token.
 	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
 	if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], h.token) == 1 {
 		return nil
@@ -147,7 +146,7 @@ func (h *handler) admit(r *http.Request) error {
 	}
 }
 
-// elsewhere answers for paths, or methods of paths, that are no route.
+// elsewhere answers 404 for unknown paths, and 405 with Allow for other methods of known paths.
 func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
@@ -167,25 +166,25 @@ func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer is what a route answers.
+// answer is the result of a route.
 type answer struct {
 	status int
 	body   any // nil for none
-	// text, if not nil, is the body, encoded. sent is called when it was sent.
+	// text is the encoded body, if not nil. sent is then called after it was sent.
 	text []byte
 	sent func()
-	// correlation is the answered timer's.
+	// correlation is the correlation id of the answered timer.
 	correlation string
 }
 
-// serve reads a request, lets the route do its work within the time there is, and writes the answer.
+// serve reads a request, calls the route with the request timeout, and writes the answer.
 func (h *handler) serve(
 	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from source) (answer, error),
 ) {
 	h.serveFrom(w, r, &h.bodies, route)
 }
 
-// serveFrom is serve with the bounds of the body.
+// serveFrom is serve with other bounds for the body.
 func (h *handler) serveFrom(
 	w http.ResponseWriter, r *http.Request, bodies *bodies,
 	route func(ctx context.Context, body []byte, from source) (answer, error),
@@ -223,7 +222,7 @@ func (h *handler) serveFrom(
 	h.write(w, a.status, a.body)
 }
 
-// traceOf is the trace that a request is part of. Two traceparents are none, several tracestates are one.
+// traceOf returns the trace of a request. Two traceparents are invalid; several tracestates are joined.
 func traceOf(h http.Header) event.Trace {
 	parents := h["Traceparent"]
 	if len(parents) != 1 {
@@ -251,7 +250,7 @@ func (s *Service) renderError(f *refusal) api.Error {
 	return api.Error{Error: f.code, Message: f.message, Details: f.details, Timestamp: instant(s.cfg.Clock())}
 }
 
-// write writes an answer. It is encoded before the status goes out, so that a fault cannot follow a 200.
+// write writes an answer. It encodes before it sends the status, so that an encoding error cannot follow a 200.
 func (h *handler) write(w http.ResponseWriter, status int, body any) {
 	if body == nil {
 		w.WriteHeader(status)
@@ -259,24 +258,24 @@ func (h *handler) write(w http.ResponseWriter, status int, body any) {
 	}
 	text, err := encode(body)
 	if err != nil {
-		h.fail(w, fmt.Errorf("encode an answer: %w", err)) // an Error always can be encoded
+		h.fail(w, fmt.Errorf("encode an answer: %w", err)) // an api.Error can always be encoded
 		return
 	}
 	h.send(w, status, text)
 }
 
-// send writes an answer that is encoded.
+// send writes an encoded answer.
 func (h *handler) send(w http.ResponseWriter, status int, text []byte) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(text)))
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// A client that went away cannot be told.
+	// If the client is gone, the error cannot be reported to it.
 	_, _ = io.Copy(w, bytes.NewReader(text))
 }
 
-// encode writes JSON without the standard library's escapes for HTML, which would change payloads.
+// encode writes JSON without the standard library's HTML escapes, which would change payloads.
 func encode(body any) ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, 1024)) // a timer without its payload has about 700 bytes
 	e := json.NewEncoder(buf)

@@ -47,16 +47,16 @@ func (t *session) lostIn(gap bus.Gap) int64 {
 	case t.known && t.position.Incarnation == gap.First.Incarnation:
 		return min(gap.Messages, gap.First.Offset-1-t.position.Offset)
 	case gap.After == (bus.Position{}):
-		return 0 // neither the bus nor the store has a position: this cluster is new to the topic
+		return 0 // neither the bus nor the store has a position: the topic is new to this cluster
 	default:
 		return gap.Messages
 	}
 }
 
-// backlogEvery is how often the backlog of commands is read.
+// backlogEvery is the interval at which the backlog of commands is read.
 const backlogEvery = 15 * time.Second
 
-// backlog is the number of commands that wait, as last read; NaN while the bus does not answer.
+// backlog is the last read number of waiting commands; NaN while the bus does not respond.
 type backlog struct{ bits atomic.Uint64 }
 
 func (b *backlog) set(n float64)  { b.bits.Store(math.Float64bits(n)) }

@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// Requests on all timers that a filter selects work on one page: they list it, write each timer under the
-// generation that was listed, and look again at those that had changed.
+// Requests for all timers that match a filter process one page: they list it, write each timer with the listed
+// generation as guard, and check timers that have changed since against the filter again.
 
 // DeleteMatchingTimers implements api.ServerInterface.
 func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
@@ -52,13 +52,13 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 		})
 }
 
-// rearmEach arms timers again, a few at a time.
+// rearmEach redrives timers, maxWritten at a time.
 func (h *handler) rearmEach(ctx context.Context, items []store.Rearm) ([]written, error) {
 	out := make([]written, len(items))
 	var failed failures
 	for from := 0; from < len(items); from += maxWritten {
 		rearmed, err := h.rearm(ctx, items[from:min(from+maxWritten, len(items))])
-		if err != nil { // of the whole call; the rest is not tried
+		if err != nil { // an error of the whole call; the rest is not tried
 			failed.add(err, len(items)-from)
 			break
 		}
@@ -74,10 +74,10 @@ func (h *handler) rearmEach(ctx context.Context, items []store.Rearm) ([]written
 	return failed.of(out)
 }
 
-// written is what became of one timer of a page.
+// written is the result of one timer of a page.
 type written struct{ applied, inTime bool }
 
-// serveMatching lists a page and lets write change what is on it.
+// serveMatching lists a page and calls write to change its timers.
 func (h *handler) serveMatching(
 	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error),
 	write func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error),
@@ -123,11 +123,11 @@ func (h *handler) serveMatching(
 	})
 }
 
-// rounds bounds how often a timer that changes under a filter is tried again.
+// rounds bounds how often a timer that changes concurrently is tried.
 const rounds = 3
 
-// writeEach applies the command that change makes for each timer. The timers keep what the filter asks
-// for, or are left alone: a generation that is another than listed is judged by what it has become.
+// writeEach applies the command returned by change to each timer. If a timer has another generation than listed, it is
+// tried again if it still matches the filter, and left unchanged otherwise.
 func (h *handler) writeEach(
 	ctx context.Context, m *decode.Matching, found []timer.Timer, change func(*timer.Timer) command,
 ) ([]written, error) {
@@ -170,7 +170,7 @@ func (h *handler) writeEach(
 	return failed.of(out)
 }
 
-// commandsFor makes the commands for the timers at some places.
+// commandsFor returns the commands for the timers at some indexes.
 func (h *handler) commandsFor(
 	m *decode.Matching, found []timer.Timer, some []int, change func(*timer.Timer) command,
 ) ([]command, []commit.Item) {
@@ -186,7 +186,7 @@ func (h *handler) commandsFor(
 	return commands, items
 }
 
-// failures are the timers of a page that the store did not take, or did not answer for.
+// failures counts the timers of a page whose write the store refused or did not answer.
 type failures struct {
 	count   int
 	unknown bool // some of them may be changed
@@ -201,7 +201,7 @@ func (f *failures) add(err error, timers int) {
 	}
 }
 
-// of returns the result of a page, or an error if writes failed: "nothing was applied" only if that is so.
+// of returns the result of a page, or an error if writes failed: "nothing was applied" only if that is certain.
 func (f *failures) of(all []written) ([]written, error) {
 	if f.count == 0 {
 		return all, nil
@@ -223,5 +223,5 @@ func (f *failures) of(all []written) ([]written, error) {
 	}
 }
 
-// smallOp is about what an operation without a payload holds, in bytes.
+// smallOp is the approximate size of an operation without a payload, in bytes.
 const smallOp = 256

@@ -44,12 +44,12 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// sealing is what the secrets in a namespace's settings are sealed with.
+// sealing returns the parameters for encrypting the secrets in a namespace's settings.
 func (h *handler) sealing(namespace string, from source) *decode.Sealing {
 	return &decode.Sealing{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
 }
 
-// learned answers with a namespace that was just written, and remembers it.
+// learned answers with a namespace that was just written, and updates the directory.
 func (h *handler) learned(ns store.Namespace, now timer.Millis, err error) (answer, error) {
 	if err := commit.Settle(err, 0, 0); err != nil {
 		return answer{}, err
@@ -73,7 +73,7 @@ func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// namespace reads one from the store, where the directory's may be a little old.
+// namespace reads a namespace from the store, because the directory's copy may be older.
 func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, error) {
 	ns, err := h.cfg.Store.GetNamespace(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -89,7 +89,7 @@ func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		// No namespace is larger than the request that made it.
+		// No namespace is larger than the request that created it.
 		return h.pageAnswer(ctx, list.Limit, h.cfg.BodyLimit, func() ([]byte, error) {
 			page, err := h.cfg.Store.ListNamespaces(ctx, list.After, list.Limit)
 			if err != nil {
@@ -114,8 +114,8 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		ns, err := h.namespace(ctx, u.Name)
-		// Another node may write between the read and the write of this one. Each conflict means that it has, so that this
-		// ends, and ctx ends it in any case.
+		// Another node may write between the read and the write. Each conflict means that another write succeeded, so
+		// the loop ends; the end of ctx ends it in any case.
 		for err == nil {
 			if u.IfVersion != 0 && ns.Version != u.IfVersion {
 				return answer{}, versionConflict(&ns, u.IfVersion)
@@ -123,7 +123,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
 				return answer{}, err
 			}
-			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // it increases even if the clock was set back
+			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // increases even if the clock was set back
 			ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
 			if !errors.Is(err, store.ErrConflict) {
 				return h.learned(ns, from.received, err)

@@ -9,16 +9,16 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 )
 
-// outcome is what became of an applied command.
+// outcome is the result of an applied command.
 type outcome struct {
-	timer timer.Timer // after a delete: as it was
-	// inTime promises that the delivery of the state that was replaced, changed or deleted never
-	// follows, or that there was none.
+	timer timer.Timer // after a delete: the deleted state
+	// inTime promises that the delivery of the replaced, changed or deleted state never follows, or that there was
+	// none.
 	inTime bool
 }
 
-// judge turns the store's answer into ours. after was read after the commit: only then is it certain
-// that a dispatcher which finds the time come reads the new row (I7).
+// judge converts the store's answer to the result of the command. after was read after the commit: only then is it
+// certain that a dispatcher that finds the timer due reads the new row (I7).
 func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outcome, error) {
 	switch err := w.Err; {
 	case err == nil:
@@ -34,13 +34,14 @@ func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outco
 	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.before(after, w.Prior)}, nil
 }
 
-// before reports whether no delivery of a state can have begun by now. If a state has attempts, its time has passed already.
+// before reports whether no delivery of a state can have begun by now. If a state has attempts, its due time has
+// passed.
 func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
 	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }
 
-// committed follows every write of requests: failures are recorded (each client gets its own), and schedulers get their
-// hints.
+// committed is called after every write of requests. It records failures (each client gets its error), and sends hints
+// to the schedulers.
 func (s *Service) committed(b commit.Batch) {
 	failed := 0
 	var why error
@@ -54,10 +55,9 @@ func (s *Service) committed(b commit.Batch) {
 	s.hint(b)
 }
 
-// hint tells the schedulers of timers that are due within the hint window, judged by the time after the
-// commit. After an unknown outcome it tells of those that may have been written, too: a hint whose
-// state does not exist is dropped at the row check. Where then only the row knows the due time (an
-// update without one), the schedulers' sweep has to find it.
+// hint sends hints for timers that are due within the hint window, counted from the time after the commit. After an
+// unknown outcome it also sends hints for timers that may have been written: if the state does not exist, the row check
+// drops its event. If only the row has the due time (an update without one), the schedulers' sweep must find the timer.
 func (s *Service) hint(b commit.Batch) {
 	if b.Err != nil && s.cfg.Planted.HintBeforeCommit {
 		return
@@ -80,7 +80,7 @@ func (s *Service) hint(b commit.Batch) {
 	s.hints.Add(hints)
 }
 
-// certain describes the state that an operation wrote, if it wrote one.
+// certain returns the hint for the state that an operation wrote, if it wrote one.
 func certain(op store.Op, w *store.Written) (event.Hint, bool) {
 	if w.Err != nil || w.Kept {
 		return event.Hint{}, false
@@ -102,7 +102,7 @@ func hintOf(ref store.Ref, t *timer.Timer) event.Hint {
 	}
 }
 
-// possible describes the state that an operation would have written at now, as far as that is known.
+// possible returns the hint for the state that an operation would have written at now, if its due time is known.
 func possible(op store.Op, now timer.Millis) (event.Hint, bool) {
 	h := event.Hint{Attempt: 1, UpdatedAt: now}
 	var at timer.Millis

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// checkTopic refuses a topic that the command's namespace does not allow, or that is one of the service's own.
-// Before it refuses, it asks the store: another process may just have allowed it.
+// checkTopic refuses a topic that the command's namespace does not allow, or that is a topic of Timerbus. Before it
+// refuses, it reads the namespace from the store, because another process may have changed the settings.
 func (s *Service) checkTopic(ctx context.Context, c *command, topic string, received timer.Millis) error {
 	if topic == "" {
 		return nil
@@ -33,7 +33,7 @@ func (s *Service) checkTopic(ctx context.Context, c *command, topic string, rece
 	return timer.Invalid("topic", topic, wantTopic(&ns))
 }
 
-// wantTopic says what a namespace allows.
+// wantTopic describes the topics that a namespace allows.
 func wantTopic(ns *store.Namespace) string {
 	const shown = 8
 	allowed := ns.Settings.EventTopics.List()
@@ -47,14 +47,14 @@ func wantTopic(ns *store.Namespace) string {
 	return fmt.Sprintf("one that namespace %q allows: %s%s", ns.Name, strings.Join(allowed[:min(len(allowed), shown)], ", "), more)
 }
 
-// readings remembers when namespaces were last read because the directory's might be too old, so that a batch of
-// refused timers costs one reading. There is one for each namespace that exists, at most.
+// readings records when checkTopic last read each namespace from the store, so that a batch of refused timers causes
+// only one read. It has at most one entry for each existing namespace.
 type readings struct {
 	mu   sync.Mutex
 	last map[string]timer.Millis
 }
 
-// since returns a namespace as the store had it at an instant, or later.
+// since returns a namespace as the store had it at the given time or later.
 func (r *readings) since(
 	ctx context.Context, d *store.Directory, name string, at timer.Millis, clock timer.Clock,
 ) (store.Namespace, error) {

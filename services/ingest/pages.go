@@ -13,11 +13,11 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// maxWritten is how many timers of a page are written at once: the store's answers have payloads, which take memory.
+// maxWritten is how many timers of a page are written in one call: the store's answers have payloads, which use memory.
 const maxWritten = 64
 
-// reserve waits until the pages of all requests leave room for one more, of so many items of so many bytes at most, and
-// its text. It returns what was reserved; release it with h.pages.
+// reserve waits until there is memory for one more page, with its text: items is the maximum number of items, each
+// their maximum size in bytes. It returns the reserved bytes, to be released with h.pages.
 func (h *handler) reserve(ctx context.Context, items, each int) (reserved int64, err error) {
 	reserved = min(2*int64(min(items*each, store.MaxPageBytes)), int64(h.cfg.ListBytes))
 	if h.pages.Acquire(ctx, reserved) == nil {
@@ -30,7 +30,7 @@ func (h *handler) reserve(ctx context.Context, items, each int) (reserved int64,
 	}
 }
 
-// pageAnswer reserves memory for a page (see reserve), reads its text, and keeps the memory of the text until it is sent.
+// pageAnswer reserves memory for a page (see reserve), calls read, and keeps the memory of the text until it is sent.
 func (h *handler) pageAnswer(ctx context.Context, items, each int, read func() (text []byte, err error)) (answer, error) {
 	reserved, err := h.reserve(ctx, items, each)
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *handler) pageAnswer(ctx context.Context, items, each int, read func() (
 	return answer{status: http.StatusOK, text: text, sent: func() { h.pages.Release(kept) }}, nil
 }
 
-// encodePage writes a page timer by timer, so that at no time there are more than the page and its text.
+// encodePage encodes a page timer by timer, so that memory has at most the page and its text.
 func encodePage(page *store.Page) ([]byte, error) {
 	const besides = 1024 // a timer without its payload has about 700 bytes
 	size := besides
@@ -64,7 +64,7 @@ func encodePage(page *store.Page) ([]byte, error) {
 		if err := e.Encode(renderTimer(&page.Timers[i])); err != nil {
 			return nil, err
 		}
-		buf.Truncate(buf.Len() - 1) // Encode ends a line
+		buf.Truncate(buf.Len() - 1) // Encode adds a newline
 		page.Timers[i] = timer.Timer{}
 	}
 	buf.WriteByte(']')

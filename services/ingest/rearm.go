@@ -59,8 +59,8 @@ func timerAlive(t *timer.Timer) *refusal {
 	}
 }
 
-// rearm arms timers again and tells the schedulers of those that are due soon, judged as for all writes by
-// the time after the commit, and after an unknown outcome too.
+// rearm redrives timers and sends hints for the ones due soon. As for all writes, it decides by the time after the
+// commit, and also sends hints after an unknown outcome.
 func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
 	now, err := s.writeNow()
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 )
 
-// refusal is an error as a client gets it, over HTTP or on the topic of dead commands.
+// refusal is an error as a client gets it, over HTTP or on the dead topic.
 type refusal struct {
 	status  int
 	code    api.ErrorCode
 	message string
 	details map[string]any
-	// cause is for the log of faults that are ours; clients do not see it.
+	// cause is logged for internal errors; clients do not get it.
 	cause error
 }
 
 func (r *refusal) Error() string { return r.message }
 func (r *refusal) Unwrap() error { return r.cause }
 
-// within is the refusal of a part of a body: its field is named by the way to it.
+// within returns the refusal of a part of a body: path is prepended to its field.
 func (r *refusal) within(path string) *refusal {
 	field, ok := r.details["field"].(string)
 	if !ok {
@@ -42,10 +42,10 @@ func (r *refusal) within(path string) *refusal {
 	return &out
 }
 
-// details always is an object.
+// details is always an object.
 type details = map[string]any
 
-// refuse turns any error into what the client gets.
+// refuse converts any error to the client's error.
 func refuse(err error) *refusal {
 	var (
 		ready   *refusal
@@ -77,7 +77,7 @@ func refuse(err error) *refusal {
 		}
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		// An ended context reaches this point from reads only: a write's was made an unknown outcome.
+		// Only reads get here with an ended context: writes return an unknown outcome instead.
 		return &refusal{
 			status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{}, cause: err,
 			message: "the store does not take it now (away or full), or the service is stopping; nothing was applied, try again later",

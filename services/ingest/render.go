@@ -9,12 +9,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// The domain as the API writes it.
+// Conversion of the domain types to the types of the API.
 
 func renderTimer(t *timer.Timer) api.Timer {
 	payload := json.RawMessage(t.Payload)
 	if t.Status == timer.StatusDone {
-		payload = nil // the store may have it or not
+		payload = nil // not all stores keep it
 	}
 	return api.Timer{
 		Namespace: t.Namespace, ID: t.ID, TimerID: t.ID, UUID: t.UUID.String(),
@@ -50,7 +50,7 @@ func renderEntry(e *store.HistoryEntry) api.HistoryEntry {
 	}
 }
 
-// renderNamespace shows what may be seen: of secrets only which there are.
+// renderNamespace returns the visible settings. Of secrets it returns only ids and times.
 func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 	s := &ns.Settings
 	return api.Namespace{
@@ -80,14 +80,14 @@ func renderSecrets(live []store.Secret) []api.SigningSecret {
 	return all
 }
 
-// renderTLS leaves out the key, which is there if the certificate is.
+// renderTLS omits the key. A key exists if the certificate does.
 func renderTLS(t *store.TLS) api.NamespaceTLS {
 	return api.NamespaceTLS{CA: t.CA, Certificate: t.Certificate}
 }
 
 func instant(m timer.Millis) api.Instant { return api.At(m.Time()) }
 
-// optionalInstant leaves out what never happened.
+// optionalInstant omits the zero time.
 func optionalInstant(m timer.Millis) api.Instant {
 	if m == 0 {
 		return api.Instant{}

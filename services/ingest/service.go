@@ -69,10 +69,9 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Run commits what Handler takes in, applies topic commands, and keeps the namespaces fresh, until ctx
-// ends or the bus fails for good. Then it stops taking anything in, commits and answers what it has
-// taken, flushes the hints and returns; that lasts at most the store's and the bus's timeout for each.
-// A Service runs once.
+// Run commits the requests of Handler, applies topic commands, and refreshes the namespaces, until ctx ends or the bus
+// fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
+// hints and returns. That takes at most one timeout of the store and one of the bus. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.state.CompareAndSwap(idle, running) {
 		return errors.New("ingest: Run was called before")
@@ -96,7 +95,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// refresh reads the namespaces now and then, to learn what other nodes changed.
+// refresh reads the namespaces periodically, to learn changes by other nodes.
 func (s *Service) refresh(ctx context.Context) {
 	tick := time.NewTicker(s.cfg.HintWindow / 2)
 	defer tick.Stop()
@@ -113,8 +112,7 @@ func (s *Service) refresh(ctx context.Context) {
 func (s *Service) refreshOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.StoreTimeout)
 	defer cancel()
-	// An unknown namespace is looked up when a request names it, so a failure costs nothing but
-	// settings that are a little older.
+	// An unknown namespace is looked up when a request names it, so after a failure only the settings are older.
 	if err := s.cfg.Directory.Refresh(ctx); !errors.Is(err, context.Canceled) {
 		s.ended("read namespaces", err)
 	}

@@ -116,7 +116,7 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
 	page, err := s.cfg.Store.List(ctx, now, *q)
 	if errors.Is(err, store.ErrInvalid) {
-		// The cursor is the one part of a list that only the store can judge.
+		// The cursor is the only part of a list that only the store can check.
 		return page, timer.Invalid("cursor", decode.WriteCursor(q.After), decode.WantCursor)
 	}
 	return page, err
@@ -138,7 +138,7 @@ func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		if len(entries) == 0 {
-			// No attempts yet is not the same as no timer.
+			// A timer without attempts must be distinguished from a missing timer.
 			if _, err := h.get(ctx, &ns, q.ID, from.received); err != nil {
 				return answer{}, err
 			}

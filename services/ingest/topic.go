@@ -14,34 +14,33 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// session applies the commands of one partition, in order, in batches of what gathered meanwhile.
+// session applies the commands of one partition in order. Commands that arrive during a batch form the next batch.
 type session struct {
 	*Service
 
 	partition shard.Partition
-	// work is the context of calls. It outlives the assignment's own, so that a batch under way can
-	// be finished and acknowledged when the partition is handed over in good order, and ends at the
-	// latest when the bus has let go of all partitions: one that broke down closes no session.
+	// work is the context of calls. It outlives the context of the assignment, so that the running batch can be
+	// finished and acknowledged at an orderly handover. It ends at the latest when the bus has given back all
+	// partitions, because a session that failed is not closed.
 	work     context.Context
 	stop     context.CancelFunc
-	stopping chan struct{} // closed when no further batch is to begin
+	stopping chan struct{} // closed when no further batch may begin
 	done     chan struct{} // closed when the loop has ended
-	wake     chan struct{} // holds at most one token: "look again"
+	wake     chan struct{} // has a token if the loop must look at the queue
 
 	mu     sync.Mutex
-	queue  []*bus.Delivery // bounded by Config.CommandsInFlight and CommandsBytes, which the bus keeps
-	gaps   []bus.Gap       // reported by the bus and not counted yet
+	queue  []*bus.Delivery // bounded by CommandsInFlight and CommandsBytes of the Config, which the bus enforces
+	gaps   []bus.Gap       // reported by the bus and not yet counted
 	failed error           // why the loop ended by itself
 
-	// position is how far the store has applied the partition; known after the first look. Only the
-	// loop touches it.
+	// position is up to where the store has applied the partition. known: it has been read. Only the loop uses both.
 	position store.Position
 	known    bool
 	// truncated is set if the partition may have been truncated before the process started.
 	truncated truncation
 }
 
-// errStopping ends a session's loop in good order.
+// errStopping ends a session's loop in an orderly way.
 var errStopping = errors.New("the session is stopping")
 
 // consume applies topic commands until ctx ends, then waits for the sessions.
@@ -88,8 +87,8 @@ func (t *session) Deliver(_ context.Context, d *bus.Delivery) error {
 	return nil
 }
 
-// Close implements bus.Session. After a loss the partition may have another owner: everything is
-// dropped at once. Otherwise the batch under way is finished if the bus waits that long.
+// Close implements bus.Session. After a loss the partition may have another owner, so it abandons everything
+// immediately. Otherwise it finishes the running batch, if ctx allows.
 func (t *session) Close(ctx context.Context, cause error) error {
 	close(t.stopping)
 	t.signal()
@@ -108,7 +107,7 @@ func (t *session) Close(ctx context.Context, cause error) error {
 func (t *session) signal() {
 	select {
 	case t.wake <- struct{}{}:
-	default: // a token is there already
+	default: // the token is already there
 	}
 }
 
@@ -137,7 +136,8 @@ func (t *session) run() {
 	}
 }
 
-// gather takes the next batch: at least one command, unless there are gaps to count. false: the session stops.
+// gather takes the next batch: at least one command, unless there are gaps to count. It returns false if the session
+// stops.
 func (t *session) gather() (batch []*bus.Delivery, more bool) {
 	for {
 		select {
@@ -181,13 +181,13 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// persist tries until it succeeds, with growing pauses. It gives up when the session stops, and when
-// the store or the bus was closed under it.
+// persist repeats try with backoff until it succeeds. It stops when the session stops, or when the store or the bus was
+// closed.
 func (t *session) persist(what string, try func(ctx context.Context) error) error {
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(firstRetry), backoff.WithMaxInterval(lastRetry),
 		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
-		backoff.WithRandomizationFactor(0), // one partition has one owner: nobody to keep out of step with
+		backoff.WithRandomizationFactor(0), // one partition has one owner, so no other process retries at the same time
 	)
 	operation := fmt.Sprintf("apply commands of partition %d (%s)", t.partition, what)
 	for {

@@ -10,14 +10,14 @@ import (
 )
 
 // truncation is a stored position that was beyond the end of its partition when the process started. A bus that does
-// not fsync the command topic can lose the end of it in a power failure, and assigns the positions again. The new
-// commands must not be dropped as applied. But a new leader of a replicated topic can also report too early an end,
-// and then the commands up to the stored position are replays. Timestamps distinguish the two cases.
+// not fsync the command topic can lose the end of it in a power failure, and assign the positions again. The new
+// commands must not be dropped as replays. But a new leader of a replicated topic can also report an end that is too
+// early; then commands up to the stored position are replays. Timestamps distinguish the two cases.
 type truncation struct {
 	stored store.Position
-	// end is the first offset beyond the topic at start.
+	// end is the first offset after the topic's end at start.
 	end int64
-	// since is the time of start: a command from offset end on with a later timestamp is new.
+	// since is the start time: a command at offset end or later with a later timestamp is new.
 	since timer.Millis
 }
 
@@ -28,9 +28,9 @@ func (c *truncation) covers(position store.Position, it *item) bool {
 		timer.FromTime(it.delivery.Time) >= c.since
 }
 
-// truncations compares the stored positions with the end of the topic, by partition. It runs at start only: sessions of
-// natsbus detect a truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
-// incarnation: until ingest starts again, commands that get positions of lost ones count as applied.
+// truncations compares the stored positions with the end of the topic, by partition. It runs only at start. Sessions of
+// natsbus detect a later truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
+// incarnation: until ingest starts again, commands that get the positions of lost ones count as replays.
 func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	found := make(map[int]truncation)
 	if s.cfg.Positions == nil {
@@ -52,7 +52,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 		return found, nil
 	}
 	since := s.cfg.Clock().Add(-s.cfg.ClockBound)
-	// The floors are read after the positions, so a healthy topic ends after every stored position.
+	// The floors are read after the positions, so the end of an intact topic is after every stored position.
 	floors, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 	if err != nil {
 		return nil, fmt.Errorf("end of commands: %w", err)

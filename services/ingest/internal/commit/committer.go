@@ -13,46 +13,46 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// ErrFull says that too many operations wait. Nothing was applied.
+// ErrFull reports that too many operations wait. Nothing was applied.
 var ErrFull = errors.New("too many operations wait for the store")
 
-// Config is all a Committer needs; nothing has a default here.
+// Config configures a Committer. All fields are required.
 type Config struct {
-	// Write is the store's.
+	// Write writes to the store.
 	Write func(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error)
-	// Now is the time of the rows that are written. If it returns an error, nothing is written.
+	// Now returns the time for the written rows. If it returns an error, nothing is written.
 	Now func() (timer.Millis, error)
-	// After is a time after the commit.
+	// After returns a time after the commit.
 	After timer.Clock
-	// Lanes is how many writes may run at once. An operation's lane follows from its shard, so that
-	// those on one timer keep their order even when the store hangs and the client gives up in between.
+	// Lanes is the number of concurrent writes. The shard of an operation determines its lane, so that operations on
+	// one timer keep their order even if the store hangs and the client gives up.
 	Lanes int
 	// BatchOps and BatchBytes bound one write.
 	BatchOps, BatchBytes int
-	// QueueOps and QueueBytes bound what waits, all lanes together.
+	// QueueOps and QueueBytes bound the waiting operations of all lanes together.
 	QueueOps, QueueBytes int
-	// Timeout bounds one write; after it the outcome is unknown.
+	// Timeout bounds one write. After it the outcome is unknown.
 	Timeout time.Duration
 	// Committed is called after every write, before the operations are answered.
 	Committed func(Batch)
-	// AfterIsBefore is planted by simulations: After is then the time before the commit.
+	// AfterIsBefore is set by simulations only: After is then replaced by the time before the commit.
 	AfterIsBefore bool
-	// Sizes and Seconds observe operations per write and its duration.
+	// Sizes and Seconds observe the operations per write and its duration.
 	Sizes, Seconds prometheus.Observer
 }
 
 // Batch is one finished write.
 type Batch struct {
 	Ops []store.Op
-	// Written and Err are the store's answer; an expired write's Err is store.ErrOutcomeUnknown.
+	// Written and Err are the store's answer; the Err of an expired write is store.ErrOutcomeUnknown.
 	Written []store.Written
 	Err     error
-	// Now is the time the rows carry, After the time after the commit.
+	// Now is the time in the rows, After the time after the commit.
 	Now, After timer.Millis
 }
 
-// ErrOf is why an operation was not answered: the batch's error, or the store's failure with this operation alone. A
-// refusal of the operation is in Written.
+// ErrOf returns why an operation was not answered: the batch's error, or the store's failure for this operation alone.
+// If the store refused the operation, that is in Written.
 func (b *Batch) ErrOf(i int) error {
 	if b.Err == nil && store.IsTransient(b.Written[i].Err) {
 		return b.Written[i].Err
@@ -60,29 +60,29 @@ func (b *Batch) ErrOf(i int) error {
 	return b.Err
 }
 
-// Item is an operation, and about what it holds in memory, in bytes.
+// Item is an operation, and its approximate size in memory, in bytes.
 type Item struct {
 	Op   store.Op
 	Size int
 }
 
-// Outcome is what became of one operation.
+// Outcome is the result of one operation.
 type Outcome struct {
-	// Written is the store's answer, and After the time after the commit, where Err is nil.
+	// Written is the store's answer, and After the time after the commit, if Err is nil.
 	Written store.Written
 	After   timer.Millis
-	// Err is ErrFull, store.ErrUnavailable (not applied, and never will be) or store.ErrOutcomeUnknown.
+	// Err is ErrFull, store.ErrUnavailable (not applied, now or later) or store.ErrOutcomeUnknown.
 	Err error
 }
 
-// Committer gathers operations and writes them. It adds no wait: an operation that finds its lane idle
-// is written at once, and the next batch is what came meanwhile.
+// Committer combines operations into writes. It adds no delay: an operation whose lane is idle is written immediately,
+// and operations that arrive during a write form the next batch.
 type Committer struct {
 	cfg   Config
 	lanes []*lane
 }
 
-// New returns a Committer; it takes operations at once and writes them from Run on.
+// New returns a Committer. It accepts operations immediately and writes them while Run runs.
 func New(cfg Config) *Committer {
 	c := &Committer{cfg: cfg}
 	for range cfg.Lanes {
@@ -95,7 +95,7 @@ func New(cfg Config) *Committer {
 	return c
 }
 
-// Run writes until Stop was called and everything taken before it is answered.
+// Run writes until Stop was called and all operations accepted before are answered.
 func (c *Committer) Run() {
 	var lanes sync.WaitGroup
 	for _, l := range c.lanes {
@@ -104,14 +104,14 @@ func (c *Committer) Run() {
 	lanes.Wait()
 }
 
-// Stop refuses operations from now on, with store.ErrUnavailable.
+// Stop makes Submit refuse operations with store.ErrUnavailable.
 func (c *Committer) Stop() {
 	for _, l := range c.lanes {
 		l.close()
 	}
 }
 
-// Waiting counts the operations that wait.
+// Waiting returns the number of waiting operations.
 func (c *Committer) Waiting() int {
 	n := 0
 	for _, l := range c.lanes {
@@ -120,9 +120,9 @@ func (c *Committer) Waiting() int {
 	return n
 }
 
-// Submit waits until the operations were written, those on one timer in their order, and answers each.
-// When ctx ends after an operation's write began, its outcome is unknown: it may be applied, now or later.
-// What an operation itself was refused for is in Written.
+// Submit waits until the operations are written, and returns the outcome of each. Operations on one timer keep their
+// order. If ctx ends after the write of an operation began, its outcome is unknown: it may be applied, now or later. If
+// the store refused an operation, the reason is in Written.
 func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	entries := make([]entry, len(items))
 	g := &group{done: make(chan struct{})}
@@ -155,7 +155,7 @@ func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	return out
 }
 
-// settled is the answer, or what can be said of an operation whose client gives up.
+// settled returns the outcome. If the client gave up, it is the error that describes the state of the operation.
 func (e *entry) settled(ctx context.Context) Outcome {
 	switch {
 	case e.state.CompareAndSwap(queued, withdrawn):
@@ -167,7 +167,7 @@ func (e *entry) settled(ctx context.Context) Outcome {
 	}
 }
 
-// run is one lane's loop.
+// run is the loop of one lane.
 func (c *Committer) run(l *lane) {
 	var batch []*entry
 	for {
@@ -211,7 +211,7 @@ func (c *Committer) write(batch []*entry) {
 	}
 }
 
-// Settle makes a write's error one of the contract's: an ended context means an unknown outcome.
+// Settle converts the error of a write to one of the store's contract: an ended context means an unknown outcome.
 func Settle(err error, answers, ops int) error {
 	switch {
 	case err == nil && answers == ops:

@@ -1,8 +1,7 @@
-// Package commit is the group commit: requests that arrive while the store is busy share the next
-// write.
+// Package commit implements the group commit: requests that arrive during a write share the next write.
 //
-// It imports pkg/timer and pkg/store. It knows nothing of HTTP, of what an operation means to a user or
-// of hints: it answers each operation with what the store said of it and the time after the commit.
+// It imports pkg/timer and pkg/store. It knows nothing of HTTP, of hints, or of the meaning of an operation: it answers
+// each operation with the store's answer and the time after the commit.
 //
 // Read committer.go, then lane.go.
 package commit

@@ -10,7 +10,7 @@ import (
 
 // lane is a queue with one writer.
 type lane struct {
-	wake             chan struct{} // holds at most one token: "look again"
+	wake             chan struct{} // has a token if the writer must look at the queue
 	maxOps, maxBytes int
 
 	mu     sync.Mutex
@@ -19,17 +19,17 @@ type lane struct {
 	closed bool
 }
 
-// entry is one operation that waits.
+// entry is one waiting operation.
 type entry struct {
 	op    store.Op
 	size  int
 	group *group
 	state atomic.Int32
-	// outcome is there once state is answered.
+	// outcome is valid once state is answered.
 	outcome Outcome
 }
 
-// The states of an entry. Who moves it from queued decides: the writer, or the client that gave up.
+// The states of an entry. The first of writer and client to change it from queued decides.
 const (
 	queued int32 = iota
 	taken
@@ -37,14 +37,14 @@ const (
 	withdrawn
 )
 
-// answer is the writer's, once.
+// answer sets the outcome. Only the writer calls it, and only once.
 func (e *entry) answer(o Outcome) {
 	e.outcome = o
 	e.state.Store(answered)
 	e.group.settle()
 }
 
-// group is what one caller waits for.
+// group has the entries that one caller waits for.
 type group struct {
 	open atomic.Int32 // entries without an answer
 	done chan struct{}
@@ -56,7 +56,7 @@ func (g *group) settle() {
 	}
 }
 
-// add takes all of the entries or none.
+// add accepts all entries or none.
 func (l *lane) add(entries []*entry) error {
 	size := 0
 	for _, e := range entries {
@@ -86,7 +86,7 @@ func (l *lane) close() {
 func (l *lane) signal() {
 	select {
 	case l.wake <- struct{}{}:
-	default: // a token is there already
+	default: // the token is already there
 	}
 }
 
@@ -96,8 +96,8 @@ func (l *lane) waiting() int {
 	return len(l.queue)
 }
 
-// take moves the next batch out of the queue, at least one entry if there is one. open is false once
-// nothing will ever come.
+// take removes the next batch from the queue, at least one entry if there is one. open is false if the lane is closed
+// and empty.
 func (l *lane) take(batch []*entry, maxOps, maxBytes int) (_ []*entry, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,19 +6,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// MaxBatch is how many items a batch may have.
+// MaxBatch is the maximum number of items in a batch.
 const MaxBatch = 1000
 
-// Item is one item of a batch, not read yet: one that is wrong must not hinder the others.
+// Item is one undecoded item of a batch: an invalid item must not affect the others.
 type Item value
 
-// Create reads the item as the body of a create.
+// Create decodes the item as the body of a create.
 func (i Item) Create() (Create, error) { return readCreate(value(i)) }
 
-// Delete reads the item as the body of a delete.
+// Delete decodes the item as the body of a delete.
 func (i Item) Delete() (Delete, error) { return readDelete(value(i)) }
 
-// ReadBatch takes the body of a batch apart.
+// ReadBatch splits the body of a batch into its items.
 func ReadBatch(body []byte) ([]Item, error) {
 	want := fmt.Sprintf("an array of 1 to %d timers", MaxBatch)
 	var items []Item

@@ -12,14 +12,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
-// Sealing is what secrets are sealed with before they become settings.
+// Sealing has the parameters for encrypting secrets in settings.
 type Sealing struct {
 	Namespace string
 	Keys      seal.Keyring
 	Now       timer.Millis
 }
 
-// secretFields are one command about signing secrets. null removes them all.
+// secretFields is one command about signing secrets. null removes all of them.
 type secretFields struct {
 	given, null         bool
 	set, rotate, remove string
@@ -47,7 +47,7 @@ func (f *secretFields) read(v value) error {
 	}
 	err := v.object("secrets", secretNames, func(name string, v value) (err error) {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		switch field := "secrets." + name; name {
 		case "set":
@@ -76,8 +76,8 @@ func (f *secretFields) read(v value) error {
 	}
 }
 
-// apply carries the command out. The first secret never expires, so that what is signed stays signed until
-// somebody removes the last one.
+// apply executes the command. The first secret never expires, so that callbacks stay signed until the last secret is
+// removed.
 func (f *secretFields) apply(now *store.Secrets, with *Sealing) (store.Secrets, error) {
 	live := now.Live(with.Now)
 	var err error
@@ -111,7 +111,7 @@ func (f *secretFields) rotated(live []store.Secret, with *Sealing) ([]store.Secr
 		return nil, err
 	}
 	if len(live) > 0 && live[0].ID == secret.ID() {
-		return live, nil // the answer to the first time was lost
+		return live, nil // a repetition, because the answer to the first request was lost
 	}
 	rest, err := without(live, secret.ID())
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *secretFields) rotated(live []store.Secret, with *Sealing) ([]store.Secr
 	return newest(rest, field, f.rotate, with, live)
 }
 
-// newest puts a secret before others. One that is live already keeps its age.
+// newest puts a secret before others. A secret that is already live keeps its creation time.
 func newest(others []store.Secret, field, text string, with *Sealing, live []store.Secret) ([]store.Secret, error) {
 	secret, err := parseSecret(field, text)
 	if err != nil {
@@ -185,7 +185,8 @@ func (w *Sealing) seal(field, place, secret string) (string, error) {
 	return sealed, err
 }
 
-// anew seals a text with the key that seals now, where it was another; what does not open here stays as it is.
+// anew encrypts a text again if it was encrypted with an older key. A text that cannot be decrypted here is not
+// changed.
 func (w *Sealing) anew(place, sealed string) string {
 	if sealed == "" || w.Keys.Current(sealed) {
 		return sealed
@@ -201,13 +202,13 @@ func (w *Sealing) anew(place, sealed string) string {
 	return again
 }
 
-// hidden is shown in place of what may be a secret.
+// hidden replaces a value that may be a secret in errors.
 type hidden struct{}
 
 func (hidden) String() string { return "the given value" }
 
-// discreet takes values out of the refusals of a body that may hold secrets, where they are not known to be
-// harmless: a misspelt field, too, may have one.
+// discreet removes values from errors about a body that may contain secrets, except for fields known to be harmless: a
+// misspelt field may contain a secret, too.
 func discreet(err error) error {
 	invalid, ok := errors.AsType[*timer.InvalidError](err)
 	if !ok {
@@ -224,7 +225,7 @@ func discreet(err error) error {
 	return &out
 }
 
-// readHeaders reads an object of header names and values.
+// readHeaders decodes an object of header names and values.
 func readHeaders(field string, v value) (timer.Headers, error) {
 	const want = "an object of names and strings, such as {\"X-Team\":\"billing\"}"
 	if v[0] != '{' {
@@ -247,7 +248,7 @@ func readHeaders(field string, v value) (timer.Headers, error) {
 	return timer.NewHeaders(fields)
 }
 
-// readStatuses reads an array of statuses.
+// readStatuses decodes an array of statuses.
 func readStatuses(field string, v value) (timer.StatusCodes, error) {
 	const want = "an array of statuses from 400 to 499, such as [400, 422]"
 	var set timer.StatusCodes

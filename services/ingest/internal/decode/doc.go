@@ -1,10 +1,10 @@
-// Package decode reads the bodies of requests and topic commands: the one strict reader for both, so
-// that what is refused on one way in is refused on the other, in the same words.
+// Package decode decodes the bodies of HTTP requests and topic commands. Both use this one strict decoder, so that they
+// refuse the same bodies with the same messages.
 //
-// It imports pkg/timer, pkg/store, and for the secrets of namespaces pkg/seal and pkg/webhook. It never
-// looks anything up: what depends on the namespace stays open until Fields.Spec, Fields.Patch or
-// SettingsFields.Apply is given the namespace's settings.
+// It imports pkg/timer, pkg/store, and for the secrets of namespaces pkg/seal and pkg/webhook. It never reads the
+// store: defaults of the namespace are filled in by Fields.Spec, Fields.Patch or SettingsFields.Apply, which get the
+// namespace's settings.
 //
-// Read timers.go first (what a body may hold), then fields.go (the parts of a Spec), namespaces.go,
-// callbacks.go and tls.go (what a namespace says of its callbacks), and json.go, which takes JSON apart.
+// Read timers.go first (the bodies), then fields.go (the parts of a Spec), namespaces.go, callbacks.go and tls.go (the
+// callback settings of a namespace), and json.go, which splits JSON into values.
 package decode

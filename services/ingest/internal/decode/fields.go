@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Fields are what a body says of a timer's Spec. In an update null is something else than absent: it
-// stands for the default, which only the namespace's settings tell.
+// Fields are the parts of a timer's Spec in a body. In an update, null differs from absent: it selects the default,
+// which depends on the namespace's settings.
 type Fields struct {
 	executeAt   optional[timer.Millis]
 	executeIn   optional[time.Duration]
@@ -29,8 +29,7 @@ type optional[T any] struct {
 	v           T
 }
 
-// to returns what a patch holds for the field: nil to keep, or the value, which for null is the
-// default.
+// to returns the field's value for a patch: nil keeps the present value, and null becomes the default.
 func (o *optional[T]) to(def T) *T {
 	switch {
 	case !o.given:
@@ -49,7 +48,7 @@ var fieldNames = []string{
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
 
-// read reads one field. With nulls, null means the default; without, the caller has left nulls out.
+// read decodes one field. If nulls is set, null means the default; otherwise the caller has removed nulls.
 func (f *Fields) read(name string, v value, nulls bool) (err error) {
 	switch name {
 	case "executeAt":
@@ -94,17 +93,17 @@ func (f *Fields) complete(create bool) error {
 // HasCorrelationID reports whether the body has a correlation id.
 func (f *Fields) HasCorrelationID() bool { return f.correlation.given }
 
-// SetCorrelationID puts one in.
+// SetCorrelationID sets the correlation id.
 func (f *Fields) SetCorrelationID(id string) { f.correlation = optional[string]{given: true, v: id} }
 
-// Spec returns the checked spec of a new timer. executeIn counts from received.
+// Spec returns the validated spec of a new timer. executeIn counts from received.
 func (f *Fields) Spec(received timer.Millis, defaults *store.Settings) (timer.Spec, error) {
 	p := f.patch(received, defaults)
 	return p.Apply(timer.Spec{CallbackTimeout: defaults.CallbackTimeout, Retry: defaults.Retry})
 }
 
-// Patch returns the changes of an update. What can be judged without the timer has been checked; the
-// rest is the store's to refuse, where it holds the row.
+// Patch returns the changes of an update. It checks everything that does not depend on the timer; the store checks the
+// rest, because it has the row.
 func (f *Fields) Patch(received timer.Millis, defaults *store.Settings) (timer.Patch, error) {
 	if f.callbackURL.given && !f.callbackURL.null {
 		if err := timer.CheckCallbackURL(f.callbackURL.v); err != nil {
@@ -137,7 +136,7 @@ func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Pa
 	return p
 }
 
-// maybe reads a field that may be null.
+// maybe decodes a field that may be null.
 func maybe[T any](field string, v value, read func(field string, v value) (T, error)) (optional[T], error) {
 	if v.isNull() {
 		return optional[T]{given: true, null: true}, nil
@@ -189,7 +188,7 @@ func readEventKey(field string, v value) (string, error) {
 	return s, err
 }
 
-// parseDuration reads a duration as given, finer than a millisecond too.
+// parseDuration decodes a duration as given. It may be finer than a millisecond.
 func parseDuration(field string, v value) (time.Duration, error) {
 	const want = `a duration such as "200ms", "30s", "1h" or "1d12h", not negative`
 	s, err := v.string(field, want)
@@ -203,8 +202,8 @@ func parseDuration(field string, v value) (time.Duration, error) {
 	return d, nil
 }
 
-// readDuration reads a duration in whole milliseconds. A shorter one is refused rather than truncated
-// to zero, which means "no end" for some fields.
+// readDuration decodes a duration and truncates it to milliseconds. It refuses a duration under 1 ms, because zero
+// means "no limit" for some fields.
 func readDuration(field string, v value) (time.Duration, error) {
 	d, err := parseDuration(field, v)
 	if err == nil && d > 0 && d < time.Millisecond {
@@ -213,7 +212,7 @@ func readDuration(field string, v value) (time.Duration, error) {
 	return d.Truncate(time.Millisecond), err
 }
 
-// timeoutField is callbackTimeout in its two spellings.
+// timeoutField is callbackTimeout or callbackTimeoutSeconds.
 type timeoutField struct{ text, seconds optional[time.Duration] }
 
 const wantSeconds = "a number of seconds, 1 to 300"
@@ -247,7 +246,7 @@ func (t *timeoutField) to(def time.Duration) *time.Duration {
 	return t.seconds.to(def)
 }
 
-// shown is the value for a message.
+// shown returns the value for an error message.
 func (o *optional[T]) shown() any {
 	if o.null {
 		return "null"
@@ -255,7 +254,7 @@ func (o *optional[T]) shown() any {
 	return o.v
 }
 
-// retryFields are what a body says of a retry policy.
+// retryFields are the parts of a retry policy in a body.
 type retryFields struct {
 	given, null bool
 
@@ -310,7 +309,7 @@ func (r *retryFields) read(v value, nulls bool) error {
 	return err
 }
 
-// retries is maxRetries as given, for a message.
+// retries returns maxRetries as given, for an error message.
 func (r *retryFields) retries() any {
 	if r.maxRetries.null {
 		return "null"

@@ -13,12 +13,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// value is the text of one JSON value, without white space around it. It has been found valid, so
-// taking it apart needs no checks of syntax: a body is checked once, as a whole, by the standard
-// library, and what is left to do here is to find its parts without building anything.
+// value is the text of one JSON value, without surrounding white space. The standard library has validated the whole
+// body before, so splitting it needs no syntax checks. Values are found in the text without building other data.
 type value []byte
 
-// document checks a body and returns it as a value.
+// document validates a body and returns it as a value.
 func document(body []byte) (value, error) {
 	if !utf8.Valid(body) {
 		at := invalidAt(body)
@@ -35,7 +34,7 @@ func document(body []byte) (value, error) {
 	return v, nil
 }
 
-// invalidAt returns the place of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not UTF-8.
 func invalidAt(b []byte) int {
 	at := 0
 	for at < len(b) {
@@ -48,7 +47,7 @@ func invalidAt(b []byte) int {
 	return at
 }
 
-// syntax tells what is wrong with a text that is not JSON.
+// syntax describes the error in a text that is not JSON.
 func syntax(body []byte) string {
 	var v json.RawMessage
 	err := json.Unmarshal(body, &v)
@@ -58,14 +57,14 @@ func syntax(body []byte) string {
 	return ""
 }
 
-// raw shows a value in an error as it was written.
+// raw formats a value in an error as it was written.
 type raw value
 
 func (r raw) String() string { return string(r) }
 
 func (v value) isNull() bool { return v[0] == 'n' }
 
-// object calls visit for each member. Only the known names are let through, each once.
+// object calls visit for each member. It refuses unknown and repeated names.
 func (v value) object(path string, known []string, visit func(name string, v value) error) error {
 	if v[0] != '{' {
 		return timer.Invalid(path, raw(v), "an object")
@@ -84,12 +83,12 @@ func (v value) object(path string, known []string, visit func(name string, v val
 	})
 }
 
-// pairs calls visit for each member of an object, whatever its name.
+// pairs calls visit for each member of an object, with any name.
 func (v value) pairs(visit func(key, member value) error) error {
 	rest := skipSpace(v[1:])
 	for rest[0] != '}' {
 		key, after := cutValue(rest)
-		member, next := cutValue(skipSpace(skipSpace(after)[1:])) // behind the colon
+		member, next := cutValue(skipSpace(skipSpace(after)[1:])) // after the colon
 		if err := visit(key, member); err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// find returns the place of a key in the list of names, or -1.
+// find returns the index of a key in the list of names, or -1.
 func find(known []string, key value) int {
 	name := key[1 : len(key)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
@@ -140,7 +139,7 @@ func find(known []string, key value) int {
 	return -1
 }
 
-// cutValue splits a text after the value that it begins with.
+// cutValue splits a text after its first value.
 func cutValue(text []byte) (v value, rest []byte) {
 	end := 0
 	switch text[0] {
@@ -180,7 +179,7 @@ func ends(b byte) bool {
 	}
 }
 
-// stringEnd returns the length of the string that a text begins with, quotes included.
+// stringEnd returns the length of the string at the start of a text, including quotes.
 func stringEnd(text []byte) int {
 	end := 1
 	for {
@@ -203,20 +202,20 @@ func skipSpace(text []byte) []byte {
 	return text
 }
 
-// text is the content of a string value, with lone surrogates replaced.
+// text returns the content of a string value, with lone surrogates replaced.
 func (v value) text() string {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return string(v[1 : len(v)-1])
 	}
 	var s string
 	if err := json.Unmarshal(v, &s); err != nil {
-		return string(v) // the text is valid, so this cannot be
+		return string(v) // impossible, because the text is valid
 	}
 	return s
 }
 
-// string reads a string that is not empty. Escapes that name half a character are refused: they would
-// all become the same replacement character, and different ids the same id.
+// string decodes a non-empty string. It refuses lone surrogates: all of them would become the same replacement
+// character, so that different ids became the same id.
 func (v value) string(field, want string) (string, error) {
 	if v[0] != '"' || len(v) == 2 || loneSurrogate(v) {
 		return "", timer.Invalid(field, raw(v), want)
@@ -224,7 +223,7 @@ func (v value) string(field, want string) (string, error) {
 	return v.text(), nil
 }
 
-// loneSurrogate finds an escape \uD800 to \uDFFF that is not half of a pair.
+// loneSurrogate finds an escape \uD800 to \uDFFF that is not part of a pair.
 func loneSurrogate(v value) bool {
 	for {
 		at := bytes.IndexByte(v, '\\')
@@ -255,7 +254,7 @@ func hex(digits []byte) uint64 {
 	return n
 }
 
-// number reads any JSON number.
+// number decodes any JSON number.
 func (v value) number(field, want string) (float64, error) {
 	if v[0] == '-' || v[0] >= '0' && v[0] <= '9' {
 		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
@@ -265,7 +264,7 @@ func (v value) number(field, want string) (float64, error) {
 	return 0, timer.Invalid(field, raw(v), want)
 }
 
-// integer reads a whole number from lowest to highest; 4.0 and 4e0 are whole too.
+// integer decodes a whole number from lowest to highest; 4.0 and 4e0 are whole numbers, too.
 func (v value) integer(field string, lowest, highest int, want string) (int, error) {
 	n, err := v.number(field, want)
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Matching is the body of a request on all timers that a filter selects.
+// Matching is the body of a request for all timers that match a filter.
 type Matching struct {
 	List
 	When When
 }
 
-// When is the time that a body gives to timers that exist.
+// When is the new time for existing timers in a body.
 type When struct {
 	executeAt          optional[timer.Millis]
 	executeIn, shiftBy optional[time.Duration]
 }
 
-// For is the time of a timer whose executeAt is old. Without any given, it is when the request was received.
+// For returns the new time of a timer. old is its executeAt. Without any field, it is the time of receipt.
 func (w *When) For(old, received timer.Millis) timer.Millis {
 	switch {
 	case w.executeAt.given:
@@ -58,12 +58,12 @@ var (
 
 const wantWhen = `exactly one of executeAt, executeIn and shiftBy, such as "executeIn": "1h"`
 
-// ReadDeleteMatching reads the body of a deletion by filter.
+// ReadDeleteMatching decodes the body of a deletion by filter.
 func ReadDeleteMatching(body []byte) (Matching, error) {
 	return readMatching(body, listNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
 }
 
-// ReadRescheduleMatching reads the body of a rescheduling by filter.
+// ReadRescheduleMatching decodes the body of a rescheduling by filter.
 func ReadRescheduleMatching(body []byte) (Matching, error) {
 	m, err := readMatching(body, rescheduleNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
 	if err == nil && m.When.given() != 1 {
@@ -72,7 +72,7 @@ func ReadRescheduleMatching(body []byte) (Matching, error) {
 	return m, err
 }
 
-// ReadRetryMatching reads the body of a retry by filter.
+// ReadRetryMatching decodes the body of a retry by filter.
 func ReadRetryMatching(body []byte) (Matching, error) {
 	m, err := readMatching(body, retryMatchingNames, timer.StatusParked, timer.StatusDead)
 	if err == nil && m.Query.Status == "" {
@@ -84,12 +84,12 @@ func ReadRetryMatching(body []byte) (Matching, error) {
 	return m, err
 }
 
-// ReadRetry reads the body of a retry.
+// ReadRetry decodes the body of a retry.
 func ReadRetry(body []byte) (Rearm, error) {
 	var r Rearm
 	err := members(body, retryTimerNames, func(name string, v value) (err error) {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		if name == "ifGeneration" {
 			r.IfGeneration, err = readGeneration(v)
@@ -106,13 +106,13 @@ func ReadRetry(body []byte) (Rearm, error) {
 	return r, err
 }
 
-// readMatching reads a filter. It has to name its namespace and to select something: what it is for cannot
+// readMatching decodes a filter. The namespace and at least one criterion are required, because the operations cannot
 // be undone.
 func readMatching(body []byte, known []string, statuses ...timer.Status) (Matching, error) {
 	m := Matching{List: List{Query: store.ListQuery{Limit: DefaultLimit}}}
 	err := members(body, known, func(name string, v value) error {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		if taken, err := m.List.read(name, v); taken {
 			return err
@@ -156,7 +156,7 @@ func (w *When) oneAtMost() error {
 	return nil
 }
 
-// parseShift reads a duration that may be negative.
+// parseShift decodes a duration that may be negative.
 func parseShift(field string, v value) (time.Duration, error) {
 	const want = `a duration such as "30s", "1h" or "-15m"`
 	s, err := v.string(field, want)

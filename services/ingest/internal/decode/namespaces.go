@@ -25,7 +25,7 @@ type NamespaceUpdate struct {
 	SettingsFields
 }
 
-// SettingsFields are what a body says of a namespace's settings.
+// SettingsFields are the settings of a namespace in a body.
 type SettingsFields struct {
 	retry         retryFields
 	timeout       timeoutField
@@ -39,29 +39,29 @@ type SettingsFields struct {
 	concurrency   optional[int]
 }
 
-// presets name numbers of shards.
+// presets are names for numbers of shards.
 var presets = map[string]int{"small": 16, "medium": 256, "large": 1024, "xlarge": 4096}
 
-// DefaultNumShards is that of the preset small.
+// DefaultNumShards is the number of shards of the preset small.
 const DefaultNumShards = 16
 
 var (
 	namespaceNames       = []string{"name"}
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
-	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two to refuse them
+	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two are refused with a reason
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
 		"headers", "finalStatuses", "secrets", "tls", "eventTopics", "hostConcurrency",
 	}
 )
 
-// ReadNamespaceCreate reads the body of namespaces/create.
+// ReadNamespaceCreate decodes the body of namespaces/create.
 func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 	var c NamespaceCreate
 	var preset string
 	err := members(body, namespaceCreateNames, func(name string, v value) (err error) {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		switch name {
 		case "name":
@@ -91,7 +91,7 @@ func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 	return c, nil
 }
 
-// ReadNamespaceUpdate reads the body of namespaces/update.
+// ReadNamespaceUpdate decodes the body of namespaces/update.
 func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	var u NamespaceUpdate
 	given := false
@@ -124,7 +124,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	return u, nil
 }
 
-// ReadNamespaceName reads the body of namespaces/get.
+// ReadNamespaceName decodes the body of namespaces/get.
 func ReadNamespaceName(body []byte) (string, error) {
 	var n string
 	err := members(body, namespaceNames, func(name string, v value) (err error) {
@@ -137,7 +137,7 @@ func ReadNamespaceName(body []byte) (string, error) {
 	return n, err
 }
 
-// ReadNamespace reads a body that may name a namespace, and returns the default one otherwise.
+// ReadNamespace decodes a body with an optional namespace. Without one, it returns the default namespace.
 func ReadNamespace(body []byte) (string, error) {
 	namespace := DefaultNamespace
 	err := members(body, []string{"namespace"}, func(name string, v value) (err error) {
@@ -155,19 +155,19 @@ type NamespaceList struct {
 	Limit int
 }
 
-// ReadNamespaceList reads the body of namespaces/list.
+// ReadNamespaceList decodes the body of namespaces/list.
 func ReadNamespaceList(body []byte) (NamespaceList, error) {
 	l := NamespaceList{Limit: DefaultLimit}
 	err := members(body, []string{"limit", "cursor"}, func(name string, v value) (err error) {
 		switch {
-		case v.isNull(): // counts as left out
+		case v.isNull(): // counts as absent
 		case name == "limit":
 			err = readLimit(&l.Limit, v)
 		default:
 			var cursor store.Cursor
 			cursor, err = readCursor(v)
 			l.After = string(cursor)
-			// It is passed to the database, which may refuse other bytes than those of names.
+			// The cursor is passed to the database, which may refuse bytes that names cannot contain.
 			if err == nil && timer.CheckNamespace(l.After) != nil {
 				err = timer.Invalid("cursor", raw(v), WantCursor)
 			}
@@ -229,7 +229,7 @@ func readHostConcurrency(field string, v value) (int, error) {
 	return v.integer(field, store.MinHostConcurrency, store.MaxHostConcurrency, "1 to 1024")
 }
 
-// readTopicPatterns reads an array of patterns.
+// readTopicPatterns decodes an array of patterns.
 func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 	const want = `an array of names in which * stands for any run of characters, such as ["orders.*"]`
 	if v[0] != '[' {
@@ -243,7 +243,7 @@ func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 		}
 		var p string
 		p, err = element.string(field, want)
-		// One too many is enough to be refused.
+		// Stop at the first pattern above the limit.
 		if patterns = append(patterns, p); err == nil && len(patterns) > timer.MaxTopicPatterns {
 			err = timer.Invalid(field, "more", fmt.Sprintf("at most %d patterns", timer.MaxTopicPatterns))
 		}
@@ -254,8 +254,8 @@ func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 	return timer.NewTopicPatterns(patterns)
 }
 
-// Differing names the settings that the fields would change. Of secrets their ids are compared, and of a client certificate
-// the certificate: sealing the same text twice gives different results.
+// Differing returns the names of the settings that the fields would change. Of secrets it compares the ids, and of a
+// client certificate the certificate, because encrypting the same text twice gives different results.
 func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]string, error) {
 	wanted, err := f.Apply(present, with)
 	if err != nil {
@@ -286,8 +286,8 @@ func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]str
 	return names, nil
 }
 
-// Apply lays the fields over settings, null being the service's default, and checks the result.
-// Secrets among them are sealed.
+// Apply applies the fields to settings and checks the result. null selects the service's default. Secrets are
+// encrypted.
 func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings, error) {
 	def := store.DefaultSettings()
 	if p := f.retry.patch(&def.Retry); p != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// DefaultNamespace is meant where a body names none.
+// DefaultNamespace is used if a body names no namespace.
 const DefaultNamespace = "default"
 
-// Limits of the answers to list and history.
+// Limits of the pages of list and history.
 const (
 	DefaultLimit = 100
 	MaxLimit     = 1000
@@ -25,7 +25,7 @@ type Selection struct {
 	Namespace string
 	ID        string
 
-	otherID string // timerId, until it is found to agree with id
+	otherID string // timerId, until it is compared with id
 }
 
 // Create is the body of a create.
@@ -48,7 +48,7 @@ type Delete struct {
 	IfGeneration timer.Generation // 0: any
 }
 
-// List is the body of a list. It lacks the namespace's shards, which the caller looks up by name.
+// List is the body of a list. The caller adds the namespace's shards by a lookup of its name.
 type List struct {
 	Namespace string
 	Query     store.ListQuery
@@ -69,14 +69,14 @@ var (
 	listNames      = []string{"namespace", "status", "correlationId", "dueFrom", "dueBefore", "limit", "cursor"}
 )
 
-// ReadCreate reads the body of a create.
+// ReadCreate decodes the body of a create.
 func ReadCreate(body []byte) (Create, error) { return read(body, readCreate) }
 
 func readCreate(v value) (Create, error) {
 	var c Create
 	err := v.object("", createNames, func(name string, v value) error {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		if name == "onConflict" {
 			return c.readOnConflict(v)
@@ -92,7 +92,7 @@ func readCreate(v value) (Create, error) {
 	return c, err
 }
 
-// ReadUpdate reads the body of an update.
+// ReadUpdate decodes the body of an update.
 func ReadUpdate(body []byte) (Update, error) {
 	var u Update
 	err := members(body, updateNames, func(name string, v value) (err error) {
@@ -111,7 +111,7 @@ func ReadUpdate(body []byte) (Update, error) {
 	return u, err
 }
 
-// ReadDelete reads the body of a delete.
+// ReadDelete decodes the body of a delete.
 func ReadDelete(body []byte) (Delete, error) { return read(body, readDelete) }
 
 func readDelete(v value) (Delete, error) {
@@ -130,7 +130,7 @@ func readDelete(v value) (Delete, error) {
 	return d, err
 }
 
-// ReadSelection reads the body of a get.
+// ReadSelection decodes the body of a get.
 func ReadSelection(body []byte) (Selection, error) {
 	var s Selection
 	err := members(body, selectionNames, func(name string, v value) error {
@@ -143,7 +143,7 @@ func ReadSelection(body []byte) (Selection, error) {
 	return s, err
 }
 
-// ReadHistory reads the body of a history request.
+// ReadHistory decodes the body of a history request.
 func ReadHistory(body []byte) (History, error) {
 	h := History{Limit: DefaultLimit}
 	err := members(body, historyNames, func(name string, v value) error {
@@ -159,12 +159,12 @@ func ReadHistory(body []byte) (History, error) {
 	return h, err
 }
 
-// ReadList reads the body of a list.
+// ReadList decodes the body of a list.
 func ReadList(body []byte) (List, error) {
 	l := List{Namespace: DefaultNamespace, Query: store.ListQuery{Limit: DefaultLimit}}
 	err := members(body, listNames, func(name string, v value) error {
 		if v.isNull() {
-			return nil // counts as left out
+			return nil // counts as absent
 		}
 		_, err := l.read(name, v)
 		return err
@@ -172,7 +172,7 @@ func ReadList(body []byte) (List, error) {
 	return l, err
 }
 
-// read reads the field if it is one of a list's.
+// read decodes the field if it belongs to a list.
 func (l *List) read(name string, v value) (known bool, err error) {
 	q := &l.Query
 	switch name {
@@ -196,7 +196,7 @@ func (l *List) read(name string, v value) (known bool, err error) {
 	return true, err
 }
 
-// read reads a body as what is in it.
+// read decodes a body with as.
 func read[T any](body []byte, as func(v value) (T, error)) (T, error) {
 	v, err := document(body)
 	if err != nil {
@@ -206,7 +206,7 @@ func read[T any](body []byte, as func(v value) (T, error)) (T, error) {
 	return as(v)
 }
 
-// members reads a body that is one object.
+// members decodes a body that is one object.
 func members(body []byte, known []string, visit func(name string, v value) error) error {
 	v, err := document(body)
 	if err != nil {
@@ -215,7 +215,7 @@ func members(body []byte, known []string, visit func(name string, v value) error
 	return v.object("", known, visit)
 }
 
-// read reads the field if it is one of a selection's.
+// read decodes the field if it belongs to a selection.
 func (s *Selection) read(name string, v value) (known bool, err error) {
 	switch name {
 	case "namespace":
@@ -248,9 +248,9 @@ func (s *Selection) complete() error {
 	return nil
 }
 
-// TimerOf returns the namespace and the id of the timer that a refused body is about, the id empty if the body has none that
-// would be accepted, the namespace also without an id. The rest of the body may be anything; of repeated fields the first one
-// counts.
+// TimerOf returns the namespace and the id of the timer that a refused body names. Both are empty if the body has no
+// valid id; the namespace is empty if it is invalid. The rest of the body may be invalid. If a field is repeated, the
+// first one counts.
 func TimerOf(body []byte) (namespace, id string) {
 	v, err := document(body)
 	if err != nil {
@@ -283,14 +283,14 @@ func TimerOf(body []byte) (namespace, id string) {
 	return namespace, id
 }
 
-// missing is shown as the value of a field that was left out.
+// missing is the value in the error for an absent field.
 type missing struct{}
 
 func (missing) String() string { return "nothing" }
 
 const wantID = "1 to 255 bytes of UTF-8 without control characters"
 
-// readID reads a timer id; null counts as left out.
+// readID decodes a timer id; null counts as absent.
 func readID(field string, v value) (string, error) {
 	if v.isNull() {
 		return "", nil
@@ -320,7 +320,7 @@ func readCorrelationID(v value) (string, error) {
 
 func readGeneration(v value) (timer.Generation, error) {
 	if v.isNull() {
-		return 0, nil // counts as left out
+		return 0, nil // counts as absent
 	}
 	const want = "a generation as an answer gave it: a positive decimal string"
 	s, err := v.string("ifGeneration", want)
@@ -331,7 +331,7 @@ func readGeneration(v value) (timer.Generation, error) {
 	return g, named("ifGeneration", err)
 }
 
-// named gives an error of package timer the name that the field has here.
+// named replaces the field name in an error of package timer by the name of the field in the body.
 func named(field string, err error) error {
 	var invalid *timer.InvalidError
 	if !errors.As(err, &invalid) {
@@ -388,7 +388,7 @@ func readLimit(limit *int, v value) (err error) {
 	return err
 }
 
-// WantCursor completes the refusal of a cursor, here and where the store refuses it.
+// WantCursor is the expected value in the error for a cursor, also if the store refuses it.
 const WantCursor = "the nextCursor of an earlier page"
 
 func readCursor(v value) (store.Cursor, error) {
@@ -403,5 +403,5 @@ func readCursor(v value) (store.Cursor, error) {
 	return c, nil
 }
 
-// WriteCursor is what readCursor reads.
+// WriteCursor encodes a cursor for readCursor.
 func WriteCursor(c store.Cursor) string { return base64.RawURLEncoding.EncodeToString(c) }

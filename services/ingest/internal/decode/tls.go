@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// tlsFields are what a body says of TLS. Certificate and key go together.
+// tlsFields are the TLS settings in a body. Certificate and key must be given together.
 type tlsFields struct {
 	given, null          bool
 	ca, certificate, key optional[string]
@@ -20,7 +20,7 @@ type tlsFields struct {
 var tlsNames = []string{"ca", "certificate", "key"}
 
 const (
-	// maxPEM bounds each of the three, in bytes.
+	// maxPEM bounds each of the three values, in bytes.
 	maxPEM   = 32 << 10
 	wantCA   = "certificates in PEM, at most 32 KiB"
 	wantPair = "a certificate in PEM, with its chain, and with it the private key that it is for, at most 32 KiB each"
@@ -104,7 +104,7 @@ func (f *tlsFields) applyTo(now *store.TLS, with *Sealing) error {
 	return nil
 }
 
-// certificates checks PEM and leaves out what stands between the certificates.
+// certificates checks PEM, and removes text between the certificates.
 func certificates(field, text, want string) (string, error) {
 	var out strings.Builder
 	rest := []byte(text)
@@ -120,7 +120,7 @@ func certificates(field, text, want string) (string, error) {
 			return "", err
 		}
 	}
-	// A block that is cut off is not a certificate less.
+	// An incomplete block is an error.
 	if out.Len() == 0 || bytes.Contains(rest, []byte("-----BEGIN")) {
 		return "", timer.Invalid(field, hidden{}, want)
 	}

@@ -1,8 +1,7 @@
-// Package hints tells the schedulers which timers have changed and are due soon.
+// Package hints publishes hints to the schedulers about timers that have changed and are due soon.
 //
-// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. Add never waits: a hint that finds
-// no room is dropped, and a failed publish is counted and forgotten, because the schedulers read the
-// store anyway (rule I1).
+// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. Add never waits: if the queue is full, a hint is dropped. A
+// failed publish is counted and not repeated, because the schedulers also read the store (rule I1).
 package hints
 
 import (
@@ -18,33 +17,33 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Config is all a Publisher needs; nothing has a default here.
+// Config configures a Publisher. All fields are required.
 type Config struct {
 	Bus    bus.Bus
 	Outage *outage.Log
-	// Queue bounds the hints that wait, Batch those of one publish.
+	// Queue bounds the waiting hints, Batch the hints of one publish.
 	Queue, Batch int
 	// Timeout bounds one publish.
 	Timeout                    time.Duration
 	Published, Failed, Dropped prometheus.Counter
 }
 
-// Publisher publishes in the background, in batches of what gathered meanwhile.
+// Publisher publishes in the background. Hints that arrive during a publish form the next batch.
 type Publisher struct {
 	cfg  Config
-	wake chan struct{} // holds at most one token: "look again"
+	wake chan struct{} // has a token if Run must look at the queue
 
 	mu     sync.Mutex
 	queue  []event.Hint
 	closed bool
 }
 
-// New returns a Publisher; it takes hints at once and publishes them from Run on.
+// New returns a Publisher. It accepts hints immediately and publishes them while Run runs.
 func New(cfg Config) *Publisher {
 	return &Publisher{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-// Add takes hints, as many as there is room for.
+// Add adds as many hints as there is room for, and drops the rest.
 func (p *Publisher) Add(hints []event.Hint) {
 	if len(hints) == 0 {
 		return
@@ -61,7 +60,7 @@ func (p *Publisher) Add(hints []event.Hint) {
 	p.signal()
 }
 
-// Stop lets Run end once the queue is flushed. Hints that come later are dropped.
+// Stop makes Run return once the queue is flushed. Later hints are dropped.
 func (p *Publisher) Stop() {
 	p.mu.Lock()
 	p.closed = true
@@ -72,11 +71,11 @@ func (p *Publisher) Stop() {
 func (p *Publisher) signal() {
 	select {
 	case p.wake <- struct{}{}:
-	default: // a token is there already
+	default: // the token is already there
 	}
 }
 
-// Run publishes until Stop was called and the queue is flushed, or the bus fails while flushing.
+// Run publishes until Stop was called and the queue is flushed. After Stop, it also returns if a publish fails.
 func (p *Publisher) Run() {
 	for {
 		batch, closed := p.take()
@@ -103,7 +102,7 @@ func (p *Publisher) take() (batch []event.Hint, closed bool) {
 	return batch, p.closed
 }
 
-// give drops what is left, so that a dead bus does not hold up a shutdown.
+// give drops the remaining hints, so that a dead bus does not delay a shutdown.
 func (p *Publisher) give() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +110,7 @@ func (p *Publisher) give() {
 	p.queue = nil
 }
 
-// operation names publishing in the log.
+// operation is the name of a publish in the log.
 const operation = "publish hints"
 
 func (p *Publisher) publish(batch []event.Hint) error {
@@ -127,7 +126,7 @@ func (p *Publisher) publish(batch []event.Hint) error {
 	defer cancel()
 	if _, err := p.cfg.Bus.Publish(ctx, bus.Shards, messages...); err != nil {
 		p.cfg.Failed.Add(float64(len(batch)))
-		p.cfg.Outage.Failed(operation, err, "hints", len(batch)) // polling finds their timers
+		p.cfg.Outage.Failed(operation, err, "hints", len(batch)) // polls find their timers
 		return err
 	}
 	p.cfg.Outage.Worked(operation)
