@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// results returns a batch answer's results.
+// results returns the results of a batch.
 func (r reply) results(tb testing.TB) []map[string]any {
 	tb.Helper()
 	list, _ := r.json["results"].([]any)
@@ -146,7 +146,7 @@ func TestOnlySoManyBatchesAreServedAtOnce(t *testing.T) {
 	(<-first).must(t, http.StatusOK)
 }
 
-// upload begins a request whose body arrives in pieces. Its write returns when the service has read the piece.
+// upload begins a request whose body arrives in pieces. write returns when the service has read the piece.
 func (w *world) upload(path string, declared int64) (write func(piece string), end func() reply) {
 	w.t.Helper()
 	body, in := io.Pipe()
@@ -156,7 +156,7 @@ func (w *world) upload(path string, declared int64) (write func(piece string), e
 	go func() {
 		rec := httptest.NewRecorder()
 		w.handler.ServeHTTP(rec, r)
-		body.Close() // as the server does: writes then fail
+		body.Close() // as the server does: later writes fail
 		answered <- rec
 	}()
 	write = func(piece string) {
@@ -179,7 +179,7 @@ func (w *world) upload(path string, declared int64) (write func(piece string), e
 	return write, end
 }
 
-// TestABatchTakesItsSlotWhenItsBodyIsThere: slow uploads must not block the batches of others.
+// TestABatchTakesItsSlotWhenItsBodyIsThere: slow uploads must not block other batches.
 func TestABatchTakesItsSlotWhenItsBodyIsThere(t *testing.T) {
 	w := newWorld(t, func(c *ingest.Config) { c.BatchesInFlight = 1 })
 	write, end := w.upload("timers/batch-create", -1)
@@ -217,7 +217,7 @@ func TestBodiesAreBoundedInBytesOverAllRequests(t *testing.T) {
 	}
 }
 
-// TestASlowUploadTakesOnlyWhatHasArrived: a client must not reserve memory by a Content-Length.
+// TestASlowUploadTakesOnlyWhatHasArrived: a client must not be able to reserve memory by its Content-Length.
 func TestASlowUploadTakesOnlyWhatHasArrived(t *testing.T) {
 	w := newWorld(t, func(c *ingest.Config) { c.BodiesBytes = 64 << 10 })
 	for range 4 {
@@ -227,7 +227,7 @@ func TestASlowUploadTakesOnlyWhatHasArrived(t *testing.T) {
 	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
 }
 
-// TestBodiesArriveWhole: bodies up to the limit are complete, in pieces of any size.
+// TestBodiesArriveWhole: bodies up to the limit arrive complete, in pieces of any size.
 func TestBodiesArriveWhole(t *testing.T) {
 	w := newWorld(t)
 	for _, size := range []int{1, 8191, 8192, 8193, 16384, 100_000, timer.MaxPayload - 2} {

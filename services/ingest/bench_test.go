@@ -21,7 +21,7 @@ const (
 		`"payload":{"order":184277,"customer":"c-5512","items":[{"sku":"A-100","count":2},{"sku":"B-7","count":1}],"note":"leave at the door"}}`
 )
 
-// BenchmarkCreate is a create from the parsed HTTP request to the written answer, by 64 clients.
+// BenchmarkCreate measures a create from the parsed HTTP request to the written answer, with 64 clients.
 func BenchmarkCreate(b *testing.B) {
 	w := newWorld(b)
 	b.SetParallelism(64 / runtime.GOMAXPROCS(0))
@@ -43,7 +43,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
 }
 
-// BenchmarkCreateOverTCP is the same through a listener, clients and all in this process.
+// BenchmarkCreateOverTCP measures the same through a listener, including the clients in this process.
 func BenchmarkCreateOverTCP(b *testing.B) {
 	w := newWorld(b)
 	server := httptest.NewUnstartedServer(w.handler)
@@ -63,7 +63,7 @@ func BenchmarkCreateOverTCP(b *testing.B) {
 				b.Error(err)
 				return
 			}
-			_, _ = io.Copy(io.Discard, response.Body) // else the connection is not used again
+			_, _ = io.Copy(io.Discard, response.Body) // otherwise the connection is not reused
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
 				b.Errorf("status %s", response.Status)

@@ -18,9 +18,9 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// TestI8_NothingIsInTimeByAClockThatIsNotTrusted: after the machine was suspended, its monotonic clock is behind, so a timer
-// that was delivered seems to be due later. Changes are refused then. If the machine is suspended during the commit of a
-// change, the answer is that it may have come too late.
+// TestI8_NothingIsInTimeByAClockThatIsNotTrusted: after a suspension of the machine its monotonic clock is behind, so a
+// timer that was already delivered seems to be due later. Changes are then refused. If the suspension is during the
+// commit of a change, the answer is 202: the delivery may have gone out.
 func TestI8_NothingIsInTimeByAClockThatIsNotTrusted(t *testing.T) {
 	for _, c := range []struct {
 		verb, body string
@@ -70,7 +70,7 @@ func TestI8_NothingIsInTimeByAClockThatIsNotTrusted(t *testing.T) {
 }
 
 // TestI15_IngestFollowsAStepOfTheStoresClockWithinASecond in both directions: executeIn counts from the new time, and
-// answers are judged by it.
+// the new time decides whether a command is in time.
 func TestI15_IngestFollowsAStepOfTheStoresClockWithinASecond(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestI15_IngestFollowsAStepOfTheStoresClockWithinASecond(t *testing.T) {
 	}
 }
 
-// slowBody is a body whose first byte takes a while.
+// slowBody is a body whose first byte arrives late.
 type slowBody struct {
 	io.Reader
 
@@ -110,8 +110,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted: a request arrives while the clock is lost, and its body when the clock
-// is right again. Its executeIn would count from the wrong time.
+// TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted: a request arrives while the clock is lost, and its body when the
+// clock is right again. Its executeIn would count from the wrong time.
 func TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clocks := faultstore.NewClocks()
@@ -136,8 +136,8 @@ func TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted(t *testing.T) {
 	})
 }
 
-// TestI6_NothingIsWrittenByATimeThatWasNotTrusted: the clock is wrong when the time of a write is read, and right again before
-// the write. A due time in the past would be before the keys that schedulers have read.
+// TestI6_NothingIsWrittenByATimeThatWasNotTrusted: the clock is wrong when the time of a write is read, and right again
+// before the write. A due time in the past would be before keys that schedulers have already read.
 func TestI6_NothingIsWrittenByATimeThatWasNotTrusted(t *testing.T) {
 	for verb, body := range map[string]string{
 		"create": `{"id":"a","executeIn":"10m","callbackUrl":"http://x.example/"}`,
@@ -190,8 +190,9 @@ func TestI6_NothingIsWrittenByATimeThatWasNotTrusted(t *testing.T) {
 	}
 }
 
-// TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted: the machine is suspended in the commit. The time after the commit is read
-// while the clock is lost, and the clock is right again when the answer is judged.
+// TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted: the machine is suspended during the commit. The time after the
+// commit is read while the clock is lost, and the clock is right again when ingest decides whether the command was in
+// time.
 func TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clocks := faultstore.NewClocks()
@@ -217,7 +218,7 @@ func TestI8_InTimeIsNotJudgedByATimeThatWasNotTrusted(t *testing.T) {
 			lapse.Store(true)
 			return do()
 		})
-		time.Sleep(8 * time.Second) // committed 2 s after its time
+		time.Sleep(8 * time.Second) // committed 2 s after the due time
 		w.post("timers/delete", `{"id":"a"}`).must(t, http.StatusAccepted)
 		w.stop()
 		stop()

@@ -28,7 +28,7 @@ func (w *world) later(path, body string) <-chan reply {
 	return done
 }
 
-// frozen makes every write wait until thaw, or until its own deadline.
+// frozen makes every write wait until thaw is called, or until its deadline.
 func (w *world) frozen() (thaw func()) {
 	ice := make(chan struct{})
 	w.store.set(func(ctx context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
@@ -74,8 +74,8 @@ func TestI1_FailedPublishIsNotAnError(t *testing.T) {
 	})
 }
 
-// TestI7_InTimeIsJudgedAfterTheCommit lets time pass while the store commits. The timer is due a second
-// after noon and the clock bound is 250 ms, so the answer changes at 750 ms.
+// TestI7_InTimeIsJudgedAfterTheCommit lets time pass during the commit. The timer is due a second after noon and the
+// clock bound is 250 ms, so the answer changes at 750 ms.
 func TestI7_InTimeIsJudgedAfterTheCommit(t *testing.T) {
 	for _, c := range []struct {
 		path, body     string
@@ -110,7 +110,7 @@ func TestI7_WhatHadItsTimeIsNeverInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A dispatcher whose clock is ahead has tried once and put it off by an hour.
+	// A dispatcher whose clock is ahead has tried once, and the retry is an hour later.
 	answers, err := w.store.Finish(t.Context(), noon+1000, []store.Finish{{
 		Ref: w.ref("a"), DueAt: row.DueAt, Kind: store.FinishRetry, If: store.Guard{Revision: row.Revision},
 		Next: row.Revision + 1, NextAt: noon + 3_600_000,
@@ -180,8 +180,8 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestDeadlines freezes the store: who was handed to it may be applied, who still waited is not, and
-// what the store does late keeps its order.
+// TestDeadlines freezes the store. A request whose write has begun may be applied, a request that still waits is not.
+// Late writes of the store keep their order.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) {
@@ -216,7 +216,7 @@ func TestFullQueueIsRefused(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) { c.Lanes, c.QueueOps = 1, 2 })
 		thaw := w.frozen()
 		var waiting []<-chan reply
-		for i := range 3 { // one with the store, two in the queue
+		for i := range 3 { // one in the store's write, two in the queue
 			waiting = append(waiting, w.later("timers/create", fmt.Sprintf(`{"id":"t%d","executeIn":"1h"}`, i)))
 			synctest.Wait()
 		}
@@ -231,7 +231,8 @@ func TestFullQueueIsRefused(t *testing.T) {
 	})
 }
 
-// TestGroupCommit: the first request is written at once and alone; those that came meanwhile together.
+// TestGroupCommit: the first request is written immediately and alone; the requests that arrive during this write are
+// written together.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) { c.Lanes = 1 })
@@ -324,14 +325,14 @@ func TestHints(t *testing.T) {
 func TestHintsNeverHoldUpAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) { c.HintQueue = 1 })
-		w.stop() // nobody publishes any more, and nothing is taken
+		w.stop() // from now on nothing publishes, and no hint is accepted
 		w.build(func(c *ingest.Config) { c.HintQueue, c.Bus = 1, deafBus{w.member} })
 		w.run()
 		for i := range 5 {
 			w.post("timers/create", fmt.Sprintf(`{"id":"t%d","executeIn":"1s"}`, i)).must(t, 200)
 			synctest.Wait()
 		}
-		if got := w.counter("timerbus_ingest_hints_total", "dropped"); got != 3 { // one under way, one waits
+		if got := w.counter("timerbus_ingest_hints_total", "dropped"); got != 3 { // one is in flight, one waits
 			t.Errorf("hints dropped = %v, want 3", got)
 		}
 	})
@@ -369,7 +370,7 @@ func TestShutdownAnswersWhatItHasTaken(t *testing.T) {
 	})
 }
 
-// counter reads a metric with one label value.
+// counter reads a metric with one label.
 func (w *world) counter(name, label string) float64 {
 	w.t.Helper()
 	families, err := w.metrics.Gather()

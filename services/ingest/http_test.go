@@ -19,7 +19,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// Answers leave out absent fields: to a generated client, absent and null are two things. world_test.go checks every answer.
+// Answers omit absent fields: for a generated client, absent and null are different. world_test.go checks every answer.
 func TestAnswersOmitWhatIsAbsent(t *testing.T) {
 	w := newWorld(t)
 	without := w.post("timers/create", `{"id":"a","executeIn":"1h","callbackTimeout":"1.5s"}`).must(t, http.StatusOK)
@@ -37,7 +37,7 @@ func TestAnswersOmitWhatIsAbsent(t *testing.T) {
 	}
 }
 
-// The history of a timer that is done does not keep the payload; that of a dead one does, for timers/retry.
+// History keeps no payload of a done timer. It keeps that of a dead timer for timers/retry.
 func TestFinishedTimersAndTheirPayloads(t *testing.T) {
 	w := newWorld(t)
 	w.finished("done", store.FinishDone)
@@ -150,7 +150,7 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// TestRefusals goes through every refusal that a single request can get, with its exact words.
+// TestRefusals checks every refusal that a single request can get, with its exact message.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)
 	w.post("timers/create", `{"id":"taken","executeIn":"1h"}`).must(t, http.StatusOK)
@@ -369,7 +369,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestReadinessNamesOtherConsumers: in a process with all services, one whose due events are not consumed is not ready.
+// TestReadinessNamesOtherConsumers: a process with all services is not ready if its due events are not consumed.
 func TestReadinessNamesOtherConsumers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stuck atomic.Bool
@@ -417,8 +417,9 @@ func TestHealthAndMetrics(t *testing.T) {
 	w.send(t.Context(), "GET", "/healthz", "").must(t, 200)
 }
 
-// TestReadyWithoutABus: rows are stored without the bus, and the sweep finds those whose hint is lost. A load balancer must
-// not take the service out. An answer is cached for a second of elapsed time, also if the wall clock is set back.
+// TestReadyWithoutABus: without the bus rows are still stored, and the sweep finds timers whose hint was lost. So a
+// load balancer must keep the service. An answer is cached for a second of elapsed time, even if the wall clock is set
+// back.
 func TestReadyWithoutABus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -450,7 +451,7 @@ func TestReadyWithoutABus(t *testing.T) {
 	})
 }
 
-// TestNotReadyWithoutABusThatAnotherRoleRequires: the scheduler of the same process cannot work.
+// TestNotReadyWithoutABusThatAnotherRoleRequires: the scheduler in the same process cannot work without the bus.
 func TestNotReadyWithoutABusThatAnotherRoleRequires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var member bus.Bus

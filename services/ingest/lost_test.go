@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// value reads a metric without labels; NaN if there is none.
+// value reads a metric without labels; NaN if it does not exist.
 func (w *world) value(name string) float64 {
 	w.t.Helper()
 	families, err := w.metrics.Gather()
@@ -47,7 +47,7 @@ func (w *world) ends() bus.Position {
 	return floors[1].End
 }
 
-// TestCommandsThatTheBusRemovedAreCounted: ingest is stopped, and of the commands that wait the bus removes some.
+// TestCommandsThatTheBusRemovedAreCounted: while ingest is stopped, the bus removes some of the waiting commands.
 func TestCommandsThatTheBusRemovedAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logs := &bytes.Buffer{}
@@ -103,7 +103,7 @@ func (g *gapped) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessio
 	})
 }
 
-// TestCommandsThatWereAppliedAreNotLost: the store's position is ahead of the group's, as after the loss of a commit.
+// TestCommandsThatWereAppliedAreNotLost: the store's position is ahead of the group's, as after a lost commit.
 func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -139,7 +139,7 @@ func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 	})
 }
 
-// TestTheBacklogIsShown: the gauge is NaN while the bus does not answer.
+// TestTheBacklogIsShown: the gauge is NaN while the bus does not respond.
 func TestTheBacklogIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// several makes n timers that share a correlation id, due an hour from now.
+// several creates n timers with one correlation id, due in an hour.
 func (w *world) several(correlation string, n int) {
 	w.t.Helper()
 	for i := range n {
@@ -25,7 +25,7 @@ func (w *world) several(correlation string, n int) {
 	}
 }
 
-// pages sends a request for every page and sums the answers up.
+// pages sends a request for every page and adds up the answers.
 func (w *world) pages(path, filter string) map[string]float64 {
 	w.t.Helper()
 	sum := map[string]float64{}
@@ -96,7 +96,7 @@ func TestRescheduleMatching(t *testing.T) {
 	wantSums(t, w.pages("timers/reschedule-matching", `"namespace":"default","dueBefore":"9999-01-01T00:00:00Z","executeAt":"2999-01-01T00:00:00Z"`), 5, 5, 5, 0)
 }
 
-// TestMatchingLooksAgainAtWhatChanged changes two timers between the list and the write: one matches still.
+// TestMatchingLooksAgainAtWhatChanged changes two timers between the list and the write. One of them still matches.
 func TestMatchingLooksAgainAtWhatChanged(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 3)
@@ -141,7 +141,7 @@ func TestMatchingIsRefused(t *testing.T) {
 		}
 	}
 	w.post("timers/delete-matching", `{"namespace":"nowhere","correlationId":"x"}`).must(t, http.StatusNotFound)
-	// A cursor of another kind of list is not taken for one of this.
+	// A cursor of another kind of list is refused.
 	dead := w.finished("gone", store.FinishDead)
 	w.finished("gone too", store.FinishDead)
 	r := w.post("timers/list", `{"status":"dead","limit":1}`).must(t, http.StatusOK)
@@ -152,7 +152,7 @@ func TestMatchingIsRefused(t *testing.T) {
 	w.post("timers/delete-matching", fmt.Sprintf(`{"namespace":"default","status":"parked","cursor":%q}`, cursor)).must(t, http.StatusBadRequest)
 }
 
-// finished makes a timer and ends it.
+// finished creates a timer and ends it.
 func (w *world) finished(id string, kind store.FinishKind) timer.Timer {
 	w.t.Helper()
 	w.post("timers/create", fmt.Sprintf(`{"id":%q,"executeIn":"1h","payload":7,"correlationId":"end"}`, id)).must(w.t, http.StatusOK)
@@ -208,7 +208,7 @@ func TestRetryMatching(t *testing.T) {
 		w.finished(fmt.Sprintf("dead/%d", i), store.FinishDead)
 	}
 	w.finished("parked", store.FinishParked)
-	// One lives again, so its dead life is left alone.
+	// One is created again, so its dead state in history is not changed.
 	w.post("timers/create", `{"id":"dead/3","executeIn":"3h","correlationId":"end"}`).must(t, http.StatusOK)
 	wantSums(t, w.pages("timers/retry-matching", `"namespace":"default","status":"dead","correlationId":"end","limit":2`), 5, 4, 0, 1)
 	wantSums(t, w.pages("timers/retry-matching", `"namespace":"default","status":"parked"`), 1, 1, 0, 0)
@@ -252,7 +252,7 @@ func TestShardsAreListed(t *testing.T) {
 	w.post("shards/list", `{"namespace":"nowhere"}`).must(t, http.StatusNotFound)
 }
 
-// TestAShardWithATimerOfTheYear9999IsNotOverdue: the time until then does not fit a duration.
+// TestAShardWithATimerOfTheYear9999IsNotOverdue: the time until then does not fit in a time.Duration.
 func TestAShardWithATimerOfTheYear9999IsNotOverdue(t *testing.T) {
 	w := newWorld(t)
 	w.post("timers/create", `{"id":"a","executeAt":"9999-12-31T23:59:59.999Z"}`).must(t, http.StatusOK)
@@ -272,9 +272,8 @@ func TestAShardWithATimerOfTheYear9999IsNotOverdue(t *testing.T) {
 	}
 }
 
-// TestMatchingInPart: one of the two lanes does not get through. "Nothing was applied" must not be the answer.
-// TestRetryMatchingInPart: a shard that the store refuses is the answer of its timers only (decision 0028), also if
-// they come first, and the others are counted as armed again.
+// TestRetryMatchingInPart: if the store refuses a shard, only the timers of this shard fail (decision 0028), even if
+// they are first on the page. The others are counted as applied.
 func TestRetryMatchingInPart(t *testing.T) {
 	w := newWorld(t)
 	w.stop()
@@ -299,6 +298,7 @@ func TestRetryMatchingInPart(t *testing.T) {
 	}
 }
 
+// TestMatchingInPart: the writes of one of the two lanes fail. The answer must not be "nothing was applied".
 func TestMatchingInPart(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 8)

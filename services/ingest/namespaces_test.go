@@ -13,7 +13,7 @@ import (
 
 const someSecret = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 
-// TestCreatingANamespaceAgain is answered as the first time if the settings agree, and refused otherwise.
+// TestCreatingANamespaceAgain gets the same answer as the first create if the settings agree, and is refused otherwise.
 func TestCreatingANamespaceAgain(t *testing.T) {
 	tune, _ := withKeys(t)
 	w := newWorld(t, tune)
@@ -55,7 +55,7 @@ func TestCreatingANamespaceAgain(t *testing.T) {
 	}
 }
 
-// TestNamespaceUpdatesWithAVersion: a client can insist on the state that it has seen.
+// TestNamespaceUpdatesWithAVersion: a client can require the version that it has read.
 func TestNamespaceUpdatesWithAVersion(t *testing.T) {
 	w := newWorld(t)
 	if made := w.post("namespaces/create", `{"name":"billing"}`).must(t, 200); made.field("version") != 1.0 {
@@ -80,7 +80,7 @@ func TestNamespaceUpdatesWithAVersion(t *testing.T) {
 	w.post("namespaces/update", `{"name":"billing","ifVersion":null,"settings":{}}`).must(t, 200)
 }
 
-// updates runs something before the first update of a namespace reaches the store.
+// updates calls before once, before the first update of a namespace reaches the store.
 type updates struct {
 	*gate
 
@@ -93,7 +93,7 @@ func (u *updates) UpdateNamespace(ctx context.Context, ns store.Namespace) (stor
 	return u.gate.UpdateNamespace(ctx, ns)
 }
 
-// TestTwoNodesUpdateANamespaceAtTheSameTime: both changes are kept, also if one node's clock is ahead.
+// TestTwoNodesUpdateANamespaceAtTheSameTime: both changes are kept, even if one node's clock is ahead.
 func TestTwoNodesUpdateANamespaceAtTheSameTime(t *testing.T) {
 	for _, ahead := range []int64{0, 60_000, -60_000} {
 		w := newWorld(t)
@@ -120,7 +120,7 @@ func TestTwoNodesUpdateANamespaceAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestAVersionThatChangesUnderwayIsAConflict: the client wanted this version and no other.
+// TestAVersionThatChangesUnderwayIsAConflict: the client required this version.
 func TestAVersionThatChangesUnderwayIsAConflict(t *testing.T) {
 	w := newWorld(t)
 	w.stop()

@@ -38,7 +38,8 @@ func TestTopicsOfTimersOwn(t *testing.T) {
 	}
 }
 
-// Every way in refuses a topic that the namespace does not allow, and says what it allows.
+// Creates, updates, batches and topic commands all refuse a topic that the namespace does not allow, and list the
+// allowed ones.
 func TestTopicsThatTheNamespaceDoesNotAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) { c.Prefix = "prod" })
@@ -78,7 +79,7 @@ func TestTopicsThatTheNamespaceDoesNotAllow(t *testing.T) {
 	})
 }
 
-// counted counts how often a namespace is read.
+// counted counts the reads of a namespace.
 type counted struct {
 	store.Namespaces
 
@@ -90,8 +91,8 @@ func (c *counted) GetNamespace(ctx context.Context, name string) (store.Namespac
 	return c.Namespaces.GetNamespace(ctx, name)
 }
 
-// Another process may have changed the namespace: nothing is refused by what was known before the request, and
-// one reading serves a batch.
+// Another process may have changed the namespace, so a refusal must not rely on a copy read before the request. One
+// read serves a whole batch.
 func TestTopicsAreJudgedByTheStore(t *testing.T) {
 	var source counted
 	w := newWorld(t, func(c *ingest.Config) {

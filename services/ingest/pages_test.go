@@ -18,16 +18,16 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// lists records the lists that reach the store, and holds them up while gate is not nil.
+// lists records the lists that reach the store. While goOn is set, they wait for it.
 type lists struct {
 	*gate
 
 	mu      sync.Mutex
 	queries []store.ListQuery
 	goOn    chan struct{}
-	panics  bool // List does
-	rearmed int  // the most in one call
-	// refused, if not nil, says which items of Rearm are refused.
+	panics  bool // List panics
+	rearmed int  // the largest number of items in one call
+	// refused, if not nil, returns the errors of items of Rearm.
 	refused func(store.Rearm) error
 }
 
@@ -73,7 +73,7 @@ func (l *lists) count() int {
 	return len(l.queries)
 }
 
-// TestListsAreBoundedInBytesOverAllRequests: of many clients that list large pages at the same time, some wait, and those
+// TestListsAreBoundedInBytesOverAllRequests: if many clients list large pages at the same time, some wait, and those
 // that wait for too long are refused.
 func TestListsAreBoundedInBytesOverAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestListsAreBoundedInBytesOverAllRequests(t *testing.T) {
 		w.stop()
 		w.build(func(c *ingest.Config) {
 			l = &lists{gate: w.store, goOn: make(chan struct{})}
-			c.Store, c.ListBytes = l, 4*store.MaxPageBytes // a page, and its text, of two requests
+			c.Store, c.ListBytes = l, 4*store.MaxPageBytes // for two requests, each with its page and its text
 		})
 		w.run()
 		defer w.stop()
@@ -100,7 +100,7 @@ func TestListsAreBoundedInBytesOverAllRequests(t *testing.T) {
 		if n := l.count(); n != 3 {
 			t.Errorf("%d lists have read the store after one has ended, want 3", n)
 		}
-		time.Sleep(11 * time.Second) // the request's time is over
+		time.Sleep(11 * time.Second) // longer than RequestTimeout
 		if got := (<-answers).must(t, http.StatusTooManyRequests); got.field("error") != "RATE_LIMITED" {
 			t.Errorf("answered %s", got.text)
 		}
@@ -111,7 +111,7 @@ func TestListsAreBoundedInBytesOverAllRequests(t *testing.T) {
 	})
 }
 
-// TestAListThatPanicsKeepsNoMemory: net/http recovers panics, so that their requests must release what they reserved.
+// TestAListThatPanicsKeepsNoMemory: net/http recovers panics, so a request must release its reservation even then.
 func TestAListThatPanicsKeepsNoMemory(t *testing.T) {
 	w := newWorld(t)
 	w.stop()
@@ -129,7 +129,7 @@ func TestAListThatPanicsKeepsNoMemory(t *testing.T) {
 	w.post("timers/list", `{}`).must(t, http.StatusOK)
 }
 
-// unchecked posts without holding the answer against the OpenAPI document, which takes seconds for many megabytes.
+// unchecked posts without checking the answer against the OpenAPI document, which takes seconds for many megabytes.
 func (w *world) unchecked(path, body string, into any) (size int) {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
@@ -173,8 +173,8 @@ func TestListAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// TestMatchingLoadsNoPayloads: requests on what a filter selects do not need them, and write few timers at once, because the
-// answers of the store have payloads.
+// TestMatchingLoadsNoPayloads: requests by filter need no payloads, and write few timers per call, because the store's
+// answers have payloads.
 func TestMatchingLoadsNoPayloads(t *testing.T) {
 	w := newWorld(t)
 	w.stop()

@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied, and those of its batch that were applied are not. A
-// client does not send a command again that was answered as refused.
+// TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied: the other commands of its batch, which were applied, are
+// not repeated. A temporary failure must not become a refusal, because the client would not send the command again.
 func TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)
@@ -27,7 +27,7 @@ func TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied(t *testing.T) {
 		thaw := w.frozen()
 		w.command("0", event.TypeCreate, `{"id":"first","executeIn":"1h"}`)
 		synctest.Wait()
-		// The next two are one batch.
+		// The next two commands are one batch.
 		w.command("1", event.TypeCreate, `{"id":"hot","executeIn":"1h"}`)
 		w.command("2", event.TypeCreate, `{"id":"cool","executeIn":"1h"}`)
 		synctest.Wait()

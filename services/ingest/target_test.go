@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// A URL that no dispatcher would ever call is refused where it comes in, by every verb that brings one.
+// Every verb with a URL refuses one that no dispatcher would ever call.
 func TestCallbackURLsThatCanNeverBeAllowed(t *testing.T) {
 	policy, err := egress.Parse("10.1.0.0/16")
 	if err != nil {
@@ -19,7 +19,7 @@ func TestCallbackURLsThatCanNeverBeAllowed(t *testing.T) {
 	for _, c := range []struct{ url, reason string }{
 		{"http://10.1.2.3/hook", ""},
 		{"https://example.com/hook", ""},
-		{"http://internal.example/hook", ""}, // judged when it is resolved
+		{"http://internal.example/hook", ""}, // checked when it is resolved
 		{"http://10.2.0.1/hook", "a private address"},
 		{"http://169.254.169.254/", "a metadata service's address"},
 		{"http://localhost:9000/", "a loopback address"},

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// placeless is a bus that does not tell where messages lie, as one over a Pub/Sub without positions.
+// placeless is a bus without positions, such as one over a Pub/Sub.
 type placeless struct{ bus.Bus }
 
 func (b placeless) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
@@ -30,10 +30,10 @@ func (s placelessSession) Deliver(ctx context.Context, d *bus.Delivery) error {
 	return s.Session.Deliver(ctx, d)
 }
 
-// withoutPlaces lets ingest take its commands from such a bus; the store still could keep positions.
+// withoutPlaces makes ingest consume commands from such a bus, although the store could store positions.
 func withoutPlaces(c *ingest.Config) { c.Bus = placeless{c.Bus} }
 
-// TestCommandsWithoutPlacesAreAllApplied: without a place nothing can be told to be old.
+// TestCommandsWithoutPlacesAreAllApplied: without positions no command counts as a replay.
 func TestCommandsWithoutPlacesAreAllApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)
@@ -50,8 +50,8 @@ func TestCommandsWithoutPlacesAreAllApplied(t *testing.T) {
 	})
 }
 
-// TestReplayWithoutPlacesAppliesAgain kills the process between commit and acknowledgement: the command is
-// applied once more, never lost.
+// TestReplayWithoutPlacesAppliesAgain kills the process between commit and acknowledgement. The command is applied a
+// second time, and never lost.
 func TestReplayWithoutPlacesAppliesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)
@@ -72,11 +72,11 @@ func TestReplayWithoutPlacesAppliesAgain(t *testing.T) {
 		results.empty(t)
 
 		w.store.set(nil)
-		w.now.Add(1) // the next process draws the same random numbers
+		w.now.Add(1) // because the next process draws the same random numbers
 		w.member = w.broker.Join("ingest")
 		w.build(withoutPlaces)
 		w.run()
-		time.Sleep(2 * time.Second) // the dead owner's lease
+		time.Sleep(2 * time.Second) // the dead owner's lease expires
 		a := results.next(t)
 		row, err := w.row("a")
 		if err != nil || a.Earlier || row.Generation == before.Generation || a.timerField(t, "generation") != row.Generation.String() {
@@ -85,7 +85,8 @@ func TestReplayWithoutPlacesAppliesAgain(t *testing.T) {
 	})
 }
 
-// TestRefusalsWithoutPlacesAreToldApart: what cannot be read is named by its message's id, and its answers differ.
+// TestRefusalsWithoutPlacesAreToldApart: the refusal of an unreadable command has the id of its message, so refusals
+// differ.
 func TestRefusalsWithoutPlacesAreToldApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)

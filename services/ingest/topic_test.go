@@ -51,7 +51,7 @@ type answered struct {
 	on    bus.Message
 }
 
-// next takes the next answer off a tap; nothing more coming fails the test.
+// next returns the next answer of a tap. It fails the test if there is none.
 func (l *tap) next(t *testing.T) answered {
 	t.Helper()
 	synctest.Wait()
@@ -80,7 +80,7 @@ func (l *tap) empty(t *testing.T) {
 	}
 }
 
-// timerField reads a field of the timer in an answer.
+// timerField returns a field of the timer in an answer.
 func (a *answered) timerField(t *testing.T, name string) any {
 	t.Helper()
 	var fields map[string]any
@@ -149,7 +149,8 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// TestRefusedCommandsSayWhatHTTPSays sends what HTTP refuses, and what only a topic can get wrong.
+// TestRefusedCommandsSayWhatHTTPSays sends commands that HTTP refuses as well, and commands that only a topic can
+// refuse.
 func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -203,14 +204,14 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 	})
 }
 
-// A refusal names the command's timer also if the rest of the command could not be read.
+// A refusal names the command's timer even if the rest of the command could not be read.
 func TestRefusedCommandsNameTheirTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		dead := w.listen(bus.Dead)
 		for _, c := range []struct {
 			eventType, data, namespace, id string
-			key                            string // of the refusal; empty: the command's own
+			key                            string // of the refusal; empty: the key of the command
 		}{
 			{event.TypeCreate, `{"id":"x","executeIn":"1s","callbackUrl":7}`, "default", "x", "default/x"},
 			{event.TypeCreate, `{"callbackUrl":"ftp://h","executeIn":"1s","namespace":"default","timerId":"x"}`, "default", "x", "default/x"},
@@ -234,7 +235,7 @@ func TestRefusedCommandsNameTheirTimer(t *testing.T) {
 			if c.key != "" && (a.on.Key != c.key || a.event.Subject != c.key) {
 				t.Errorf("%s: key %q, subject %q, want %q", c.data, a.on.Key, a.event.Subject, c.key)
 			}
-			// The data is shown if it could not be read as a whole.
+			// The refusal contains the data if it could not be read as a whole.
 			read := a.Error != "INVALID_INPUT" || strings.Contains(c.data, "ftp:")
 			if (a.Command == "") != read {
 				t.Errorf("%s: %s, and the command is shown as %q", c.data, a.Error, a.Command)
@@ -243,7 +244,7 @@ func TestRefusedCommandsNameTheirTimer(t *testing.T) {
 	})
 }
 
-// TestBatchKeepsOrder gathers commands on one timer while the store is busy, a refused one among them.
+// TestBatchKeepsOrder sends commands on one timer during a write, one of which is refused.
 func TestBatchKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -272,8 +273,8 @@ func TestBatchKeepsOrder(t *testing.T) {
 	})
 }
 
-// picky is a bus that refuses answers with a word in their body some times, and says so of each message. It does not
-// know repetitions by their IDs, as a Pub/Sub does not.
+// picky is a bus that refuses answers with a word in their body for a number of times, with an error for each message.
+// It does not deduplicate by message ID, like a Pub/Sub.
 type picky struct {
 	bus.Bus
 	word  string
@@ -299,7 +300,7 @@ func (p *picky) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Me
 	return nil, fmt.Errorf("publish to %s: %w", topic, partial)
 }
 
-// TestAnAnswerThatIsRefusedIsAloneRepeated: the answers that the bus has are not published again with it.
+// TestAnAnswerThatIsRefusedIsAloneRepeated: only the refused answer is published again.
 func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) { c.Bus = &picky{Bus: c.Bus, word: "refuse-me", times: 3} })
@@ -322,7 +323,7 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 	})
 }
 
-// weighed is a bus that counts the bytes of the deliveries that are not acknowledged, and the most there were.
+// weighed is a bus that counts the bytes of unacknowledged deliveries, and their maximum.
 type weighed struct {
 	bus.Bus
 	held, most atomic.Int64
@@ -359,7 +360,7 @@ func (a weighedAcker) Ack() {
 	a.Acker.Ack()
 }
 
-// TestQueuedCommandsAreBoundedInBytes stops the store while 40 commands of 50 KiB wait.
+// TestQueuedCommandsAreBoundedInBytes freezes the store while 40 commands of 50 KiB wait.
 func TestQueuedCommandsAreBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b *weighed
@@ -390,8 +391,8 @@ func TestQueuedCommandsAreBoundedInBytes(t *testing.T) {
 	})
 }
 
-// TestReplayAfterAKillBetweenCommitAndAck kills the process once its batch is in the store. The next
-// owner gets the same commands and must not apply them again.
+// TestReplayAfterAKillBetweenCommitAndAck kills the process when its batch is in the store. The next owner gets the
+// same commands and must not apply them again.
 func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -417,7 +418,7 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 		w.member = w.broker.Join("ingest")
 		w.build()
 		w.run()
-		time.Sleep(2 * time.Second) // the dead owner's lease
+		time.Sleep(2 * time.Second) // the dead owner's lease expires
 		a := results.next(t)
 		if a.CommandID != "1" || !a.Earlier || a.InTime || a.timerField(t, "generation") != before.Generation.String() {
 			t.Errorf("the replay answered %s", a.event.Data)
@@ -438,7 +439,7 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 	})
 }
 
-// TestReplayOfADeletedTimerShowsItGone: the present state of a timer that a later command deleted.
+// TestReplayOfADeletedTimerShowsItGone: a later command has deleted the timer before the replay.
 func TestReplayOfADeletedTimerShowsItGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -499,7 +500,7 @@ func TestUnknownOutcomeOfABatch(t *testing.T) {
 				if err != nil || a.timerField(t, "generation") != row.Generation.String() {
 					t.Errorf("row %+v, %v; answered %s", row, err, a.event.Data)
 				}
-				// One of the hints names the state that is there.
+				// One of the hints names the stored state.
 				found := false
 				for range len(hints.got) {
 					h, err := event.UnmarshalHint((<-hints.got).Body)
@@ -541,8 +542,8 @@ func TestUnavailableStoreHoldsThePartitionInOrder(t *testing.T) {
 	})
 }
 
-// TestNewTopicIsNotTakenForOld makes the topic anew: offsets start over, and the position in the store
-// is of the incarnation before.
+// TestNewTopicIsNotTakenForOld creates the topic again: offsets restart, and the stored position has the previous
+// incarnation.
 func TestNewTopicIsNotTakenForOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -561,7 +562,7 @@ func TestNewTopicIsNotTakenForOld(t *testing.T) {
 	})
 }
 
-// TestOlderIncarnationIsAllOld is the reverse: a position of a later incarnation is stored.
+// TestOlderIncarnationIsAllOld tests the reverse: the stored position has a later incarnation.
 func TestOlderIncarnationIsAllOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -584,7 +585,7 @@ func TestOlderIncarnationIsAllOld(t *testing.T) {
 	})
 }
 
-// TestZombieAppliesNothing: an owner that was replaced and not told loses the compare-and-set.
+// TestZombieAppliesNothing: an owner that was replaced without its knowledge loses the compare-and-set.
 func TestZombieAppliesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -594,13 +595,13 @@ func TestZombieAppliesNothing(t *testing.T) {
 
 		thaw := w.frozen()
 		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
-		synctest.Wait() // the first owner is inside its write
+		synctest.Wait() // the first owner's write is in flight
 		zombie := w.member
 		zombie.Freeze()
 		w.member = w.broker.Join("ingest")
 		w.build()
 		w.run()
-		time.Sleep(2 * time.Second) // the lease; now the second owner is inside its write, too
+		time.Sleep(2 * time.Second) // the lease expires; then the second owner's write is in flight, too
 		thaw()
 		first, second := results.next(t), results.next(t)
 		if first.Earlier == second.Earlier {
@@ -638,7 +639,7 @@ func TestWithoutPositionsCommandsAreAppliedAtLeastOnce(t *testing.T) {
 	})
 }
 
-// TestRevokeFinishesTheBatchUnderWay: what is committed before the partition moves on is acknowledged.
+// TestRevokeFinishesTheBatchUnderWay: a batch that is committed before the handover of the partition is acknowledged.
 func TestRevokeFinishesTheBatchUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -660,7 +661,7 @@ func TestRevokeFinishesTheBatchUnderWay(t *testing.T) {
 	})
 }
 
-// TestExecuteInCountsFromTheBus: a command that waited is not later for it.
+// TestExecuteInCountsFromTheBus: the time that a command waits does not delay its timer.
 func TestExecuteInCountsFromTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -15,7 +15,7 @@ const (
 	otherParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 )
 
-// wantTrace asks what trace a timer keeps.
+// wantTrace checks the stored trace of a timer.
 func (w *world) wantTrace(id string, want event.Trace) {
 	w.t.Helper()
 	row, err := w.row(id)
@@ -47,7 +47,7 @@ func TestTheTraceOfARequestIsKept(t *testing.T) {
 		w.post("timers/update", body, "traceparent", otherParent).must(t, http.StatusOK)
 	}
 	update(`{"id":"a","executeIn":"2h"}`)
-	w.wantTrace("a", event.Trace{Parent: traceParent, State: "a=1"}) // it is one of the headers, and they stay
+	w.wantTrace("a", event.Trace{Parent: traceParent, State: "a=1"}) // the trace is a header, and the headers are kept
 	update(`{"id":"a","headers":{"X-Team":"billing"}}`)
 	w.wantTrace("a", event.Trace{Parent: otherParent})
 

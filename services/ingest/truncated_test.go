@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// TestNewCommandsOfATruncatedTopicAreApplied truncates the topic while ingest is stopped. New commands get positions
-// that are not after the stored one.
+// TestNewCommandsOfATruncatedTopicAreApplied truncates the topic while ingest is stopped. The positions of new commands
+// are then not after the stored one.
 func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -41,7 +41,8 @@ func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
 	})
 }
 
-// TestReplaysOfATopicWithALaggingLeaderAreNotApplied starts ingest on a topic whose new leader reports too early an end.
+// TestReplaysOfATopicWithALaggingLeaderAreNotApplied starts ingest when the topic's new leader reports an end that is
+// too early.
 func TestReplaysOfATopicWithALaggingLeaderAreNotApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -24,7 +24,7 @@ func (u *unreadable) failure(ctx context.Context) error {
 	switch err := u.err.Load(); {
 	case err == nil:
 		return nil
-	case errors.Is(*err, context.DeadlineExceeded): // it hangs
+	case errors.Is(*err, context.DeadlineExceeded): // it does not answer
 		<-ctx.Done()
 		return ctx.Err()
 	default:
@@ -46,7 +46,7 @@ func (u *unreadable) ListNamespaces(ctx context.Context, after string, limit int
 	return u.Namespaces.ListNamespaces(ctx, after, limit)
 }
 
-// TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead: a process that does not know the namespace yet must not send
+// TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead: a process that has not read the namespace must not send
 // commands to the dead topic during an outage of the store. They wait, unacknowledged, and are applied after it.
 func TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead(t *testing.T) {
 	for name, cause := range map[string]error{
@@ -69,7 +69,7 @@ func TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead(t *testing.T) {
 					})
 					results, dead := w.listen(bus.Results), w.listen(bus.Dead)
 					synctest.Wait()
-					w.makeNamespace("cold", 4) // after the process has read the others
+					w.makeNamespace("cold", 4) // after the process has read the other namespaces
 					source.err.Store(&cause)
 					w.command("1", c.eventType, c.data)
 					time.Sleep(time.Minute)

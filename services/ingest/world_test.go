@@ -31,10 +31,10 @@ import (
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
-// noon is the present of most tests, until they move it.
+// noon is the initial time in most tests.
 const noon timer.Millis = 1_900_000_000_000
 
-// world is one ingest service on a store and a bus in memory.
+// world is one ingest service with a store and a bus in memory.
 type world struct {
 	t       testing.TB
 	now     atomic.Int64
@@ -45,11 +45,11 @@ type world struct {
 	handler http.Handler
 	metrics *prometheus.Registry
 	stop    func()
-	// doomed: the service's process is going to be killed, so Run may fail.
+	// doomed: the test will kill the service's process, so Run may return an error.
 	doomed bool
 }
 
-// gate lets tests stand between the service and the store.
+// gate lets tests intercept writes to the store.
 type gate struct {
 	*memstore.Store
 
@@ -81,7 +81,7 @@ func (g *gate) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, mo
 	return g.through(ctx, ops, func() ([]store.Written, error) { return g.Store.WriteAt(ctx, now, ops, move) })
 }
 
-// newWorld makes a world whose service runs until the test ends.
+// newWorld returns a world whose service runs until the test ends.
 func newWorld(tb testing.TB, tune ...func(*ingest.Config)) *world {
 	tb.Helper()
 	w := &world{t: tb, broker: membus.New(membus.Options{Partitions: 4})}
@@ -116,7 +116,7 @@ func (w *world) build(tune ...func(*ingest.Config)) {
 
 // run starts the service; stop ends it and waits.
 func (w *world) run() {
-	ctx, cancel := context.WithCancel(context.Background()) // Run outlives the test's context, and stop waits for it
+	ctx, cancel := context.WithCancel(context.Background()) // Run must outlive the test's context; stop waits for it
 	done := make(chan error, 1)
 	svc := w.svc
 	w.doomed = false
@@ -157,7 +157,7 @@ func (w *world) makeNamespace(name string, shards int) store.Namespace {
 	return ns
 }
 
-// ref is the row of a timer in namespace default.
+// ref returns the row of a timer in namespace default.
 func (w *world) ref(id string) store.Ref {
 	w.t.Helper()
 	ns, err := w.store.GetNamespace(w.t.Context(), "default")
@@ -167,7 +167,7 @@ func (w *world) ref(id string) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf("default", id)}
 }
 
-// row reads a timer of namespace default past the service.
+// row reads a timer of namespace default directly from the store.
 func (w *world) row(id string) (timer.Timer, error) {
 	w.t.Helper()
 	return w.store.Get(w.t.Context(), w.clock(), w.ref(id))
@@ -259,7 +259,7 @@ func (d *openAPI) load(tb testing.TB) routers.Router {
 	return d.router
 }
 
-// check holds an answer, and the request if it was accepted, against the document.
+// check validates an answer, and the request if it was accepted, against the document.
 func (d *openAPI) check(tb testing.TB, r *http.Request, body string, got *reply) {
 	tb.Helper()
 	route, params, err := d.load(tb).FindRoute(r)
@@ -319,14 +319,14 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tap collects what is published on a topic.
+// tap collects the messages published on a topic.
 type tap struct {
 	topic bus.Topic
 	got   chan bus.Message
 	stop  func()
 }
 
-// listen consumes a topic from a member of its own.
+// listen consumes a topic with a separate member.
 func (w *world) listen(topic bus.Topic) *tap {
 	w.t.Helper()
 	l := &tap{topic: topic, got: make(chan bus.Message, 4096)}

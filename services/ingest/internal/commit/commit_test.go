@@ -17,7 +17,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 )
 
-// bench is a committer and the store behind it, which is slow.
+// bench is a committer with a slow store.
 type bench struct {
 	*commit.Committer
 
@@ -71,7 +71,7 @@ func (b *bench) wantBatches(t *testing.T, want ...[]byte) {
 	}
 }
 
-// later submits and hands the error over when it is there.
+// later submits an operation from a goroutine; the channel gets its error.
 func (b *bench) later(ctx context.Context, id byte, size int) <-chan error {
 	done := make(chan error, 1)
 	op := store.Delete{Ref: store.Ref{Shard: shard.ID(id), UUID: timer.UUID{id}}}
@@ -116,7 +116,7 @@ func TestABatchIsBoundedInBytesAndHoldsAtLeastOne(t *testing.T) {
 			}
 		}
 		b.wantBatches(t, []byte{0}, []byte{1}, []byte{2})
-		// A queue that is empty takes even what is larger than a batch.
+		// An empty queue accepts even an operation that is larger than a batch.
 		if err := <-b.later(t.Context(), 9, 150); err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +141,8 @@ func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
 	})
 }
 
-// TestOperationsOnOneTimerNeverRunAtTheSameTime: however many operations on other timers come between two on the same
-// timer, the second is not written before the first is answered.
+// TestOperationsOnOneTimerNeverRunAtTheSameTime: with any number of operations on other timers between two operations
+// on one timer, the second one is not written before the first one is answered.
 func TestOperationsOnOneTimerNeverRunAtTheSameTime(t *testing.T) {
 	const lanes = 3
 	for between := range 2*lanes + 1 {
@@ -200,7 +200,7 @@ func TestStopAnswersWhatWasTakenAndRefusesTheRest(t *testing.T) {
 	})
 }
 
-// several submits operations of one client.
+// several submits the operations of one client.
 func (b *bench) several(ctx context.Context, ids ...byte) []commit.Outcome {
 	items := make([]commit.Item, len(ids))
 	for i, id := range ids {
@@ -246,7 +246,7 @@ func TestWhoGivesUpOnSeveralIsToldOfEach(t *testing.T) {
 		b := newBench(t, func(c *commit.Config) { c.QueueOps = 8 })
 		ctx, cancel := context.WithTimeout(t.Context(), writeTakes+writeTakes/2)
 		defer cancel()
-		out := b.several(ctx, 1, 2, 3, 4, 5, 6, 7) // three a write
+		out := b.several(ctx, 1, 2, 3, 4, 5, 6, 7) // three per write
 		for i, want := range []error{nil, nil, nil, store.ErrOutcomeUnknown, store.ErrOutcomeUnknown, store.ErrOutcomeUnknown, store.ErrUnavailable} {
 			if !errors.Is(out[i].Err, want) {
 				t.Errorf("operation %d: %v, want %v", i, out[i].Err, want)

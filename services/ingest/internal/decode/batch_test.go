@@ -49,7 +49,7 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// FuzzDecodeMany holds the readers of batches and filters against encoding/json.
+// FuzzDecodeMany compares the decoders of batches and filters with encoding/json.
 func FuzzDecodeMany(f *testing.F) {
 	f.Add([]byte(`{"timers":[{"id":"a","executeIn":"1s"},7,[],"]"]}`))
 	f.Add([]byte(`{"namespace":"n","status":"dead","executeIn":"1s","cursor":"AA"}`))

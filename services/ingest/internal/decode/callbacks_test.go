@@ -46,7 +46,7 @@ func idOf(t *testing.T, text string) string {
 	return s.ID()
 }
 
-// namespaceSettings plays updates of one namespace.
+// namespaceSettings applies updates to the settings of one namespace.
 type namespaceSettings struct {
 	t        *testing.T
 	settings store.Settings
@@ -58,7 +58,7 @@ func newNamespaceSettings(t *testing.T) *namespaceSettings {
 	return &namespaceSettings{t, store.DefaultSettings(), Sealing{Namespace: "n", Keys: keyring(t), Now: received}}
 }
 
-// update lays settings over; a refusal changes nothing.
+// update applies settings; after a refusal nothing has changed.
 func (n *namespaceSettings) update(settings string) error {
 	n.t.Helper()
 	u, err := ReadNamespaceUpdate([]byte(`{"name":"n","settings":` + settings + `}`))
@@ -79,7 +79,7 @@ func (n *namespaceSettings) must(settings string) {
 	}
 }
 
-// wantLive says which secrets sign, the newest first, and that they can be opened.
+// wantLive checks which secrets sign, the newest first, and that they can be decrypted.
 func (n *namespaceSettings) wantLive(what string, want ...string) {
 	n.t.Helper()
 	var got []string
@@ -125,7 +125,7 @@ func TestSecretsRotate(t *testing.T) {
 	n.with.Now += 1_000_000_000_000
 	n.wantLive("long after, the old one stays", bSecret, aSecret)
 	n.wantRefused(`{"secrets":{"rotate":"`+cSecret+`"}}`, "secrets.rotate", idOf(t, bSecret)+", "+idOf(t, aSecret))
-	n.must(`{"secrets":{"rotate":"` + bSecret + `","overlap":"1h"}}`) // once more: the first answer was lost
+	n.must(`{"secrets":{"rotate":"` + bSecret + `","overlap":"1h"}}`) // a repetition, because the first answer was lost
 	n.wantLive("sent again", bSecret, aSecret)
 	n.must(`{"secrets":{"rotate":"` + aSecret + `"}}`)
 	n.wantLive("rotated back", aSecret, bSecret)

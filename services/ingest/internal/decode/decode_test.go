@@ -23,7 +23,7 @@ func readSpec(body string) (timer.Spec, error) {
 	return c.Spec(received, &defaults)
 }
 
-// base is what a create with id and executeAt 2030-01-31T09:00:00Z alone asks for.
+// base is the spec of a create with only an id and executeAt 2030-01-31T09:00:00Z.
 func base() timer.Spec {
 	return timer.Spec{
 		ExecuteAt: 1896080400000, CallbackTimeout: 30 * time.Second, Retry: timer.DefaultRetryPolicy(),
@@ -149,7 +149,7 @@ func TestCreateIsRefused(t *testing.T) {
 	}
 }
 
-// TestUpdateTellsNullFromAbsent lays updates over a timer that differs from the defaults in everything.
+// TestUpdateTellsNullFromAbsent applies updates to a timer in which all fields differ from the defaults.
 func TestUpdateTellsNullFromAbsent(t *testing.T) {
 	old := timer.Spec{
 		ExecuteAt: 5, Deliver: timer.DeliverBoth, CallbackURL: "http://old", CallbackTimeout: 7 * time.Second,
@@ -267,7 +267,7 @@ func TestOtherBodies(t *testing.T) {
 	}
 }
 
-// settingsOf are the settings of a namespaces/create, by a service without a secret key.
+// settingsOf returns the settings in a namespaces/create, for a service without a secret key.
 func settingsOf(body string) (store.Settings, error) {
 	c, err := ReadNamespaceCreate([]byte(body))
 	if err != nil {
@@ -276,7 +276,7 @@ func settingsOf(body string) (store.Settings, error) {
 	return c.Apply(store.DefaultSettings(), &Sealing{Namespace: c.Name, Now: received})
 }
 
-// FuzzDecodeCreate holds the reader against encoding/json and against the domain's own checks.
+// FuzzDecodeCreate compares the decoder with encoding/json and with the domain's checks.
 func FuzzDecodeCreate(f *testing.F) {
 	f.Add([]byte(`{"id":"a","executeAt":"2030-01-31T09:00:00Z","payload":{"a":["}"]}}`))
 	f.Add([]byte(`{"timerId":"\ud83d\ude00","executeIn":"3s","retryPolicy":{"maxRetries":2},"callbackUrl":"http://h"}`))
@@ -296,7 +296,7 @@ func FuzzDecodeCreate(f *testing.F) {
 			}
 		}
 		explained(t, body, err)
-		// Without an error the body names the timer that was read; with one, at most one that could be.
+		// If the body is valid, TimerOf returns the decoded timer. Otherwise it returns valid names or none.
 		namespace, id := TimerOf(body)
 		switch {
 		case err == nil && (namespace != c.Namespace || id != c.ID):
@@ -354,7 +354,7 @@ func FuzzDecodeUpdate(f *testing.F) {
 	})
 }
 
-// holds compares what was read with what encoding/json reads.
+// holds compares the decoded values with those of encoding/json.
 func holds(t *testing.T, body []byte, s Selection, payload []byte) {
 	t.Helper()
 	if timer.CheckID(s.ID) != nil || timer.CheckNamespace(s.Namespace) != nil {
@@ -375,7 +375,7 @@ func holds(t *testing.T, body []byte, s Selection, payload []byte) {
 	}
 }
 
-// explained asks that a refusal is one that users can read.
+// explained checks that an error is one that clients get.
 func explained(t *testing.T, body []byte, err error) {
 	t.Helper()
 	var invalid *timer.InvalidError
@@ -404,8 +404,8 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkStandardDecoder is what the reader replaces, without its refusals of repeated fields,
-// trailing data and nulls.
+// BenchmarkStandardDecoder measures the standard decoder, which does not refuse repeated fields, trailing data and
+// nulls.
 func BenchmarkStandardDecoder(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// pair makes a self-signed certificate and its key, in PEM.
+// pair creates a self-signed certificate and its key, in PEM.
 func pair(t *testing.T, name string) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,7 +41,7 @@ func pair(t *testing.T, name string) (certificate, key string) {
 		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}))
 }
 
-// object is a JSON object of texts.
+// object returns a JSON object of strings.
 func object(t *testing.T, pairs ...string) string {
 	t.Helper()
 	members := map[string]string{}

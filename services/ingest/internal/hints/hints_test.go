@@ -18,7 +18,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 )
 
-// slowBus takes a second for each publish, and refuses while refusing.
+// slowBus takes a second for each publish, and refuses publishes while refusing is set.
 type slowBus struct {
 	bus.Bus
 
@@ -62,7 +62,7 @@ type bench struct {
 	done                       chan struct{}
 }
 
-// counter is a Counter that can be read.
+// counter is a Counter whose value can be read.
 type counter struct {
 	prometheus.Counter
 
@@ -71,7 +71,7 @@ type counter struct {
 
 func (c *counter) Add(n float64) { c.n.Add(int64(n)) }
 
-// newBench runs a publisher with room for six hints, two to a batch.
+// newBench runs a publisher with room for six hints, and two in a batch.
 func newBench() *bench {
 	b := &bench{bus: &slowBus{}, done: make(chan struct{})}
 	b.Publisher = hints.New(hints.Config{
@@ -147,7 +147,7 @@ func TestStopFlushesUntilTheBusFails(t *testing.T) {
 		b.Add(some(6))
 		b.Stop()
 		<-b.done
-		// The first batch may have begun before Stop; of the rest one try tells that it is no use.
+		// The first batch may have begun before Stop. After Stop, one failed publish ends the publisher.
 		if failed, dropped := b.failed.n.Load(), b.dropped.n.Load(); failed > 4 || failed+dropped != 6 {
 			t.Fatalf("%d failed, %d dropped", failed, dropped)
 		}
