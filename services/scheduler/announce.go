@@ -13,14 +13,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher announces them first; the
-// owner of the shard announces those that stay marked.
+// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher publishes them first; the
+// owner of the shard publishes the entries that stay marked.
 
 const (
-	// announcePage bounds the entries of one read.
+	// announcePage bounds the entries of one read, without the refused ones.
 	announcePage = 100
-	// maxRefused bounds the refused entries that are read in addition to a page. With more of them, the oldest ones
-	// of a partition would fill every page.
+	// maxRefused bounds the refused entries that are read in addition to a page. If a partition has more refused
+	// entries, the oldest ones fill every page.
 	maxRefused = 100
 )
 
@@ -28,7 +28,7 @@ const (
 type announced struct {
 	// refused are the entries that the bus did not accept.
 	refused map[store.Mark]bool
-	// more: there may be further entries.
+	// more: there may be more entries.
 	more bool
 }
 
@@ -52,9 +52,9 @@ func (o *session) announce(now timer.Millis) {
 	})
 }
 
-// announcePage publishes the marked entries in one batch, without those that were refused before, which are published
-// one by one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no
-// others. It returns an error if no entry was announced.
+// announcePage publishes the marked entries in one batch. Entries that were refused before are published one by one. If
+// the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no others. It
+// returns an error if no entry was announced.
 func (o *session) announcePage(
 	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.Mark]bool,
 ) (announced, error) {
@@ -84,7 +84,7 @@ func (o *session) announcePage(
 			continue
 		}
 		failure = cmp.Or(failure, err)
-		if ctx.Err() == nil || refused[n.Mark] { // if no time was left, the entry may be a good one
+		if ctx.Err() == nil || refused[n.Mark] { // without time left, the entry may be a good one
 			answer.refused[n.Mark] = true
 		}
 	}
@@ -99,13 +99,13 @@ func (o *session) announcePage(
 	return answer, nil
 }
 
-// announceAll publishes entries together and takes their marks off. It returns how many were announced, and those that the
-// bus did not take.
+// announceAll publishes entries together and clears their marks. It returns how many were announced, and the entries
+// that the bus refused.
 func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*store.Notice) (done int, left []*store.Notice, err error) {
 	if len(notices) == 0 {
 		return 0, nil, nil
 	}
-	// If the bus hangs on an entry, the other half of the time is for publishing one by one.
+	// If the bus hangs on an entry, half of the time remains for publishing one by one.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
 	defer cancel()
 	err = o.publishNotices(publish, event.NoticeOf, now, notices...)
@@ -127,10 +127,11 @@ func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*
 	return len(marks), left, err
 }
 
-// announceOne publishes one entry, without its payload if it is too large for the bus with it, and takes its mark
-// off. One that is too large in any case can never be announced: history and list still have it.
+// announceOne publishes one entry and clears its mark. If the event is too large for the bus, it is published without
+// its payload. If it is still too large, it can never be announced, and the mark is cleared: history and list still
+// have the timer.
 func (o *session) announceOne(ctx context.Context, now timer.Millis, n *store.Notice) error {
-	// An entry on which the bus hangs leaves time for others.
+	// If the bus hangs on this entry, time remains for others.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/4)
 	defer cancel()
 	err := o.publishNotices(publish, event.NoticeOf, now, n)
@@ -150,8 +151,8 @@ func (o *session) announceOne(ctx context.Context, now timer.Millis, n *store.No
 	return o.config.Store.Announced(ctx, []store.Mark{n.Mark})
 }
 
-// publishNotices publishes the events of entries. Their ids let the bus drop what it took in an attempt whose answer
-// was lost.
+// publishNotices publishes the events of entries. Their ids let the bus drop events that it already accepted in an
+// attempt whose answer was lost.
 func (o *session) publishNotices(
 	ctx context.Context, eventOf func(source string, t *timer.Timer, at timer.Millis) (event.CloudEvent, error),
 	now timer.Millis, notices ...*store.Notice,

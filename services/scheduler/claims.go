@@ -11,17 +11,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// claims is the answer to one round of claiming.
+// claims is the result of one claim operation.
 type claims struct {
 	claimed []store.Claimed
-	// end is where the due queue ended before the claim.
+	// end is the end of the due queue before the claim.
 	end bus.Position
 }
 
-// claimAtOnce bounds the shards of one call, so that it ends in time.
+// claimAtOnce bounds the shards of one call, so that the call ends in time.
 const claimAtOnce = 1000
 
-// claim notes the end of the due queue and then takes the shards over. It bounds each of its calls.
+// claim reads the end of the due queue and then claims the shards. It bounds the time of each of its calls.
 func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) {
 	call, cancel := o.bounded(ctx)
 	floor, err := o.askFloor(call)
@@ -57,11 +57,11 @@ func (o *session) take(c claims) {
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
 	o.metrics.claims.Add(float64(taken))
-	o.wanted = o.wanted || missed != nil // claimMissing asks again
+	o.wanted = o.wanted || missed != nil // claimMissing tries again
 	o.missedShards(effectClaim, len(c.claimed)-taken, missed)
 }
 
-// missing lists the partition's shards that are not claimed and were not lost lately.
+// missing lists the partition's shards that are neither claimed nor recently lost.
 func (o *session) missing(now timer.Millis) []shard.ID {
 	var ids []shard.ID
 	for _, ns := range o.config.Directory.All() {
@@ -87,16 +87,16 @@ func (o *session) lookForShards(now timer.Millis) {
 	o.wanted = o.wanted || missing
 }
 
-// lately reports whether the shard was lost to a newer claim so recently that it is not claimed back: as
-// long as the bus gives the partition to us, somebody must own the shard in the end, but two owners
-// must not take it from each other again and again.
+// lately reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately, so that
+// two owners do not take it from one to the other repeatedly. It is claimed later, because a shard must have an owner
+// as long as the bus assigns the partition to this process.
 func (o *session) lately(id shard.ID, now timer.Millis) bool {
 	at, fenced := o.fencedAt[id]
 	return fenced && now.Sub(at) < o.config.HintWindow/2
 }
 
-// claimMissing claims shards of namespaces made after the partition was opened, and those lost to an
-// owner that is gone by now.
+// claimMissing claims shards of namespaces that were created after the partition was opened, and shards lost to an
+// owner that is gone.
 func (o *session) claimMissing() {
 	o.wanted = false
 	o.work(effectClaim, func(ctx context.Context) func(timer.Millis) {
@@ -132,7 +132,7 @@ func (o *session) claimThese(ids []shard.ID) {
 	})
 }
 
-// fenced notes which shards a step lost.
+// fenced records the shards that were lost.
 func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	if len(lost) == 0 {
 		return

@@ -8,19 +8,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// consuming names the Consume, which owns the partitions, in the log.
+// consuming is the name of the Consume call, which owns the partitions, in the log.
 const consuming = "consume hints"
 
-// Close ends the session. After a revoke it flushes what is on its way to the bus, advances the
-// watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a
-// loss it stops at once: somebody else may own the shards already, and the fence keeps late writes out.
+// Close ends the session. After a revoke it waits for publishes in flight, advances the watermarks and releases the
+// claims with P, so that the next owner publishes nothing twice. After a loss it cancels everything immediately:
+// another process may own the shards already, and the fence rejects late writes.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.loop.Wait()
 	o.closing = true
 	if errors.Is(cause, bus.ErrLost) {
 		o.cancel()
 	}
-	// The workers hand their last results into done, which has room for all of them.
+	// The workers send their last results to done, which has room for all of them.
 	stop := context.AfterFunc(ctx, o.cancel)
 	o.workers.Wait()
 	stop()
@@ -46,13 +46,13 @@ func (o *session) release(ctx context.Context) error {
 	}
 	now := o.config.Clock()
 	var failure error
-	// A clock that is not trusted may be beyond the slack (I6).
+	// A clock that is not trusted may be ahead by more than the slack (I6).
 	if items := o.state.Advances(now); len(items) > 0 && o.config.StoreClock.Trusted() {
 		answers, err := o.config.Store.Advance(ctx, now, items)
 		if err == nil {
 			o.state.Advanced(items, answers)
 		} else {
-			// P alone tells the next owner, too, what may be out already.
+			// P alone also shows the next owner which timers may have been published.
 			failure = fmt.Errorf("last advance: %w", err)
 		}
 	}

@@ -14,99 +14,101 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// Config is what a scheduler needs. Numbers left at zero get the default in their comment.
+// Config configures a scheduler. Numbers that are zero get the default in their comment.
 type Config struct {
 	Store     store.Shards
 	Directory *store.Directory
 	Bus       bus.Bus
-	// Clock tells the present to the millisecond.
+	// Clock returns the present in milliseconds.
 	Clock timer.Clock
-	// StoreClock reports whether Clock, which is its Now, is trusted, and when it was corrected. While it is not trusted,
-	// sessions pause, and after a moment other processes own the partitions. nil: it is always trusted.
+	// StoreClock reports whether Clock, which must be its Now, is trusted, and when it was corrected. While it is not
+	// trusted, sessions pause; if that lasts, other processes own the partitions. nil means that Clock is always
+	// trusted.
 	StoreClock *store.Clock
-	// Reach reports when Store is lost: then the scheduler owns no partitions. nil: never. Store should be the Reach
-	// itself, so that its calls are watched.
+	// Reach reports when Store is lost. The scheduler then owns no partitions. nil means never. Store should be this
+	// Reach, so that Reach observes the calls.
 	Reach *store.Reach
-	// Random gives random bits for claim incarnations (math/rand/v2.Uint64 in production). It is called
-	// from several goroutines.
+	// Random returns random bits for claim incarnations (math/rand/v2.Uint64 in production). Several goroutines call
+	// it.
 	Random func() uint64
-	// Node names this process in claims, for people.
+	// Node is the readable name of this process in claims.
 	Node string
-	// Source and Format are for the public events that schedulers send (dead and parked timers).
+	// Source and Format apply to the public events that schedulers publish (dead and parked timers).
 	Source     string
 	Format     event.Mode
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 
-	// LookAhead is how far ahead rows are armed: 2 s.
+	// LookAhead: rows that are due within this time are armed. 2 s.
 	LookAhead time.Duration
-	// BusyPoll is the shortest time between two polls of a shard that was read to the horizon: 500 ms.
+	// BusyPoll is the minimum interval between two polls of a shard that was read up to the look-ahead: 500 ms.
 	BusyPoll time.Duration
-	// HintWindow is within what time of its due_at a written timer is hinted: 60 s. Every shard is
-	// polled, and namespaces are read again, at least every half of it.
+	// HintWindow: a written timer that is due within this time gets a hint. 60 s. Every shard is polled, and the
+	// namespaces are read, at least at half this interval.
 	HintWindow time.Duration
-	// Slack is how far watermarks stay behind the present: 2 s.
+	// Slack is the minimum time by which watermarks stay behind the present: 2 s.
 	Slack time.Duration
-	// Grace is how long after its due_at a row counts as overdue: 2 s.
+	// Grace is the time after its due_at at which a row counts as overdue: 2 s.
 	Grace time.Duration
-	// Sweep is the pause between two sweeps of a partition: 2 s.
+	// Sweep is the interval between two sweeps of a partition: 2 s. It is longer after a sweep that read many rows.
 	Sweep time.Duration
-	// SweepPublish bounds what one sweep publishes in a partition: 1,000.
+	// SweepPublish bounds the rows that one sweep publishes in a partition: 1,000.
 	SweepPublish int
-	// SweepMargin is how far before the start of the last sweep the next one begins to read, and so the longest time that
-	// a write may take from its due time's computation to its commit without waiting for a full sweep: 1 min.
+	// SweepMargin is how far before the start of the last sweep the next one begins to read: 1 min. It is also the
+	// longest time from the computation of a due time to the commit of its write for which the next normal sweep finds
+	// the row; after that, only a full sweep does.
 	SweepMargin time.Duration
-	// FullSweep is how often a sweep reads from the first key: 5 min.
+	// FullSweep is the interval between sweeps that read from the first key: 5 min.
 	FullSweep time.Duration
-	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096. Namespaces
-	// that have less than their share may exceed it, to at most twice as many.
+	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096.
+	// Namespaces that have less than their share may exceed it, up to twice the bound in total.
 	Outstanding int
-	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have
-	// equal shares.
+	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have equal shares.
 	Agenda int
 	// PollPerShard and PollTotal bound the rows of one poll: 1,000 and 10,000. PollShards bounds its shards: 1,000.
 	PollPerShard, PollTotal, PollShards int
-	// QueueDepth is how full the due queue may be before publishing waits: 100,000.
+	// QueueDepth is the depth of the due queue at which publishing stops: 100,000.
 	QueueDepth int
-	// QueueAhead is how many due events may always be unacknowledged (I16): 64. Beyond it and nine tenths of what dispatchers
-	// are seen to hold, only namespaces publish that have few timers due and in flight. While more wants to be published, the
-	// floor is requested twice in QueueAheadFor, 50 ms.
+	// QueueAhead is the number of due events that may always be unacknowledged (I16): 64. Above it and above nine
+	// tenths of the learnt capacity of dispatchers, only namespaces with few timers due and in flight publish. While
+	// more timers are ready to be published, the ack floor is requested twice in QueueAheadFor, 50 ms.
 	QueueAhead    int
 	QueueAheadFor time.Duration
-	// PublishBatch is the most due events handed to the bus at once: 512.
+	// PublishBatch bounds the due events of one publish: 512.
 	PublishBatch int
-	// HintQueue bounds the hints a partition has received and not yet looked at: 4,096. Hints beyond
-	// it are dropped, and polls and sweeps make up for them.
+	// HintQueue bounds the hints that a partition has received and not processed: 4,096. Further hints are dropped;
+	// polls and sweeps find their timers.
 	HintQueue int
-	// LongBound is after how long a publication counts as lost in any case: the largest callback
-	// timeout and a minute.
+	// LongBound is the age at which a publication counts as lost, regardless of the ack floor: the largest callback
+	// timeout plus a minute.
 	LongBound time.Duration
-	// CallTimeout bounds one call of store or bus, so that one that never returns does not hold up its
-	// partition for ever: 10 s.
+	// CallTimeout bounds one call of the store or the bus, so that a call that never returns does not block its
+	// partition: 10 s.
 	CallTimeout time.Duration
-	// ClockBound is how far the clocks of two nodes may be apart: 250 ms.
+	// ClockBound is the largest allowed difference between the clocks of two nodes: 250 ms.
 	ClockBound time.Duration
-	// AdvanceEvery is the shortest time between two writes of a partition's watermarks: 1 s, with PaidByShard 10 s. An older
-	// watermark makes who takes over after a crash read more, and publish again what is still in the store of it.
+	// AdvanceEvery is the minimum interval between two writes of a partition's watermarks: 1 s, with PaidByShard 10 s.
+	// After a crash, the new owner reads from the watermark and publishes again the rows that are still in the store,
+	// so an older watermark means more repetitions.
 	AdvanceEvery time.Duration
-	// FloorEvery is the pause between two looks at the due queue while something waits for it: 500 ms.
+	// FloorEvery is the interval between two requests for the ack floor while the partition waits for it: 500 ms.
 	FloorEvery time.Duration
-	// ActiveFor is how long sweeps read a shard after a timer of it was last read or armed: 1 min, with PaidByShard until
-	// a sweep has found no row. After that the shard is idle, and read only once in half a hint window: a timer whose
-	// hint was lost is late by up to that.
+	// ActiveFor is how long sweeps read a shard after a timer of it was last read or armed: 1 min; with PaidByShard 0,
+	// so until a sweep finds no row. Then the shard is idle, and read only every half hint window: a timer whose hint
+	// was lost may be late by that.
 	ActiveFor time.Duration
-	// PaidByShard says that each shard of a query costs money (store.AsksByShard).
+	// PaidByShard: each shard of a query costs money (store.AsksByShard).
 	PaidByShard bool
-	// AnnounceAfter is how old an unannounced dead or parked timer is before the scheduler announces
-	// it, and how often it looks: 5 s; in a partition whose shards are all idle, every half hint window.
+	// AnnounceAfter is the age at which the scheduler announces an unannounced dead or parked timer, and the interval
+	// at which it reads the outbox: 5 s. If all shards of a partition are idle, the interval is half a hint window.
 	AnnounceAfter time.Duration
 
 	// Planted is for the simulation only.
 	Planted Planted
 }
 
-// Planted turns single rules off, so that the simulation can show that it would notice. Production never
-// sets it.
+// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// it.
 type Planted = partition.Planted
 
 func (c *Config) withDefaults() error {

@@ -12,15 +12,15 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// soonSweep is the shortest pause before a sweep that a fallen barrier or a new epoch needs.
+// soonSweep is the minimum interval before a sweep that a fallen handover barrier or a new topic epoch requires.
 const soonSweep = 250 * time.Millisecond
 
-// String names an effect in logs and metrics.
+// String returns the name of an operation in logs and metrics.
 func (e effect) String() string {
 	return [...]string{"publish", "poll", "sweep", "floor", "advance", "announce", "claim", "none"}[e]
 }
 
-// start begins an effect; act has checked that it does not run.
+// start begins an operation. The caller has checked that it does not run.
 func (o *session) start(e effect, now timer.Millis) {
 	switch e {
 	case effectPublish:
@@ -41,8 +41,8 @@ func (o *session) start(e effect, now timer.Millis) {
 	}
 }
 
-// work runs I/O in a goroutine of its own. What it returns is called by the loop, or by Close, and may
-// begin the effect's next step.
+// work runs I/O in a goroutine. The loop, or Close, calls the function that io returns, which may start the next step
+// of the operation.
 func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Millis)) {
 	if o.closing {
 		return
@@ -50,7 +50,7 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	o.running[e] = true
 	o.workers.Go(func() {
 		ctx, cancel := o.io, context.CancelFunc(func() {})
-		if e != effectPublish && e != effectSweep && e != effectClaim { // which bound each of their calls
+		if e != effectPublish && e != effectSweep && e != effectClaim { // these bound each of their calls
 			ctx, cancel = o.bounded(ctx)
 		}
 		apply := io(ctx)
@@ -62,12 +62,12 @@ func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Mil
 	})
 }
 
-// bounded bounds a call of store or bus.
+// bounded bounds a call of the store or the bus.
 func (o *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, o.config.CallTimeout)
 }
 
-// operation names an effect on the session's partition in the log.
+// operation is the name of an operation on this partition in the log.
 func (o *session) operation(e effect) string {
 	return fmt.Sprintf("%s in partition %d", e, o.partition)
 }
@@ -86,14 +86,14 @@ func (o *session) failed(e effect, now timer.Millis, err error) timer.Millis {
 	return o.at[e]
 }
 
-// worked ends a run of failures and sets when the effect may run next.
+// worked ends a series of failures and sets when the operation may run next.
 func (o *session) worked(e effect, next timer.Millis) {
 	o.pauses[e] = nil
 	o.outage.Worked(o.operation(e))
 	o.at[e] = next
 }
 
-// missed records that the store did an effect for some shards only.
+// missed records that the store did not serve some shards in an operation.
 func (o *session) missed(e effect) {
 	n, err := o.state.Missed()
 	if o.io.Err() == nil {
@@ -111,7 +111,7 @@ func (o *session) missedShards(e effect, n int, err error) {
 	o.outage.Failed(operation, err, "shards", n)
 }
 
-// publish hands what is due to the bus, and does not give up: its keys hold the watermark back.
+// publish publishes due states, and repeats until the bus has them: until then, their keys block the watermark.
 func (o *session) publish(now timer.Millis) {
 	credit := o.budget.Take(o.config.PublishBatch)
 	batch, left := o.state.Release(now, o.config.PublishBatch, credit)
@@ -142,7 +142,7 @@ func (o *session) publish(now timer.Millis) {
 	})
 }
 
-// publishUntil repeats the publication, with the same IDs, until the bus has it or ctx ends.
+// publishUntil repeats the publish, with the same IDs, until the bus has the messages or ctx ends.
 func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
 	pause := newBackoff()
 	for {
@@ -179,7 +179,7 @@ func (o *session) poll(now timer.Millis) {
 	})
 }
 
-// sweep asks the floor first and reads the rows after it, page by page. If all shards are idle, it reads none, and the
+// sweep requests the ack floor and then reads the rows, page by page. If all shards are idle, it reads no rows, and the
 // sessions of the process share a request for the floor.
 func (o *session) sweep() {
 	ask := o.askFloor
@@ -232,8 +232,8 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 	})
 }
 
-// overdue reads a page when few others are being read in this process. Sweeps of all partitions begin at the same time, and
-// would keep polls and row checks from the store (SQLite has four connections for reads).
+// overdue reads a page. A process reads few pages at the same time: the sweeps of all partitions begin at the same
+// time, and would delay polls and row checks (SQLite has four read connections).
 func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
 	select {
 	case o.sweeps <- struct{}{}:
@@ -261,10 +261,10 @@ func (o *session) floor() {
 	})
 }
 
-// askFloor requests the floor: the answer is not older than the call.
+// askFloor requests the ack floor. The answer is not older than the call.
 func (o *session) askFloor(ctx context.Context) (bus.Floor, error) { return o.own(o.askFloors(ctx)) }
 
-// recentFloor returns a floor that is at most so old.
+// recentFloor returns an ack floor that is at most age old.
 func (o *session) recentFloor(ctx context.Context, age time.Duration) (bus.Floor, error) {
 	return o.own(o.floors.recent(ctx, age, o.askFloors))
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// floors lets the sessions of a process share requests for the floors of the due queue, which have all partitions.
+// floors lets the sessions of a process share requests for the ack floors of the due queue, which cover all partitions.
 type floors struct {
 	// turn has a token while no request is running.
 	turn chan struct{}
-	// answer is from a request that began at at.
+	// answer is the answer to a request that began at at.
 	answer bus.Floors
 	at     time.Time
 	// The last request ended at ended, with err.
@@ -19,7 +19,7 @@ type floors struct {
 	err   error
 }
 
-// floorTimeout bounds a request that sessions share, because all of them wait for it.
+// floorTimeout bounds a shared request, because all sessions wait for it.
 const floorTimeout = time.Second
 
 func newFloors() *floors {
@@ -28,7 +28,7 @@ func newFloors() *floors {
 	return f
 }
 
-// recent returns floors that are at most so old, or the result of a request that ended while the caller waited.
+// recent returns floors that are at most age old, or the result of a request that ended while the caller waited.
 func (f *floors) recent(
 	ctx context.Context, age time.Duration, ask func(context.Context) (bus.Floors, error),
 ) (bus.Floors, error) {
@@ -52,7 +52,7 @@ func (f *floors) recent(
 	if err == nil {
 		f.answer, f.at = answer, began
 	}
-	if ctx.Err() == nil { // otherwise the caller gave up, which says nothing about the bus
+	if ctx.Err() == nil { // otherwise the caller ended the request, which says nothing about the bus
 		f.ended, f.err = time.Now(), err
 	}
 	return answer, err

@@ -16,7 +16,7 @@ type metrics struct {
 	published   prometheus.Counter
 	sweepFinds  prometheus.Counter
 	announced   prometheus.Counter
-	// announceRefused counts entries of the outbox that the bus does not take.
+	// announceRefused counts the outbox entries that the bus refuses.
 	announceRefused *prometheus.CounterVec
 	hints           *prometheus.CounterVec
 	failures        *prometheus.CounterVec
@@ -63,10 +63,10 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	return m
 }
 
-// gauges is what one session has added to the process's gauges.
+// gauges are the values that one session has added to the process's gauges.
 type gauges struct{ armed, outstanding, idle int }
 
-// show brings the process's gauges up to date with a session's state.
+// show updates the process's gauges by a session's state.
 func (m *metrics) show(shown *gauges, state *partition.Partition) {
 	now := gauges{armed: state.Armed(), outstanding: state.Outstanding(), idle: state.Idle()}
 	m.armed.Add(float64(now.armed - shown.armed))
@@ -75,7 +75,7 @@ func (m *metrics) show(shown *gauges, state *partition.Partition) {
 	*shown = now
 }
 
-// hide takes a session's share out.
+// hide removes a session's values from the gauges.
 func (m *metrics) hide(shown *gauges) {
 	m.armed.Sub(float64(shown.armed))
 	m.outstanding.Sub(float64(shown.outstanding))

@@ -24,11 +24,11 @@ type Service struct {
 	outage  *outage.Log
 	budget  *budget.Budget
 	floors  *floors
-	// sweeps has an entry for each page of a sweep that is being read.
+	// sweeps has an element for each page of a sweep that is being read.
 	sweeps chan struct{}
 }
 
-// sweepsAtOnce bounds the pages of sweeps that a process reads at the same time.
+// sweepsAtOnce bounds the pages of sweeps that a process reads concurrently.
 const sweepsAtOnce = 2
 
 // New checks the configuration and registers the metrics.
@@ -44,8 +44,8 @@ func New(config Config) (*Service, error) {
 	}, nil
 }
 
-// Run owns partitions until ctx ends, hands them back in good order and returns nil; it returns an error
-// if the bus fails for good.
+// Run owns partitions until ctx ends, releases them in an orderly way and returns nil. It returns an error if the bus
+// fails permanently.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.outage.Stop()
 	if err := s.firstRefresh(ctx); err != nil {
@@ -58,8 +58,8 @@ func (s *Service) Run(ctx context.Context) error {
 	defer cancel()
 	// I17: while this process does not reach the store, other processes own the partitions.
 	err := runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
-		// I15: sessions plan by the clock, so they are opened again when it was corrected. While it is not trusted, other
-		// processes own the partitions.
+		// I15: sessions plan by the clock, so they are opened again after it was corrected. While it is not trusted,
+		// other processes own the partitions.
 		return runtime.Rounds(ctx, s.config.StoreClock.NextPlan, func(ctx context.Context) error {
 			return s.config.Bus.Consume(ctx, bus.Spec{
 				Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
@@ -72,7 +72,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// firstRefresh reads the namespaces, again and again while the store is away.
+// firstRefresh reads the namespaces, and retries while the store is unavailable.
 func (s *Service) firstRefresh(ctx context.Context) error {
 	pause := newBackoff()
 	for {
@@ -91,17 +91,17 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 	}
 }
 
-// refresh reads the namespaces every half hint window, so that shards of new ones are claimed even if
-// every hint for them was lost.
+// refresh reads the namespaces every half hint window, so that shards of new namespaces are claimed even if all hints
+// for them were lost.
 func (s *Service) refresh(ctx context.Context) {
 	for sleep(ctx, s.config.HintWindow/2) {
 		s.ended(ctx, "read namespaces", s.readNamespaces(ctx))
-		// Sessions lost in an outage of the bus report nothing more.
+		// Sessions that were lost in an outage of the bus report nothing more.
 		s.ended(ctx, consuming, s.config.Bus.Ready(bus.Shards, bus.GroupSchedulers))
 	}
 }
 
-// ended records how an operation ended that is repeated, unless the service ends.
+// ended records the result of a repeated operation, unless the service ends.
 func (s *Service) ended(ctx context.Context, operation string, err error) {
 	switch {
 	case err == nil:
@@ -117,8 +117,8 @@ func (s *Service) readNamespaces(ctx context.Context) error {
 	return s.config.Directory.Refresh(ctx)
 }
 
-// open claims the partition's shards and starts its loop. Hints that arrive before it returns wait in
-// the bus's subscription.
+// open claims the partition's shards and starts its loop. Hints that arrive before it returns wait in the bus's
+// subscription.
 func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error) {
 	if err := s.readNamespaces(ctx); err != nil {
 		return nil, fmt.Errorf("open partition %d: read namespaces: %w", p, err)
@@ -137,7 +137,7 @@ func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error)
 	return o, nil
 }
 
-// incarnation makes a random owner id.
+// incarnation returns a random owner id.
 func (s *Service) incarnation() timer.UUID {
 	var u timer.UUID
 	binary.BigEndian.PutUint64(u[:8], s.config.Random())
@@ -145,7 +145,7 @@ func (s *Service) incarnation() timer.UUID {
 	return u
 }
 
-// sleep waits; it returns false if ctx ended first.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -21,7 +21,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// effect is a kind of I/O. Of each kind, one runs at a time.
+// effect is a kind of I/O operation. At most one operation of each kind runs at a time.
 type effect int
 
 const (
@@ -35,8 +35,8 @@ const (
 	effects
 )
 
-// session owns one partition. The loop goroutine alone touches state and what stands below it; I/O runs in
-// goroutines of its own, which hand what they learned back as functions for the loop to call.
+// session owns one partition. Only the loop goroutine uses state and the fields after it. I/O runs in other goroutines,
+// which return their results as functions for the loop to call.
 type session struct {
 	config    *Config
 	metrics   *metrics
@@ -49,37 +49,37 @@ type session struct {
 	owner     store.Owner
 
 	state *partition.Partition
-	// at is when each effect may run next; running marks those under way; pauses are the back-offs of
-	// those that failed the last time.
+	// at is when each operation may run next; running marks running operations; pauses are the backoffs of operations
+	// that failed last time.
 	at      [effects]timer.Millis
 	running [effects]bool
 	pauses  [effects]*backoff.ExponentialBackOff
-	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested without one.
+	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested outside a sweep.
 	sweptAt, flooredAt timer.Millis
-	// hintsMissed: the bus failed when a sweep began, so that hints may be lost.
+	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
 	hintsMissed bool
-	// announcedAt is when marks were looked for last.
+	// announcedAt is when the outbox was last read.
 	announcedAt timer.Millis
-	// refused are the entries of the outbox that the bus did not take last time.
+	// refused are the outbox entries that the bus refused last time.
 	refused map[store.Mark]bool
-	// fencedAt holds when a shard was lost to a newer claim, so that it is not claimed back at once.
+	// fencedAt is when a shard was lost to a newer claim, so that it is not claimed again immediately.
 	fencedAt map[shard.ID]timer.Millis
 	// wanted: there may be shards to claim.
 	wanted bool
-	// layout is that of the directory when no shard of it was missing.
+	// layout is the layout of the directory when no shard of it was missing.
 	layout uint64
-	// closing: nothing new is begun.
+	// closing: no new operation begins.
 	closing bool
 	shown   gauges
 
-	// hints are without Revision where only the shard is known.
+	// hints have no Revision if only the shard is known.
 	hints chan event.Hint
-	// overflow is set when a hint did not fit.
+	// overflow is set when a hint was dropped because the queue was full.
 	overflow atomic.Bool
 	done     chan func(now timer.Millis)
 
-	// stop is the session's life as the bus sees it; io outlives it until Close has flushed.
-	stop    context.Context //nolint:containedctx // the session is the thing that has this life.
+	// stop is the context of the session from the bus. io lives longer, until Close has flushed.
+	stop    context.Context //nolint:containedctx // the session has this lifetime.
 	io      context.Context //nolint:containedctx // as above.
 	cancel  context.CancelFunc
 	loop    sync.WaitGroup
@@ -105,8 +105,8 @@ func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation 
 	return o
 }
 
-// newBackoff paces repetitions after failures: 250 ms, doubling, at most 10 s. It has no jitter: the
-// partitions of a process are few, and a simulation must be able to replay it.
+// newBackoff returns the backoff after failures: 250 ms, doubling, at most 10 s. It has no jitter: a process has few
+// partitions, and simulations must be repeatable.
 func newBackoff() *backoff.ExponentialBackOff {
 	return backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(250*time.Millisecond), backoff.WithMultiplier(2),
@@ -117,12 +117,12 @@ func newBackoff() *backoff.ExponentialBackOff {
 
 func (o *session) begin() { o.loop.Go(o.run) }
 
-// Deliver takes a hint in. It never waits: hints may be lost.
+// Deliver queues a hint. It never blocks: hints may be lost.
 func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 	h, err := event.UnmarshalHint(d.Body)
 	if err != nil {
-		// A hint that cannot be read, for example that of a later release, counts as lost: a poll of the shard, which is
-		// its key, finds the timer. It cannot return to a queue, because hints have none.
+		// A hint that cannot be decoded, for example that of a later release, counts as lost. The message key is the
+		// shard, so a poll of the shard finds the timer. The hint cannot return to a queue, because hints have none.
 		result := "malformed"
 		if errors.Is(err, event.ErrUnknown) {
 			result = "unknown"
@@ -130,7 +130,7 @@ func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 		o.metrics.hints.WithLabelValues(result).Inc()
 		id, err := strconv.ParseUint(d.Key, 10, 32)
 		if err != nil {
-			return nil //nolint:nilerr // it names no shard
+			return nil //nolint:nilerr // the key is not a shard
 		}
 		h = event.Hint{Shard: shard.ID(id)}
 	}
@@ -148,7 +148,7 @@ func (o *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
-		// By a clock that is ahead, everything would be due, and every publication lost.
+		// With a clock that is ahead, all timers would seem due and all publications lost.
 		if !o.config.StoreClock.AwaitTrust(o.stop) {
 			return
 		}
@@ -168,16 +168,16 @@ func (o *session) run() {
 	}
 }
 
-// hint takes in one hint and whatever else has gathered.
+// hint processes one hint and all others that are queued.
 func (o *session) hint(h event.Hint) {
 	now := o.config.Clock()
 	for range cap(o.hints) {
 		result := o.state.Hint(now, h)
-		if h.Revision != 0 { // else Deliver has counted it
+		if h.Revision != 0 { // otherwise Deliver has counted it
 			o.metrics.hints.WithLabelValues(string(result)).Inc()
 		}
 		if result == partition.HintForeign {
-			// A namespace made after the partition was opened, or a shard lost to another owner.
+			// A namespace created after the partition was opened, or a shard lost to another owner.
 			o.wanted = o.wanted || !o.lately(h.Shard, now)
 		}
 		select {
@@ -188,7 +188,7 @@ func (o *session) hint(h event.Hint) {
 	}
 }
 
-// act starts every effect whose time has come.
+// act starts every operation that is due.
 func (o *session) act(now timer.Millis) {
 	if o.overflow.Swap(false) {
 		o.state.HintsLost(now)
@@ -200,7 +200,7 @@ func (o *session) act(now timer.Millis) {
 	}
 }
 
-// wakeAt returns when act has something to do if nothing is heard before, at most a minute ahead.
+// wakeAt returns when act must run next unless something happens earlier, at most a minute ahead.
 func (o *session) wakeAt(now timer.Millis) timer.Millis {
 	next := now.Add(time.Minute)
 	for e := range effects {
@@ -211,7 +211,7 @@ func (o *session) wakeAt(now timer.Millis) timer.Millis {
 	return next
 }
 
-// dueAt returns when an effect that is not running should run.
+// dueAt returns when an operation that is not running is to run next.
 func (o *session) dueAt(e effect, now timer.Millis) timer.Millis {
 	switch e {
 	case effectPublish:
@@ -239,8 +239,8 @@ func (o *session) dueAt(e effect, now timer.Millis) timer.Millis {
 	return o.at[e]
 }
 
-// floorAt is when to request the floor next, apart from sweeps: soon if credit for publications is low, and after a failed
-// request when its backoff ends.
+// floorAt returns when to request the ack floor outside sweeps: soon if credit for publications is low, and after a
+// failed request when its backoff ends.
 func (o *session) floorAt(now timer.Millis) timer.Millis {
 	switch {
 	case o.budget.Low() && o.state.WantsCredit(now):
@@ -255,9 +255,9 @@ func (o *session) floorAt(now timer.Millis) timer.Millis {
 	}
 }
 
-// announceAt is when to look for marks next. Marks come from timers that were in flight, so that one look a while after the
-// last shard became idle finds them all. The owner continues to look as often as it polls, for what a dispatcher of an
-// earlier owner may still do.
+// announceAt returns when to read the outbox next. Marks come from timers that were in flight, so one read some time
+// after the last shard became idle finds them all. Then the owner reads it only as often as it polls, because a
+// dispatcher may still work on an event of an earlier owner.
 func (o *session) announceAt() timer.Millis {
 	at := o.at[effectAnnounce]
 	since, all := o.state.IdleSince()

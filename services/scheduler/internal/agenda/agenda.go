@@ -14,21 +14,21 @@ type State struct {
 	Revision timer.Revision
 }
 
-// StateOf names a row's state.
+// StateOf returns the state of a row.
 func StateOf(r *store.DueRow) State { return State{UUID: r.Ref.UUID, Revision: r.Revision} }
 
 // Entry is one armed state.
 type Entry struct {
 	Row store.DueRow
-	// Again marks a state that another owner may have published before, so that the bus must not
-	// take this publication for a repetition.
+	// Again marks a state that may have been published before, so that the bus must not drop this publication as a
+	// repetition.
 	Again bool
 }
 
-// Agenda holds armed states, in a queue for each group (a namespace). Groups take turns. Two states of one timer are two
-// entries: only the row check knows which of them is current.
+// Agenda is the timer heap: it has the armed states, in a heap for each group (a namespace), and pops from the groups
+// by round robin. Two states of one timer are two entries: only the row check knows which of them is current.
 type Agenda struct {
-	// groups is in the order of first use; the turn goes around. Groups without entries are removed when they are more than half.
+	// groups is in the order of first use. Empty groups are removed when they are at least half of all groups.
 	groups []*group
 	empty  int
 	byName map[string]*group
@@ -41,18 +41,18 @@ type group struct {
 	entries queue
 }
 
-// New makes an empty agenda.
+// New returns an empty Agenda.
 func New() *Agenda {
 	return &Agenda{byName: map[string]*group{}, armed: map[State]struct{}{}}
 }
 
-// Len counts the armed states.
+// Len returns the number of armed states.
 func (a *Agenda) Len() int { return len(a.armed) }
 
-// Groups counts the groups that have armed states.
+// Groups returns the number of groups that have armed states.
 func (a *Agenda) Groups() int { return len(a.groups) - a.empty }
 
-// LenOf counts the armed states of a group.
+// LenOf returns the number of armed states of a group.
 func (a *Agenda) LenOf(name string) int {
 	if g := a.byName[name]; g != nil {
 		return len(g.entries)
@@ -60,7 +60,7 @@ func (a *Agenda) LenOf(name string) int {
 	return 0
 }
 
-// DueOf counts the entries of a group that are due at now, up to most.
+// DueOf returns the number of entries of a group that are due at now, but at most most.
 func (a *Agenda) DueOf(name string, now timer.Millis, most int) int {
 	if g := a.byName[name]; g != nil {
 		return dueOf(g.entries, 0, now, most)
@@ -84,7 +84,7 @@ func (a *Agenda) Has(s State) bool {
 	return ok
 }
 
-// Arm adds an entry to a group's queue; a state that is armed already stays as it is.
+// Arm adds an entry to a group's heap. It does nothing if the state is already armed.
 func (a *Agenda) Arm(name string, e Entry) {
 	s := StateOf(&e.Row)
 	if a.Has(s) {
@@ -103,7 +103,7 @@ func (a *Agenda) Arm(name string, e Entry) {
 	heap.Push(&g.entries, e)
 }
 
-// NextDue returns the earliest due_at of the groups that may give an entry, or Never.
+// NextDue returns the earliest due_at of the groups for which may is true, or Never.
 func (a *Agenda) NextDue(may func(name string) bool) timer.Millis {
 	next := timer.Never
 	for _, g := range a.groups {
@@ -114,7 +114,7 @@ func (a *Agenda) NextDue(may func(name string) bool) timer.Millis {
 	return next
 }
 
-// Pop takes out one entry that is due at now: each group that may gives its earliest in its turn.
+// Pop removes one entry that is due at now. Groups for which may is true take turns; each gives its earliest entry.
 func (a *Agenda) Pop(now timer.Millis, may func(name string) bool) (name string, e Entry, ok bool) {
 	for range a.groups {
 		g := a.groups[a.turn]
@@ -130,13 +130,13 @@ func (a *Agenda) Pop(now timer.Millis, may func(name string) bool) (name string,
 	return "", Entry{}, false
 }
 
-// TakeLast takes out the latest n entries of a group.
+// TakeLast removes the latest n entries of a group.
 func (a *Agenda) TakeLast(name string, n int) []Entry {
 	g := a.byName[name]
 	if g == nil || len(g.entries) == 0 {
 		return nil
 	}
-	slices.SortFunc(g.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // in order, it is a heap too
+	slices.SortFunc(g.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // a sorted slice is a heap
 	at := max(0, len(g.entries)-n)
 	taken := slices.Clone(g.entries[at:])
 	clear(g.entries[at:])
@@ -148,7 +148,7 @@ func (a *Agenda) TakeLast(name string, n int) []Entry {
 	return taken
 }
 
-// Each calls f for every entry, in no order that means anything.
+// Each calls f for every entry, in no defined order.
 func (a *Agenda) Each(f func(*store.DueRow)) {
 	for _, g := range a.groups {
 		for i := range g.entries {
@@ -157,7 +157,7 @@ func (a *Agenda) Each(f func(*store.DueRow)) {
 	}
 }
 
-// Drop takes out every entry for which gone is true.
+// Drop removes every entry for which gone is true.
 func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
 	for _, g := range slices.Clone(a.groups) {
 		if len(g.entries) == 0 {
@@ -178,8 +178,8 @@ func (a *Agenda) Drop(gone func(*store.DueRow) bool) {
 	}
 }
 
-// taken notes that entries of a group, which had some, were taken out. The turn stays with the group that has it, or goes to
-// the next one that has entries.
+// taken is called after entries of a group were removed. It removes empty groups if there are many. The turn stays at
+// the same group, or moves to the next non-empty one.
 func (a *Agenda) taken(g *group) {
 	if len(g.entries) > 0 {
 		return
@@ -213,7 +213,7 @@ func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].Row.Key().Compare(q[j].Row.Key()) < 0 }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
-// dueOf counts the entries at and below a place of a heap that are due at now, up to most.
+// dueOf counts the entries at and below index at of a heap that are due at now, up to most.
 func dueOf(q queue, at int, now timer.Millis, most int) int {
 	if most <= 0 || at >= len(q) || q[at].Row.DueAt > now {
 		return 0

@@ -1,8 +1,8 @@
-// Package budget bounds how many due events are unacknowledged by what dispatchers can hold, so that an event of a small
-// namespace rarely waits in the due queue behind those of another one (rule I16 of docs/design.md).
+// Package budget limits the unacknowledged due events to the number that dispatchers can hold, so that an event of a
+// small namespace rarely waits in the due queue behind events of another namespace (rule I16 of docs/design.md).
 //
-// It imports pkg/bus and pkg/timer for their types only, does no I/O and reads no clock. It has a lock, because the sessions of
-// all partitions share one budget.
+// It imports pkg/bus and pkg/timer for their types only, does no I/O and reads no clock. It has a lock, because the
+// sessions of all partitions share one budget.
 package budget
 
 import (
@@ -15,56 +15,56 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Budget gives credit for publications. Dispatchers take events until they hold as many as they may: their capacity, which
-// the budget learns from what they hold while others wait. It leaves a part of the capacity free, so that dispatchers take an event
-// that was published without credit immediately.
+// Budget gives credit for publications. Dispatchers take events up to their capacity. The budget learns the capacity:
+// it is the number of events that dispatchers hold while other events wait. It leaves a part of the capacity free, so
+// that dispatchers immediately take an event that was published without credit.
 type Budget struct {
 	least, most int
 	wait        time.Duration
 
 	mu sync.Mutex
-	// partitions is how many partitions the process owns.
+	// partitions is the number of partitions that the process owns.
 	partitions int
-	// left is the credit, and granted what it was after the last observation.
+	// left is the available credit, granted the credit after the last observation.
 	left, granted int
-	// short: since the last observation, a call of Take wanted more than it got.
+	// short: since the last observation, a call of Take got less than requested.
 	short bool
-	// publishing counts the credit of publications that the bus has not acknowledged. published has those that it has: the
-	// last floor may have been read before them.
+	// publishing is the credit of publishes in flight. published has the acknowledged publications that may be later
+	// than the last floor.
 	publishing int
 	published  []publication
-	// capacity is what dispatchers are believed to hold at most. It is raised from probeAt on.
+	// capacity is the believed capacity of the dispatchers. From probeAt on it may be raised.
 	capacity int
 	probeAt  timer.Millis
-	// Since fullAt (0: not now) events have waited that dispatchers did not take, while they held fullHeld at most.
+	// Since fullAt (0: not now) events have waited in the queue, while dispatchers held at most fullHeld.
 	fullAt   timer.Millis
 	fullHeld int
-	// The last observation: when, and how many events of each queue were acknowledged by then. rate is how many are in a
-	// second.
+	// at is the time of the last observation, and done the number of events of each queue acknowledged by then. rate is
+	// the number of acknowledgements per second.
 	at   timer.Millis
 	done map[int]int64
 	rate float64
 }
 
-// publication is credit that was used, and the position of the last event.
+// publication is used credit, with the position of the last event.
 type publication struct {
 	credit int
 	last   bus.Position
 }
 
 const (
-	// startCapacity is how many times the least number the capacity is before it is known.
+	// startCapacity is the initial capacity, as a multiple of the least number.
 	startCapacity = 16
-	// reserve is the part of the capacity that is left free: one of so many.
+	// reserve is the free part of the capacity: one of reserve events.
 	reserve = 10
-	// probeEvery is how long the capacity is believed once it was seen. Events wait while it is probed.
+	// probeEvery is how long a learnt capacity is believed before it is probed. Events wait while it is probed.
 	probeEvery = 5 * time.Second
-	// unlimited is the credit where the bus does not report how many events wait, so that the capacity cannot be learnt.
+	// unlimited is the credit if the bus does not report how many events wait, so that the capacity cannot be learnt.
 	unlimited = math.MaxInt32
 )
 
-// New makes a budget under which at least so many events may be unacknowledged, however few dispatchers can hold. wait is
-// twice the time between two observations. most bounds the capacity.
+// New returns a budget. At least least events may be unacknowledged, even if dispatchers can hold fewer. most bounds
+// the capacity. wait is twice the interval between two observations.
 func New(least, most int, wait time.Duration) *Budget {
 	b := &Budget{least: least, most: max(least, most), wait: wait}
 	b.capacity = min(startCapacity*least, b.most)
@@ -73,28 +73,28 @@ func New(least, most int, wait time.Duration) *Budget {
 	return b
 }
 
-// depth is how many events may be unacknowledged. If dispatchers can hold little for their speed, they would often
-// have nothing to do between two observations; then some may wait.
+// depth is how many events may be unacknowledged. If the capacity is small for the dispatchers' rate, they would often
+// be without work between two observations; then some events may wait.
 func (b *Budget) depth() int {
 	ahead := max(0, int(b.rate*b.wait.Seconds())-b.capacity/2)
 	return max(b.least, b.capacity-b.capacity/reserve+ahead)
 }
 
-// Join counts a partition that the process owns, until Leave.
+// Join adds a partition of the process, until Leave.
 func (b *Budget) Join() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.partitions++
 }
 
-// Leave ends what Join began.
+// Leave removes a partition.
 func (b *Budget) Leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.partitions--
 }
 
-// Take takes up to n of the credit. One call gets no more than a quarter of it all, so that sessions share it.
+// Take takes up to n of the credit. One call gets at most a quarter of the granted credit, so that sessions share it.
 func (b *Budget) Take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func (b *Budget) Return(n int) {
 	b.publishing -= n
 }
 
-// Published ends a publication that used so much credit. last is the position of its last event, or zero if it failed.
+// Published ends a publication. credit is what it used. last is the position of its last event, or zero if it failed.
 func (b *Budget) Published(credit int, last bus.Position) {
 	if credit == 0 {
 		return
@@ -127,23 +127,23 @@ func (b *Budget) Published(credit int, last bus.Position) {
 	}
 }
 
-// Left is the credit that there is.
+// Left returns the available credit.
 func (b *Budget) Left() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.left
 }
 
-// Low reports that half of the credit is used, so that the queue is worth looking at.
+// Low reports whether at least half of the credit is used, so that a new observation is useful.
 func (b *Budget) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return 2*b.left <= b.granted
 }
 
-// Observe sets the credit by the state of the queue: to the process's share, by its partitions, of what may still be
-// published. What is being published, or was after the floors were read, counts as waiting. Without numbers of waiting events
-// there is no limit.
+// Observe sets the credit by the state of the queue: to the process's share, by its partitions, of the events that may
+// still be published. Publishes in flight, or later than the floors, count as waiting. If the number of waiting events
+// is unknown, there is no limit.
 func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 	waiting, held, done, known := count(floors)
 	b.mu.Lock()
@@ -153,13 +153,13 @@ func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 		b.measure(now, done)
 		b.learn(now, waiting, held)
 		all := max(1, len(floors))
-		free = (max(0, b.depth()-held-waiting)*b.partitions + all - 1) / all // rounded up, so that it is 0 only if nothing is free
+		free = (max(0, b.depth()-held-waiting)*b.partitions + all - 1) / all // rounded up, so it is 0 only if nothing is free
 	}
 	b.left = max(0, free-b.behind(floors))
 	b.granted, b.short = b.left, false
 }
 
-// measure adjusts the rate.
+// measure updates the rate.
 func (b *Budget) measure(now timer.Millis, done map[int]int64) {
 	passed := now.Sub(b.at)
 	if b.at == 0 || passed < 0 || passed > time.Second {
@@ -174,19 +174,19 @@ func (b *Budget) measure(now timer.Millis, done map[int]int64) {
 			continue
 		}
 		if n < before {
-			return // the bus has read the depth after the end; if the queue was made again, measure starts again after a second
+			return // the bus read the depth after the end; if the queue was created again, measure restarts after a second
 		}
 		finished += n - before
 	}
 	if passed >= b.wait/4 {
-		// Acknowledgements come in batches, so a short interval counts little.
+		// Acknowledgements come in batches, so a short interval has little weight.
 		rate := float64(finished) / passed.Seconds()
 		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(8*b.wait))
 		b.at, b.done = now, done
 	}
 }
 
-// behind is the credit of publications that the floors do not have.
+// behind returns the credit of publications that are later than the floors.
 func (b *Budget) behind(floors bus.Floors) int {
 	n := b.publishing
 	b.published = slices.DeleteFunc(b.published, func(p publication) bool {
@@ -200,7 +200,7 @@ func (b *Budget) behind(floors bus.Floors) int {
 	return n
 }
 
-// learn adjusts the capacity.
+// learn updates the capacity.
 func (b *Budget) learn(now timer.Millis, waiting, held int) {
 	switch {
 	case waiting <= b.least/2:
@@ -209,21 +209,21 @@ func (b *Budget) learn(now timer.Millis, waiting, held int) {
 		b.fullAt, b.fullHeld = now, held
 	default:
 		b.fullHeld = max(b.fullHeld, held)
-		if now.Sub(b.fullAt) >= 2*b.wait { // otherwise they may be about to take them
+		if now.Sub(b.fullAt) >= 2*b.wait { // otherwise dispatchers may be about to take them
 			b.capacity, b.probeAt = b.fullHeld, now.Add(probeEvery)
 			b.fullAt = 0
 		}
 	}
 	if b.short && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
-		// It may be more. The next step waits until this one shows an effect.
+		// The capacity may be larger. The next step waits until this one has an effect.
 		b.capacity += b.capacity/reserve + b.least
 		b.probeAt = now.Add(2 * b.wait)
 	}
 	b.capacity = min(max(b.capacity, held), b.most)
 }
 
-// count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged in each queue. They are
-// not known if the bus does not report how many wait.
+// count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged in each queue.
+// known is false if the bus does not report how many events wait.
 func count(floors bus.Floors) (waiting, held int, done map[int]int64, known bool) {
 	done = make(map[int]int64, 1)
 	for _, f := range floors {

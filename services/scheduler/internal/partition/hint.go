@@ -9,19 +9,19 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// Hinted is what became of a hint.
+// Hinted is the result of a hint.
 type Hinted string
 
 const (
 	HintArmed   Hinted = "armed"   // it will be published when due
 	HintLater   Hinted = "later"   // a poll will find it
-	HintKnown   Hinted = "known"   // armed or outstanding already
-	HintBarred  Hinted = "barred"  // it may be out already: the sweep decides
+	HintKnown   Hinted = "known"   // armed or in flight already
+	HintBarred  Hinted = "barred"  // it may have been published already: the sweep decides
 	HintForeign Hinted = "foreign" // the shard is not claimed
 )
 
-// Hint takes in that a state exists. Hints may be lost, repeated, stale or late: whatever is armed here
-// goes through the row check before it is delivered. A hint without Revision could not be read: a poll reads its shard.
+// Hint processes a hint that a state exists. Hints may be lost, repeated, stale or late: every armed state goes through
+// the row check before it is delivered. A hint without Revision could not be decoded: a poll then reads its shard.
 func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	s := p.shard(h.Shard)
 	if s == nil {
@@ -33,7 +33,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	}
 	switch {
 	case h.Revision == 0:
-		p.pollBy(s, now.Add(p.limits.BusyPoll)) // one poll for many such hints
+		p.pollBy(s, now.Add(p.limits.BusyPoll)) // one poll serves many such hints
 		return HintLater
 	case p.known(agenda.StateOf(&row)):
 		return HintKnown
@@ -48,8 +48,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	}
 }
 
-// HintsLost makes up for hints that did not fit: every shard is polled, and what lies behind the read
-// cursors is the sweep's.
+// HintsLost is called after hints were dropped. Every shard is polled; the sweep finds rows before the read cursors.
 func (p *Partition) HintsLost(now timer.Millis) {
 	for _, s := range p.shards {
 		s.pollAt = min(s.pollAt, now)

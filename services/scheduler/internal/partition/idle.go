@@ -8,18 +8,19 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// A shard becomes idle when a walk has found no row in it, nothing of it is armed or in flight, and no row of it was read
-// or armed for ActiveFor. Sweeps leave idle shards out. Their polls, at least one in half a hint window, start where a sweep
-// would start instead of at R, so that one query is both poll and sweep (I4). Any row that is found or armed makes the shard
-// active again. See decisions 0019 and 0041.
+// A shard becomes idle when a walk has found no row in it, none of its timers is armed or in flight, and no row of it
+// was read or armed for ActiveFor. Sweeps leave idle shards out. Idle shards are polled at least every half hint
+// window, and these polls start where a sweep would start instead of at R, so that one query is both poll and sweep
+// (I4). Any row that is found or armed makes the shard active. See decisions 0019 and 0041.
 
-// settle makes shards idle in which the walk that has just ended found nothing.
+// settle makes shards idle in which the walk that has just ended found no row.
 func (p *Partition) settle() {
 	var busy map[shard.ID]bool
 	before := len(p.active)
 	for id, s := range p.active {
 		w, walked := p.sweep.walks[id]
-		// A walk under an earlier claim says nothing. A walk sees what is due by its own present, and R may be beyond that.
+		// A walk under an earlier claim says nothing. A walk reads the rows that are due by its start, and R may be
+		// later than that.
 		whole := walked && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
 		if !whole || s.standing || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
 			continue
@@ -32,7 +33,7 @@ func (p *Partition) settle() {
 			delete(p.active, id)
 			p.idleSince = p.sweep.now
 			if s.takeover != nil && s.takeover.barrier.DueAt < p.sweep.now {
-				s.takeover = nil // its barrier fell before the next sweep, and its keys are of the past
+				s.takeover = nil // its barrier fell before the next sweep, and its keys are in the past
 			}
 		}
 	}
@@ -51,7 +52,7 @@ func (p *Partition) busy() map[shard.ID]bool {
 	return busy
 }
 
-// use notes that a row of the shard was read or armed at now.
+// use records that a row of the shard was read or armed at now.
 func (p *Partition) use(s *ownedShard, now timer.Millis) {
 	s.usedAt = max(s.usedAt, now)
 	if s.idle {
@@ -60,7 +61,7 @@ func (p *Partition) use(s *ownedShard, now timer.Millis) {
 	}
 }
 
-// from is where a poll begins to read a shard.
+// from returns where a poll of a shard begins to read.
 func (p *Partition) from(s *ownedShard, now timer.Millis) store.Key {
 	switch {
 	case !s.idle || p.limits.Planted.IdleFromR:
@@ -72,8 +73,8 @@ func (p *Partition) from(s *ownedShard, now timer.Millis) store.Key {
 	}
 }
 
-// walked notes that a poll of an idle shard, which began at now, has found no row after a key. It was a complete walk, as
-// those of sweeps are (moveFloors).
+// walked records that a poll of an idle shard, which began at now, found no row after from. It was a complete walk,
+// like those of sweeps (moveFloors).
 func (p *Partition) walked(s *ownedShard, from store.Key, now timer.Millis) {
 	if from == store.MinKey() {
 		s.fullAt = now
@@ -83,8 +84,8 @@ func (p *Partition) walked(s *ownedShard, from store.Key, now timer.Millis) {
 	}
 }
 
-// toSweep lists the shards that a sweep reads: those that are not idle, and idle ones whose poll is due but may not be made,
-// because the timer heap has no room for what it would find.
+// toSweep lists the shards that a sweep reads: all that are not idle, and idle ones whose poll is due but not allowed,
+// because the timer heap has no room for the result.
 func (p *Partition) toSweep(now timer.Millis) []*ownedShard {
 	shards := make([]*ownedShard, 0, len(p.active))
 	for _, s := range p.active {
@@ -96,10 +97,10 @@ func (p *Partition) toSweep(now timer.Millis) []*ownedShard {
 	return shards
 }
 
-// Idle counts the idle shards.
+// Idle returns the number of idle shards.
 func (p *Partition) Idle() int { return len(p.shards) - len(p.active) }
 
-// IdleSince returns when the last shard became idle, if all of them are.
+// IdleSince returns when the last shard became idle. all is true if all shards are idle.
 func (p *Partition) IdleSince() (since timer.Millis, all bool) {
 	return p.idleSince, len(p.shards) > 0 && len(p.active) == 0
 }

@@ -15,91 +15,91 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// Limits are the numbers of section 2's table that matter here.
+// Limits are the settings in section 2 of docs/design.md that concern a partition.
 type Limits struct {
 	LookAhead  time.Duration
 	BusyPoll   time.Duration
 	HintWindow time.Duration
-	// Slack is how far a watermark stays behind the present.
+	// Slack is the minimum time by which a watermark stays behind the present.
 	Slack time.Duration
-	// Grace is how long after its due_at a row counts as overdue.
+	// Grace is the time after its due_at at which a row counts as overdue.
 	Grace time.Duration
-	// LongBound is after how long a publication counts as lost whatever the floor says.
+	// LongBound is the age at which a publication counts as lost, regardless of the ack floor.
 	LongBound  time.Duration
 	ClockBound time.Duration
 	// Outstanding and Agenda bound the states in flight and the armed states.
 	Outstanding, Agenda int
 	PollPerShard        int
 	PollTotal           int
-	// QueueDepth is how full the due queue may be before nothing more is published.
+	// QueueDepth is the depth of the due queue at which publishing stops.
 	QueueDepth int
-	// SweepPublish bounds what one sweep publishes.
+	// SweepPublish bounds the rows that one sweep publishes.
 	SweepPublish int
-	// SweepMargin is how far before the start of the last sweep the next one begins to read. It covers the time between
-	// a write's due_at, which is not before the present, and its commit.
+	// SweepMargin is how far before the start of the last sweep the next one begins to read. It must cover the time
+	// from a write's due_at, which is not before the present, to its commit.
 	SweepMargin time.Duration
-	// FullSweep is how often a sweep begins at the first key.
+	// FullSweep is the interval between sweeps that begin at the first key.
 	FullSweep time.Duration
-	// ActiveFor is how long a shard does not become idle after a row of it was read or armed (idle.go).
+	// ActiveFor is how long a shard stays active after a row of it was read or armed (idle.go).
 	ActiveFor time.Duration
 	// PollShards bounds the shards of one poll.
 	PollShards int
 	Planted    Planted
 }
 
-// Planted turns single rules off. It is the zero value but in simulations that have to fail.
+// Planted disables single rules. Only simulations that must fail set it.
 type Planted struct {
-	// SweepAtOnce publishes every overdue row in every sweep: no I12.
+	// SweepAtOnce publishes every overdue row in every sweep, which violates I12.
 	SweepAtOnce bool
-	// ForgetAtOnce drops states from the in-flight set before the ack floor has passed their positions.
+	// ForgetAtOnce removes states from the in-flight set before the ack floor has passed their positions.
 	ForgetAtOnce bool
-	// Early publishes so long before due_at.
+	// Early publishes states earlier than their due_at by this time.
 	Early time.Duration
-	// FirstComeFirstServed gives namespaces no shares: no I16.
+	// FirstComeFirstServed gives namespaces no shares, which violates I16.
 	FirstComeFirstServed bool
-	// IdleFromR polls idle shards from R, as it polls the others, so that nothing reads the rows before R.
+	// IdleFromR polls idle shards from R, like other shards, so that nothing reads the rows before R.
 	IdleFromR bool
 }
 
-// Partition is the owner's state.
+// Partition is the state of a partition's owner.
 type Partition struct {
 	limits Limits
 	shards []*ownedShard // by id
-	// No step of a session reads all shards, as a partition may have very many that are idle. So these have the few that
-	// it needs: polls has all shards, ordered by when to poll them; active those that are not idle; behind those whose
-	// watermark R has passed; standing counts the barriers that stand.
+	// A partition may have very many idle shards, so no step of a session reads all shards. These contain the shards
+	// that steps need: polls has all shards, ordered by their next poll; active the shards that are not idle; behind
+	// the shards whose watermark is behind R. standing counts the shards whose handover barrier has not fallen.
 	polls    pollHeap
 	active   map[shard.ID]*ownedShard
 	behind   map[shard.ID]*ownedShard
 	standing int
-	// polledFirst is the shard that the last poll asked first.
+	// polledFirst is the first shard of the last poll.
 	polledFirst shard.ID
 	agenda      *agenda.Agenda
-	// out is the in-flight set, and inFlight counts it by namespace.
+	// out is the in-flight set; inFlight counts it by namespace.
 	out      map[agenda.State]*publication
 	inFlight map[string]int
-	// forgotten has the states that left the in-flight set while a poll or a sweep was reading, and when (a tick). Their
-	// rows may be in its answer although their outcomes have been written since.
+	// forgotten has the states that left the in-flight set during a poll or a sweep, with the tick. The answer may have
+	// their rows although their outcomes have been written since.
 	forgotten map[agenda.State]uint64
-	// pollTick is when the running poll began; 0 if none runs.
+	// pollTick is the tick at which the running poll began; 0 if none runs.
 	pollTick uint64
-	// repeat holds what a sweep decided to publish, oldest first.
+	// repeat has the events that a sweep decided to publish, oldest first.
 	repeat   []Outgoing
 	sequence uint64
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
-	// epochSince is when the floor entered its epoch.
+	// epochSince is when the floor entered its topic epoch.
 	epochSince timer.Millis
-	// liftedAt is when a barrier fell, and staleAt when publications of earlier epochs may be repeated; Never if a
-	// sweep has started since.
+	// liftedAt is when a handover barrier fell, and staleAt when publications of earlier epochs may be repeated. Both
+	// are Never if a sweep has started since.
 	liftedAt, staleAt timer.Millis
 	// idleSince is when a shard last became idle.
 	idleSince timer.Millis
-	// misses counts shards that the store could not serve while it served others; missed is why, of the first.
+	// misses is the number of shards that the store could not serve while it served others; missed is the first error.
 	misses int
 	missed error
-	// sweep is the running sweep, or the last one.
+	// sweep is the running or the last sweep.
 	sweep sweep
 }
 
@@ -107,60 +107,61 @@ type Partition struct {
 type ownedShard struct {
 	claim store.Claim
 	group string
-	// claimedAt is when the claim had been committed, by this node's clock.
+	// claimedAt is a time after the commit of the claim, by this node's clock.
 	claimedAt timer.Millis
 	watermark store.Key // W
 	read      store.Key // R
-	// takeover is what the claim found. It is nil once it does not matter any more.
+	// takeover is the state found by the claim; nil once it is not needed any more.
 	takeover *takeover
-	// sent is the largest key handed to the bus.
+	// sent is the largest key published.
 	sent   store.Key
 	pollAt timer.Millis
 	// place is the shard's index in polls.
 	place int32
-	// While its barrier stands, keys up to it may have been published. While it is held (P > W), the watermark does not move.
+	// standing: the handover barrier has not fallen, so keys up to it may have been published. held (P > W): until then
+	// the watermark does not move.
 	standing, held bool
 	cut            bool
-	// polling is set while a Due that includes this shard runs, and wentBack if R has gone back meanwhile.
+	// polling: a Due with this shard is running. wentBack: R has gone back since it began.
 	polling, wentBack bool
-	// idle: nothing of it is known to be due, armed or in flight, and its polls replace sweeps.
+	// idle: no timer of it is known to be due, armed or in flight, and its polls replace sweeps.
 	idle bool
 	// usedAt is when a row of it was last read or armed.
 	usedAt timer.Millis
-	// sweepFrom is where the next sweep begins to read, and fullAt when the last one began that read from the first key.
+	// sweepFrom is where the next sweep begins to read; fullAt is when the last sweep from the first key began.
 	sweepFrom store.Key
 	fullAt    timer.Millis
 }
 
-// takeover is what a claim found.
+// takeover is the state found by a claim.
 type takeover struct {
-	// end is where the due queue ended before the claim: nothing from before the claim lies at or after it.
+	// end is the end of the due queue before the claim: all events published before the claim are before it.
 	end bus.Position
-	// resume is where R begins: at W, unless the clock was set back since W was written.
+	// resume is the initial R: W, unless the clock was set back since W was written.
 	resume store.Key
-	// barrier is max(P, W). It stands until the dispatchers' floor has passed end. Then keys up to it are published in a way
-	// that the bus cannot take for a repetition.
+	// barrier is the handover barrier, max(P, W). It falls when the dispatchers' ack floor has passed end. From then
+	// on, states up to it are published with an ID that the bus cannot take for a repetition.
 	barrier store.Key
 	// fellAt is the tick at which it fell.
 	fellAt uint64
 }
 
-// publication is a state in flight: handed to the bus and not yet passed by the ack floor.
+// publication is a state in flight: published and not yet passed by the ack floor.
 type publication struct {
 	row   store.DueRow
 	group string
-	// acked: the bus has it, at position, since at (this node's clock) and tick.
+	// acked: the bus has acknowledged it, at position, at time at (this node's clock) and tick.
 	acked    bool
 	position bus.Position
 	at       timer.Millis
 	tick     uint64
-	// repeating: it is in repeat, or on its way to the bus once more.
+	// repeating: it is in repeat, or is being published again.
 	repeating bool
-	// seen is the last sweep that found its row.
+	// seen is the number of the last sweep that found its row.
 	seen uint64
 }
 
-// New makes the state of a partition without shards.
+// New returns the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
 		limits: limits, agenda: agenda.New(),
@@ -170,10 +171,10 @@ func New(limits Limits) *Partition {
 	}
 }
 
-// isFenced reports whether an answer says that the shard is lost; any other error says that it was not served.
+// isFenced reports whether an error means that the shard is lost. Any other error means that it was not served.
 func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
 
-// miss notes a shard that the store could not serve, for example a hot one. A later call includes it again.
+// miss records a shard that the store could not serve, for example a hot one. A later call includes it again.
 func (p *Partition) miss(err error) {
 	p.misses++
 	if p.missed == nil {
@@ -181,17 +182,17 @@ func (p *Partition) miss(err error) {
 	}
 }
 
-// Missed returns how many shards were missed since it was last called, and why.
+// Missed returns how many shards were missed since its last call, and the first error.
 func (p *Partition) Missed() (n int, why error) {
 	n, why = p.misses, p.missed
 	p.misses, p.missed = 0, nil
 	return n, why
 }
 
-// Claim adds a shard just claimed. now is read after the claim's answer; end is the due queue's end
-// noted before the claim.
+// Claim adds a shard that was just claimed. now must be read after the claim's answer; end is the end of the due queue
+// read before the claim.
 func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end bus.Position) {
-	// Timers that are written after the clock was set back may be due before W or P. Clocks differ by up to ClockBound.
+	// Timers written after the clock was set back may be due before W or P. Clocks differ by up to ClockBound.
 	resume := notBeyond(c.Watermark, now.Add(p.limits.ClockBound-p.limits.Slack))
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
@@ -216,7 +217,7 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 	p.advanceLater(s)
 }
 
-// notBeyond returns a key, or the largest key of a time if the key is beyond it.
+// notBeyond returns the smaller of key and the largest key of a time.
 func notBeyond(key store.Key, at timer.Millis) store.Key {
 	if limit := store.MaxKeyAt(at); key.After(limit) {
 		return limit
@@ -224,7 +225,7 @@ func notBeyond(key store.Key, at timer.Millis) store.Key {
 	return key
 }
 
-// Fenced forgets a shard at once: a newer claim holds it.
+// Fenced removes a shard immediately, because a newer claim owns it.
 func (p *Partition) Fenced(id shard.ID) {
 	at, known := p.find(id)
 	if !known {
@@ -234,7 +235,7 @@ func (p *Partition) Fenced(id shard.ID) {
 	p.shards = slices.Delete(p.shards, at, at+1)
 }
 
-// drop removes a shard from everything but the list of shards.
+// drop removes a shard from everything except the list of shards.
 func (p *Partition) drop(s *ownedShard) {
 	id := s.claim.Shard
 	heap.Remove(&p.polls, int(s.place))
@@ -267,13 +268,13 @@ func (p *Partition) Shards() []shard.ID {
 	return ids
 }
 
-// Armed counts the armed states.
+// Armed returns the number of armed states.
 func (p *Partition) Armed() int { return p.agenda.Len() }
 
-// Outstanding counts the states in flight.
+// Outstanding returns the number of states in flight.
 func (p *Partition) Outstanding() int { return len(p.out) }
 
-// Releases lists what to hand back when the partition goes to another owner.
+// Releases lists the claims to release when the partition gets another owner.
 func (p *Partition) Releases() []store.Release {
 	items := make([]store.Release, len(p.shards))
 	for i, s := range p.shards {
@@ -282,8 +283,8 @@ func (p *Partition) Releases() []store.Release {
 	return items
 }
 
-// Floor takes in how far the dispatchers have come: what the ack floor has passed is not in flight any more. An older
-// floor than known changes nothing but the depth.
+// Floor processes a new ack floor: states that it has passed are not in flight any more. A floor that is older than the
+// last one changes only the depth.
 func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
@@ -309,7 +310,7 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	}
 }
 
-// forgetPassed removes what the ack floor has passed from the in-flight set.
+// forgetPassed removes the states that the ack floor has passed from the in-flight set.
 func (p *Partition) forgetPassed(now timer.Millis) {
 	oldest := p.oldestRead()
 	maps.DeleteFunc(p.forgotten, func(_ agenda.State, tick uint64) bool { return tick < oldest })
@@ -323,8 +324,8 @@ func (p *Partition) forgetPassed(now timer.Millis) {
 	}
 }
 
-// forget removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer may have the
-// state's row. It returns false if a very long read leaves no room to remember that.
+// forget removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer may have
+// the state's row. It returns false if forgotten is full because of a very long read.
 func (p *Partition) forget(state agenda.State, pub *publication, oldest uint64) bool {
 	if oldest != noRead {
 		if len(p.forgotten) >= p.limits.Outstanding {
@@ -337,8 +338,8 @@ func (p *Partition) forget(state agenda.State, pub *publication, oldest uint64) 
 	return true
 }
 
-// passed reports whether the dispatchers have acknowledged a publication. One of an earlier epoch than the floor was
-// acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
+// passed reports whether the dispatchers have acknowledged a publication. If its epoch is earlier than the floor's, it
+// was acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
 // lease within bus.AckWait (I11).
 func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	switch {
@@ -354,10 +355,10 @@ func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	}
 }
 
-// noRead is the tick of no running read.
+// noRead is the tick if no read is running.
 const noRead = math.MaxUint64
 
-// oldestRead is the tick at which the oldest running poll or sweep began.
+// oldestRead returns the tick at which the oldest running poll or sweep began.
 func (p *Partition) oldestRead() uint64 {
 	oldest := uint64(noRead)
 	if p.pollTick > 0 {
@@ -375,8 +376,8 @@ func (p *Partition) forgottenSince(tick uint64, state agenda.State) bool {
 	return ok && at > tick
 }
 
-// lift ends the barrier: nothing that an earlier owner published is out any more. What it left behind
-// is read again from the watermark, once.
+// lift removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes back to
+// the watermark once, to read the rows that were not delivered.
 func (p *Partition) lift(now timer.Millis, s *ownedShard) {
 	s.standing = false
 	p.standing--
@@ -388,15 +389,15 @@ func (p *Partition) lift(now timer.Millis, s *ownedShard) {
 	p.advanceLater(s)
 }
 
-// fellBefore reports whether the barrier of the shard fell before a tick.
+// fellBefore reports whether the handover barrier of the shard fell before a tick.
 func (s *ownedShard) fellBefore(tick uint64) bool {
 	return !s.standing && (s.takeover == nil || s.takeover.fellAt < tick)
 }
 
-// again reports whether the bus must not take a publication of the row for a repetition. Around a take-over
-// that is what it is asked to do; but once the barrier has fallen, whatever is past its time may have been
-// published before in vain: by an earlier owner, or by this one, for a hint that came before its row, and then
-// forgotten as gone.
+// again reports whether the bus must not drop a publication of the row as a repetition. During a take-over it must drop
+// repetitions. Once the barrier has fallen, a row that is past its due time may have been published before without
+// effect: by an earlier owner, or by this one after a hint that came before the commit of its row, and then removed
+// from the in-flight set.
 func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 	if s.standing {
 		return false
@@ -404,8 +405,8 @@ func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 	return row.DueAt < now || s.takeover != nil && !row.Key().After(s.takeover.barrier)
 }
 
-// NeedsFloor reports whether a barrier is up, publishing waits for the queue to drain, or half of the in-flight set is in
-// use, so that the floor is worth asking for before the next sweep.
+// NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier stands,
+// publishing waits for the queue to drain, or half of the in-flight set is in use.
 func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.out) >= p.limits.Outstanding {
 		return true
@@ -432,5 +433,5 @@ func (p *Partition) known(state agenda.State) bool {
 	return out || p.agenda.Has(state)
 }
 
-// room is how many more states may be armed.
+// room returns how many more states may be armed.
 func (p *Partition) room() int { return max(0, p.limits.Agenda-p.agenda.Len()) }

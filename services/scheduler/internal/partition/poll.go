@@ -10,15 +10,15 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// PollAt returns when the next poll is worth making: when a shard's next row comes into the look-ahead,
-// but not before the timer heap has room for it.
+// PollAt returns when the next poll is useful: when a shard's next row comes into the look-ahead, but not before the
+// timer heap has room for it.
 func (p *Partition) PollAt() timer.Millis {
 	may := p.mayPoll()
 	return nextPoll(p.polls, 0, timer.Never, func(s *ownedShard) bool { return !s.polling && may(s) })
 }
 
-// Poll returns the question for the shards whose time has come, PollShards at most. It must be followed by Polled or
-// PollFailed with the same question.
+// Poll returns the query for the shards that are to be polled now, at most PollShards. The caller must pass the same
+// query to Polled or PollFailed.
 func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	q := store.DueQuery{
 		Horizon:  now.Add(p.limits.LookAhead),
@@ -37,7 +37,7 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	for _, s := range shards {
 		room = max(room, p.heapShare(s.group)-p.agenda.LenOf(s.group))
 		s.polling, s.wentBack = true, false
-		// A hint that arrives while the poll runs must not be overwritten by its answer.
+		// The answer must not overwrite a hint that arrives while the poll runs.
 		p.setPoll(s, timer.Never)
 		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s, now)})
 	}
@@ -49,8 +49,8 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	return q
 }
 
-// takeTurns lets another shard be first each time: shards are served in the order asked, and one with a
-// backlog takes all that one answer holds.
+// takeTurns rotates the shards so that a different one is first each time: the store serves shards in the order of the
+// query, and one with a backlog may use the whole limit of an answer.
 func (p *Partition) takeTurns(asked []store.DueAfter) []store.DueAfter {
 	if len(asked) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (p *Partition) takeTurns(asked []store.DueAfter) []store.DueAfter {
 	return slices.Concat(asked[next:], asked[:next])
 }
 
-// PollFailed brings the question's shards back at a later time.
+// PollFailed schedules the query's shards for a later poll.
 func (p *Partition) PollFailed(q store.DueQuery, retryAt timer.Millis) {
 	p.pollTick = 0
 	for _, asked := range q.Shards {
@@ -71,8 +71,7 @@ func (p *Partition) PollFailed(q store.DueQuery, retryAt timer.Millis) {
 	}
 }
 
-// Polled takes in the answer to Poll's question. It returns the shards that were fenced, which are
-// forgotten already.
+// Polled processes the answer to Poll's query. It returns the shards that were fenced, which are already removed.
 func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.DueShard) (fenced []shard.ID) {
 	for i, asked := range q.Shards {
 		s := p.shard(asked.Claim.Shard)
@@ -91,7 +90,7 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 			continue
 		}
 		if s.wentBack {
-			continue // the poll started too far ahead
+			continue // the poll began after rows that must be read again
 		}
 		if s.idle && len(answer[i].Rows) == 0 && !answer[i].Cut {
 			p.walked(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))

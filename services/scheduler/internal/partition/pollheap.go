@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// pollHeap has the owned shards, the one to poll next first.
+// pollHeap has the owned shards, the next one to poll first.
 type pollHeap []*ownedShard
 
 func (h pollHeap) Len() int           { return len(h) }
@@ -33,8 +33,8 @@ func (h *pollHeap) Pop() any {
 	return s
 }
 
-// nextPoll returns when the first shard is to be polled for which may is true, at an index of the heap or below it, or best if
-// that is earlier. It visits only shards that are polled before that one.
+// nextPoll returns the earliest pollAt of the shards at or below index at of the heap for which may is true, or best if
+// that is earlier. It visits only shards with a pollAt before the result.
 func nextPoll(h pollHeap, at int, best timer.Millis, may func(*ownedShard) bool) timer.Millis {
 	if at >= len(h) || h[at].pollAt >= best {
 		return best
@@ -46,8 +46,8 @@ func nextPoll(h pollHeap, at int, best timer.Millis, may func(*ownedShard) bool)
 	return nextPoll(h, 2*at+2, best, may)
 }
 
-// duePolls adds the shards to found, at an index of the heap and below it, that are to be polled by now and for which may is
-// true. It visits only shards that are to be polled by now.
+// duePolls appends to found the shards at or below index at of the heap that are to be polled by now and for which may
+// is true. It visits only shards that are to be polled by now.
 func duePolls(h pollHeap, at int, found []*ownedShard, now timer.Millis, may func(*ownedShard) bool) []*ownedShard {
 	if at >= len(h) || h[at].pollAt > now {
 		return found
@@ -59,7 +59,7 @@ func duePolls(h pollHeap, at int, found []*ownedShard, now timer.Millis, may fun
 	return duePolls(h, 2*at+2, found, now, may)
 }
 
-// setPoll sets when to poll a shard.
+// setPoll sets the time of a shard's next poll.
 func (p *Partition) setPoll(s *ownedShard, at timer.Millis) {
 	if s.pollAt != at {
 		s.pollAt = at
@@ -67,15 +67,15 @@ func (p *Partition) setPoll(s *ownedShard, at timer.Millis) {
 	}
 }
 
-// pollBy brings the poll of a shard forward.
+// pollBy sets the next poll of a shard to at, unless it is already earlier.
 func (p *Partition) pollBy(s *ownedShard, at timer.Millis) { p.setPoll(s, min(s.pollAt, at)) }
 
-// neighbours is how many shards in a row are polled at the same time, those of all partitions counted.
+// neighbours is the number of consecutive shards, over all partitions, that are polled at the same time.
 const neighbours = 1024
 
-// lookAt returns when a shard is to be polled if nothing is known to be due in it: within half a hint window, at a time that
-// depends on its number. These times are BusyPoll apart: one query reads many shards, but never all of them. Neighbours
-// are polled at the same time, by all partitions, because their entries share pages of the store.
+// lookAt returns when a shard is polled if no row of it is known to be due: within half a hint window, at a time that
+// depends on its number. These times are BusyPoll apart, so one query reads many shards, but never all of them.
+// Neighbours are polled at the same time, by all partitions, because their entries share pages of the store.
 func (p *Partition) lookAt(s *ownedShard, now timer.Millis) timer.Millis {
 	period, step := p.limits.HintWindow.Milliseconds()/2, p.limits.BusyPoll.Milliseconds()
 	if step <= 0 || step >= period {

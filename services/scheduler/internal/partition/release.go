@@ -12,16 +12,16 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// Outgoing is one due event on its way to the bus.
+// Outgoing is one due event to be published.
 type Outgoing struct {
 	Row   store.DueRow
 	Event event.Due
-	// ID is what the bus recognises a repetition by.
+	// ID is the message ID by which the bus deduplicates.
 	ID    string
 	group string
 }
 
-// ReleaseAt returns when the next state may be published with so much credit (Release); Never while a bound is reached.
+// ReleaseAt returns when the next state may be published with this credit (Release); Never while a limit is reached.
 func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return timer.Never
@@ -35,11 +35,11 @@ func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
 	return next
 }
 
-// Release takes up to limit states that are due at now, never before: first what the sweep found, then
-// the agenda, namespaces in turn. They are then in flight. The caller publishes them until
-// the bus has them, with the same IDs, and calls Published.
+// Release takes up to limit states that are due at now, never before their due time: first the states that the sweep
+// found, then those of the timer heap, with namespaces taking turns. From then on they are in flight. The caller
+// publishes them until the bus has them, with the same IDs, and calls Published.
 //
-// left is what it does not use of credit. Namespaces that have few timers due and in flight publish without it.
+// left is the unused part of credit. Namespaces with few timers due and in flight publish without credit.
 func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return nil, credit
@@ -80,8 +80,8 @@ func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoi
 	return batch, credit
 }
 
-// outgoing builds the event. The plain ID lets the bus drop what two owners publish around a take-over;
-// a needed repetition must be told apart, or the bus would swallow it and call it success.
+// outgoing builds the event. The plain ID lets the bus drop events that two owners publish during a take-over. A needed
+// repetition gets a different ID, because the bus would otherwise drop it and report success.
 func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoing {
 	p.sequence++
 	o := Outgoing{
@@ -100,7 +100,7 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoi
 	return o
 }
 
-// Published takes in that the bus has the batch.
+// Published records that the bus has the batch.
 func (p *Partition) Published(now timer.Millis, batch []Outgoing, positions []bus.Position) {
 	p.ticks++
 	for i := range batch {
@@ -116,7 +116,7 @@ func (p *Partition) Published(now timer.Millis, batch []Outgoing, positions []bu
 	}
 }
 
-// Message lays a due event into a message of the due topic.
+// Message encodes a due event as a message of the due topic.
 func Message(o *Outgoing, partition shard.Partition) bus.Message {
 	return bus.Message{
 		Partition: partition, Key: o.Row.Ref.Shard.String(), ID: o.ID, Body: event.MarshalDue(o.Event),

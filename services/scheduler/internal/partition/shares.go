@@ -8,20 +8,20 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// Namespaces share what is bounded (I16): the timer heap, polls and the in-flight set. A namespace may use what others leave
-// unused. When one that uses less than its share needs room, it gets it:
+// Namespaces share the bounded resources (I16): the timer heap, polls and the in-flight set. A namespace may use the
+// unused share of others. A namespace that uses less than its share gets more room:
 //
-//   - in the timer heap from the namespace with the most armed timers, whose latest ones are read again later,
+//   - in the timer heap from the namespace with the most armed timers, whose latest timers are read again later,
 //   - in polls by being read first, even if the timer heap is full,
-//   - in the in-flight set beyond its bound.
+//   - in the in-flight set above its bound.
 
-// withoutCredit is how many timers of a namespace may be due or in flight before it needs credit of the process's budget.
+// withoutCredit is how many timers of a namespace may be due or in flight without credit of the process's budget.
 const withoutCredit = 16
 
-// share is what each of users may have of something.
+// share returns the equal share of each user of a limit.
 func share(limit, users int) int { return max(1, limit/max(1, users)) }
 
-// heapShare is a namespace's share of the timer heap.
+// heapShare returns a namespace's share of the timer heap.
 func (p *Partition) heapShare(group string) int {
 	users := p.agenda.Groups()
 	if p.agenda.LenOf(group) == 0 {
@@ -30,7 +30,7 @@ func (p *Partition) heapShare(group string) int {
 	return share(p.limits.Agenda, users)
 }
 
-// arm arms a state if there is room, or if a namespace that has more armed can give room.
+// arm arms a state if there is room, or if it can make room by removing timers of a namespace that has more armed.
 func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
 	if p.room() == 0 {
 		name, most := p.agenda.Largest()
@@ -38,7 +38,7 @@ func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
 		if more < 2 || p.limits.Planted.FirstComeFirstServed {
 			return false
 		}
-		// Several at once, because finding the latest requires sorting.
+		// Remove several in one step, because finding the latest requires sorting.
 		for _, last := range p.agenda.TakeLast(name, min(more/2, 1+most/16)) {
 			p.leaveToPoll(&last.Row)
 		}
@@ -47,9 +47,9 @@ func (p *Partition) arm(s *ownedShard, e agenda.Entry) bool {
 	return true
 }
 
-// leaveToPoll brings R back before a row that is not armed any more, but not before the watermark: a row at or below that was
-// committed late, and the next sweep judges it. A running poll may have begun before the row was written, so its answer must
-// not move R past the row.
+// leaveToPoll moves R back to before a row that is not armed any more, but not before the watermark: a row at or below
+// the watermark was committed late, and the next sweep judges it. A running poll may have begun before the row was
+// written, so its answer must not move R past the row.
 func (p *Partition) leaveToPoll(row *store.DueRow) {
 	s := p.shard(row.Ref.Shard)
 	if s == nil {
@@ -69,8 +69,9 @@ func (p *Partition) leaveToPoll(row *store.DueRow) {
 	p.pollBy(s, row.DueAt.Add(-p.limits.LookAhead))
 }
 
-// mayPoll returns which shards may be polled: while a quarter of the timer heap is free all of them, else those of
-// namespaces of which arm would accept a timer, and that have a quarter of their share free, so that a poll reads many.
+// mayPoll returns which shards may be polled. While a quarter of the timer heap is free, all may. Otherwise only shards
+// of namespaces of which arm would accept a timer, and that have a quarter of their share free, so that a poll reads
+// many rows.
 func (p *Partition) mayPoll() func(*ownedShard) bool {
 	if p.room() >= max(1, p.limits.Agenda/4) {
 		return func(*ownedShard) bool { return true }
@@ -86,7 +87,7 @@ func (p *Partition) mayPoll() func(*ownedShard) bool {
 	}
 }
 
-// fewestFirst puts the shards of namespaces first that have the fewest timers armed: an answer has a limit.
+// fewestFirst moves shards of namespaces with the fewest armed timers to the front, because an answer has a limit.
 func (p *Partition) fewestFirst(asked []store.DueAfter) {
 	if p.agenda.Groups() == 0 || p.limits.Planted.FirstComeFirstServed {
 		return
@@ -95,7 +96,7 @@ func (p *Partition) fewestFirst(asked []store.DueAfter) {
 	slices.SortStableFunc(asked, func(a, b store.DueAfter) int { return armed(a) - armed(b) })
 }
 
-// mayPublish returns which namespaces may have one more event in flight at now, while there is so much credit.
+// mayPublish returns which namespaces may have one more event in flight at now with this credit.
 func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string) bool {
 	return func(group string) bool {
 		own, users := p.inFlight[group], len(p.inFlight)
@@ -109,7 +110,8 @@ func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string)
 		case len(p.out) >= 2*p.limits.Outstanding, own >= share(p.limits.Outstanding, users):
 			return false
 		}
-		// If others publish so much without credit that none is left, the rest may have as many in flight as they have.
+		// If publications without credit use all credit, the other namespaces may have as many in flight as the
+		// average.
 		return *credit > 0 || own*users < len(p.out) || !p.needsCredit(group, now)
 	}
 }
@@ -126,7 +128,7 @@ func (p *Partition) launch(state agenda.State, pub *publication) {
 	p.inFlight[pub.group]++
 }
 
-// land takes a state from the in-flight set.
+// land removes a state from the in-flight set.
 func (p *Partition) land(state agenda.State, pub *publication) {
 	delete(p.out, state)
 	p.inFlight[pub.group]--
@@ -135,8 +137,8 @@ func (p *Partition) land(state agenda.State, pub *publication) {
 	}
 }
 
-// WantsCredit reports whether something due waits for credit, or is in flight, so that the floor is worth asking for when
-// credit is low.
+// WantsCredit reports whether a due timer waits for credit, or a state is in flight, so that the ack floor should be
+// requested when credit is low.
 func (p *Partition) WantsCredit(now timer.Millis) bool {
 	return len(p.repeat) > 0 || len(p.out) > 0 || p.agenda.NextDue(func(string) bool { return true }) <= now
 }

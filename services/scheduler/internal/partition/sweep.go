@@ -10,19 +10,19 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
 )
 
-// sweep is one walk over everything that is overdue, in pages.
+// sweep is one walk over all overdue rows, in pages.
 type sweep struct {
 	number  uint64
 	running bool
-	// start is the tick at the beginning: what was published before it and is not found is gone.
+	// start is the tick at the beginning. A state that was published before it and is not found is gone.
 	start uint64
 	now   timer.Millis
-	// walks has a walk for each shard, unless the store could not serve the shard.
+	// walks has a walk for each shard, except for shards that the store could not serve.
 	walks map[shard.ID]*walk
 	found []store.DueRow
 	// cut: it found more than SweepPublish.
 	cut bool
-	// read and queued count rows.
+	// read and queued are numbers of rows.
 	read, queued int
 }
 
@@ -31,21 +31,21 @@ type walk struct {
 	claim store.Claim
 	// It covers the keys after from, up to upto.
 	from, upto store.Key
-	// read is R at its beginning: beyond R it ends after one page.
+	// read is R at its beginning. Beyond R the walk ends after one page.
 	read store.Key
 	// full: it began at the first key.
 	full bool
-	// first is the key of the first row it found, if it found any.
+	// first is the key of the first row that it found, if occupied.
 	first    store.Key
 	occupied bool
 }
 
-// SweepBy returns when a sweep is due regardless of the pause: when a handover barrier has fallen, and AckWait after the
-// floor has entered a new epoch. Otherwise Never.
+// SweepBy returns when a sweep is due regardless of the interval: when a handover barrier has fallen, and AckWait after
+// the floor has entered a new topic epoch. Otherwise it returns Never.
 func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.staleAt) }
 
-// SweepPause is how long to wait after a sweep: as configured for each page that it read, but not above
-// five times that, and as configured after a sweep that found more than SweepPublish.
+// SweepPause returns the interval after a sweep: the configured one for each page that it read, but at most five times
+// that. After a sweep that found more than SweepPublish it is the configured one.
 func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	if p.sweep.cut {
 		return configured
@@ -53,11 +53,12 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	return min(configured*time.Duration(p.sweep.read+sweepPage)/sweepPage, 5*configured)
 }
 
-// SweepStart begins a walk and returns its first question. The floor must have been taken in before.
+// SweepStart begins a walk and returns its first query. The caller must have passed the ack floor to Floor before.
 //
-// A walk begins where no row can be before (sweepFrom), and every FullSweep at the first key (I4). It goes to the
-// present, beyond R for one page: overdue rows there mean that a hint was lost, and bring the shard's poll forward. A
-// shard whose poll was cut knows already. Idle shards are left to their polls.
+// A walk begins at sweepFrom, before which no row can be, and every FullSweep at the first key (I4). It reads up to the
+// present, and beyond R for one page: overdue rows there mean that a hint was lost, and their shard is polled
+// immediately. If the last poll of the shard was cut, such rows are expected, so the walk ends at R. The walk omits
+// idle shards, which have their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.forgetPassed(now)
 	p.ticks++
@@ -85,15 +86,15 @@ func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	return p.overdue(ranges)
 }
 
-// sweepPage is how many rows one page holds.
+// sweepPage is the number of rows of one page.
 const sweepPage = 1000
 
 func (p *Partition) overdue(ranges []store.OverdueRange) store.OverdueQuery {
 	return store.OverdueQuery{Shards: ranges, Before: p.sweep.now + 1, Limit: sweepPage}
 }
 
-// Swept takes in a page. It returns the next question, or done when the walk has ended. fenced lists
-// shards that were lost to a newer claim.
+// Swept processes a page. It returns the next query, or done when the walk has ended. fenced lists shards that were
+// lost to a newer claim.
 func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced []shard.ID) {
 	var ranges []store.OverdueRange
 	for i, asked := range q.Shards {
@@ -108,7 +109,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		}
 		w := p.sweep.walks[asked.Claim.Shard]
 		if page[i].Err != nil {
-			// The walk covers nothing of this shard, so that none of its states is taken for gone.
+			// The walk does not cover this shard, so that none of its states counts as gone.
 			p.miss(page[i].Err)
 			delete(p.sweep.walks, asked.Claim.Shard)
 			continue
@@ -143,10 +144,10 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 	return store.OverdueQuery{}, true, fenced
 }
 
-// SweepFailed gives the walk up; nothing is concluded from it.
+// SweepFailed ends the walk without any conclusion.
 func (p *Partition) SweepFailed() { p.sweep.found, p.sweep.running = nil, false }
 
-// judge is I12: it decides whether an overdue row is published by the sweep.
+// judge implements I12: it decides whether the sweep publishes an overdue row.
 func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 	now, state := p.sweep.now, agenda.StateOf(row)
 	pub, outstanding := p.out[state]
@@ -163,7 +164,7 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 			p.candidate(row)
 		}
 	case p.forgottenSince(p.sweep.start, state):
-		// The row was read before its outcome was written, or it is overdue in the next sweep too.
+		// The row was read before its outcome was written. Otherwise it is overdue in the next sweep, too.
 		return
 	case row.Key().After(s.read):
 		p.pollBy(s, now)
@@ -171,17 +172,17 @@ func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
 		// Written under this claim: only this owner could have published it, and did not.
 		p.candidate(row)
 	case s.fellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
-		// An earlier owner may have published it, but that is gone from the queue by now.
+		// An earlier owner may have published it, but the event is not in the queue any more.
 		p.candidate(row)
 	}
 }
 
-// lost reports whether a publication is taken for lost although the ack floor has not passed it.
+// lost reports whether a publication counts as lost although the ack floor has not passed it.
 func (p *Partition) lost(pub *publication) bool {
 	return pub.acked && !pub.repeating && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
 
-// candidate remembers a row to publish; of too many, the oldest are kept.
+// candidate adds a row to publish. If there are too many, the oldest are kept.
 func (p *Partition) candidate(row *store.DueRow) {
 	p.sweep.found = append(p.sweep.found, *row)
 	if len(p.sweep.found) >= 2*p.limits.SweepPublish {
@@ -195,9 +196,9 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues what has to be published, and moves the sweep floors. It also removes states from the in-flight set
-// whose rows the walk has not found. So one message that is never acknowledged, and stops the ack floor, does not fill the
-// set.
+// finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set
+// whose rows the walk has not found. So a message that is never acknowledged, and blocks the ack floor, does not fill
+// the set.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
@@ -217,12 +218,12 @@ func (p *Partition) finishSweep() {
 		pub, outstanding := p.out[state]
 		switch {
 		case outstanding && !p.lost(pub) && !p.limits.Planted.SweepAtOnce:
-			// A hint had it armed and published while the sweep read on.
+			// The state was armed by a hint and published while the sweep was reading.
 			continue
 		case outstanding:
 			pub.repeating = true
 		case p.agenda.Has(state) || len(p.out) >= p.limits.Outstanding:
-			// Armed by a hint meanwhile, or no room: the next sweep sees.
+			// It was armed by a hint, or there is no room: the next sweep decides.
 			continue
 		default:
 			p.launch(state, &publication{row: row, group: s.group, repeating: true})
@@ -235,9 +236,9 @@ func (p *Partition) finishSweep() {
 	p.settle()
 }
 
-// moveFloors sets where the next walks begin: before the first row that this one found, and never after the end of what
-// it covered, nor after its start less the margin. A row that is committed later is due after that (I6), and so none is
-// left before.
+// moveFloors sets where the next walks begin: before the first row that this walk found, and not after the end of the
+// covered range, nor after its start less the margin. A row that is committed later is due later than that (I6), so no
+// row is before.
 func (p *Partition) moveFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
 	for id, w := range p.sweep.walks {
@@ -255,11 +256,11 @@ func (p *Partition) moveFloors() {
 	}
 }
 
-// covered reports whether the walk has looked at the row's key.
+// covered reports whether the walk has read the row's key.
 func (p *Partition) covered(row *store.DueRow) bool {
 	w, walked := p.sweep.walks[row.Ref.Shard]
 	return walked && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
 }
 
-// SweepFinds counts what the last sweep queued for publication.
+// SweepFinds returns how many rows the last sweep queued for publication.
 func (p *Partition) SweepFinds() int { return p.sweep.queued }

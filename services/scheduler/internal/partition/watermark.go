@@ -10,9 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Advances lists the watermarks that can move (I6): to the end of the contiguous prefix of keys up to
-// R that the bus has acknowledged, but never past the present minus the slack. Pass the answers to
-// Advanced.
+// Advances lists the watermarks that can move (I6): to the end of the contiguous prefix of keys up to R that the bus
+// has acknowledged, but never past the present minus the slack. The caller passes the answers to Advanced.
 func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	first := make(map[shard.ID]store.Key)
 	block := func(row *store.DueRow) {
@@ -46,7 +45,7 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	return items
 }
 
-// Advanced takes in the answers. It returns the shards that were fenced.
+// Advanced processes the answers. It returns the shards that were fenced.
 func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced []shard.ID) {
 	for i, item := range items {
 		s := p.shard(item.Claim.Shard)
@@ -72,7 +71,7 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced []s
 	return fenced
 }
 
-// before returns the key just before k, whether there is a row or not.
+// before returns the key just before k. No row with this key need exist.
 func before(k store.Key) store.Key {
 	for i := len(k.UUID) - 1; i >= 0; i-- {
 		k.UUID[i]--
@@ -87,10 +86,10 @@ func before(k store.Key) store.Key {
 	return k
 }
 
-// Behind reports whether a watermark has something to catch up with.
+// Behind reports whether the watermark of a shard may have to advance.
 func (p *Partition) Behind() bool { return len(p.behind) > 0 }
 
-// advanceLater notes that R of a shard has moved, so that the watermark follows.
+// advanceLater records that R of a shard has moved, so that its watermark may have to advance.
 func (p *Partition) advanceLater(s *ownedShard) {
 	if !s.held && s.read.After(s.watermark) {
 		p.behind[s.claim.Shard] = s
