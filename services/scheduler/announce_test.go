@@ -17,7 +17,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// dies makes a timer and writes it into history as dead and marked, like a dispatcher that crashes before it announces.
+// dies creates a timer and records it in history as dead and marked, like a dispatcher that crashes before it
+// announces.
 func (w *world) dies(id, payload string) {
 	w.t.Helper()
 	t := w.put("n", id, time.Hour, false)
@@ -38,7 +39,7 @@ func (w *world) dies(id, payload string) {
 	}
 }
 
-// oneShard gives ids that lie in one shard, and so in one partition.
+// oneShard returns n ids that belong to one shard, and so to one partition.
 func (w *world) oneShard(prefix string, n int) (ids []string) {
 	for i := 0; len(ids) < n; i++ {
 		if id := fmt.Sprint(prefix, i); w.shardOf(id) == w.shardOf("x") {
@@ -63,7 +64,7 @@ func (w *world) marked() (ids []string) {
 	return ids
 }
 
-// refusing has the bus refuse dead events that hold a text.
+// refusing makes the bus refuse dead events that contain a text.
 func (w *world) refusing(text string, err error, on *atomic.Bool) {
 	w.broker.SetFaults(membus.Faults{Publish: func(_ *membus.Member, topic bus.Topic, messages []bus.Message) (f membus.PublishFault) {
 		bad := func(m bus.Message) bool { return strings.Contains(string(m.Body), text) }
@@ -80,7 +81,7 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 		err     error
 		bad     int
 		gone    bool // refused entries are announced without their payload, or dropped
-		told    int  // events of the first refused entry
+		told    int  // number of events of the first refused entry
 	}{
 		"too large":                 {`"large"`, bus.ErrTooLarge, 1, true, 1},
 		"too large without payload": {`n/bad`, bus.ErrTooLarge, 1, true, 0},
@@ -136,7 +137,7 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 	}
 }
 
-// hanging is a bus that answers no Publish of certain messages.
+// hanging is a bus that does not answer a Publish of certain messages.
 type hanging struct {
 	bus.Bus
 	on func(bus.Message) bool
@@ -150,8 +151,8 @@ func (h *hanging) Publish(ctx context.Context, topic bus.Topic, messages ...bus.
 	return h.Bus.Publish(ctx, topic, messages...)
 }
 
-// TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther: the bus does not refuse the entry, so that every publish with it takes
-// all the time that it has.
+// TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther: the bus does not refuse the entry, so every publish with it takes its
+// whole timeout.
 func TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther(t *testing.T) {
 	for name, bad := range map[string][]string{"one": {"3"}, "three": {"1", "3", "5"}} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestI14_AnEntryOnWhichTheBusHangsBlocksNoOther(t *testing.T) {
 	}
 }
 
-// picky is a bus that takes every dead event but those that hold a text, and returns an error for each of these.
+// picky is a bus that refuses dead events that contain a text, with an error for each of them, and accepts all others.
 type picky struct {
 	bus.Bus
 
@@ -207,7 +208,7 @@ func (p *picky) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Me
 	return make([]bus.Position, len(messages)), nil
 }
 
-// TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain: a Watermill Pub/Sub may take some messages of a batch and not others.
+// TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain: a Watermill Pub/Sub may accept only some messages of a batch.
 func TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ids := w.oneShard("a", 6)

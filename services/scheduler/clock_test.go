@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// startClocked starts a scheduler whose clock is read as a node reads it.
+// startClocked starts a scheduler with a store clock that is read as in a node.
 func (w *world) startClocked(name string, ahead time.Duration, change ...func(*scheduler.Config)) (*node, *faultstore.Clocks) {
 	w.t.Helper()
 	clocks := faultstore.NewClocks()
@@ -26,7 +26,7 @@ func TestI15_TimersFireInTimeAfterTheClockWasSetBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n, clocks := w.startClocked("a", time.Hour)
 		before := w.many(20, 90*time.Minute, false)
-		w.many(20, time.Hour+time.Second, true) // the watermark is an hour ahead
+		w.many(20, time.Hour+time.Second, true) // so the watermark is an hour ahead
 		w.pass(10 * time.Second)
 		if fired := len(w.take()); fired != 20 {
 			t.Fatalf("%d timers fired by the fast clock", fired)
@@ -45,7 +45,7 @@ func TestI15_TimersFireInTimeAfterTheClockWasSetBack(t *testing.T) {
 }
 
 // TestI15_AStepDelaysNoTimerByMoreThanASecond: the store's clock is set forward, back, and forward and then back, at
-// different moments between two sweeps. Timers that are due by the new time are published within a second.
+// different times between two sweeps. Timers that are due by the new time are published within a second.
 func TestI15_AStepDelaysNoTimerByMoreThanASecond(t *testing.T) {
 	for name, steps := range map[string][]time.Duration{
 		"back":             {time.Hour, 0},
@@ -96,7 +96,7 @@ func TestI15_SettingTheClockBackDelaysNoTimerByMoreThanASecond(t *testing.T) {
 	})
 }
 
-// TestI12_ASchedulerWhoseClockIsAheadRepeatsNothing: by its clock, what it has published is lost since an hour.
+// TestI12_ASchedulerWhoseClockIsAheadRepeatsNothing: by its clock, its publications were lost an hour ago.
 func TestI12_ASchedulerWhoseClockIsAheadRepeatsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.set(holding)
@@ -115,18 +115,19 @@ func TestI12_ASchedulerWhoseClockIsAheadRepeatsNothing(t *testing.T) {
 	})
 }
 
-// TestI8_ASchedulerWithoutATrustedClockOwnsNothing: another process takes its partitions over, so that no timer is late.
+// TestI8_ASchedulerWithoutATrustedClockOwnsNothing: another process takes its partitions over, so that no timer is
+// late.
 func TestI8_ASchedulerWithoutATrustedClockOwnsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		a, clocks := w.startClocked("a", 0)
 		b := w.start("b")
 		w.pass(10 * time.Second)
 		clocks.SetAway(true)
-		clocks.Set(faultstore.Ahead{Monotonic: -time.Hour}) // what a plans by it would be an hour late
+		clocks.Set(faultstore.Ahead{Monotonic: -time.Hour}) // timers planned by a would be an hour late
 		timers := w.many(40, 700*time.Millisecond, true)
 		w.pass(3 * time.Second)
 		w.wantFired(time.Second, timers...)
-		b.end() // a must not take the partitions
+		b.end() // a must not take the partitions over
 		w.many(40, time.Second, true)
 		w.pass(10 * time.Second)
 		w.wantFired(0)

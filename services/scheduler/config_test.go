@@ -25,7 +25,7 @@ func configured(t *testing.T, change func(*Config)) *Config {
 	return &c
 }
 
-// TestTheDefaultsAreThoseOfTheDesign: rules I6, I8 and I12 rest on these numbers (docs/design.md, section 2).
+// TestTheDefaultsAreThoseOfTheDesign: rules I6, I8 and I12 depend on these numbers (docs/design.md, section 2).
 func TestTheDefaultsAreThoseOfTheDesign(t *testing.T) {
 	c := configured(t, func(*Config) {})
 	for name, d := range map[string][2]time.Duration{
@@ -45,7 +45,7 @@ func TestTheDefaultsAreThoseOfTheDesign(t *testing.T) {
 	}
 }
 
-// TestThePartitionGetsTheConfiguredLimits gives every limit another value than its default.
+// TestThePartitionGetsTheConfiguredLimits sets every limit to a value other than its default.
 func TestThePartitionGetsTheConfiguredLimits(t *testing.T) {
 	c := configured(t, func(c *Config) {
 		v := reflect.ValueOf(c).Elem()

@@ -8,8 +8,8 @@ import (
 )
 
 // TestEventsLostInACrashOfTheQueueAreRepeated crashes the due queue while the scheduler keeps running. The scheduler
-// repeats the lost events, without new timers that would move the queue's end past their positions, and does not
-// repeat those that survived.
+// repeats the lost events, even without new timers that would move the queue's end past their positions. It does not
+// repeat the events that survived.
 func TestEventsLostInACrashOfTheQueueAreRepeated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a")

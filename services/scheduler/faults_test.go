@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// faulty is a scheduler's way to the store. While failing, each call that fails names is answered by it.
+// faulty is a scheduler's store with faults. While failing is set, the functions give the answers to their calls.
 type faulty struct {
 	store.Shards
 	failing atomic.Bool
@@ -43,7 +43,7 @@ func (f *faulty) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, e
 	return f.Shards.Due(ctx, q)
 }
 
-// shardOf is where a timer of namespace "n" lies.
+// shardOf returns the shard of a timer of namespace "n".
 func (w *world) shardOf(id string) shard.ID {
 	w.t.Helper()
 	ns, err := w.directory.Lookup(w.t.Context(), "n")
@@ -82,7 +82,7 @@ func TestCloseReleasesEvenIfTheLastAdvanceFails(t *testing.T) {
 func TestAFailingSweepIsPacedWhileTheBoundIsNear(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var mu sync.Mutex
-		var asked []timer.Millis // by the one session whose bound is near
+		var asked []timer.Millis // by the session whose bound is near
 		f := &faulty{overdue: func(q store.OverdueQuery) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -115,7 +115,7 @@ func TestACallThatNeverReturnsIsGivenUp(t *testing.T) {
 		n := w.start("a", through(f))
 		w.pass(time.Minute)
 		f.failing.Store(true)
-		w.pass(time.Minute) // every shard is polled, in vain
+		w.pass(time.Minute) // every poll fails
 		f.failing.Store(false)
 		timers := w.many(20, time.Minute, false)
 		w.pass(2 * time.Minute)

@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// cuttable is a scheduler that can be cut off from the store.
+// cuttable is a scheduler whose connection to the store can be cut.
 type cuttable struct {
 	*node
 
@@ -26,7 +26,7 @@ type cuttable struct {
 	probes sync.WaitGroup
 }
 
-// joining is a bus that counts its Consumes.
+// joining is a bus that counts its calls of Consume.
 type joining struct {
 	bus.Bus
 
@@ -38,7 +38,7 @@ func (j *joining) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	return j.Bus.Consume(ctx, spec, open)
 }
 
-// startCuttable starts a scheduler, with a Reach if early.
+// startCuttable starts a scheduler, with a Reach if early is set.
 func (w *world) startCuttable(name string, early bool) *cuttable {
 	c := &cuttable{faults: faultstore.New(nil)}
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -62,13 +62,13 @@ func (c *cuttable) end() {
 	c.probes.Wait()
 }
 
-// cuts are the ways in which a process does not reach the store: its connections are refused, or nothing comes back.
+// cuts are the ways to cut a process off from the store: its calls are refused, or they get no answer.
 var cuts = map[string]faultstore.Plan{
 	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
 	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
 }
 
-// stream lets a timer become due every 100 ms for a while, of which every other one was hinted.
+// stream creates a timer every 100 ms for the duration d. Every second timer gets a hint.
 func (w *world) stream(d time.Duration) (timers []timer.Timer) {
 	for i := range int(d / (100 * time.Millisecond)) {
 		timers = append(timers, w.many(1, 10*time.Second, i%2 == 0)...)
@@ -77,8 +77,8 @@ func (w *world) stream(d time.Duration) (timers []timer.Timer) {
 	return timers
 }
 
-// latest is how late the latest timer was published, at first after its time and the given one, and repeated how many
-// events were repetitions.
+// latest returns by how much the latest first publication was late, counted from the timer's due time or from, if that
+// is later. repeated is the number of repeated events.
 func (w *world) latest(timers []timer.Timer, from timer.Millis) (latest time.Duration, repeated int) {
 	w.t.Helper()
 	events := w.take()
@@ -128,8 +128,8 @@ func TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver(t *testing.T) {
 	}
 }
 
-// TestI17_AnOutageOfTheStoreCostsOneRejoin: everybody leaves once and comes back once, and timers are not much later than
-// without that.
+// TestI17_AnOutageOfTheStoreCostsOneRejoin: every scheduler leaves and rejoins once, and timers are not much later than
+// without a Reach.
 func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 	for name, cut := range cuts {
 		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
@@ -168,8 +168,8 @@ func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
 	}
 }
 
-// TestAnOrderlyHandoverDelaysTimersLittle: schedulers restart one after the other, with timers that are written long before
-// their time or shortly before it, with a hint or without. Each call of the store takes 20 ms.
+// TestAnOrderlyHandoverDelaysTimersLittle: schedulers restart one after another, with timers that are written long
+// before or shortly before their due time, with or without a hint. Each call of the store takes 20 ms.
 func TestAnOrderlyHandoverDelaysTimersLittle(t *testing.T) {
 	inWorld(t, func(w *world) {
 		start := func(name string) *cuttable {

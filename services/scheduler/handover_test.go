@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// claiming is a scheduler's way to the store that notes when it claims a shard.
+// claiming is a store that records when the scheduler claims a shard.
 type claiming struct {
 	store.Shards
 	of shard.ID
@@ -35,8 +35,9 @@ func (c *claiming) Claim(ctx context.Context, now timer.Millis, o store.Owner, i
 	return c.Shards.Claim(ctx, now, o, ids)
 }
 
-// TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow: sooner, two owners to which the bus gives the partition would take
-// its shards in a loop. Later, a shard whose new owner is gone would have no owner.
+// TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow: if it were claimed earlier, two owners to which the bus assigns
+// the partition would take its shards from one to the other in a loop. If it were claimed later, a shard whose new
+// owner is gone would have no owner.
 func TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c := &claiming{of: w.shardOf("x")}
@@ -50,7 +51,7 @@ func TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		stolen := timer.SystemClock()
-		// Hints name the shard all the while, and the owner polls, sweeps and refreshes.
+		// Hints name the shard during the whole time, and the owner polls, sweeps and refreshes.
 		for range 60 {
 			w.put("n", "x", time.Second, true)
 			w.pass(time.Second)
@@ -67,7 +68,7 @@ func TestI5_AFencedShardIsClaimedBackAfterHalfAHintWindow(t *testing.T) {
 	})
 }
 
-// slow is a bus on which a Publish to the due queue takes a while.
+// slow is a bus on which a Publish to the due queue takes a given time.
 type slow struct {
 	bus.Bus
 	takes time.Duration
@@ -87,8 +88,8 @@ func (s *slow) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 	return s.Bus.Publish(ctx, topic, messages...)
 }
 
-// TestI5_ARevokeFlushesWhatIsOnItsWay: the partition moves while a publish is under way. The owner waits for its answer,
-// advances and releases, so that the next owner finds no key of unknown fate and publishes nothing twice.
+// TestI5_ARevokeFlushesWhatIsOnItsWay: the partition is revoked during a publish. The owner waits for its answer,
+// advances and releases. So the next owner finds no key with unknown outcome, and publishes nothing twice.
 func TestI5_ARevokeFlushesWhatIsOnItsWay(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const takes = 4 * time.Second
@@ -116,7 +117,7 @@ func TestI5_ARevokeFlushesWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
-// TestI5_AfterALossNothingIsWaitedForOrReleased: another owner may have the partition already.
+// TestI5_AfterALossNothingIsWaitedForOrReleased, because another owner may have the partition already.
 func TestI5_AfterALossNothingIsWaitedForOrReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := &releasing{}
@@ -138,7 +139,7 @@ func TestI5_AfterALossNothingIsWaitedForOrReleased(t *testing.T) {
 	})
 }
 
-// releasing is a scheduler's way to the store that counts releases.
+// releasing is a store that counts the scheduler's releases.
 type releasing struct {
 	store.Shards
 	releases atomic.Int64
@@ -149,15 +150,15 @@ func (r *releasing) Release(ctx context.Context, now timer.Millis, items []store
 	return r.Shards.Release(ctx, now, items)
 }
 
-// TestI12_AnEventInTheQueueIsNotRepeatedWhileACallbackMayRun: the longest callback takes MaxCallbackTimeout, so an event
-// that was delivered late may be at work as long.
+// TestI12_AnEventInTheQueueIsNotRepeatedWhileACallbackMayRun: the longest callback takes MaxCallbackTimeout, so an
+// event that was delivered late may be in use that long.
 func TestI12_AnEventInTheQueueIsNotRepeatedWhileACallbackMayRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.set(holding)
 		n := w.start("a")
 		x := w.put("n", "x", time.Second, true)
 		published := func() int {
-			sequences := map[uint64]bool{} // the queue itself repeats what is not acknowledged
+			sequences := map[uint64]bool{} // the queue itself repeats unacknowledged events
 			for _, f := range w.take() {
 				if f.Revision != x.Revision {
 					t.Fatalf("event %+v is not of the timer", f.Due)

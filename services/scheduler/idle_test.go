@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// tally counts what each shard is asked, as a store counts that is paid by the shard.
+// tally counts the queries of each shard, like a store that charges per shard.
 type tally struct {
 	store.Shards
 
@@ -54,7 +54,7 @@ func (y *tally) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	return y.Shards.Unannounced(ctx, shards, before, limit)
 }
 
-// take returns what was counted since it was last asked.
+// take returns the counts since the last call.
 func (y *tally) take() (asked map[shard.ID]int, marks int) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -63,12 +63,12 @@ func (y *tally) take() (asked map[shard.ID]int, marks int) {
 	return asked, marks
 }
 
-// TestQuestionsFollowTheWork: of the four shards, one has a timer every five seconds.
+// TestQuestionsFollowTheWork: of four shards, one has a timer every five seconds.
 func TestQuestionsFollowTheWork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		y := &tally{}
 		n := w.start("a", counting(y))
-		w.many(200, 24*time.Hour, false) // what waits asks for nothing
+		w.many(200, 24*time.Hour, false) // timers that only wait cause no queries
 		w.pass(time.Minute)
 		y.take()
 		const minutes = 10
@@ -96,7 +96,7 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 			if id != busy && count != 2*minutes {
 				t.Errorf("shard %s, idle next to a busy one, is asked %d times, want %d", id, count, 2*minutes)
 			}
-			// A sweep sees it gone, and perhaps one more that it is empty.
+			// A sweep finds the row gone, and perhaps a later one finds the shard empty.
 			if id == busy && (count < len(timers) || count > 2*len(timers)+2*minutes) {
 				t.Errorf("the busy shard is asked %d times for %d timers", count, len(timers))
 			}
@@ -105,20 +105,20 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 	})
 }
 
-// TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow is the bound of decisions 0019 and 0041.
+// TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow tests the bound of decisions 0019 and 0041.
 func TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a", counting(&tally{}))
 		w.pass(10*time.Minute + 10*time.Second)
 		timers := w.many(20, 3*time.Second, false)
 		w.pass(time.Minute)
-		w.wantFired(idleBound, timers...) // with grace and sweep, for rows before R
+		w.wantFired(idleBound, timers...) // includes grace and sweep, for rows before R
 		n.end()
 	})
 }
 
-// TestI14_MarksAreAnnouncedInIdlePartitions: a dispatcher may die when nothing of its work is known here any
-// more.
+// TestI14_MarksAreAnnouncedInIdlePartitions: a dispatcher may die when the scheduler no longer has any state of its
+// work.
 func TestI14_MarksAreAnnouncedInIdlePartitions(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a", counting(&tally{}))

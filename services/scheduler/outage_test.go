@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// TestAnOutageIsALineAMinute: the store or the bus is down for ten minutes, while timers become due in every partition. The
-// log has its begin, a line a minute and its end, whatever the number of partitions and operations.
+// TestAnOutageIsALineAMinute: the store or the bus is down for ten minutes, while timers become due in every partition.
+// The log has a line at the begin, one per minute and one at the end, for any number of partitions and operations.
 func TestAnOutageIsALineAMinute(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan  faultstore.Plan

@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// refusing is a scheduler's way to a store that, while it refuses, does nothing with one shard.
+// refusing is a scheduler's store that refuses one shard while refuses is set.
 type refusing struct {
 	store.Shards
 
@@ -28,7 +28,7 @@ func (r *refusing) refusal(id shard.ID) error {
 	return fmt.Errorf("shard %s: %w: it is hot", id, store.ErrUnavailable)
 }
 
-// some calls with the items that are not refused, and sorts the answers in among the refusals.
+// some makes a call with the items that are not refused, and merges the answers with the refusals.
 func some[Item, Answer any](
 	r *refusing, items []Item, of func(Item) shard.ID, refused func(error) Answer, call func([]Item) ([]Answer, error),
 ) ([]Answer, error) {
@@ -104,7 +104,7 @@ func TestAShardThatTheStoreRefusesHoldsUpNoOther(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("refused %s", phase)
 			}
-			w.pass(5 * time.Minute) // polls, sweeps and advances under the claim
+			w.pass(5 * time.Minute) // polls, sweeps and advances with the claim
 			r.refuses.Store(true)
 			w.pass(30 * time.Second)
 		}

@@ -52,8 +52,8 @@ func TestI4_WithEveryHintLostEveryTimerStillFires(t *testing.T) {
 	})
 }
 
-// How late a timer is at most whose hint was lost: the grace and a sweep, if its shard is active, else half a hint window in
-// addition.
+// The largest lateness of a timer whose hint was lost: grace plus a sweep if its shard is active; half a hint window
+// more if it is idle.
 const (
 	activeBound = 2*time.Second + 2*time.Second
 	idleBound   = activeBound + 30*time.Second
@@ -89,7 +89,7 @@ func (u *unfloored) Floor(ctx context.Context, topic bus.Topic, group string) (b
 	return u.Bus.Floor(ctx, topic, group)
 }
 
-// TestHintsOfALaterRelease: with a field more a hint counts, and of a later version it is one that was lost.
+// TestHintsOfALaterRelease: a hint with an additional field counts; one of a later version counts as lost.
 func TestHintsOfALaterRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a")
@@ -101,7 +101,7 @@ func TestHintsOfALaterRelease(t *testing.T) {
 		unknown := w.put("n", "unknown", time.Second, false)
 		w.hintAs(&unknown, func(today []byte) []byte { return append([]byte{today[0] | 0x10}, today...) })
 		w.pass(10 * time.Second)
-		w.wantFired(0, unknown) // its key is the shard
+		w.wantFired(0, unknown) // the message key is the shard
 		n.end()
 	})
 }
@@ -135,7 +135,7 @@ func TestHandOverWithEventsUnacknowledgedPublishesNothingTwice(t *testing.T) {
 		w.wantFired(0, timers...)
 		w.set(finishing)
 		w.pass(10 * time.Second)
-		// The queue itself repeats what was held, and nobody else does.
+		// Only the queue repeats the unacknowledged events.
 		w.wantFired(time.Minute, timers...)
 		b.end()
 	})
@@ -293,7 +293,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// listen collects what a public topic gets from here on.
+// listen collects the deliveries of a public topic from now on.
 func (w *world) listen(topic bus.Topic) *collector {
 	w.t.Helper()
 	got := new(collector)
@@ -312,7 +312,7 @@ func (w *world) listen(topic bus.Topic) *collector {
 	return got
 }
 
-// collector is every partition's session, so it needs a lock.
+// collector is the session of every partition, so it needs a lock.
 type collector struct {
 	mu  sync.Mutex
 	got []bus.Delivery
@@ -336,7 +336,7 @@ func (c *collector) Close(context.Context, error) error { return nil }
 
 func TestCloseAdvancesAndReleasesWithTheLargestKeySent(t *testing.T) {
 	inWorld(t, func(w *world) {
-		early := w.put("n", "x", time.Second, false) // found by a poll, so that R moves over it
+		early := w.put("n", "x", time.Second, false) // found by a poll, so that R passes it
 		a := w.start("a")
 		w.pass(4 * time.Second)
 		late := w.put("n", "x", 100*time.Millisecond, true)

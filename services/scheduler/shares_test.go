@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// besideABacklog publishes a backlog of 2,000 timers of namespace n to a dispatcher that takes 200 a second, and returns the
-// largest lateness of the timers of a small namespace meanwhile.
+// besideABacklog publishes a backlog of 2,000 timers of namespace n to a dispatcher that takes 200 per second. It
+// returns the largest lateness of the timers of a small namespace during that time.
 func besideABacklog(t *testing.T, change func(*scheduler.Config)) (worst time.Duration) {
 	t.Helper()
 	inWorldOf(t, 4, func(w *world) {
@@ -23,7 +23,7 @@ func besideABacklog(t *testing.T, change func(*scheduler.Config)) (worst time.Du
 		n := w.start("a", func(c *scheduler.Config) { c.Agenda, c.Outstanding, c.QueueAhead = 256, 64, 16 }, change)
 		due := map[timer.UUID]timer.Millis{}
 		for i := range 40 {
-			// Half of them are not hinted: a poll has to find them.
+			// Half of them get no hint: a poll must find them.
 			x := w.put("small", fmt.Sprint(i), 3*time.Second, i%2 == 0)
 			due[x.UUID] = x.DueAt
 			w.pass(100 * time.Millisecond)
@@ -51,7 +51,7 @@ func TestI16_ABacklogDelaysASmallNamespaceByLessThanAQuarterSecond(t *testing.T)
 	}
 }
 
-// TestI16_WithoutSharesABacklogDelaysAll shows that the test before can fail.
+// TestI16_WithoutSharesABacklogDelaysAll shows that the previous test can fail.
 func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
 	worst := besideABacklog(t, func(c *scheduler.Config) { c.Planted.FirstComeFirstServed = true })
 	if worst < time.Second {
@@ -59,7 +59,8 @@ func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
 	}
 }
 
-// floorless is a bus that does not answer requests for floors while failing is set, and never answers the next one if hang is.
+// floorless is a bus that refuses requests for floors while failing is set, and does not answer the next one if hang is
+// set.
 type floorless struct {
 	bus.Bus
 	failing, hang atomic.Bool
@@ -78,8 +79,8 @@ func (f *floorless) Floor(ctx context.Context, topic bus.Topic, group string) (b
 	return f.Bus.Floor(ctx, topic, group)
 }
 
-// TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed: dispatchers finish 1,000 events a second. Credit comes from requests for
-// the floor.
+// TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed: dispatchers finish 1,000 events per second. Credit comes from
+// requests for the floor.
 func TestI16_ABacklogGoesOnAfterRequestsForFloorsFailed(t *testing.T) {
 	for name, fail := range map[string]func(*floorless){
 		"for a second":       func(f *floorless) { f.failing.Store(true) },

@@ -19,11 +19,10 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// partitions of the test bus; namespace "n" has as many shards.
+// partitions of the test bus; namespace "n" has the same number of shards.
 const partitions = 4
 
-// world is a store, a bus, and a dispatcher that only writes down what it gets. It lives in a synctest
-// bubble.
+// world has a store, a bus, and a dispatcher that only records its events. It runs in a synctest bubble.
 type world struct {
 	t         *testing.T
 	db        *memstore.Database
@@ -37,7 +36,7 @@ type world struct {
 
 	mu    sync.Mutex
 	fired []fired
-	// mode is what the dispatcher does with what it gets, and pace how long that takes.
+	// mode is how the dispatcher handles events, and pace the time for each.
 	mode mode
 	pace time.Duration
 }
@@ -56,7 +55,7 @@ func (w *world) set(m mode) {
 	w.mode = m
 }
 
-// take returns what was published since it was last asked.
+// take returns the events published since its last call.
 func (w *world) take() []fired {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +75,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	inWorldOf(t, 0, test)
 }
 
-// inWorldOf is inWorld with a dispatcher that takes at most inFlight events at once.
+// inWorldOf is inWorld with a dispatcher that has at most inFlight events at a time.
 func inWorldOf(t *testing.T, inFlight int, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +105,7 @@ func inWorldOf(t *testing.T, inFlight int, test func(w *world)) {
 	})
 }
 
-// seeded is a source of random bits that several goroutines may use.
+// seeded returns a source of random bits for several goroutines.
 func seeded(seed uint64) func() uint64 {
 	var mu sync.Mutex
 	source := rand.New(rand.NewPCG(seed, seed))
@@ -128,7 +127,7 @@ func (w *world) namespace(name string) store.Namespace {
 	return ns
 }
 
-// receiver is the world as the due topic's session.
+// receiver is the world as the session of the due topic.
 type receiver world
 
 func (r *receiver) Deliver(ctx context.Context, d *bus.Delivery) error {
@@ -189,7 +188,7 @@ func (w *world) start(name string, change ...func(*scheduler.Config)) *node {
 	return n
 }
 
-// end stops the scheduler in good order.
+// end stops the scheduler in an orderly way.
 func (n *node) end() {
 	n.w.t.Helper()
 	n.stop()
@@ -198,7 +197,7 @@ func (n *node) end() {
 	}
 }
 
-// crash drops it without a Close.
+// crash ends the scheduler without Close.
 func (n *node) crash() {
 	n.member.Crash()
 	n.stop()
@@ -207,7 +206,7 @@ func (n *node) crash() {
 	}
 }
 
-// put creates a timer, and hints if asked.
+// put creates a timer, and publishes a hint if hint is set.
 func (w *world) put(namespace, id string, in time.Duration, hint bool) timer.Timer {
 	w.t.Helper()
 	ns, err := w.directory.Lookup(w.t.Context(), namespace)
@@ -233,7 +232,7 @@ func (w *world) put(namespace, id string, in time.Duration, hint bool) timer.Tim
 	return t
 }
 
-// hintAs hints at a timer's state, as change writes it.
+// hintAs publishes a hint for a timer's state, encoded by change.
 func (w *world) hintAs(t *timer.Timer, change func(today []byte) []byte) {
 	w.t.Helper()
 	ns, err := w.directory.Lookup(w.t.Context(), t.Namespace)
@@ -253,14 +252,14 @@ func (w *world) hintAs(t *timer.Timer, change func(today []byte) []byte) {
 	}
 }
 
-// pass lets virtual time go by.
+// pass lets virtual time pass.
 func (w *world) pass(d time.Duration) {
-	time.Sleep(d) // Virtual: the bubble's clock jumps.
+	time.Sleep(d) // virtual: the bubble's clock jumps
 	synctest.Wait()
 }
 
-// wantFired checks that each timer was published exactly once, never early, and at most late after its
-// due time; then it forgets them.
+// wantFired checks that each timer was published exactly once, never early, and at most late after its due time. Then
+// it forgets the events.
 func (w *world) wantFired(late time.Duration, timers ...timer.Timer) {
 	w.t.Helper()
 	events := w.take()

@@ -158,7 +158,7 @@ func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
 	}
 }
 
-// TestEmptyGroupsAreForgotten: ten groups have from one to ten entries. The turn goes around those that have some.
+// TestEmptyGroupsAreForgotten: ten groups have from one to ten entries. Pop takes turns among the non-empty groups.
 func TestEmptyGroupsAreForgotten(t *testing.T) {
 	a := agenda.New()
 	arm := func(group, n byte) {

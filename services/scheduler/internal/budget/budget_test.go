@@ -12,7 +12,7 @@ import (
 
 const start timer.Millis = 1_000_000
 
-// newBudget makes a budget of a process that owns all four partitions.
+// newBudget returns the budget of a process that owns all four partitions.
 func newBudget(least, most int, wait time.Duration) *budget.Budget {
 	b := budget.New(least, most, wait)
 	for range 4 {
@@ -21,7 +21,7 @@ func newBudget(least, most int, wait time.Duration) *budget.Budget {
 	return b
 }
 
-// oneQueue is the state of a bus whose partitions share a queue.
+// oneQueue returns the floors of a bus whose partitions share a queue.
 func oneQueue(end int64, waiting, held int) bus.Floors {
 	floors := make(bus.Floors, 4)
 	for i := range floors {
@@ -60,7 +60,7 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	wantLeft(t, b, 1440)
 	b.Observe(start, oneQueue(1200, 0, 1200))
 	wantLeft(t, b, 240)
-	// 400 wait although dispatchers hold only 800: that is all they can.
+	// 400 wait although dispatchers hold only 800, so 800 is their capacity.
 	for now := start + 10; now <= start+110; now += 10 {
 		b.Observe(now, oneQueue(1200, 400, 800))
 	}
@@ -70,7 +70,7 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	}
 	b.Observe(start+200, oneQueue(700, 0, 700))
 	wantLeft(t, b, 20) // a tenth of 800 is left free
-	// More are tried seconds later, in steps.
+	// Seconds later, a larger capacity is tried in steps.
 	for _, step := range []struct{ after, want int }{{4000, 0}, {6000, 162}, {6050, 162}, {6100, 341}} {
 		for b.Take(1) > 0 {
 			b.Published(1, bus.Position{Offset: 1})
@@ -80,7 +80,8 @@ func TestI16_CreditIsWhatDispatchersCanHold(t *testing.T) {
 	}
 }
 
-// TestPublicationsThatTheFloorsDoNotHaveCount: those that run, and those that ended after the floors were read.
+// TestPublicationsThatTheFloorsDoNotHaveCount: publishes in flight, and publishes that ended after the floors were
+// read.
 func TestPublicationsThatTheFloorsDoNotHaveCount(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	at := func(offset int64) bus.Position { return bus.Position{Partition: 1, Offset: offset} }
@@ -96,7 +97,7 @@ func TestPublicationsThatTheFloorsDoNotHaveCount(t *testing.T) {
 	wantLeft(t, b, 65)
 }
 
-// TestI16_ProcessesShareTheCredit: together they publish no more than one would.
+// TestI16_ProcessesShareTheCredit: together they publish no more than one process would.
 func TestI16_ProcessesShareTheCredit(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
 	b.Leave()
@@ -115,8 +116,9 @@ func TestPartitionsWithQueuesOfTheirOwnAreAddedUp(t *testing.T) {
 	wantLeft(t, b, 100-18)
 }
 
-// TestI16_StreamsWithMessagesOfOtherPartitions: two streams of partitions 0, 2 and 1, 3 (due-streams was raised from 1 to 2).
-// Some messages of partitions 1 and 3 are still in the first one; their numbers differ while they are acknowledged.
+// TestI16_StreamsWithMessagesOfOtherPartitions: two streams have partitions 0, 2 and 1, 3 (due-streams was raised from
+// 1 to 2). Some messages of partitions 1 and 3 are still in the first stream; their numbers differ while they are
+// acknowledged.
 func TestI16_StreamsWithMessagesOfOtherPartitions(t *testing.T) {
 	b := newBudget(64, 100_000, 50*time.Millisecond)
 	floors := func(round, others int) bus.Floors {
@@ -161,7 +163,7 @@ func TestI16_WithoutNumbersOfWaitingEventsCreditHasNoLimit(t *testing.T) {
 	}
 }
 
-// TestI16_AProcessWithOneOfManyPartitionsGetsCredit: no dispatcher has held anything, so that only 64 events may be
+// TestI16_AProcessWithOneOfManyPartitionsGetsCredit: no dispatcher has held any event, so only 64 events may be
 // unacknowledged, and the process's share is half an event.
 func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
 	b := budget.New(64, 100_000, 50*time.Millisecond)
@@ -184,8 +186,8 @@ func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
 	wantLeft(t, b, 0)
 }
 
-// TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack (I15): the capacity was learnt, the store's clock was set back, and three
-// more processes were started.
+// TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack (I15): the capacity was learnt, the store's clock was set back,
+// and three more processes were started.
 func TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack(t *testing.T) {
 	b := newBudget(64, 100_000, 50*time.Millisecond)
 	now := start.Add(10 * time.Hour)
@@ -209,7 +211,7 @@ func TestI16_TheCapacityIsRaisedAfterTheClockWasSetBack(t *testing.T) {
 }
 
 // TestI16_TheCapacityIsLearntWhileDepthsAreReadLate: the bus reads the end of a queue before its depth. A batch that is
-// published in between is only in the depth. Dispatchers hold a quarter of what they held before.
+// published in between is only in the depth. Dispatchers hold a quarter of the events that they held before.
 func TestI16_TheCapacityIsLearntWhileDepthsAreReadLate(t *testing.T) {
 	for _, every := range []int{1000, 4, 2} {
 		b := newBudget(64, 100_000, 50*time.Millisecond)
@@ -238,10 +240,10 @@ func TestI16_TheCapacityIsLearntWhileDepthsAreReadLate(t *testing.T) {
 	}
 }
 
-// dispatchers are processes that hold so many events together and finish so many in a second.
+// dispatchers are processes with a common capacity and rate.
 type dispatchers struct {
 	capacity, perSecond int
-	// latency is how long each event takes; 0 if they take as long as their number allows.
+	// latency is the duration of each event; 0 if perSecond determines the rate.
 	latency time.Duration
 
 	end, waiting, held int
@@ -249,7 +251,7 @@ type dispatchers struct {
 	finished           int
 }
 
-// publish uses all credit. The events are at once in the queue.
+// publish uses all credit. The events are immediately in the queue.
 func (d *dispatchers) publish(b *budget.Budget) {
 	for n := b.Take(1 << 20); n > 0; n = b.Take(1 << 20) {
 		d.end, d.waiting = d.end+n, d.waiting+n
@@ -271,7 +273,7 @@ func (d *dispatchers) pass(ms int) {
 	}
 }
 
-// TestI16_LittleWaitsAndDispatchersAreBusy tries several capacities and speeds.
+// TestI16_LittleWaitsAndDispatchersAreBusy tries several capacities and rates.
 func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 	for _, capacity := range []int{64, 1024, 5000} {
 		for _, perSecond := range []int{500, 2500, 10_000} {
@@ -300,7 +302,7 @@ func TestI16_LittleWaitsAndDispatchersAreBusy(t *testing.T) {
 					}
 					most := min(perSecond*round/1000, capacity) // in a round
 					share := 97
-					if round == 100 { // half as often as they should come
+					if round == 100 { // half as often as floors should be requested
 						share = 90
 					}
 					if want := most * (steps/2 - 1) * share / 100; d.finished-finished < want {
@@ -351,7 +353,7 @@ func TestTheRateStartsAgain(t *testing.T) {
 	}
 }
 
-// TestI16_OnePublisherLearnsTheCapacity: a backlog in one partition of a process, with publications that take some
+// TestI16_OnePublisherLearnsTheCapacity: a backlog in one partition of a process, with publishes that take some
 // milliseconds, as with a replicated stream.
 func TestI16_OnePublisherLearnsTheCapacity(t *testing.T) {
 	for _, takes := range []int{1, 5, 10, 20} {

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// lose loses all messages from an offset on and starts a new epoch there.
+// lose drops all messages from an offset on and starts a new topic epoch there.
 func (b *bench) lose(offset int64) {
 	b.epochs = append(b.epochs, offset)
 	b.end = offset
@@ -35,7 +35,7 @@ func TestI12_APublicationLostInACrashIsRepeatedAfterAckWait(t *testing.T) {
 	b.wantReleased(start + 30_000)
 }
 
-// An old publication may have been delivered only just before the crash.
+// An old publication may have been delivered only shortly before the crash.
 func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))
@@ -51,7 +51,7 @@ func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 	b.wantReleased(start+65_000, "1!")
 }
 
-// The floor does not show that.
+// The ack floor cannot show whether such a publication was acknowledged.
 func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))
@@ -67,7 +67,7 @@ func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b.wantReleased(long, "1!")
 }
 
-// The position of the barrier is lost as well.
+// The position at which the handover barrier falls was lost in the crash as well.
 func TestI12_TheBarrierFallsWhenTheFloorEntersANewEpoch(t *testing.T) {
 	b := newBench(t, limits())
 	b.end = 10

@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// TestASweepAfterTheClockWentBackForgetsNothing: its reads end at the present, before the rows that are out.
+// TestASweepAfterTheClockWentBackForgetsNothing: its reads end at the present, before the rows that are in flight.
 func TestASweepAfterTheClockWentBackForgetsNothing(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start+100, start))

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// wantInFlight fails unless so many states are in flight.
+// wantInFlight checks the number of states in flight.
 func (b *bench) wantInFlight(want int) {
 	b.t.Helper()
 	if n := b.p.Outstanding(); n != want {
@@ -70,13 +70,13 @@ func TestWhatTheBusHasNotTakenStaysInFlight(t *testing.T) {
 	b.wantInFlight(1)
 }
 
-// TestASweepForgetsNothingBeforeItsBeginning: it has not read the rows there.
+// TestASweepForgetsNothingBeforeItsBeginning, because it has not read the rows there.
 func TestASweepForgetsNothingBeforeItsBeginning(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	b.sweep(start)
-	old := row(1, start-2*minute, start) // committed late, its hint in time
+	old := row(1, start-2*minute, start) // committed late; its hint was in time
 	b.put(old)
 	b.p.Hint(start, hint(old))
 	b.wantReleased(start, "1!")
@@ -84,7 +84,7 @@ func TestASweepForgetsNothingBeforeItsBeginning(t *testing.T) {
 	b.wantInFlight(1)
 }
 
-// TestStatesForgottenDuringAReadAreBounded: while a poll does not return, as many are remembered as may be in flight.
+// TestStatesForgottenDuringAReadAreBounded: while a poll does not return, at most Outstanding states are remembered.
 func TestStatesForgottenDuringAReadAreBounded(t *testing.T) {
 	l := limits()
 	l.Outstanding = 2
@@ -106,8 +106,8 @@ func TestStatesForgottenDuringAReadAreBounded(t *testing.T) {
 	b.wantInFlight(0)
 }
 
-// TestAStoppedFloorDoesNotFillTheInFlightSet: one event that is never acknowledged stops the floor. What sweeps do not find
-// is not in flight either.
+// TestAStoppedFloorDoesNotFillTheInFlightSet: one event that is never acknowledged blocks the ack floor. A state that a
+// sweep does not find is not in flight any more.
 func TestAStoppedFloorDoesNotFillTheInFlightSet(t *testing.T) {
 	b := newBench(t, limits())
 	for id := byte(1); id <= 10; id++ {
@@ -127,8 +127,8 @@ func TestAStoppedFloorDoesNotFillTheInFlightSet(t *testing.T) {
 	b.wantReleased(start+200, "9", "10")
 }
 
-// TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain: the floor passes the event after the sweep has read the row and
-// before it judges it.
+// TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain: the ack floor passes the event after the sweep has read the row
+// and before it judges the row.
 func TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start))
@@ -141,7 +141,7 @@ func TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
 	b.wantInFlight(0)
 	b.p.Swept(q, []store.OverdueShard{{Rows: b.rows}})
 	b.wantReleased(start + 5020)
-	// A row that is still there was not finished.
+	// A row that is still there has no outcome.
 	b.sweep(start + 7000)
 	b.wantReleased(start+7000, "1!")
 }
@@ -171,8 +171,8 @@ func TestI12_ARowPolledBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
 	}
 }
 
-// TestI12_ABarrierThatFallsDuringASweepCountsForTheNext: a row of an earlier owner may be finished between its read and the
-// floor that its acknowledgement moves.
+// TestI12_ABarrierThatFallsDuringASweepCountsForTheNext: a row of an earlier owner may get its outcome between its read
+// and the ack floor that its acknowledgement moves.
 func TestI12_ABarrierThatFallsDuringASweepCountsForTheNext(t *testing.T) {
 	b := newBench(t, limits())
 	b.end = 10
@@ -187,7 +187,7 @@ func TestI12_ABarrierThatFallsDuringASweepCountsForTheNext(t *testing.T) {
 	b.wantReleased(start+1300, "1!")
 }
 
-// from is where a sweep would begin to read.
+// from returns where a sweep would begin to read.
 func (b *bench) from(now timer.Millis) store.Key {
 	b.t.Helper()
 	q := b.p.SweepStart(now)
@@ -223,7 +223,7 @@ func TestI4_ASweepBeginsAMarginBeforeTheLastOneAndEveryFiveMinutesAtTheFirstKey(
 	b.wantFrom(start+2000+5*minute, store.MaxKeyAt(start+100+4*minute))
 }
 
-// TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound, whether it was judged or not.
+// TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound, whether that row was judged or not.
 func TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start), row(2, start+1, start), row(3, start+2, start), row(4, start+3, start))
@@ -242,13 +242,13 @@ func TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound(t *testing.T) {
 	if from := b.from(now + 3); !b.rows[0].Key().After(from) || !from.After(store.Key{DueAt: start + 1, UUID: timer.UUID{2}}) {
 		t.Fatalf("the sweep begins after %v, want just before %v", from, b.rows[0].Key())
 	}
-	// In flight, then passed, then found.
+	// First in flight, then passed by the ack floor, then found.
 	b.floor(now+4, b.end)
 	b.sweep(now + 4)
 	b.wantReleased(now+4, "3!", "4!")
 }
 
-// TestI4_ASweepOfABacklogDoesNotPassR: a poll was cut, so the sweep ends at R. Rows after R are left to the poll.
+// TestI4_ASweepOfABacklogDoesNotPassR: a poll was cut, so the sweep ends at R. Polls read the rows after R.
 func TestI4_ASweepOfABacklogDoesNotPassR(t *testing.T) {
 	l := limits()
 	l.PollPerShard = 1
@@ -264,7 +264,7 @@ func TestI4_ASweepOfABacklogDoesNotPassR(t *testing.T) {
 	b.floor(now, b.end)
 	b.sweep(now)
 	b.wantFrom(now+1, r)
-	// It is read by a poll, and its event finds no dispatcher.
+	// A poll reads it, and its event is acknowledged without a delivery.
 	b.poll(now + 2)
 	b.wantReleased(now+2, "2!")
 	b.floor(now+4, b.end)
@@ -286,7 +286,7 @@ func TestI4_ASweepThatFailsDoesNotMoveItsBeginning(t *testing.T) {
 	b.wantFrom(start+2*minute+3, from)
 }
 
-// TestI4_ANewClaimIsSweptFromTheFirstKey: an owner does not know the sweep floors of the one before it.
+// TestI4_ANewClaimIsSweptFromTheFirstKey: an owner does not know the sweep floors of the previous owner.
 func TestI4_ANewClaimIsSweptFromTheFirstKey(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())
@@ -305,7 +305,7 @@ func TestI4_ARowCommittedLateIsFound(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	b.poll(start)
-	b.wantReleased(start+1000, "9") // R is here
+	b.wantReleased(start+1000, "9") // R is this key
 	b.remove(9)
 	for now := start + 2000; now <= start+58_000; now += 2000 {
 		b.sweep(now)
@@ -313,7 +313,7 @@ func TestI4_ARowCommittedLateIsFound(t *testing.T) {
 	b.put(row(1, start+500, start+500))
 	b.sweep(start + 60_000)
 	b.wantReleased(start+60_000, "1!")
-	// Later than the margin: the next full sweep finds it.
+	// If it is later than the margin, the next full sweep finds it.
 	b.remove(1)
 	b.floor(start+70_000, b.end)
 	b.sweep(start + 2*minute)

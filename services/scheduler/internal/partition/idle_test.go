@@ -16,7 +16,7 @@ func idling() partition.Limits {
 	return l
 }
 
-// sweeps reports how many shards a sweep would ask, and answers it from the rows.
+// sweeps returns how many shards a sweep would read. It ends the sweep without an answer.
 func (b *bench) sweeps(now timer.Millis) int {
 	b.t.Helper()
 	n := len(b.p.SweepStart(now).Shards)
@@ -42,20 +42,20 @@ func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	b.poll(start)
-	b.wantReleased(start+1000, "5") // R stands here
+	b.wantReleased(start+1000, "5") // R is this key
 	b.remove(5)
 	b.sweep(start + 2000)
 	if b.p.Idle() != 1 || b.sweeps(start+4000) != 0 {
 		t.Fatal("an empty shard is swept again and again")
 	}
-	// Committed behind R, its hint lost.
+	// Committed before R, and its hint was lost.
 	b.put(row(1, start+500, start+2500))
 	at := b.p.PollAt()
 	if at > start+30_000 {
 		t.Fatalf("the next poll is in %d ms, want at most half a hint window: 30000", at-start)
 	}
 	b.poll(at)
-	b.wantReleased(at) // the poll arms nothing behind R
+	b.wantReleased(at) // the poll arms nothing before R
 	if b.p.Idle() != 0 {
 		t.Fatal("a shard with a row is idle")
 	}
@@ -68,8 +68,8 @@ func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T
 	}
 }
 
-// TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept: its commit took longer than the margin, and a poll from the first key,
-// one in five minutes, has found it.
+// TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept: its commit took longer than the margin, and a poll from the first
+// key, one every five minutes, has found it.
 func TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept(t *testing.T) {
 	b := newBench(t, idling())
 	b.put(row(5, start+1000, start))
@@ -207,7 +207,7 @@ func TestATakenOverShardIsActive(t *testing.T) {
 	}
 }
 
-// TestI4_WithoutRoomForPollsAnIdleShardIsSwept: none of its polls is made while the timer heap is full.
+// TestI4_WithoutRoomForPollsAnIdleShardIsSwept: while the timer heap is full, its polls are not made.
 func TestI4_WithoutRoomForPollsAnIdleShardIsSwept(t *testing.T) {
 	l := idling()
 	b := newBench(t, l)
@@ -231,7 +231,8 @@ func TestI4_WithoutRoomForPollsAnIdleShardIsSwept(t *testing.T) {
 	}
 }
 
-// TestIdleShardsAreReadFromTheirSweepFloor: where removed rows cost reads until they are cleaned up, the first key is expensive.
+// TestIdleShardsAreReadFromTheirSweepFloor: in stores where removed rows slow reads until they are cleaned up, reading
+// from the first key is expensive.
 func TestIdleShardsAreReadFromTheirSweepFloor(t *testing.T) {
 	b := newBench(t, idling())
 	b.idle()

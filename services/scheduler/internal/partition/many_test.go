@@ -15,7 +15,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// many is a partition of shards that are 16 numbers apart, as in a cluster of 16 partitions. None of them has timers.
+// many returns a partition whose shard numbers are 16 apart, as in a cluster of 16 partitions. Its shards have no
+// timers.
 func many(shards int) *partition.Partition {
 	l := limits()
 	l.ActiveFor = time.Minute
@@ -29,7 +30,7 @@ func many(shards int) *partition.Partition {
 	return p
 }
 
-// pollAll answers polls with no rows until none is due. It returns how many polls there were, and which shards they asked.
+// pollAll answers polls with no rows until none is due. It returns the number of polls and the shards in them.
 func pollAll(p *partition.Partition, now timer.Millis) (polls int, asked []shard.ID) {
 	for p.PollAt() <= now {
 		q := p.Poll(now)
@@ -62,7 +63,7 @@ func TestIdleShardsArePolledOnceInHalfAHintWindowAndTogether(t *testing.T) {
 	const shards = 6000
 	p := many(shards)
 	idle(t, p)
-	pollAll(p, start+30_000) // the first half window lets every shard come to its time
+	pollAll(p, start+30_000) // after the first half window, every shard is polled at its regular time
 	asked, polls := map[shard.ID]int{}, 0
 	for now := start + 30_001; now <= start+90_000; now = max(now+1, p.PollAt()) {
 		n, of := pollAll(p, now)
@@ -88,7 +89,8 @@ func TestIdleShardsArePolledOnceInHalfAHintWindowAndTogether(t *testing.T) {
 	}
 }
 
-// TestAPollAsksForAtMostPollShards: the remaining shards follow at once, in the order of their times.
+// TestAPollAsksForAtMostPollShards: the remaining shards are polled immediately afterwards, in the order of their
+// times.
 func TestAPollAsksForAtMostPollShards(t *testing.T) {
 	p := many(2500)
 	polls, asked := pollAll(p, start)
@@ -98,7 +100,7 @@ func TestAPollAsksForAtMostPollShards(t *testing.T) {
 	}
 }
 
-// TestLostHintsArePolledForInEveryShard: when hints were dropped, nothing is left to the half window.
+// TestLostHintsArePolledForInEveryShard: after hints were dropped, no shard waits for its regular poll.
 func TestLostHintsArePolledForInEveryShard(t *testing.T) {
 	p := many(2500)
 	idle(t, p)
@@ -114,7 +116,7 @@ func TestPollsComeInTheOrderOfTheirTimes(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := many(40)
 		pollAll(p, start)
-		want := map[shard.ID]timer.Millis{} // when hints want a poll
+		want := map[shard.ID]timer.Millis{} // when the next poll is needed
 		now := start
 		for range 200 {
 			now += timer.Millis(r.IntN(300))
@@ -157,8 +159,9 @@ func TestPollsComeInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
-// BenchmarkIdleShards plays what a session with 10,000 idle shards decides in a second: two polls, half a sweep, and a look at
-// the next times for each of 100 hints of one shard. A tenth of a scheduler of 160,000 shards with 16 partitions.
+// BenchmarkIdleShards measures one second of decisions of a session with 10,000 idle shards: two polls, half a sweep,
+// and the calculation of the next times for each of 100 hints of one shard. That is a tenth of a scheduler with 160,000
+// shards and 16 partitions.
 func BenchmarkIdleShards(b *testing.B) {
 	const shards = 10_000
 	var before, after runtime.MemStats

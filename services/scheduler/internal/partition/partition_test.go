@@ -13,10 +13,10 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// start is the instant all tests begin at.
+// start is the time at which all tests begin.
 const start timer.Millis = 1_000_000
 
-// limits are those of most tests. No shard becomes idle in the first hour of the clock.
+// limits are the limits of most tests. No shard becomes idle in the first hour.
 func limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: 2 * time.Second, BusyPoll: 500 * time.Millisecond, HintWindow: time.Minute,
@@ -26,13 +26,13 @@ func limits() partition.Limits {
 	}
 }
 
-// bench drives one partition with one shard as a session would, and keeps its rows.
+// bench drives one partition with one shard as a session would. It also has the rows of the store.
 type bench struct {
 	t     *testing.T
 	p     *partition.Partition
 	claim store.Claim
 	rows  []store.DueRow
-	page  int   // rows in a page of a sweep
+	page  int   // rows per page of a sweep
 	end   int64 // the due queue's end: the next offset
 	// epochs has the first offsets of the due queue's later epochs.
 	epochs []int64
@@ -59,7 +59,7 @@ func (b *bench) position(offset int64) bus.Position {
 	return at
 }
 
-// floor tells how far the dispatchers are: everything below offset is acknowledged.
+// floor passes an ack floor: all events below offset are acknowledged.
 func (b *bench) floor(now timer.Millis, offset int64) {
 	b.p.Floor(now, bus.Floor{Floor: b.position(offset), End: b.position(b.end)})
 }
@@ -71,7 +71,7 @@ func row(id byte, due, updated timer.Millis) store.DueRow {
 	}
 }
 
-// put adds a row, in order.
+// put adds rows. They must be in order.
 func (b *bench) put(rows ...store.DueRow) { b.rows = append(b.rows, rows...) }
 
 func (b *bench) remove(id byte) {
@@ -109,7 +109,7 @@ func (b *bench) poll(now timer.Millis) {
 	b.p.Polled(now, q, answer)
 }
 
-// release publishes what is due and has the bus acknowledge it.
+// release publishes the due states, and the bus acknowledges them.
 func (b *bench) release(now timer.Millis) []string {
 	b.t.Helper()
 	batch, _ := b.p.Release(now, 1000, 1000)
@@ -127,7 +127,7 @@ func (b *bench) release(now timer.Millis) []string {
 	return names
 }
 
-// name shows an event's timer; a ! marks an ID that the bus cannot take for a repetition.
+// name returns the id of an event's timer, with a ! if its message ID prevents deduplication.
 func name(o *partition.Outgoing) string {
 	plain := o.Row.Ref.UUID.String() + "." + o.Row.Revision.String()
 	if o.ID != plain {
@@ -136,7 +136,7 @@ func name(o *partition.Outgoing) string {
 	return fmt.Sprint(o.Row.Ref.UUID[0])
 }
 
-// sweep walks over the rows in pages of at most two.
+// sweep walks over the rows in pages of b.page rows.
 func (b *bench) sweep(now timer.Millis) {
 	b.t.Helper()
 	q := b.p.SweepStart(now)
@@ -170,7 +170,7 @@ func (b *bench) wantReleased(now timer.Millis, want ...string) {
 	}
 }
 
-// watermark applies the advances and returns where W stands if it moved.
+// watermark applies the advances and returns W, if it moved.
 func (b *bench) watermark(now timer.Millis) (store.Key, bool) {
 	items := b.p.Advances(now)
 	if len(items) == 0 {
@@ -263,7 +263,7 @@ func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
 	}
 	b.wantReleased(start, "1", "2", "3")
 	b.wantReleased(start + 1)
-	// What the dispatchers finished makes room once a sweep has seen that it is gone.
+	// The outcomes of the dispatchers make room once a sweep has found the rows gone.
 	for i := range byte(3) {
 		b.remove(i + 1)
 	}
@@ -281,7 +281,7 @@ func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
 		}
 		b.sweep(now)
 	}
-	// Past their time, they are told apart from earlier publications; the 4th was armed in time.
+	// Past their due time they get a different ID than earlier publications; the 4th was armed in time.
 	if fmt.Sprint(all) != "[4 5! 6! 7! 8! 9! 10!]" {
 		t.Fatalf("released after the first three: %v, want each of 4 to 10 once", all)
 	}
@@ -298,7 +298,7 @@ func TestABacklogInOneShardDoesNotKeepTheOthersFromTheirPolls(t *testing.T) {
 	for range 6 {
 		q := p.Poll(start)
 		answer := make([]store.DueShard, len(q.Shards))
-		// Every shard has more rows than one poll lets through; the first one asked takes all there is.
+		// Every shard has more rows than one poll may return; the first shard in the query gets the whole limit.
 		for i, asked := range q.Shards {
 			answer[i] = store.DueShard{Cut: true, NextDueAt: start}
 			if i == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately: the clocks of two nodes may be ClockBound apart, so a row
-// with a younger updatedAt than the claim may still have been published by the owner before.
+// TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately: clocks of two nodes may differ by ClockBound, so a row
+// with a later updatedAt than the claim may still have been published by the previous owner.
 func TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately(t *testing.T) {
 	const claimed = start
 	bound := limits().ClockBound
@@ -26,8 +26,8 @@ func TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately(t *testing.T)
 	b.wantReleased(start+1000, "4!")
 }
 
-// TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime: a retry or a postponement of an old timer is as young as its
-// write, and a timer written long ago may have been published when it was due.
+// TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime: for a retry or a postponement of an old timer it counts from
+// the write. A timer written long ago may have been published when it was due.
 func TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime(t *testing.T) {
 	long := limits().LongBound
 	b := newBench(t, limits())
@@ -62,8 +62,8 @@ func TestI12_TheLongBoundOfAPublicationCountsFromIt(t *testing.T) {
 	b.wantReleased(start.Add(long), "1!")
 }
 
-// TestI9_EveryEventOfAClaimHasItsOwnSequence: the sequence tells the events of one owner apart, and without it the bus
-// would take the second repetition of a state for the first.
+// TestI9_EveryEventOfAClaimHasItsOwnSequence: the sequence distinguishes the events of one owner. Without it the bus
+// would drop the second repetition of a state.
 func TestI9_EveryEventOfAClaimHasItsOwnSequence(t *testing.T) {
 	b := newBench(t, limits())
 	b.claim.Version, b.claim.Owner = 7, timer.UUID{9}

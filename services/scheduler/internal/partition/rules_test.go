@@ -19,7 +19,7 @@ func TestI4_TheSweepFindsWhatPollAndHintsMissed(t *testing.T) {
 	b.floor(start, 1)
 	b.poll(start)
 	b.wantReleased(start+1000, "9")
-	// Committed under this claim behind R, its hint lost.
+	// Committed under this claim, before R, and its hint was lost.
 	b.rows = append([]store.DueRow{row(1, start+500, start+400)}, b.rows...)
 	b.sweep(start + 2400)
 	b.wantReleased(start + 2400)
@@ -145,7 +145,7 @@ func TestHandOverHoldsWatermarkAndKeysUpToP(t *testing.T) {
 	if w, moved := b.watermark(start + 60_000); moved {
 		t.Fatalf("W moved to %v while P stands", w)
 	}
-	// The floor passes the end noted at the claim: what is left up to P was lost, and goes out.
+	// The ack floor passes the end of the queue at the claim: rows up to P that remain were lost, and are published.
 	b.floor(start+1100, 10)
 	b.poll(start + 1100)
 	b.wantReleased(start+1100, "5!")
@@ -176,7 +176,7 @@ func TestI12_ARowIsPublishedAgainOnceTheFloorHasPassedItsEvent(t *testing.T) {
 	b.floor(start+100_000, 1)
 	b.sweep(start + 100_000)
 	b.wantReleased(start + 100_000)
-	b.floor(start+101_000, 2) // acknowledged, as if it had come before its row
+	b.floor(start+101_000, 2) // acknowledged, as if the event had arrived before its row
 	b.sweep(start + 101_000)
 	b.wantReleased(start+101_000, "1!")
 }
@@ -261,7 +261,7 @@ func TestOutstandingIsForgottenOnlyByAReadBegunAfterItsPublication(t *testing.T)
 	batch, _ := b.p.Release(start, 10, 1000)
 	q := b.p.SweepStart(start)
 	b.p.Published(start, batch, []bus.Position{b.position(1)})
-	// The page was read before the row's commit reached it, or from before the publication.
+	// The page was read before the row was committed, or before the publication.
 	if _, done, _ := b.p.Swept(q, []store.OverdueShard{{}}); !done {
 		t.Fatal("an empty page must end the walk")
 	}
@@ -340,7 +340,7 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b.wantReleased(start, "1")
 }
 
-// TestLongSweepsComeLessOften: what waits in the dispatchers' queue is read again by every sweep.
+// TestLongSweepsComeLessOften: every sweep reads the rows that wait in the dispatchers' queue again.
 func TestLongSweepsComeLessOften(t *testing.T) {
 	l := limits()
 	l.Outstanding, l.Agenda, l.PollPerShard, l.PollTotal = 100_000, 100_000, 100_000, 100_000

@@ -15,7 +15,7 @@ import (
 // small is the shard of namespace "m", which has few timers; shard 3 is of "n", which has many.
 const small = shard.ID(7)
 
-// fairBench has a backlog of 12 rows in namespace n, and room for 8 armed and 4 states in flight.
+// fairBench has a backlog of 12 rows in namespace n, and room for 8 armed states and 4 in flight.
 func fairBench(t *testing.T) *bench {
 	t.Helper()
 	l := limits()
@@ -48,7 +48,7 @@ func TestI16_AHintWithinTheShareIsArmed(t *testing.T) {
 	b := fairBench(t)
 	for id := byte(101); id <= 106; id++ {
 		want := partition.HintArmed
-		if id > 104 { // beyond the share of 4
+		if id > 104 { // above the share of 4
 			want = partition.HintLater
 		}
 		if got := b.p.Hint(start, hint(smallRow(id, start+100))); got != want {
@@ -60,8 +60,8 @@ func TestI16_AHintWithinTheShareIsArmed(t *testing.T) {
 	}
 }
 
-// TestI16_WhatGaveRoomIsReadAgain: the timers that lose their place in the heap are published in their turn, each once, and
-// the watermark does not pass them.
+// TestI16_WhatGaveRoomIsReadAgain: timers that are removed from the heap are published later, each once, and the
+// watermark does not pass them.
 func TestI16_WhatGaveRoomIsReadAgain(t *testing.T) {
 	b := fairBench(t)
 	for id := byte(101); id <= 104; id++ {
@@ -109,7 +109,7 @@ func TestI16_APollFindsTheTimersOfASmallNamespaceWhileTheHeapIsFull(t *testing.T
 		t.Fatalf("the poll asks %+v, want the small namespace alone", q)
 	}
 	b.p.Polled(now, q, []store.DueShard{{Rows: []store.DueRow{smallRow(101, start+10_000)}, NextDueAt: timer.Never}})
-	// With room for all, the small one comes first.
+	// If there is room for all, the small namespace comes first.
 	b.release(now)
 	if q = b.p.Poll(now + 60_000); len(q.Shards) != 2 || q.Shards[0].Claim.Shard != small {
 		t.Fatalf("the poll asks %+v, want the small namespace first", q.Shards)
@@ -169,7 +169,7 @@ func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
 	publish(41, 31, 10)
 }
 
-// TestI16_UnusedSharesAreUsed: a namespace alone has everything.
+// TestI16_UnusedSharesAreUsed: a namespace that is alone may use everything.
 func TestI16_UnusedSharesAreUsed(t *testing.T) {
 	b := fairBench(t)
 	b.poll(start)
@@ -182,7 +182,7 @@ func TestI16_UnusedSharesAreUsed(t *testing.T) {
 	}
 }
 
-// TestI16_ASmallNamespaceIsServedBesideABacklog plays 100 rounds of a backlog that never ends.
+// TestI16_ASmallNamespaceIsServedBesideABacklog runs 100 rounds with a backlog that never ends.
 func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
 	b := fairBench(t)
 	next := byte(13)
@@ -205,7 +205,7 @@ func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
 	}
 }
 
-// TestI16_NoPollsWithoutRoom: more namespaces have timers due than the heap has places, and nothing can be published.
+// TestI16_NoPollsWithoutRoom: more namespaces have due timers than the heap has room for, and nothing can be published.
 func TestI16_NoPollsWithoutRoom(t *testing.T) {
 	l := limits()
 	l.Agenda, l.Outstanding = 8, 4
@@ -234,8 +234,8 @@ func TestI16_NoPollsWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestI16_APollOfABacklogReadsAQuarterOfTheHeap: publications of 16 from a full heap, of one namespace or of two that have the
-// same number of timers.
+// TestI16_APollOfABacklogReadsAQuarterOfTheHeap: 16 states at a time are published from a full heap, of one namespace
+// or of two with the same number of timers.
 func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 	for namespaces := 1; namespaces <= 2; namespaces++ {
 		l := limits()
@@ -275,8 +275,8 @@ func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 	}
 }
 
-// TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain: a timer of n beyond R, known from a hint, leaves the heap while a poll of its
-// shard runs that began before the timer was written.
+// TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain: a timer of n after R, armed by a hint, is removed from the heap
+// during a poll of its shard that began before the timer was written.
 func TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain(t *testing.T) {
 	l := limits()
 	l.Agenda, l.Outstanding = 8, 4
@@ -325,8 +325,8 @@ func TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestI16_RStaysAtOrAfterTheWatermark when a timer gives room that was committed late, at or below the watermark. The next sweep
-// finds that timer.
+// TestI16_RStaysAtOrAfterTheWatermark when a timer is removed from the heap that was committed late, at or below the
+// watermark. The next sweep finds that timer.
 func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 	l := limits()
 	l.Agenda, l.Outstanding = 8, 4
@@ -354,7 +354,7 @@ func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 	late := row(50, w.DueAt-1, now-50_000)
 	b.p.Hint(now, hint(late))
 	b.put(late)
-	for id := byte(101); id <= 102; id++ { // takes the place of late, the last of n
+	for id := byte(101); id <= 102; id++ { // takes the room of late, the last one of n
 		b.p.Hint(now, hint(smallRow(id, now+1000)))
 	}
 	b.release(now)
@@ -373,7 +373,7 @@ func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 	}
 }
 
-// TestI16_ASweepPublishesForASmallNamespaceWithoutCredit, behind a namespace that needs it.
+// TestI16_ASweepPublishesForASmallNamespaceWithoutCredit, while another namespace needs credit.
 func TestI16_ASweepPublishesForASmallNamespaceWithoutCredit(t *testing.T) {
 	l := limits()
 	l.Outstanding = 64
@@ -431,8 +431,8 @@ func TestI16_SmallNamespacesDoNotUseCredit(t *testing.T) {
 	}
 }
 
-// TestI16_AMediumNamespaceIsServedBesideManySmallOnes: 300 namespaces with few timers each bring a tenth more than dispatchers
-// finish, and then another namespace has 40 timers due.
+// TestI16_AMediumNamespaceIsServedBesideManySmallOnes: 300 namespaces with few timers each create a tenth more than
+// dispatchers finish, and then another namespace has 40 due timers.
 func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 	l := limits()
 	l.Agenda, l.Outstanding, l.QueueDepth = 4096, 100_000, 100_000
@@ -495,7 +495,7 @@ func TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight(t *testing.T) {
 	}
 }
 
-// TestI16_ASweepDoesNotReadWhatGaveRoom: the next poll reads it again, so that a sweep ends at R.
+// TestI16_ASweepDoesNotReadWhatGaveRoom: the next poll reads these rows again, so the sweep ends at R.
 func TestI16_ASweepDoesNotReadWhatGaveRoom(t *testing.T) {
 	l := limits()
 	l.Agenda, l.Outstanding = 8, 4
@@ -508,7 +508,7 @@ func TestI16_ASweepDoesNotReadWhatGaveRoom(t *testing.T) {
 	}
 	b.poll(start)
 	b.p.Hint(start, hint(smallRow(101, start)))
-	r := b.rows[7].Key() // the last one gives room
+	r := b.rows[7].Key() // the last one is removed
 	for _, asked := range b.p.SweepStart(start + 5000).Shards {
 		if asked.Claim.Shard == 3 && !r.After(asked.Upto) {
 			t.Errorf("the sweep reads up to %v, want R, before %v", asked.Upto, r)

@@ -11,7 +11,7 @@ import (
 
 var errHot = fmt.Errorf("due shard 3: %w: the shard is hot", store.ErrUnavailable)
 
-// missed fails unless the partition reports one missed shard.
+// missed checks that the partition reports one missed shard.
 func (b *bench) missed() {
 	b.t.Helper()
 	if n, err := b.p.Missed(); n != 1 || !errors.Is(err, store.ErrUnavailable) {
@@ -22,7 +22,7 @@ func (b *bench) missed() {
 	}
 }
 
-// TestAShardThatCannotBePolledIsPolledAgain soon, and is not given up as one that was fenced.
+// TestAShardThatCannotBePolledIsPolledAgain soon, and is not removed as if it were fenced.
 func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start+100, start))
@@ -37,11 +37,11 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 		t.Fatalf("polled again after %d ms, want the busy poll: 500", at-start)
 	}
 	b.poll(start + 500)
-	b.wantReleased(start+500, "1!") // past its time by now
+	b.wantReleased(start+500, "1!") // past its due time
 }
 
-// TestNothingIsConcludedOfAShardThatCannotBeSwept: its published states stay outstanding although no row was seen, and the
-// shard does not become idle.
+// TestNothingIsConcludedOfAShardThatCannotBeSwept: its published states stay in flight although no row was found, and
+// the shard does not become idle.
 func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 	b := newBench(t, idling())
 	b.put(row(1, start, start))

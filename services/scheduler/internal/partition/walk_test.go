@@ -7,8 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestTheWalkForgetsOnlyWhatItHasRead: the walk stops after a page beyond R. It would otherwise forget a key whose row it
-// has not looked at, and publish the row twice.
+// TestTheWalkForgetsOnlyWhatItHasRead: the walk ends after a page beyond R. Otherwise it would forget a key whose row
+// it has not read, and the row would be published twice.
 func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())
@@ -25,7 +25,7 @@ func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
 	b.wantReleased(start + 20)
 }
 
-// TestTheWalkOfACutShardEndsAtR: the rows beyond are the poll's, which reads them anyway.
+// TestTheWalkOfACutShardEndsAtR: polls read the rows after it.
 func TestTheWalkOfACutShardEndsAtR(t *testing.T) {
 	l := limits()
 	l.PollPerShard = 1
@@ -38,14 +38,14 @@ func TestTheWalkOfACutShardEndsAtR(t *testing.T) {
 	}
 }
 
-// TestI6_RStaysBeforeTheFirstRowLeftOut: while a poll runs, hints take the room that its answer needs. The watermark must
-// not pass the rows that found none, armed rows behind them included.
+// TestI6_RStaysBeforeTheFirstRowLeftOut: during a poll, hints take the room that its answer needs. The watermark must
+// not pass the rows without room, even if later rows are armed.
 func TestI6_RStaysBeforeTheFirstRowLeftOut(t *testing.T) {
 	for name, c := range map[string]struct {
-		hints []byte   // rows hinted while the poll runs; there is room for 3
-		first []string // released before the next poll
-		left  byte     // the first row left out
-		then  []string // released after the next poll
+		hints []byte   // rows hinted during the poll; there is room for 3
+		first []string // published before the next poll
+		left  byte     // the first row without room
+		then  []string // published after the next poll
 	}{
 		"no row fits":                  {[]byte{7, 8, 9}, []string{"7", "8", "9"}, 1, []string{"1!", "2!", "3!"}},
 		"one row fits":                 {[]byte{8, 9}, []string{"1", "8", "9"}, 2, []string{"2!", "3!"}},
