@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// report makes the final account.
+// report returns the final report.
 func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	handle := o.world.db.Open()
 	timers := map[int]bool{}
@@ -29,7 +29,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	return &r
 }
 
-// account compares a timer's end with what its client knows.
+// account compares the end of a timer with the answers that its client got.
 func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	number, id := op.Timer, timerID(op.Timer)
 	ref := store.Ref{Shard: o.world.blocks[op.space()].Place(id), UUID: timer.UUIDOf(op.space(), id)}
@@ -45,7 +45,7 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	final, certain := o.final(number)
 	deleted := certain && final != nil && final.op.Verb == Delete
 	switch {
-	case !found, deleted: // after a delete, get shows the end of an earlier life
+	case !found, deleted: // after a delete, get returns the end of an earlier life
 		o.counts.Deleted++
 	case t.Status == timer.StatusDone:
 		o.counts.Done++
@@ -71,7 +71,7 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	}
 }
 
-// checkAnswered compares the generations that answers told with those that were delivered.
+// checkAnswered compares the generations in answers with those in deliveries.
 func (o *oracle) checkAnswered(number int) {
 	for _, s := range o.ops {
 		if s.op.Timer != number || s.generation == "" || len(s.lives) == 0 || s.lives[0] == s.generation {
@@ -79,14 +79,14 @@ func (o *oracle) checkAnswered(number int) {
 		}
 		rule := "webhook-id"
 		if s.op.Topic {
-			rule = "twice" // one application was told and the other delivered
+			rule = "twice" // one application was answered and a second one delivered
 		}
 		o.broken(rule, "op %d was answered with generation %s and delivered as %s", s.op.ID, s.generation, s.lives[0])
 	}
 }
 
-// final finds the operation that decides a timer's end; certain is false if one of unknown outcome may. That
-// is one after it, or, where writes may be applied long after they were given up, any.
+// final returns the operation that decides a timer's end. certain is false if an operation with unknown outcome may
+// decide it: any such operation after it, or, if writes may be applied long after they failed, any such operation.
 func (o *oracle) final(number int) (last *opState, certain bool) {
 	late := slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool {
 		return f.Kind == StoreLate || f.Kind == StoreHangs
@@ -106,9 +106,9 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 	return last, certain
 }
 
-// checkScript follows the receiver's script: every attempt up to the last must have been delivered, told and
-// written down, and the timer must have ended as the last one says. Here a crash is no excuse: nothing came after the
-// operation, so what a dispatcher did not live to tell is delivered again.
+// checkScript follows the receiver's script: every attempt up to the last one must have been delivered, reported and
+// recorded in history, and the timer must have ended as the last one requires. A crash is no excuse: no other operation
+// followed, so a delivery that a crashed dispatcher did not report is delivered again.
 func (o *oracle) checkScript(s *opState, end timer.Status, history []store.HistoryEntry) {
 	if s.kills() {
 		last := attempt{timer: timerID(s.op.Timer), generation: o.generation(s, 0, history), number: maxAttempts}
@@ -150,8 +150,8 @@ func (o *oracle) checkScript(s *opState, end timer.Status, history []store.Histo
 	}
 }
 
-// generation is that of one of an operation's lives. One that was never delivered, because its host's circuit was open
-// at all of its attempts, is found in history; it is the last one.
+// generation returns the generation of one of an operation's lives. A life that was never delivered, because the
+// circuit of its host was open at all of its attempts, is found in history; it is the last one.
 func (o *oracle) generation(s *opState, life int, history []store.HistoryEntry) string {
 	if life < len(s.lives) {
 		return s.lives[life]
@@ -166,8 +166,8 @@ func (o *oracle) generation(s *opState, life int, history []store.HistoryEntry) 
 	return ""
 }
 
-// checkTold is I14: every outcome in history was told on results, and every dead or parked timer has its
-// notice.
+// checkTold implements I14: every outcome in history was reported on results, and every dead or parked timer has its
+// event.
 func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool) {
 	for _, h := range history {
 		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {

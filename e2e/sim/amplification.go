@@ -11,17 +11,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// dueEvent is a due event and what was known when it was published first.
+// dueEvent is a due event with the state at its first publication.
 type dueEvent struct {
 	event.Due
 
 	at   time.Duration
 	node int
-	// position is where the bus has it; the zero position if it never said so.
+	// position is the bus's position of the event; zero if the bus never returned one.
 	position bus.Position
-	// floor is the dispatchers' floor before the publication.
+	// floor is the dispatchers' ack floor before the publication.
 	floor bus.Position
-	// there: the row was in this state.
+	// there: the row was in the event's state.
 	there bool
 	// begin is where the publisher's claim began to read: max(P, W).
 	begin store.Key
@@ -31,7 +31,7 @@ type dueEvent struct {
 
 func (e *dueEvent) state() dueState { return dueState{e.UUID, e.Revision} }
 
-// delivery is one delivery of an attempt. node is noNode for events, which do not say who sent them.
+// delivery is one delivery of an attempt. node is noNode for events, because their sender is not known.
 type delivery struct {
 	attempt
 
@@ -41,8 +41,9 @@ type delivery struct {
 	silent bool
 }
 
-// The longest that a fault has an effect afterwards: a message or a row lease of a dead dispatcher runs out, and the
-// next sweep or poll finds the row; a message waits in a dispatcher before it is delivered.
+// Upper bounds for the effects of a fault after its end: writeLasts until a message or a row lease of a dead dispatcher
+// expires and the next sweep or poll finds the row; heldFor is how long a message waits in a dispatcher before it is
+// delivered.
 const (
 	writeLasts = 20 * time.Second
 	heldFor    = 15 * time.Second
@@ -50,19 +51,19 @@ const (
 	noticedWithin = 30 * time.Second
 )
 
-// sweepsDoNotAmplify is I12, seen at the bus: a state is published again only by an owner that took the shard over
-// without knowing how far the last one had come, or if its event is gone from the queue. Each needs a fault that
-// explains it.
+// sweepsDoNotAmplify implements I12 as seen by the bus: a state is published again only by an owner that took the shard
+// over without knowing the previous owner's publications, or if its event is gone from the queue. Each case needs a
+// fault that explains it.
 func (r *recording) sweepsDoNotAmplify() []Violation {
 	var broken []Violation
 	last := map[dueState]dueEvent{}
-	unanswered := map[dueState]time.Duration{} // since when publications have no answer
+	unanswered := map[dueState]time.Duration{} // since when publications have had no answer
 	for _, e := range r.events {
 		before, repeated := last[e.state()]
 		since, unknown := unanswered[e.state()]
 		switch {
 		case e.position == (bus.Position{}) && unknown, repeated && before.position == e.position:
-			continue // in the second case, the bus has recognised the repetition
+			continue // in the second case, the bus has dropped the repetition
 		case e.position == (bus.Position{}):
 			unanswered[e.state()] = e.at
 			continue
@@ -83,7 +84,7 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
 		case before.there && e.there && !before.position.Before(e.floor) && !r.restored(&before, &e):
-			// An owner forgets a publication that came before its row.
+			// An owner forgets a publication that was made before the commit of its row.
 			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
 		case !r.explainsLoss(&before, &e):
 			why = "nothing had failed that may have lost the event"
@@ -97,20 +98,20 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 	return broken
 }
 
-// takenOver reports whether a new owner of the shard cannot avoid the second publication: its key is beyond max(P, W) of
-// the claim, or the earlier owner published it after the claim.
+// takenOver reports whether a new owner of the shard cannot avoid the second publication: its key is beyond max(P, W)
+// of the claim, or the earlier owner published it after the claim.
 func takenOver(before, e *dueEvent) bool {
 	return claimOf(&before.Due) != claimOf(&e.Due) && (keyOf(&e.Due).After(e.begin) || before.at >= e.claimed)
 }
 
-// early reports whether an event was published before its time, by an owner whose clock was ahead. The next owner does not
-// take that owner's P for right.
+// early reports whether an event was published before its due time, by an owner whose clock was ahead. The next owner
+// limits that owner's P to the present.
 func (r *recording) early(e *dueEvent) bool {
 	return timer.FromTime(r.start.Add(e.at+clockBound)) < e.DueAt
 }
 
-// explainsTakeOver reports whether a fault of an owner or of the partition explains it. A claim that is applied late, of
-// any scheduler, takes a shard from its owner, who notices it when it looks at the shard next.
+// explainsTakeOver reports whether a fault of an owner or of the partition explains the take-over. A claim of any
+// scheduler that is applied late takes a shard from its owner, which notices that at its next read of the shard.
 func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
 	return r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
 		return s.node == before.node || s.node == e.node || s.kind == Lose && s.partition == before.position.Partition
@@ -119,8 +120,8 @@ func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
 	})
 }
 
-// explainsLoss reports whether the event may have gone while its row stayed: it was lost with the queue, or it came
-// before its row was committed, or when the row was gone already, by a hint that was late.
+// explainsLoss reports whether the event may have gone while its row remained: it was lost with the queue, or a late or
+// early hint caused it before its row was committed or after the row was gone.
 func (r *recording) explainsLoss(before, e *dueEvent) bool {
 	lost := r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == LoseQueue || s.kind == CrashQueue })
 	return lost || r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
@@ -135,15 +136,15 @@ func (r *recording) explainsLoss(before, e *dueEvent) bool {
 	})
 }
 
-// restored reports whether the event may have been gone for a while: a crash of the queue restores events that were
+// restored reports whether the event may have been gone temporarily: a crash of the queue restores events that were
 // acknowledged or lost before it.
 func (r *recording) restored(before, e *dueEvent) bool {
 	return r.strikeIn(before.at, e.at, func(s strike) bool { return s.kind == CrashQueue })
 }
 
-// deliveriesRepeatForAReason is I12, seen by receivers: a delivery is repeated only if a fault struck every process that
-// made it before, or its event, and only while its outcome is not in the store. So the crashes by a poison timer explain
-// the repetitions of what its processes had in flight, and no others.
+// deliveriesRepeatForAReason implements I12 as seen by receivers: a delivery is repeated only if a fault struck every
+// process that made it before, or its event, and only while its outcome is not in the store. So the crashes by a poison
+// timer explain only the repetitions of deliveries that were in flight in its processes.
 func (r *recording) deliveriesRepeatForAReason() []Violation {
 	var broken []Violation
 	made := map[attempt][]delivery{}
@@ -191,7 +192,7 @@ func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 			switch {
 			case s.queue():
 				return true
-			case s.kind == Crash && s.until < b.at: // the process that delivered began after it
+			case s.kind == Crash && s.until < b.at: // the delivering process started after it
 				return false
 			default:
 				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode || writesLate(s))
@@ -200,7 +201,7 @@ func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 	}) || r.publishedTwice(d)
 }
 
-// publishedTwice reports whether one state of the attempt had two due events, which sweepsDoNotAmplify judges.
+// publishedTwice reports whether one state of the attempt had two due events, which sweepsDoNotAmplify checks.
 func (r *recording) publishedTwice(d *delivery) bool {
 	seen := map[dueState]bus.Position{}
 	for _, e := range r.events {

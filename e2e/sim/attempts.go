@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// attempt names one attempt of one generation of one timer, as deliveries, result events and history do.
+// attempt identifies one attempt of one generation of one timer, as in deliveries, result events and history.
 type attempt struct {
 	timer, generation string
 	number            timer.Attempt
@@ -17,21 +17,21 @@ type attempt struct {
 
 func (a attempt) of(number timer.Attempt) attempt { a.number = number; return a }
 
-// sighting is what receivers saw of an attempt. A repetition is answered like the first.
+// sighting is an attempt as seen by receivers. A repetition gets the same answer as the first delivery.
 type sighting struct {
 	op    *opState
 	life  int
 	step  Step
 	count int
-	// first is when it was delivered first.
+	// first is the time of the first delivery.
 	first time.Duration
-	// by are the processes that called, ends when they were answered; none for events.
+	// by are the processes that made the callback, ends the times of its answers; both are empty for events.
 	by   []*life
 	ends []end
 }
 
-// outcomes are what may become of an attempt: of one that was answered, of one that was used without a call, or of both
-// if two dispatchers had it.
+// outcomes returns the possible outcomes of an attempt: for one that was answered, one that was used without a call, or
+// both if two dispatchers had it.
 func (o *oracle) outcomes(a attempt) []store.Outcome {
 	var may []store.Outcome
 	if o.uncalled[a] {
@@ -50,12 +50,12 @@ func (o *oracle) outcomes(a attempt) []store.Outcome {
 	return may
 }
 
-// mayBe reports whether an attempt may have had an outcome.
+// mayBe reports whether an outcome is possible for an attempt.
 func (o *oracle) mayBe(a attempt, outcome store.Outcome) bool {
 	return slices.Contains(o.outcomes(a), outcome)
 }
 
-// see notes a delivery of the operation's generation number life.
+// see records a delivery of the operation's generation number life.
 func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
 	a := d.attempt()
 	seen := o.seen[a]
@@ -72,7 +72,7 @@ func (o *oracle) see(s *opState, life int, d *delivered) *sighting {
 	return seen
 }
 
-// checkAttempt is I2 from outside: another attempt needs one before it that failed.
+// checkAttempt implements I2 as seen by receivers: another attempt requires a failed one before it.
 func (o *oracle) checkAttempt(s *opState, a attempt) {
 	if a.number == 1 {
 		return
@@ -83,7 +83,7 @@ func (o *oracle) checkAttempt(s *opState, a attempt) {
 	}
 }
 
-// checkResults compares results and history with what receivers saw and said.
+// checkResults compares results and history with the deliveries and answers of receivers.
 func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 	written := map[attempt]store.Outcome{}
 	for _, h := range history {
@@ -125,7 +125,7 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 	}
 }
 
-// followed reports whether a delivery was seen that only the attempt's outcome can have led to.
+// followed reports whether there was a delivery that only the attempt's outcome can have caused.
 func (o *oracle) followed(a attempt, seen *sighting) bool {
 	if seen.step.Answer.Again() {
 		return len(seen.op.lives) > seen.life+1
@@ -133,12 +133,12 @@ func (o *oracle) followed(a attempt, seen *sighting) bool {
 	return o.mayBe(a, store.OutcomeFailed) && o.seen[a.of(a.number+1)] != nil
 }
 
-// tells reports whether results said that the attempt ended so.
+// tells reports whether a result event had this outcome of the attempt.
 func (o *oracle) tells(a attempt, outcome store.Outcome) bool {
 	return slices.Contains(o.told[a], outcome)
 }
 
-// attemptsOf lists a timer's attempts in a fixed order: reports must repeat.
+// attemptsOf lists a timer's attempts in a fixed order, so that reports are repeatable.
 func attemptsOf[V any](all map[attempt]V, id string) []attempt {
 	var of []attempt
 	for a := range all {

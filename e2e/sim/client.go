@@ -45,7 +45,7 @@ func (w *World) runClients(ctx context.Context) {
 	}
 }
 
-// space is the namespace that the operation's timer lives in.
+// space returns the namespace of the operation's timer.
 func (o *Op) space() string {
 	switch {
 	case o.Bulk:
@@ -58,7 +58,7 @@ func (o *Op) space() string {
 	return namespace
 }
 
-// makeNamespace asks one ingest after the other until the namespace is there.
+// makeNamespace sends requests to the ingests, one after another, until the namespace exists.
 func (w *World) makeNamespace(ctx context.Context, o *Op) {
 	body := fmt.Sprintf(`{"name":%q,"numShards":%d,"settings":{"finalStatuses":[%d]}}`, lateNamespace, partitions, finalStatus)
 	for n := o.Node; ctx.Err() == nil; n++ {
@@ -80,7 +80,7 @@ func (w *World) makeNamespace(ctx context.Context, o *Op) {
 	}
 }
 
-// post asks a node as an HTTP client does.
+// post sends a request to a node like an HTTP client.
 func (w *World) post(ctx context.Context, l *life, path, body string) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/"+path, strings.NewReader(body))
 	req.Header.Set("Content-Type", "application/json")
@@ -91,10 +91,10 @@ func (w *World) post(ctx context.Context, l *life, path, body string) *httptest.
 
 func timerID(t int) string { return "timer-" + strconv.Itoa(t) }
 
-// executeAt is what the operation asks for, by the client's clock, which is true.
+// executeAt returns the operation's executeAt, by the client's clock, which is correct.
 func (w *World) executeAt(o *Op) timer.Millis { return timer.FromTime(w.start.Add(o.At + o.Soon)) }
 
-// body is the operation as the API takes it.
+// body returns the operation as a body of the API.
 func (w *World) body(o *Op) []byte {
 	fields := map[string]any{"namespace": o.space(), "id": timerID(o.Timer)}
 	if o.Verb != Delete {
@@ -117,10 +117,10 @@ func (w *World) body(o *Op) []byte {
 	return b
 }
 
-// finalStatus is the 4xx answer after which the namespaces want no other attempt.
+// finalStatus is the 4xx status after which the namespaces allow no other attempt.
 const finalStatus = http.StatusUnprocessableEntity
 
-// request sends the operation by HTTP and tells the oracle what came back.
+// request sends the operation by HTTP and passes the answer to the oracle.
 func (w *World) request(ctx context.Context, o *Op) {
 	l := w.nodes[o.Node].serving()
 	if l == nil {
@@ -154,8 +154,8 @@ func (w *World) request(ctx context.Context, o *Op) {
 	w.oracle.answered(o, a)
 }
 
-// command publishes the operation on the command topic. The bus does not fail those outside; what becomes
-// of the command is told on results or dead.
+// command publishes the operation on the command topic. The bus does not fail for this client. The answer to the
+// command comes on results or dead.
 func (w *World) command(ctx context.Context, o *Op) {
 	types := map[Verb]string{Create: event.TypeCreate, Update: event.TypeUpdate, Delete: event.TypeDelete}
 	e, err := event.New(types[o.Verb], "client", fmt.Sprintf("command-%d", o.ID), "", "", timer.SystemClock(), json.RawMessage(w.body(o)))

@@ -9,10 +9,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// readClockEvery is how often a node reads the store's clock.
+// readClockEvery is the interval at which a node reads the store's clock.
 const readClockEvery = 500 * time.Millisecond
 
-// clocks are those of a machine.
+// clocks are the clocks of a machine.
 type clocks struct {
 	world *World
 	right store.Machine
@@ -26,7 +26,7 @@ type clocks struct {
 
 func newClocks(w *World) *clocks { return &clocks{world: w, right: store.ThisMachine()} }
 
-// machine is a store.Machine.
+// machine implements store.Machine.
 func (c *clocks) machine() (wall time.Time, elapsed time.Duration) {
 	wall, elapsed = c.right()
 	c.mu.Lock()
@@ -53,23 +53,24 @@ func (c *clocks) silent() bool {
 	return c.world.since() < c.silentUntil && !c.world.isHealed()
 }
 
-// now is the process's clock, and settled the same for times that are stored.
+// now is the process's clock; settled is the same for times that are stored.
 func (l *life) now() timer.Millis     { return l.clock.Now().Add(l.node.offset) }
 func (l *life) settled() timer.Millis { return l.clock.Settled().Add(l.node.offset) }
 
 func (l *life) readClock(ctx context.Context) {
-	_, _, _ = l.clock.Read(ctx, &l.reader) //nolint:dogsled // the clock notes the outcome.
+	_, _, _ = l.clock.Read(ctx, &l.reader) //nolint:dogsled // the clock records the outcome.
 }
 
-// clockReader reads the store's clock for a process. It is apart from the process's other calls, which the plan counts.
+// clockReader reads the store's clock for a process. It is separate from the process's other calls, which the plan
+// counts.
 type clockReader struct {
 	store.Cluster
 
 	life   *life
-	random func() uint64 // nil before the process starts: an answer takes no time
+	random func() uint64 // nil before the process starts: then answers take no time
 }
 
-// Time implements store.Cluster. Some answers are too slow to be precise enough alone.
+// Time implements store.Cluster. Some answers are too slow for a precise reading.
 func (c *clockReader) Time(ctx context.Context) (store.Instant, error) {
 	if err := c.travel(ctx); err != nil {
 		return store.Instant{}, err
@@ -78,7 +79,7 @@ func (c *clockReader) Time(ctx context.Context) (store.Instant, error) {
 	return now, c.travel(ctx)
 }
 
-// travel takes the time that a request or an answer needs.
+// travel takes the time of a request or an answer.
 func (c *clockReader) travel(ctx context.Context) error {
 	if c.random != nil {
 		most := 15 * time.Millisecond

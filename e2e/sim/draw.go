@@ -11,20 +11,21 @@ const (
 	dispatchers = 2
 	// partitions of the bus, and shards of the one namespace.
 	partitions = 4
-	// clockBound is how far two nodes' clocks may be apart.
+	// clockBound is the largest difference between the clocks of two nodes.
 	clockBound = 250 * time.Millisecond
-	// longest is the longest that clients and faults go on.
+	// longest bounds the time of clients and faults.
 	longest = 90 * time.Second
 	// crowdTimers, quietTimers and bulkTimers are the first numbers of the timers that plans add.
 	crowdTimers, quietTimers, bulkTimers = 1000, 5000, 10_000
-	// slowCommits are the lives, modulo 8, whose writes take their time.
+	// slowCommits is the kind of lives, modulo kinds, whose writes are slow.
 	slowCommits = 2
-	// kinds is how many kinds of lives take turns. In every other round the store is paid by the shard.
+	// kinds is the number of kinds of lives, which alternate. In every second round of them the store charges per
+	// shard.
 	kinds = 8
 )
 
-// Draw makes the plan of a seed. Every fourth life has no faults, or next to none, so that what only faults
-// excuse is seen. What is rare has dice of its own.
+// Draw returns the plan of a seed. Every fourth life has no faults, or nearly none, to test promises that faults would
+// excuse. Rare events have separate random sources.
 func Draw(seed uint64) Plan {
 	r := &dice{rand.New(rand.NewPCG(seed, 0x7465726d))}
 	p := Plan{Seed: seed, Schedulers: 2 + r.IntN(2), Length: r.between(longest/3, longest), Paid: seed/kinds%2 == 1}
@@ -66,14 +67,14 @@ func Draw(seed uint64) Plan {
 			bulk.backlog(&p)
 		}
 	case 4:
-		// Nothing fails, or only the answers of the store to ingest are lost.
+		// Nothing fails, or the store's answers to ingest are lost.
 		for range r.IntN(4) {
 			p.Faults = append(p.Faults, Fault{
 				Kind: StoreUnknown, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(8), Count: 1 + r.IntN(2),
 			})
 		}
 	case slowCommits:
-		// They cross the time of what they change.
+		// The writes end after the due time of the timers that they change.
 		for range 3 + r.IntN(6) {
 			p.Faults = append(p.Faults, Fault{
 				Kind: StoreHangs, Node: r.IntN(ingests), Method: "Write", Nth: 1 + r.IntN(15), Count: 2,
@@ -109,7 +110,7 @@ func (r *dice) between(from, to time.Duration) time.Duration {
 
 func (r *dice) chance(percent int) bool { return r.IntN(100) < percent }
 
-// life draws what clients do with one timer.
+// life draws the operations of clients on one timer.
 func (r *dice) life(timer int, length time.Duration) []Op {
 	at := r.between(0, length*3/4)
 	topic := r.chance(25)
@@ -133,7 +134,7 @@ func (r *dice) life(timer int, length time.Duration) []Op {
 		case r.chance(40):
 			at += r.between(0, 2*time.Second)
 		case due > at && r.chance(60):
-			// Shortly before its time, where it has to be decided who was first.
+			// Shortly before its due time, when the service must decide whether the change was in time.
 			at = max(at, due-r.between(0, 3*time.Second))
 		default:
 			at += r.between(0, 20*time.Second)
@@ -144,7 +145,7 @@ func (r *dice) life(timer int, length time.Duration) []Op {
 	return ops
 }
 
-// script draws how the receiver answers.
+// script draws the answers of the receiver.
 func (r *dice) script() [][]Step {
 	var script [][]Step
 	for {
@@ -176,7 +177,7 @@ func (r *dice) step(a Answer) Step {
 	return s
 }
 
-// fault draws one stroke.
+// fault draws one fault.
 func (r *dice) fault(p *Plan) Fault {
 	kinds := []FaultKind{
 		StoreFails, StoreUnknown, StoreUnknown, StoreUnknown, StoreHangs, StoreLate, StoreLate, BusFails, BusUnknown,
@@ -209,8 +210,8 @@ func (r *dice) call() int {
 	return 1 + r.IntN(200)
 }
 
-// cutOff keeps schedulers and dispatchers from the store. In some lives it is the only fault, and strikes one of them;
-// with other faults it strikes a process, a role, or all.
+// cutOff cuts schedulers and dispatchers off from the store. In some lives it is the only fault, and strikes one of
+// them; with other faults it strikes a process, a role, or all.
 func (r *dice) cutOff(p *Plan) {
 	workers := p.Schedulers + dispatchers
 	f := Fault{
@@ -240,8 +241,8 @@ func (r *dice) cutOff(p *Plan) {
 	}
 }
 
-// backlog lets one namespace have timers due at one instant that keep the dispatchers busy for seconds, a second before the
-// time of another namespace's timer. Timers of an idle namespace are due 1, 2 and 3 s after the instant.
+// backlog adds many timers of one namespace that are due at the same time and keep the dispatchers busy for seconds.
+// They are due a second before a timer of another namespace. Timers of an idle namespace are due 1, 2 and 3 s later.
 func (r *dice) backlog(p *Plan) {
 	p.Narrow = 8
 	p.Ops = slices.DeleteFunc(p.Ops, func(o Op) bool { return o.Timer >= crowdTimers })
@@ -263,8 +264,8 @@ func (r *dice) backlog(p *Plan) {
 	}
 }
 
-// releases lets processes of two releases run together in some lives: always, or because they are replaced one by one, in any
-// order, as in an upgrade, and perhaps replaced again, as when it is undone.
+// releases makes processes of two releases run together in some lives: always, or because they are replaced one by one,
+// in any order, as in an upgrade, and perhaps replaced again, as in a rollback.
 func (r *dice) releases(p *Plan) {
 	if !r.chance(20) {
 		return
@@ -305,8 +306,9 @@ func (r *dice) releases(p *Plan) {
 	}
 }
 
-// clocks makes the clocks of machines wrong. In some lives these are the only faults, and strike one machine; with other
-// faults they strike a machine or all machines of schedulers and dispatchers. Many are shortly before a timer is due.
+// clocks makes the clocks of machines wrong. In some lives these are the only faults, and strike one machine; with
+// other faults they strike a machine or all machines of schedulers and dispatchers. Many are shortly before a timer is
+// due.
 func (r *dice) clocks(p *Plan) {
 	nodes := ingests + p.Schedulers + dispatchers
 	draw := func() Fault {
@@ -348,8 +350,8 @@ func (r *dice) clocks(p *Plan) {
 	}
 }
 
-// suspendIngest puts the clock of an ingest back while callbacks run, and has it change their timers, whose time has still
-// to come by that clock.
+// suspendIngest sets the clock of an ingest back while callbacks run. The ingest then changes their timers, which by
+// that clock are not due yet.
 func (r *dice) suspendIngest(p *Plan) []Fault {
 	at, node := r.between(time.Second, p.Length/2), r.IntN(ingests)
 	for i := range 8 {
@@ -366,7 +368,7 @@ func (r *dice) suspendIngest(p *Plan) []Fault {
 	return []Fault{{Kind: ClockJump, Node: node, At: at, For: 8 * time.Second, Delay: -r.between(8*time.Second, time.Hour)}}
 }
 
-// poison makes one timer kill whoever delivers it.
+// poison makes one timer kill every dispatcher that delivers it.
 func (r *dice) poison(ops []Op) {
 	o := &ops[r.IntN(len(ops))]
 	if o.Verb == Delete {
@@ -383,7 +385,7 @@ func (r *dice) poison(ops []Op) {
 	}
 }
 
-// policies draws what decides about retries: limits in time, Retry-After, and circuits with receivers that are down.
+// policies draws the parameters of retries: time limits, Retry-After, and circuits with receivers that are down.
 func (r *dice) policies(p *Plan) {
 	if p.Seed%kinds != 0 && (r.chance(8) || p.Seed%32 == 20) {
 		p.Circuit, p.OpenFor = 2+r.IntN(2), 900*time.Millisecond
@@ -416,8 +418,8 @@ func (r *dice) policies(p *Plan) {
 	}
 }
 
-// makeNamespace lets a namespace be made while the cluster runs, and half of the timers that begin later live in
-// it, some of them from its first moments on.
+// makeNamespace adds the creation of a namespace while the cluster runs. Half of the timers that begin later are in
+// this namespace, some of them immediately after its creation.
 func (r *dice) makeNamespace(p *Plan) {
 	at := r.between(0, p.Length/2)
 	late := map[int]bool{}
@@ -431,8 +433,8 @@ func (r *dice) makeNamespace(p *Plan) {
 	p.Ops = append(p.Ops, Op{At: at, Timer: namespaceMaker, Verb: MakeNamespace, Node: r.IntN(ingests)})
 }
 
-// recreate makes the command topic anew shortly after a command, which may have to wait for the store: what is on its
-// way then is lost with the topic, or is applied and its answer lost.
+// recreate creates the command topic again shortly after a command, which may be waiting for the store. Such a command
+// is lost with the topic, or it is applied and its answer is lost.
 func (r *dice) recreate(p *Plan) {
 	var commands []time.Duration
 	for _, o := range p.Ops {
@@ -454,10 +456,10 @@ func (r *dice) recreate(p *Plan) {
 	}
 }
 
-// namespaceMaker stands for a timer where there is none.
+// namespaceMaker is the timer number of operations without a timer.
 const namespaceMaker = 999
 
-// lastMoments has timers changed shortly before their time.
+// lastMoments adds timers that are changed shortly before they are due.
 func (r *dice) lastMoments(p *Plan) {
 	for i := range 6 {
 		at, soon := r.between(0, p.Length/2), r.between(3*time.Second, 10*time.Second)
@@ -472,7 +474,7 @@ func (r *dice) lastMoments(p *Plan) {
 	}
 }
 
-// crowd makes many timers due at about the same time, with callbacks that take their time.
+// crowd adds many timers that are due at about the same time, with slow callbacks.
 func (r *dice) crowd(p *Plan) {
 	at := r.between(0, p.Length/2)
 	for i := range 10 + r.IntN(10) {

@@ -9,8 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// strike lets a fault happen that has a time. Faults that wait for a call or a message are looked up when
-// it comes.
+// strike schedules a fault that has a time. Faults that wait for a call or a message are looked up when it happens.
 func (w *World) strike(ctx context.Context, f Fault) {
 	act := w.stroke(f)
 	if act == nil {
@@ -22,7 +21,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 			return
 		}
 		w.note("fault %s %+v", f.Kind, f)
-		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus.
+		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus
 		case Crash, Replace:
 		case ClockStep, ClockJump: // until it is trusted
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+trustedWithin)
@@ -102,7 +101,7 @@ func (w *World) eachGroup(f Fault, do func(bus.Topic, string, shard.Partition)) 
 	do(bus.Commands, bus.GroupIngest, p)
 }
 
-// busFaults looks up what happens to each publication and hint.
+// busFaults looks up the faults of each publish and hint.
 func (w *World) busFaults() membus.Faults {
 	return membus.Faults{Publish: w.publishFault, Hint: w.hintFate}
 }
@@ -125,7 +124,7 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 		if f.Node%len(w.nodes) != n.index || nth < f.Nth || nth >= f.Nth+max(f.Count, 1) {
 			continue
 		}
-		switch f.Kind { //nolint:exhaustive // the others are no faults of publications.
+		switch f.Kind { //nolint:exhaustive // the others are no faults of publishes.
 		case CrashAtPublish:
 			if nth != f.Nth {
 				continue
@@ -165,7 +164,7 @@ func (w *World) hintFate(_ *membus.Member, m bus.Message) []time.Duration {
 		case HintsTwice:
 			fate = append(fate, f.Delay)
 		case HintsDelayed:
-			// By the message, so that hints overtake each other and a replay delays them alike.
+			// The delay depends on the message, so that hints overtake others and a replay delays them alike.
 			fate = []time.Duration{f.Delay * time.Duration(checksum(m.Body)%8) / 8}
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// slack is the schedulers' default: how far watermarks stay behind the present.
+// slack is the schedulers' default of Slack: how far watermarks stay behind the present.
 const slack = 2 * time.Second
 
-// fence checks what clients cannot see: that only the holder of a shard's newest claim gets answers (I5), that
-// watermarks and P are right (I6), and that a handover keeps them. The sweep compensates for a wrong watermark, so the
-// only effect outside would be a timer that is a little late after two take-overs.
+// fence checks rules that clients cannot see: that only the holder of a shard's newest claim gets answers (I5), that
+// watermarks and P are right (I6), and that a handover preserves them. The sweep compensates for a wrong watermark, so
+// the only outside effect would be a timer that is a little late after two take-overs.
 //
 // Answers are checked where the scheduler gets them (watched), watermarks where the store applies them (witness) and
-// publications where the bus takes them (publisher): mutants change what is between.
+// publications where the bus accepts them (publisher), because mutants change the code between.
 type fence struct {
 	oracle *oracle
 
@@ -27,21 +27,21 @@ type fence struct {
 	owners map[store.Claim]*ownership
 }
 
-// ownership is what the owner of a claim has read and published.
+// ownership is the state of a claim's owner: its reads and publications.
 type ownership struct {
-	// begin is where it began, max(P, W), when it claimed the shard; read is at least R: the last key that it has read.
-	// resume is W when it claimed the shard, and resumed says that a poll has begun there.
+	// begin is max(P, W) at the claim; read is at least R: the last key that it has read. resume is W at the claim;
+	// resumed: a poll has begun there.
 	begin, read, resume store.Key
 	resumed             bool
 	claimed             time.Duration
-	// rows are those read beyond R that W has not passed.
+	// rows are the rows read beyond R that W has not passed.
 	rows []store.DueRow
-	// published holds the states that the bus has acknowledged, and sent the largest key handed to the bus.
+	// published has the states that the bus has acknowledged; sent is the largest key published.
 	published map[dueState]bool
 	sent      store.Key
 }
 
-// dueState is what a due event names.
+// dueState is the state that a due event names.
 type dueState struct {
 	uuid     timer.UUID
 	revision timer.Revision
@@ -51,7 +51,7 @@ func newFence(o *oracle) *fence {
 	return &fence{oracle: o, newest: map[shard.ID]store.Claim{}, owners: map[store.Claim]*ownership{}}
 }
 
-// watched is a scheduler's access to the store. An answer that the claim must not get violates I5.
+// watched is a scheduler's store. An answer that the claim must not get violates I5.
 type watched struct {
 	store.Shards
 
@@ -119,7 +119,7 @@ func (w *watched) Release(ctx context.Context, now timer.Millis, items []store.R
 	return answers, err
 }
 
-// before notes which claims are not the newest when a call begins, and returns the function that judges their answers.
+// before records which claims are not the newest when a call begins, and returns the function that checks the answers.
 // A claim that is lost during the call may get an answer.
 func before[T any](f *fence, method string, items []T, claimOf func(*T) store.Claim) func(i int, answer error) {
 	f.mu.Lock()

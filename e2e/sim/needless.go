@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// checkNeedless: an answer that promises less than a plain success needs a reason.
+// checkNeedless requires a reason for every answer that promises less than a plain success.
 func (o *oracle) checkNeedless(s *opState) {
 	switch {
 	case !s.wasSent:
 	case s.answer.status == http.StatusAccepted && !s.answer.unknown:
-		// An ingest whose clock is not trusted promises nothing.
+		// An ingest whose clock is not trusted answers 202.
 		distrusts := func(f strike) bool {
 			return f.kind == ClockJump && f.node < ingests && (s.op.Topic || f.node == s.op.Node)
 		}
 		if !o.struck(s, distrusts) {
 			o.checkLate(s)
 		}
-	case s.op.Topic && s.answer.unknown: // it says "applied earlier"
+	case s.op.Topic && s.answer.unknown: // the answer is "applied earlier"
 		if !o.struck(s, func(f strike) bool { return f.node < ingests }) {
 			o.broken("needless", "op %d was answered as applied earlier, and nothing had failed since it was sent at %v", s.op.ID, s.sent)
 		}
@@ -34,10 +34,10 @@ func (o *oracle) struck(s *opState, meets func(strike) bool) bool {
 	return o.world.recording.anyStrike(s.sent, o.world.since(), meets)
 }
 
-// checkLate: "may have gone out" is true only of a state that was delivered, or whose time had come by the clock of the
-// ingest, give or take the clock bound.
+// checkLate: "may have gone out" is true only if the old state was delivered, or was due by the clock of the ingest
+// within the clock bound.
 func (o *oracle) checkLate(s *opState) {
-	const furthest = clockBound + clockBound/2 // an ingest's clock is ahead by half the bound at most
+	const furthest = clockBound + clockBound/2 // an ingest's clock is ahead by at most half the bound
 	mayHaveGone := func(other *opState) bool {
 		return len(other.lives) > 0 || other.op.At+other.op.Soon <= o.world.since()+furthest
 	}
@@ -46,8 +46,8 @@ func (o *oracle) checkLate(s *opState) {
 	}
 }
 
-// mayBeReplaced reports whether a state that an operation wrote may be the one that s found. It is not if the operation
-// was answered before a third one began that was answered before s.
+// mayBeReplaced reports whether s may have found the state that another operation wrote. That is impossible if the
+// other operation was answered before a third one began that was answered before s.
 func (o *oracle) mayBeReplaced(other, s *opState) bool {
 	sure := other.known && !other.answer.unknown
 	if other == s || other.op.Timer != s.op.Timer || other.op.Verb == Delete || !other.wasSent || sure && !other.answer.applied() {

@@ -16,12 +16,12 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 
-// Configs is what a node is about to be started with; only its role's is used.
+// Configs is the configuration of a node before its start. Only that of its role is used.
 type Configs struct {
 	Ingest     ingest.Config
 	Scheduler  scheduler.Config
 	Dispatcher dispatcher.Config
-	// Release is the one that the process runs.
+	// Release is the release of the process.
 	Release Release
 	// Wall is the wall clock of the node's machine.
 	Wall timer.Clock
@@ -46,12 +46,12 @@ func role(p *Plan, index int) nodeRole {
 	}
 }
 
-// node is a machine that runs one service, dies and starts again. Its clocks stay.
+// node is a machine that runs one service, which dies and starts again. The machine's clocks remain.
 type node struct {
 	world  *World
 	index  int
 	role   nodeRole
-	offset time.Duration // by which its reading of the store's clock is wrong
+	offset time.Duration // error of its reading of the store's clock
 	clocks *clocks
 	change func(*Configs)
 
@@ -59,9 +59,9 @@ type node struct {
 	life    *life   // nil while it is down
 	release Release // of the next process
 	lives   int
-	// all ever started, to be waited for at the end.
+	// running has all processes ever started, to wait for at the end.
 	running sync.WaitGroup
-	// calls counts store calls over all lives, by method and, under "", all; publishes likewise.
+	// calls counts store calls over all lives, by method and, under "", all; publishes counts publishes.
 	calls     map[string]int
 	publishes int
 }
@@ -76,11 +76,11 @@ type life struct {
 	reader  clockReader
 	member  *membus.Member
 	handler http.Handler
-	// stop ends the service, and then what it needs; kill ends all.
+	// stop ends the service, and then its dependencies; kill ends everything.
 	stop, kill context.CancelFunc
 	ended      chan struct{} // closed when the service has ended
 	release    Release
-	// under node.mu; stopping: it takes no new requests.
+	// Guarded by node.mu. stopping: it accepts no new requests.
 	dead, stopping bool
 }
 
@@ -118,7 +118,7 @@ func (n *node) begin() {
 	})
 }
 
-// service builds what the node runs.
+// service returns the run function of the node's service.
 func (l *life) service() func(context.Context) error {
 	n := l.node
 	random := seeded(n.world.plan.Seed, uint64(n.index*1000+l.number))
@@ -175,7 +175,7 @@ func (l *life) service() func(context.Context) error {
 	}
 }
 
-// crash drops the process without a Close: what it does from now on reaches nobody.
+// crash ends the process without a Close: its later calls have no effect.
 func (n *node) crash() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -215,7 +215,7 @@ func (n *node) serving() *life {
 	return n.life
 }
 
-// heal ends what faults have done to the node.
+// heal ends the effects of faults on the node.
 func (n *node) heal() {
 	n.begin()
 	l := n.current()
@@ -224,7 +224,7 @@ func (n *node) heal() {
 	l.handle.heal()
 }
 
-// end stops the process in good order and waits for all that ever ran here.
+// end stops the process in an orderly way and waits for all processes that ever ran here.
 func (n *node) end() {
 	if l := n.current(); l != nil {
 		l.stop()

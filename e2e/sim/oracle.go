@@ -15,8 +15,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// oracle knows the requests and answers of clients and receivers and the events of the public topics. It knows nothing of
-// rows, shards or claims, which are in the recording and in fence.
+// oracle checks the requests and answers of clients and receivers and the events of the public topics. Rows, shards and
+// claims are checked by the recording and by fence.
 type oracle struct {
 	world *World
 
@@ -24,47 +24,47 @@ type oracle struct {
 	ops        []*opState // by Op.ID
 	violations []Violation
 	counts     Report
-	// seen holds what receivers saw, told what the results topic said.
+	// seen has the attempts that receivers saw, told the outcomes on the results topic.
 	seen map[attempt]*sighting
 	told map[attempt][]store.Outcome
-	// uncalled holds the attempts that results call used without a call.
+	// uncalled has the attempts that were used without a call, according to results.
 	uncalled map[attempt]bool
-	// poisoned is what poison timers have done to processes.
+	// poisoned is the effect of poison timers on processes.
 	poisoned map[*life]*poisoned
 	last     time.Duration
 }
 
-// opState is one operation as the client and the receiver know it.
+// opState is one operation as seen by the client and the receiver.
 type opState struct {
 	op     *Op
 	answer answer
-	known  bool // an answer came
-	// at is when it was sent, and from its answer on, when that came.
+	known  bool // there was an answer
+	// at is when it was sent; after its answer, when that arrived.
 	at time.Duration
-	// sent is when it was sent, if wasSent: an ingest that is down gets nothing.
+	// sent is when it was sent, if wasSent: nothing is sent to an ingest that is down.
 	sent    time.Duration
 	wasSent bool
-	// ends holds when deliveries were made that ended the timer, or were to be tried again.
+	// ends are the times of deliveries that ended the timer or failed.
 	ends []time.Duration
-	// lives are the generations that grew from it, in the order of their first delivery.
+	// lives are its generations, in the order of their first delivery.
 	lives []string
-	// again holds the lives that were answered with nextExecuteAt.
+	// again has the lives that were answered with nextExecuteAt.
 	again map[string]bool
 	nexts []next
-	// generation is what an answer told, the first if there were several.
+	// generation is the generation in the first answer that has one.
 	generation string
 }
 
-// next is the time that a receiver asked for, and when it did.
+// next is a nextExecuteAt of a receiver, and when it was sent.
 type next struct {
 	executeAt, said timer.Millis
 	generation      string
-	// later: the dispatcher's clock was not trusted, so it reads the answer when it is.
+	// later: the dispatcher's clock was not trusted, so it reads the answer later, when the clock is trusted.
 	later bool
 }
 
-// fits reports whether a timer may be due at executeAt for it: one that has passed by the
-// dispatcher's clock is replaced by a second from then.
+// fits reports whether executeAt is a valid result of this nextExecuteAt: a time in the past, by the dispatcher's
+// clock, is replaced by one second after the answer.
 func (n next) fits(executeAt timer.Millis) bool {
 	if executeAt == n.executeAt {
 		return true
@@ -89,7 +89,7 @@ func (a answer) inTime() bool {
 	return a.status == http.StatusOK || a.status == http.StatusNoContent
 }
 
-// applied reports whether the operation certainly took place.
+// applied reports whether the operation was certainly applied.
 func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAccepted }
 
 func newOracle(w *World) *oracle {
@@ -109,7 +109,7 @@ func (o *oracle) violate(rule, format string, args ...any) {
 	o.broken(rule, format, args...)
 }
 
-// broken is violate under the lock.
+// broken is violate for callers that hold the lock.
 func (o *oracle) broken(rule, format string, args ...any) {
 	v := Violation{Rule: rule, Text: fmt.Sprintf("%v: ", o.world.since()) + fmt.Sprintf(format, args...)}
 	o.violations = append(o.violations, v)
@@ -149,7 +149,7 @@ func (o *oracle) answered(op *Op, a answer) {
 	}
 }
 
-// learn takes in which generation an answer says that the operation made.
+// learn records the generation that the operation created, according to an answer.
 func (o *oracle) learn(s *opState, generation string) {
 	switch {
 	case generation == "":
@@ -160,7 +160,7 @@ func (o *oracle) learn(s *opState, generation string) {
 	}
 }
 
-// delivered takes in one delivery and says how the receiver answers.
+// delivered processes one delivery and returns the receiver's answer.
 func (o *oracle) delivered(d *delivered) Step {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -192,20 +192,20 @@ func (o *oracle) delivered(d *delivered) Step {
 		s.ends = append(s.ends, o.world.since())
 	} else {
 		s.again[d.Generation] = true
-		s.ends = nil // the next life is still to come
+		s.ends = nil // the next life follows
 		said := timer.SystemClock().Add(step.After)
 		s.nexts = append(s.nexts, next{executeAt: said.Add(step.Next), said: said, generation: d.Generation})
 	}
 	return step
 }
 
-// answers notes that a receiver has answered.
+// answers records that a receiver has answered.
 func (o *oracle) answers(d *delivered) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	seen := o.seen[d.attempt()]
 	if seen == nil {
-		return // its payload is none of ours
+		return // its payload is unknown
 	}
 	if !d.by.clock.Trusted() {
 		for i := range seen.op.nexts {
@@ -238,7 +238,7 @@ func (s *opState) kills() bool {
 	return false
 }
 
-// checkApplied is what an error promises: nothing has changed.
+// checkApplied checks the promise of an error: nothing has changed.
 func (o *oracle) checkApplied(s *opState, d *delivered) {
 	if !s.known || s.answer.unknown {
 		return
@@ -248,7 +248,7 @@ func (o *oracle) checkApplied(s *opState, d *delivered) {
 	}
 }
 
-// checkSuperseded is the promise of an answer in time: the old delivery never follows.
+// checkSuperseded checks the promise of an answer in time: the old delivery never follows.
 func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 	for _, later := range o.ops {
 		if later.op.Timer != s.op.Timer || later.op.ID <= s.op.ID || !later.known || !later.answer.inTime() {
@@ -261,9 +261,9 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 	}
 }
 
-// checkBefore is the other half of that promise: an update or delete that was in time found a timer whose
-// time had not come, so what was delivered since it was sent cannot have been that timer's end. (A create may
-// have found nothing, and is in time then.) Nor had that time come when it was sent.
+// checkBefore checks the other half of that promise: an update or delete in time found a timer that was not yet due, so
+// no delivery since it was sent can have ended that timer. (A create may have found nothing, and is then in time.) Nor
+// was the timer due when the operation was sent.
 func (o *oracle) checkBefore(later *opState) {
 	var before *opState
 	for _, s := range o.ops {
@@ -291,7 +291,7 @@ func (o *oracle) checkBefore(later *opState) {
 	}
 }
 
-// checkLife returns which generation of the operation this is: 0 is the first. A new one needs a reason.
+// checkLife returns which generation of the operation this is; 0 is the first. A new generation needs a reason.
 func (o *oracle) checkLife(s *opState, d *delivered) int {
 	if want := timer.UUIDOf(d.Namespace, d.TimerID).String() + "_" + d.Generation; d.webhook != want {
 		o.broken("webhook-id", "op %d was delivered as %s, want %s", s.op.ID, d.webhook, want)
@@ -323,7 +323,7 @@ func (o *oracle) checkLife(s *opState, d *delivered) int {
 	return len(s.lives) - 1
 }
 
-// heard takes in a message of a public topic.
+// heard processes a message of a public topic.
 func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 	e, err := event.Decode(m.Headers, m.Body)
 	if err != nil {
@@ -360,8 +360,8 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 	}
 }
 
-// commandAnswered takes in what became of a topic command. Answers may repeat; the first one counts, and
-// one that tells of a second application is a broken promise.
+// commandAnswered processes the answer to a topic command. Answers may repeat; the first one counts. A second
+// application is a violation.
 func (o *oracle) commandAnswered(data json.RawMessage) {
 	var a event.Answer
 	must(json.Unmarshal(data, &a))
@@ -388,7 +388,7 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 		got.generation = t.Generation
 	}
 	if a.Earlier {
-		// A replay is not told whether the store had taken or refused it the first time, and shows the
+		// The answer to a replay does not contain whether the store had applied or refused the command, and has the
 		// present state.
 		got = answer{unknown: true}
 	}
@@ -405,7 +405,7 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 	}
 }
 
-// quiet reports whether every command was answered and nothing was delivered lately.
+// quiet reports whether every command was answered and there was no recent delivery.
 func (o *oracle) quiet() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -417,8 +417,8 @@ func (o *oracle) quiet() bool {
 	return o.world.since()-o.last > 2*time.Second
 }
 
-// mayBeGone reports whether a command went down with its topic: on it, and nowhere else, was what no ingest had
-// committed yet. It gets the time that commands take at most once the faults have stopped.
+// mayBeGone reports whether a command was lost with its topic: it was only there until an ingest had committed it.
+// Before that, it gets the maximum time that commands take after the end of the faults.
 func (o *oracle) mayBeGone(s *opState) bool {
 	const applied = 20 * time.Second
 	return o.world.since() > o.world.plan.Length+applied &&

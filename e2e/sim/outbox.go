@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// noticesAreTrue is the other half of I14: a dead event follows the write that made this attempt of this generation
+// noticesAreTrue checks the other half of I14: a dead event follows the write that made this attempt of this generation
 // dead, a parked event the write that parked the row.
 func (r *recording) noticesAreTrue() []Violation {
 	var broken []Violation
@@ -31,7 +31,7 @@ func (r *recording) noticesAreTrue() []Violation {
 func (n *notice) matches(f *finish) bool {
 	attempts, status := f.Record.Attempt, f.Record.StatusCode
 	if f.Kind == store.FinishParked {
-		// The row keeps what is known of its last attempt.
+		// The row keeps the result of its last attempt.
 		attempts, status = f.before.Attempts, f.before.LastStatus
 	}
 	return f.before.ID == n.TimerID && f.before.Namespace == n.Namespace && f.before.Generation.String() == n.Generation &&

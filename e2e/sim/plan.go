@@ -7,87 +7,84 @@ import (
 	"time"
 )
 
-// Plan is everything that happens from outside in one life. It is data: it can be printed, cut down and
-// played again.
+// Plan is everything that happens from outside in one life. It is data: it can be printed, reduced and executed again.
 type Plan struct {
 	Seed uint64
 	// Schedulers is 2 or 3; there are always two ingests and two dispatchers.
 	Schedulers int
-	// Narrow is how many deliveries a dispatcher makes at once; 0 means as many as in production. It makes
-	// events wait in the queue without anything having failed.
+	// Narrow is the Concurrency of dispatchers; 0 means the production default. With it, events wait in the queue
+	// although nothing failed.
 	Narrow int
-	// Circuit is after how many callbacks without an answer dispatchers call no more, for OpenFor; 0 means as many as in
-	// production, which no plan reaches.
+	// Circuit and OpenFor are CircuitAfter and CircuitOpenFor of dispatchers; 0 means the production default, which no
+	// plan reaches.
 	Circuit int
 	OpenFor time.Duration
 	// HostLimit is the hostConcurrency of the namespaces; 0 means the default, which no plan reaches.
 	HostLimit int
 	// Offsets are the nodes' clock offsets, in the order ingests, schedulers, dispatchers.
 	Offsets []time.Duration
-	// Releases are those that the nodes run at the beginning, in the same order; nil means the present one.
+	// Releases are the initial releases of the nodes, in the same order; nil means the present one for all.
 	Releases []Release
-	// Paid makes shards idle as soon as a sweep has found nothing in them, as on stores that are paid by the shard. Otherwise
-	// shards with timers stay active for a minute.
+	// Paid: shards become idle as soon as a sweep has found nothing in them, as on stores that charge per shard.
+	// Otherwise shards with timers stay active for a minute.
 	Paid   bool
 	Ops    []Op
 	Faults []Fault
-	// Length is when clients and faults have ended. Then everything is healed and has to settle.
+	// Length is when clients and faults end. Then everything is healed and must settle.
 	Length time.Duration
 }
 
-// backlog reports whether a namespace has a backlog. Schedulers have small limits then.
+// backlog reports whether a namespace has a backlog. Schedulers then have small limits.
 func (p *Plan) backlog() bool { return slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Bulk }) }
 
-// failures are the faults without Replace, which is an orderly stop and start.
+// failures returns the faults except Replace, which is an orderly stop and start.
 func (p *Plan) failures() []Fault {
 	return slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.Kind == Replace })
 }
 
-// Verb is what an Op asks for.
+// Verb is the kind of an Op.
 type Verb string
 
 const (
 	Create Verb = "create"
-	// MakeNamespace makes the namespace that operations with Late use.
+	// MakeNamespace creates the namespace of operations with Late.
 	MakeNamespace Verb = "namespace"
 	Update        Verb = "update"
 	Delete        Verb = "delete"
 )
 
-// Op is one client operation. Operations on one timer are sent one after another; each waits for its
-// answer.
+// Op is one client operation. Operations on one timer are sent one after another; each waits for its answer.
 type Op struct {
-	// ID is unique in the plan and stands in the payload, so that every delivery tells which
-	// operation it comes from.
+	// ID is unique in the plan and is in the payload, so that every delivery identifies its operation.
 	ID    int
 	At    time.Duration
 	Timer int
 	Verb  Verb
-	// Topic sends it as a command on the topic instead of HTTP. Nobody waits for the answer then.
+	// Topic sends it as a command on the topic instead of HTTP. The client then does not wait for the answer.
 	Topic bool
 	// Node is the ingest that gets the request.
 	Node int
-	// Late puts the timer into a namespace that is made while the cluster runs, Bulk into one that has a backlog, and Quiet
-	// into one that is idle but for a few timers during the backlog.
+	// Late puts the timer into a namespace that is created while the cluster runs, Bulk into one that has a backlog,
+	// and Quiet into one that is idle except for a few timers during the backlog.
 	Late, Bulk, Quiet bool
-	// Soon is how long after At the timer is to execute; it may be negative.
+	// Soon is the delay from At to executeAt; it may be negative.
 	Soon time.Duration
-	// Event delivers on the topic instead of by callback.
+	// Event delivers an event on the topic instead of a callback.
 	Event bool
 	// Limit is the maxAttemptsDuration of the timer's retry policy; 0 means none.
 	Limit time.Duration
-	// Script is how the receiver answers deliveries of this operation's timer: for each generation
-	// that grows from it, in turn, one step for each attempt. What lies beyond it is answered "done".
+	// Script has the receiver's answers to deliveries of this operation's timer: for each generation of it in order,
+	// one step for each attempt. Later attempts and generations are answered "done".
 	Script [][]Step
 }
 
-// Answer is how a receiver answers.
+// Answer is the kind of a receiver's answer.
 type Answer string
 
 const (
 	AnswerDone       Answer = "done"       // 200, empty
 	AnswerOK         Answer = "ok"         // {"ok":true}
-	AnswerText       Answer = "text"       // 200 and something that is not JSON
+	AnswerText       Answer = "text"       // 200 and a body that is not JSON
 	AnswerAgain      Answer = "again"      // {"ok":true,"nextExecuteAt":…}
 	AnswerNotAgain   Answer = "not-again"  // {"ok":false,"nextExecuteAt":…}
 	AnswerNotOK      Answer = "not-ok"     // {"ok":false}
@@ -99,11 +96,11 @@ const (
 	AnswerRedirect   Answer = "301"        // failed
 	AnswerHang       Answer = "hang"       // no answer until the timeout
 	AnswerRefuse     Answer = "refuse"     // no connection
-	AnswerKill       Answer = "kill"       // the dispatcher dies of it
-	AnswerLeasedKill Answer = "lease-kill" // the dispatcher dies of it after it has taken a row lease
+	AnswerKill       Answer = "kill"       // kills the dispatcher
+	AnswerLeasedKill Answer = "lease-kill" // kills the dispatcher after it has taken a row lease
 )
 
-// Failed reports whether the answer makes a retry.
+// Failed reports whether the answer causes a retry.
 func (a Answer) Failed() bool {
 	switch a {
 	case AnswerNotOK, AnswerMalformed, AnswerError, AnswerBusy, AnswerRedirect, AnswerHang, AnswerRefuse:
@@ -113,10 +110,10 @@ func (a Answer) Failed() bool {
 	}
 }
 
-// Again reports whether the answer asks for another time.
+// Again reports whether the answer has nextExecuteAt.
 func (a Answer) Again() bool { return a == AnswerAgain || a == AnswerNotAgain }
 
-// Kills reports whether the answer ends the dispatcher.
+// Kills reports whether the answer kills the dispatcher.
 func (a Answer) Kills() bool { return a == AnswerKill || a == AnswerLeasedKill }
 
 // Step is one answer.
@@ -124,13 +121,13 @@ type Step struct {
 	Answer Answer
 	// After is how long the receiver takes.
 	After time.Duration
-	// Next is nextExecuteAt, from when the answer is given.
+	// Next is nextExecuteAt, relative to the time of the answer.
 	Next time.Duration
 	// Wait is the Retry-After of AnswerBusy; 0 means none.
 	Wait time.Duration
 }
 
-// retryAfter is the answer's Retry-After, 0 without one.
+// retryAfter returns the answer's Retry-After, 0 without one.
 func (s *Step) retryAfter() time.Duration {
 	if s.Answer == AnswerBusy {
 		return s.Wait
@@ -138,42 +135,42 @@ func (s *Step) retryAfter() time.Duration {
 	return 0
 }
 
-// FaultKind is what strikes.
+// FaultKind is the kind of a fault.
 type FaultKind string
 
 const (
-	// StoreFails and the next three strike store calls of Node, the Nth and the Count−1 after it: this
-	// one refuses them, nothing applied.
+	// StoreFails and the next three strike store calls of Node, the Nth and the Count−1 after it. StoreFails refuses
+	// them without applying them.
 	StoreFails   FaultKind = "store-fails"
-	StoreUnknown FaultKind = "store-unknown" // applied, the answer lost
-	StoreHangs   FaultKind = "store-hangs"   // no answer, not applied, for For
-	StoreLate    FaultKind = "store-late"    // answered unknown, applied after For
-	// StoreCut: Node does not reach the store from At on, for For. Its connections are refused (Count 0), or nothing comes
-	// back until the end of the cut (Count 1).
+	StoreUnknown FaultKind = "store-unknown" // applied, the answer is lost
+	StoreHangs   FaultKind = "store-hangs"   // no answer and not applied, for For
+	StoreLate    FaultKind = "store-late"    // answered as unknown, applied after For
+	// StoreCut: Node does not reach the store from At on, for For. Its calls are refused (Count 0), or get no answer
+	// until the end of the cut (Count 1).
 	StoreCut FaultKind = "store-cut"
-	// BusFails and BusUnknown strike publications of Node, likewise.
+	// BusFails and BusUnknown strike publishes of Node in the same way.
 	BusFails   FaultKind = "bus-fails"   // refused
-	BusUnknown FaultKind = "bus-unknown" // half of it taken, the answer lost
+	BusUnknown FaultKind = "bus-unknown" // half of it is accepted, the answer is lost
 	// HintsLost and the next two strike hints from At on, for For.
 	HintsLost    FaultKind = "hints-lost"
 	HintsTwice   FaultKind = "hints-twice"
-	HintsDelayed FaultKind = "hints-delayed" // by up to Delay, so that they overtake each other
+	HintsDelayed FaultKind = "hints-delayed" // by up to Delay, so that they overtake others
 	// Redeliver and the next strike once, at At.
-	Redeliver FaultKind = "redeliver"  // what dispatchers hold comes again
-	LoseQueue FaultKind = "lose-queue" // the due queue is empty
-	// CrashQueue crashes the server of the due queue: the newest Nth messages are lost, and the 8·Count messages that
-	// were acknowledged last before them are delivered again.
+	Redeliver FaultKind = "redeliver"  // unacknowledged events are delivered again
+	LoseQueue FaultKind = "lose-queue" // the due queue is emptied
+	// CrashQueue crashes the server of the due queue: the newest Nth messages are lost, and the 8·Count messages
+	// acknowledged last before them are delivered again.
 	CrashQueue FaultKind = "crash-queue"
 	Revoke     FaultKind = "revoke"  // Partition of the hints gets a new owner
-	Lose       FaultKind = "lose"    // as Revoke, and the owner learns of it too late
-	Zombie     FaultKind = "zombie"  // Node is cut off for For and does not know
+	Lose       FaultKind = "lose"    // like Revoke, but the owner learns of it too late
+	Zombie     FaultKind = "zombie"  // Node is cut off for For without noticing
 	CutOff     FaultKind = "cut-off" // Node loses its connection to the bus for For
-	Crash      FaultKind = "crash"   // Node dies and starts again after For
-	// CrashAtCall: the Nth store call of Node kills it, before (Count 0) or after (Count 1) it is applied.
+	Crash      FaultKind = "crash"   // Node crashes and starts again after For
+	// CrashAtCall: the Nth store call of Node crashes it, before (Count 0) or after (Count 1) the call is applied.
 	CrashAtCall FaultKind = "crash-at-call"
-	// CrashAtPublish is the same for publications.
+	// CrashAtPublish is the same for publishes.
 	CrashAtPublish FaultKind = "crash-at-publish"
-	// Recreate makes the command topic anew.
+	// Recreate creates the command topic again.
 	Recreate FaultKind = "recreate-commands"
 	// ClockStep sets the wall clock of Node's machine by Delay.
 	ClockStep FaultKind = "clock-step"
@@ -184,13 +181,13 @@ const (
 	Replace FaultKind = "replace"
 )
 
-// Fault is one stroke.
+// Fault is one fault.
 type Fault struct {
 	Kind FaultKind
 	Node int
 	At   time.Duration
 	For  time.Duration
-	// Nth and Count choose calls; with Method, only calls of that method of the store's contract count.
+	// Nth and Count select calls. With Method, only calls of that method of the store's contract count.
 	Nth       int
 	Count     int
 	Method    string
@@ -199,7 +196,7 @@ type Fault struct {
 	Release   Release
 }
 
-// String writes the plan so that a person can follow it.
+// String formats the plan for a reader.
 func (p *Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, paid %t, length %v\n",

@@ -17,15 +17,15 @@ const (
 	leaseAfter = 2 * time.Second
 )
 
-// poisoned is what a poison timer has done to a process.
+// poisoned is the effect of poison timers on a process.
 type poisoned struct {
-	// alone is when the process began to deliver it alone.
+	// alone is when the process began to deliver one alone.
 	alone []time.Duration
-	// killed is when it killed the process; 0: it has not.
+	// killed is when one killed the process; 0 if none has.
 	killed time.Duration
 }
 
-// poison returns what poison timers have done to a process.
+// poison returns the effect of poison timers on a process, creating it if absent.
 func (o *oracle) poison(l *life) *poisoned {
 	p := o.poisoned[l]
 	if p == nil {
@@ -35,14 +35,14 @@ func (o *oracle) poison(l *life) *poisoned {
 	return p
 }
 
-// kills notes that a poison timer is about to kill the process.
+// kills records that a poison timer is about to kill the process.
 func (o *oracle) kills(l *life) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.poison(l).killed = o.world.since()
 }
 
-// runsAlone notes that a poison timer is delivered for one of the last times before it is parked, alone.
+// runsAlone records that a poison timer is delivered alone, for one of the last times before it is parked.
 func (o *oracle) runsAlone(d *delivered) {
 	if seen := o.seen[d.attempt()]; d.by != nil && seen != nil && seen.step.Answer.Kills() && seen.count >= parkAfter-2 {
 		p := o.poison(d.by)
@@ -50,10 +50,10 @@ func (o *oracle) runsAlone(d *delivered) {
 	}
 }
 
-// heldByPoison is when a poison timer may delay an attempt. It delays attempts whose event was handed to a process that
-// delivered it. Before a start that is made alone, the process begins no other delivery until the running ones have ended or
-// have a lease, and then until the start has a lease. When the process is killed, the bus delivers its events again after
-// bus.AckWait.
+// heldByPoison returns when a poison timer may delay an attempt. It delays attempts whose event was delivered to a
+// process that delivered the poison timer. Before a start that is made alone, the process begins no other delivery
+// until the running ones have ended or have a lease, and then until that start has a lease. After the process is
+// killed, the bus redelivers its events after bus.AckWait.
 func (o *oracle) heldByPoison(d *delivered) []span {
 	var held []span
 	for _, h := range o.world.recording.handedOver(d.subject()) {
@@ -88,10 +88,10 @@ func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) tim
 	return outside(from, o.world.since(), slices.Concat(o.heldByPoison(d), o.world.recording.replaced(roleScheduler), others))
 }
 
-// span is the time between two.
+// span is the time between two times.
 type span struct{ from, until time.Duration }
 
-// outside is how much of the time between two is in none of the spans.
+// outside returns the part of the time from from to until that is in none of the spans.
 func outside(from, until time.Duration, spans []span) time.Duration {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var sum time.Duration
@@ -105,9 +105,10 @@ func outside(from, until time.Duration, spans []span) time.Duration {
 	return sum + max(0, until-from)
 }
 
-// parkedAfterEnoughStarts is I13: a row is parked after parkAfter counted starts. The first start by each due event need
-// not be counted, unless it took a row lease, and a take-over may publish a second event. Every fault of the due queue, or of
-// a dispatcher that had one of the events, may cost the count of a start, or a start that was counted.
+// parkedAfterEnoughStarts implements I13: a row is parked after parkAfter counted starts. The first start by each due
+// event need not be counted, unless it took a row lease, and a take-over may publish a second event. Every fault of the
+// due queue, or of a dispatcher that had one of the events, may lose the count of a start, or cause a counted start
+// that was not made.
 func (r *recording) parkedAfterEnoughStarts(starts map[attempt]*sighting) []Violation {
 	var broken []Violation
 	for _, f := range r.finishes {
@@ -145,7 +146,8 @@ func (r *recording) unleased(f *finish) int {
 	return n
 }
 
-// dispatcherFaults counts the faults, before a finish, of the due queue and of dispatchers that had an event of its attempt.
+// dispatcherFaults counts the faults, before a finish, of the due queue and of dispatchers that had an event of its
+// attempt.
 func (r *recording) dispatcherFaults(f *finish, from time.Duration) int {
 	handed := r.handovers[subject{f.Ref.UUID, f.before.Generation.String(), f.before.Attempts + 1}]
 	n := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// publisher is a scheduler's access to the bus. It records the due events that are sent and those that are acknowledged.
+// publisher is a scheduler's bus. It records the due events that are sent and those that are acknowledged.
 type publisher struct {
 	bus.Bus
 
@@ -50,8 +50,7 @@ func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 	return positions, err
 }
 
-// publishes notes an event before it is handed to the bus, and returns where its owner began; nil if it is no owner,
-// because a mutant has invented the claim.
+// publishes records an event before it is published, and returns its owner; nil if a mutant has invented the claim.
 func (f *fence) publishes(e *event.Due) *ownership {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +61,7 @@ func (f *fence) publishes(e *event.Due) *ownership {
 	return o
 }
 
-// published notes that the bus has acknowledged an event.
+// published records that the bus has acknowledged an event.
 func (f *fence) published(e *event.Due) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +70,7 @@ func (f *fence) published(e *event.Due) {
 	}
 }
 
-// publishes records an event when it is handed to the bus first.
+// publishes records an event at its first publish.
 func (r *recording) publishes(e *dueEvent, by *ownership) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +85,7 @@ func (r *recording) publishes(e *dueEvent, by *ownership) {
 	r.events = append(r.events, *e)
 }
 
-// published records where the bus has an event.
+// published records the position of an event.
 func (r *recording) published(e *event.Due, at bus.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// receiver is what a dispatcher's callbacks reach. It answers as the plan says, by operation, generation
-// and attempt, so that a repeated delivery gets the same answer.
+// receiver receives a dispatcher's callbacks. It answers according to the plan, by operation, generation and attempt,
+// so that a repeated delivery gets the same answer.
 type receiver struct{ life *life }
 
 // Call implements dispatcher.Caller.
@@ -53,7 +53,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	return step.answer()
 }
 
-// answer builds what the dispatcher sees.
+// answer returns the answer that the dispatcher gets.
 func (s *Step) answer() dispatcher.Answer {
 	next := timer.SystemClock().Add(s.Next)
 	switch s.Answer {
@@ -92,7 +92,7 @@ func (s *Step) answer() dispatcher.Answer {
 	return dispatcher.Answer{Status: 200}
 }
 
-// delivered is one delivery as a receiver sees it.
+// delivered is one delivery as seen by a receiver.
 type delivered struct {
 	event.Delivery
 
@@ -111,7 +111,7 @@ func (d *delivered) subject() subject {
 	return subject{timer.UUIDOf(d.Namespace, d.TimerID), d.Generation, d.Attempt}
 }
 
-// opOf reads which operation a payload comes from.
+// opOf returns the operation in a payload.
 func opOf(payload json.RawMessage) (int, error) {
 	var p struct {
 		Op *int `json:"op"`
@@ -122,7 +122,7 @@ func opOf(payload json.RawMessage) (int, error) {
 	return *p.Op, nil
 }
 
-// revive starts a node again after a while.
+// revive starts a node again after a delay.
 func (w *World) revive(n *node, after time.Duration) {
 	w.others.Go(func() {
 		sleep(w.outlive, after)

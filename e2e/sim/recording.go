@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// recording is what happened in one life, in order. The rules in outbox.go, poison.go,
-// amplification.go and retries.go are functions of it.
+// recording has the events of one life, in order. The rules in outbox.go, poison.go, amplification.go and retries.go
+// are functions of it.
 type recording struct {
 	start time.Time
 
@@ -27,13 +27,13 @@ type recording struct {
 	sequences  map[sequence]int // indexes of events
 	deliveries []delivery
 	handovers  map[subject][]handover
-	// foreign counts due events that a dispatcher of another release got, and rollouts is when processes were replaced.
+	// foreign counts due events that a dispatcher of another release got; rollouts is when processes were replaced.
 	foreign  int
 	rollouts []rollout
 }
 
-// strike is a fault at the time when it took effect. node and role are those of the struck process; node is noNode if
-// the fault struck the bus.
+// strike is a fault at the time when it took effect. node and role identify the struck process; node is noNode if the
+// fault struck the bus.
 type strike struct {
 	kind        FaultKind
 	node        int
@@ -49,14 +49,15 @@ func (s strike) queue() bool {
 	return s.kind == Redeliver || s.kind == LoseQueue || s.kind == CrashQueue
 }
 
-// rollout is the time during which a process is replaced, and partitions reach their new owners.
+// rollout is the time during which a process is replaced and partitions get their new owners.
 type rollout struct {
 	span
 
 	role nodeRole
 }
 
-// finish is an outcome that the store applied. before is the row as it was, now the time of the write by its writer.
+// finish is an outcome that the store applied. before is the row before the write, now the time of the write by its
+// writer.
 type finish struct {
 	store.Finish
 
@@ -69,7 +70,7 @@ func (f *finish) attempt() attempt {
 	return attempt{timer: f.before.ID, generation: f.before.Generation.String(), number: f.before.Attempts + 1}
 }
 
-// notice is a dead or parked event. finished is how many outcomes had been applied when it came.
+// notice is a dead or parked event. finished is the number of outcomes applied before it.
 type notice struct {
 	event.Notice
 
@@ -79,15 +80,15 @@ type notice struct {
 
 func (r *recording) now() time.Duration { return time.Since(r.start) }
 
-// struck records that a fault of a process takes effect now and lasts for a while.
+// struck records that a fault of a process takes effect now and lasts for a time.
 func (r *recording) struck(kind FaultKind, n *node, lasts time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.strikes = append(r.strikes, strike{kind: kind, node: n.index, role: n.role, from: r.now(), until: r.now() + lasts})
 }
 
-// replaces records that a process is being replaced, until the function that it returns is called. An ingest may refuse what
-// it has.
+// replaces records that a process is being replaced, until the returned function is called. An ingest may refuse its
+// pending requests then.
 func (r *recording) replaces(n *node) (replaced func()) {
 	if n.role == roleIngest {
 		r.struck(Replace, n, 0)
@@ -103,7 +104,7 @@ func (r *recording) replaces(n *node) (replaced func()) {
 	}
 }
 
-// openingFor is how long a partition may take to reach its new owner, and to be read by it.
+// openingFor is how long a partition may take to get its new owner and to be read by it.
 const openingFor = time.Second
 
 // replaced returns when processes of a role were being replaced. Meanwhile they take no work, and partitions of schedulers move.
@@ -133,7 +134,7 @@ func (r *recording) noticed(n *event.Notice) {
 	r.notices = append(r.notices, notice{Notice: *n, at: r.now(), finished: len(r.finishes)})
 }
 
-// hintFaults records the faults of hints, which affect every hint that is published during that time.
+// hintFaults records the faults of hints, which affect every hint published during that time.
 func (r *recording) hintFaults(p *Plan) {
 	for _, f := range p.Faults {
 		if f.Kind == HintsTwice || f.Kind == HintsDelayed {
@@ -169,23 +170,23 @@ func (r *recording) anyStrike(from, until time.Duration, meets func(strike) bool
 	return r.strikeIn(from, until, meets)
 }
 
-// strikeIn is anyStrike under the lock.
+// strikeIn is anyStrike for callers that hold the lock.
 func (r *recording) strikeIn(from, until time.Duration, meets func(strike) bool) bool {
 	return slices.ContainsFunc(r.strikes, func(s strike) bool { return s.from <= until && s.until >= from && meets(s) })
 }
 
-// witness records what a process does to the store. It is below the faults, so that it sees what is applied.
+// witness records a process's writes to the store. It is below the faults, so that it sees what is applied.
 type witness struct {
 	store.Store
 
 	life *life
 }
 
-// Unwrap implements what store.As looks for.
+// Unwrap is used by store.As.
 func (s *witness) Unwrap() store.Store { return s.Store }
 
-// Finish records the outcomes that are applied. The recording is locked during the call, so that events that
-// follow from an outcome are recorded after it.
+// Finish records the applied outcomes. The recording is locked during the call, so that events that follow from an
+// outcome are recorded after it.
 func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
 	r := s.life.node.world.recording
 	r.mu.Lock()
@@ -210,7 +211,7 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 	return answers, nil
 }
 
-// violations judges the whole life. seen is what receivers saw.
+// violations checks the whole life. seen has the attempts that receivers saw.
 func (r *recording) violations(p *Plan, seen map[attempt]*sighting) []Violation {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,15 +12,15 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Release is the release of the service that a process runs. Releases differ by the last fields of internal messages (decisions
-// 0024 and 0036); the code is that of the present one.
+// Release is the release of a process. Releases differ in the last fields of internal messages (decisions 0024 and
+// 0036); the code is that of the present release.
 type Release int
 
 const (
 	Present Release = iota
-	// Earlier writes no targets, and does not read them.
+	// Earlier neither writes nor reads targets.
 	Earlier
-	// Later writes another field behind the target.
+	// Later writes another field after the target.
 	Later
 )
 
@@ -39,10 +39,10 @@ func (r Release) String() string {
 // sizeTarget is the size of the field that the earlier release does not have.
 const sizeTarget = 8
 
-// lastField is the field that the later release has.
+// lastField is the additional field of the later release.
 const lastField = "a field of a later release"
 
-// write returns how the release writes an internal message of the present one.
+// write converts an internal message of the present release to one of this release.
 func (r Release) write(body []byte) []byte {
 	switch r {
 	case Earlier:
@@ -54,7 +54,8 @@ func (r Release) write(body []byte) []byte {
 	return body
 }
 
-// read returns what the release reads of an internal message. size is the size of such a message of the present release.
+// read returns the part of an internal message that the release reads. size is the size of such a message of the
+// present release.
 func (r Release) read(body []byte, size int) []byte {
 	if r == Earlier {
 		return body[:min(len(body), size-sizeTarget)]
@@ -62,14 +63,14 @@ func (r Release) read(body []byte, size int) []byte {
 	return body
 }
 
-// sizes are those of the internal messages of the present release.
+// sizes are the sizes of the internal messages of the present release.
 var sizes = map[bus.Topic]int{
 	bus.Due:    len(event.MarshalDue(event.Due{})),
 	bus.Shards: len(event.MarshalHint(event.Hint{})),
 }
 
-// link is a process's access to the bus. It writes and reads internal messages as the process's release does, and records
-// which due events the process gets.
+// link is a process's bus. It writes and reads internal messages like the process's release, and records the due events
+// that the process gets.
 type link struct {
 	bus.Bus
 
@@ -126,14 +127,14 @@ type handover struct {
 	at time.Duration
 }
 
-// subject is the attempt that a due event is about.
+// subject is the attempt of a due event.
 type subject struct {
 	uuid       timer.UUID
 	generation string
 	number     timer.Attempt
 }
 
-// handed records that a process gets a due event, which another release wrote if it is foreign.
+// handed records that a process gets a due event. foreign: another release wrote it.
 func (r *recording) handed(e *event.Due, to *life, foreign bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,22 +145,22 @@ func (r *recording) handed(e *event.Due, to *life, foreign bool) {
 	}
 }
 
-// foreignEvents is how many due events a dispatcher of another release got.
+// foreignEvents returns how many due events a dispatcher of another release got.
 func (r *recording) foreignEvents() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.foreign
 }
 
-// handedOver returns who got the due events of an attempt.
+// handedOver returns the processes that got the due events of an attempt.
 func (r *recording) handedOver(about subject) []handover {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.handovers[about]
 }
 
-// replace stops the process, waits until it has ended, and starts one of the given release. One process is replaced at a
-// time.
+// replace stops the process, waits until it has ended, and starts one of the given release. One process is replaced at
+// a time.
 func (n *node) replace(ctx context.Context, by Release) {
 	select {
 	case n.world.rollout <- struct{}{}:
@@ -178,7 +179,7 @@ func (n *node) replace(ctx context.Context, by Release) {
 	}
 	n.mu.Unlock()
 	if l == nil {
-		return // it is down, and starts again
+		return // it is down and will start again
 	}
 	n.world.note("%s  stops, to be replaced by the %s release", n, by)
 	replaced := n.world.recording.replaces(n)

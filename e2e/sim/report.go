@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Violation is a broken promise.
+// Violation is a broken rule.
 type Violation struct {
 	Rule string
 	Text string
@@ -18,12 +18,12 @@ type Report struct {
 	Violations []Violation
 	Operations, Applied, Deliveries, Duplicates,
 	Done, Dead, Parked, Deleted int
-	// Slowest is the longest a delivery came after its time; Late after both its time and the healing.
-	// Cut is the longest while one process, and nothing else, was cut off from the store, and Clocks while the clocks of one
-	// machine, and nothing else, were wrong.
+	// Slowest is the largest lateness of a delivery. Late counts only from the healing on. Cut is the largest lateness
+	// while one process was cut off from the store, and Clocks while the clocks of one machine were wrong, both without
+	// other faults.
 	Slowest, Late, Cut, Clocks time.Duration
-	// Fair is the longest in lives with a backlog, of timers of other namespaces, and Others how many of these were delivered
-	// while timers of the backlog were waiting.
+	// Fair is the largest lateness of timers of other namespaces in lives with a backlog. Others is the number of them
+	// that were delivered while timers of the backlog were waiting.
 	Fair   time.Duration
 	Others int
 	// Foreign is how many due events a dispatcher got that another release wrote.
@@ -32,7 +32,7 @@ type Report struct {
 	Trace   []string
 }
 
-// Add sums up, without the traces.
+// Add adds the counts of another report, without its trace.
 func (r *Report) Add(o *Report) {
 	r.Violations = append(r.Violations, o.Violations...)
 	r.Operations += o.Operations

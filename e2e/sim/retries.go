@@ -20,7 +20,7 @@ const (
 	maxInterval     = 4 * time.Second
 )
 
-// postponeMost is how far a dispatcher postpones a row at most.
+// postponeMost is the maximum postponement by a dispatcher.
 const postponeMost = time.Minute
 
 // result is a result event.
@@ -37,8 +37,8 @@ func (r *result) attempt() attempt {
 // uncalled reports whether an attempt was used without a call, because the circuit of the host was open.
 func uncalled(reason string) bool { return strings.HasPrefix(reason, "not called:") }
 
-// backoff is the range of the delay after an attempt: min(maxInterval, initialInterval · multiplier^(n−1)) ± jitter,
-// and a Retry-After within [backoff, maxInterval]. Times are cut to the millisecond.
+// backoff returns the range of the delay after an attempt: min(maxInterval, initialInterval · multiplier^(n−1)) ±
+// jitter, and a Retry-After within [backoff, maxInterval]. Times are truncated to milliseconds.
 func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest time.Duration) {
 	delay := min(maxInterval, time.Duration(float64(initialInterval)*math.Pow(multiplier, float64(number-1))))
 	jitter := time.Duration(float64(delay) * timer.Jitter)
@@ -46,16 +46,16 @@ func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest 
 	return max(delay-jitter, asked) - time.Millisecond, max(delay+jitter, asked)
 }
 
-// end is an answer that a receiver gave: when, by the clock of the dispatcher that had called it.
+// end is an answer of a receiver, with the time by the clock of the dispatcher that made the call.
 type end struct {
 	at timer.Millis
-	// later: the clock was not trusted, so the attempt ends at a later time, when it is.
+	// later: the clock was not trusted, so the attempt ends later, when the clock is trusted.
 	later bool
 	// limit is the last time at which the policy allows an attempt; Never without maxAttemptsDuration.
 	limit timer.Millis
 }
 
-// outcomes are the possible outcomes of an attempt with this answer; none if the dispatcher dies of it.
+// outcomes are the possible outcomes of an attempt with this answer; none if the answer kills the dispatcher.
 func (s *Step) outcomes(number timer.Attempt, e end) []store.Outcome {
 	shortest, longest := backoff(number, s.retryAfter())
 	switch {
@@ -110,8 +110,8 @@ func (r *recording) failures() []failure {
 	return all
 }
 
-// retriesFollowThePolicy judges when failed attempts ended and when the next one is planned. Attempts that no receiver
-// knows of are untrue by another rule.
+// retriesFollowThePolicy checks when failed attempts ended and when the next one is planned. Attempts that no receiver
+// has seen violate another rule.
 func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violation {
 	var broken []Violation
 	for _, f := range r.failures() {
@@ -135,7 +135,7 @@ func (a attempt) violation(rule string, at time.Duration, format string, args ..
 		fmt.Sprintf(format, args...)}
 }
 
-// delaysAreJittered: delays that differ only by their jitter are not equal again and again.
+// delaysAreJittered checks that delays that should differ by their jitter are not all equal.
 func (r *recording) delaysAreJittered(seen map[attempt]*sighting) []Violation {
 	const enough, least = 8, 0.002
 	var shares []float64
@@ -152,8 +152,8 @@ func (r *recording) delaysAreJittered(seen map[attempt]*sighting) []Violation {
 		len(shares), slices.Min(shares), slices.Max(shares))}}
 }
 
-// rowsKeepThePlan: a retry is due at the time in its result event, and leases and postponements keep that as the planned
-// time. If an attempt was made twice, the bus may drop the second result as a duplicate of the first.
+// rowsKeepThePlan: a retry is due at the time in its result event, and leases and postponements keep that as the
+// planned time. If an attempt was made twice, the bus may drop the second result as a duplicate of the first.
 func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 	var broken []Violation
 	planned := map[attempt]timer.Millis{}
@@ -181,8 +181,9 @@ func (r *recording) anyResult(a attempt, meets func(*result) bool) bool {
 	return slices.ContainsFunc(r.results, func(told result) bool { return told.attempt() == a && meets(&told) })
 }
 
-// postponementsAreShort is I11: a row is postponed by a minute at most. Without faults, only an open circuit postpones
-// callbacks, and not beyond the first interval of the policy after the planned time: then an attempt is used instead.
+// postponementsAreShort implements I11: a row is postponed by at most a minute. Without faults, only an open circuit
+// postpones callbacks, and not beyond the first interval of the policy after the planned time: then an attempt is used
+// instead.
 func (r *recording) postponementsAreShort(p *Plan) []Violation {
 	var broken []Violation
 	quiet := p.Narrow == 0 && !slices.ContainsFunc(r.strikes, func(s strike) bool { return s.role != roleIngest })
@@ -199,8 +200,8 @@ func (r *recording) postponementsAreShort(p *Plan) []Violation {
 	return broken
 }
 
-// attemptsAreCalled: an attempt is used without a call only after so many callbacks without an answer that the circuit
-// of their host may be open.
+// attemptsAreCalled: an attempt is used without a call only after so many unanswered callbacks that the circuit of
+// their host may be open.
 func (r *recording) attemptsAreCalled(p *Plan) []Violation {
 	var broken []Violation
 	for i := range r.results {

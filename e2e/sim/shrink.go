@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Shrink drops operations and faults from a plan that breaks a promise, as long as the smaller plan still
-// breaks the same one, and returns the smallest it found. It plays at most limit lives.
+// Shrink removes operations and faults from a plan that violates a rule, as long as the smaller plan violates the same
+// rule, and returns the smallest plan found. It runs at most limit lives.
 func Shrink(t *testing.T, plan Plan, options Options, limit int) Plan {
 	t.Helper()
 	first := Run(t, &plan, options)
@@ -37,7 +37,7 @@ func Shrink(t *testing.T, plan Plan, options Options, limit int) Plan {
 	return plan
 }
 
-// drop removes what it can: halves first, then single items.
+// drop removes items while fails is true: halves first, then single items.
 func drop[T any](items []T, fails func([]T) bool) (kept []T, smaller bool) {
 	for size := max(1, len(items)/2); size >= 1; size /= 2 {
 		for at := 0; at < len(items); {

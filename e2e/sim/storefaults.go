@@ -8,7 +8,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/faultstore"
 )
 
-// faulty is a process's handle on the store, with the plan's faults in its way.
+// faulty is a process's store with the plan's faults.
 type faulty struct {
 	store.Store
 
@@ -25,15 +25,15 @@ func newFaulty(inner store.Store, l *life) *faulty {
 	return f
 }
 
-// Unwrap implements what store.As looks for.
+// Unwrap is used by store.As.
 func (f *faulty) Unwrap() store.Store { return f.Store }
 
-// kill lets nothing through any more; what is on its way may still arrive.
+// kill fails all later calls; calls in flight may still be applied.
 func (f *faulty) kill() { f.dead.Store(true) }
 
 func (f *faulty) heal() { f.healed.Store(true) }
 
-// plan looks up what happens to a call of the node's present process.
+// plan looks up the fault of a call of the node's present process.
 func (f *faulty) plan(method string, _ int) faultstore.Fault {
 	n := f.life.node
 	w := n.world
@@ -99,7 +99,7 @@ func (f *faulty) plan(method string, _ int) faultstore.Fault {
 	return faultstore.Fault{}
 }
 
-// cut is what happens to a call while the node does not reach the store.
+// cut returns the fault of calls while the node does not reach the store.
 func (f *faulty) cut() (faultstore.Fault, bool) {
 	n := f.life.node
 	now := n.world.since()
@@ -115,7 +115,7 @@ func (f *faulty) cut() (faultstore.Fault, bool) {
 	return faultstore.Fault{}, false
 }
 
-// crashAt kills the process before the call is applied, or after it and before the answer is heard.
+// crashAt kills the process before the call is applied, or after it and before the answer arrives.
 func (f *faulty) crashAt(method string, nth int, p Fault) faultstore.Fault {
 	n := f.life.node
 	w := n.world

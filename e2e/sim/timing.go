@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// checkTime is I8: not early by the node's clock, nor by true time beyond the bound.
+// checkTime implements I8: not early by the node's clock, nor by true time beyond the bound.
 func (o *oracle) checkTime(d *delivered) {
 	now := timer.SystemClock()
 	if d.by != nil && (d.local < d.ExecuteAt || d.local < d.ScheduledFor) {
@@ -26,8 +26,8 @@ func (o *oracle) checkTime(d *delivered) {
 	}
 }
 
-// checkPrompt is what users may expect while nothing holds the service up: lost answers of the store to an
-// ingest are no excuse, since hints go out after them too.
+// checkPrompt bounds the lateness while nothing delays the service. Lost answers of the store to an ingest are no
+// excuse, because it sends hints after them, too.
 func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.failures(), func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
 		return
@@ -41,7 +41,8 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	}
 }
 
-// checkFair is I16: while another namespace has a backlog, and nothing fails, a small one hardly notices it.
+// checkFair implements I16: while another namespace has a backlog, and nothing fails, timers of a small one are hardly
+// late.
 func (o *oracle) checkFair(s *opState, d *delivered) {
 	if s.op.Bulk || len(o.world.plan.failures()) > 0 || !o.world.plan.backlog() {
 		return
@@ -67,10 +68,10 @@ func (o *oracle) waits() bool {
 // which one dispatcher is replaced. Among 42,000 lives the latest was 2.3 s late; without shares 6.1 s in the first life.
 const fair = 3 * time.Second
 
-// prompt covers the nodes' clock offsets and the pauses between tries of a lost answer.
+// prompt covers the nodes' clock offsets and the backoff after a lost answer.
 const prompt = time.Second
 
-// checkCut is I17: if a scheduler or dispatcher does not reach the store, another process takes its work.
+// checkCut implements I17: if a scheduler or dispatcher does not reach the store, another process takes its work.
 func (o *oracle) checkCut(s *opState, d *delivered) {
 	faults := o.world.plan.failures()
 	if len(faults) != 1 || faults[0].Kind != StoreCut {
@@ -99,14 +100,14 @@ func (o *oracle) checkClocks(s *opState, d *delivered) {
 	}
 }
 
-// cutLimit is the time after which a process gives up its work, plus the longest pause between two tries of a call: a cut may
-// end shortly before the process gives up.
+// cutLimit is the time after which a process gives up its work, plus the longest backoff between two tries of a call: a
+// cut may end shortly before the process gives up.
 const cutLimit = 4 * time.Second
 
-// lateLimit is by when everything due is delivered once the faults have stopped: three sweeps and the longest
-// callback that was running. Shards of a new namespace, whose hints may be lost, wait for the refresh of the directory,
-// half a hint window, and so does a timer in an idle shard whose hint was lost. After a crash of the due queue's server
-// everything must come within 35 s.
+// lateLimit is the time within which all due timers are delivered after the end of the faults: three sweeps and the
+// longest callback that was running. Shards of a new namespace, whose hints may be lost, wait for the refresh of the
+// directory, half a hint window, and so does a timer in an idle shard whose hint was lost. After a crash of the due
+// queue's server, all timers must be delivered within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
 		crash    = 35 * time.Second

@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Claim notes where the owner begins.
+// Claim records where the owner begins.
 func (s *witness) Claim(
 	ctx context.Context, now timer.Millis, owner store.Owner, shards []shard.ID,
 ) ([]store.Claimed, error) {
@@ -30,17 +30,17 @@ func (s *witness) Claim(
 	return claimed, err
 }
 
-// reads takes in an answer that the owner gets. A question that the store answers too late does not count.
+// reads records an answer that the owner gets. An answer that comes too late for the owner does not count.
 func (f *fence) reads(asked *store.DueAfter, rows []store.DueRow) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if o := f.owners[asked.Claim]; o != nil { // else a mutant has invented the claim
+	if o := f.owners[asked.Claim]; o != nil { // otherwise a mutant has invented the claim
 		o.reads(asked.After, rows)
 	}
 }
 
-// reads records the answer to a poll. R goes back to W when a handover barrier falls, before the shard can be idle. Polls of an
-// idle shard begin at its sweep floor, and the sweep handles its rows up to R; other polls begin at R.
+// reads records the answer to a poll. R goes back to W when a handover barrier falls, before the shard can be idle.
+// Polls of an idle shard begin at its sweep floor, and the sweep handles its rows up to R; other polls begin at R.
 func (o *ownership) reads(after store.Key, rows []store.DueRow) {
 	if after == o.resume && !o.resumed {
 		o.read, o.resumed = after, true
@@ -69,7 +69,7 @@ func (s *witness) Advance(ctx context.Context, now timer.Millis, items []store.A
 	return answers, err
 }
 
-// checkSlack is I6: the watermark never passes the present minus the slack.
+// checkSlack implements I6: the watermark never passes the present minus the slack.
 func (f *fence) checkSlack(a *store.Advance, now timer.Millis) {
 	if limit := now.Add(-slack); a.Watermark.DueAt > limit {
 		f.oracle.violate("slack", "shard %d: the watermark moves to %v, %v after the present minus the slack",
@@ -77,7 +77,7 @@ func (f *fence) checkSlack(a *store.Advance, now timer.Millis) {
 	}
 }
 
-// checkRange is I6: the watermark covers only keys up to R.
+// checkRange implements I6: the watermark covers only keys up to R.
 func (f *fence) checkRange(a *store.Advance) {
 	if o := f.owners[a.Claim]; a.Watermark.After(o.read) {
 		f.oracle.violate("range", "shard %d: the watermark moves to %v, and its owner (version %d) has read up to %v",
@@ -85,8 +85,8 @@ func (f *fence) checkRange(a *store.Advance) {
 	}
 }
 
-// checkPrefix is I6: the watermark covers only keys that the bus has acknowledged. Rows that have changed since they
-// were read do not count: a poll whose answer was dropped may have read them.
+// checkPrefix implements I6: the watermark covers only keys that the bus has acknowledged. Rows that have changed since
+// they were read do not count: a poll whose answer was dropped may have read them.
 func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Advance) {
 	o := f.owners[a.Claim]
 	var passed []store.DueRow
@@ -109,7 +109,7 @@ func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Adva
 	}
 }
 
-// Release checks P: it must be the largest key that the owner has handed to the bus.
+// Release checks P: it must be the largest key that the owner has published.
 func (s *witness) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
 	answers, err := s.Store.Release(ctx, now, items)
 	f := s.fence()

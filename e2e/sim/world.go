@@ -20,7 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// namespace is the one that timers live in; lateNamespace may be made while the cluster runs, bulkNamespace has a
+// namespace is the namespace of most timers. lateNamespace may be created while the cluster runs, bulkNamespace has a
 // backlog, and quietNamespace is idle before it.
 const (
 	namespace      = "sim"
@@ -29,7 +29,7 @@ const (
 	quietNamespace = "quiet"
 )
 
-// World is a cluster and those outside it, in one bubble.
+// World is a cluster with its clients and receivers, in one bubble.
 type World struct {
 	plan   *Plan
 	start  time.Time
@@ -39,37 +39,36 @@ type World struct {
 	blocks map[string]shard.Block
 	oracle *oracle
 	fence  *fence
-	// recording is what the rules are judged by that need the whole life.
+	// recording is checked by the rules that need the whole life.
 	recording *recording
 	outside   *membus.Member // publishes commands and reads the public topics
-	// healed: the faults have stopped.
+	// healed: the faults have ended.
 	healed bool
 	// rollout has an element while a process is being replaced.
 	rollout chan struct{}
-	// late counts the writes that may still be applied: those that hang, and those that were answered as failed.
+	// late counts the writes that may still be applied: hanging ones, and those that were answered as failed.
 	late atomic.Int64
 	// tracing never changes; trace grows under mu.
 	tracing bool
 	trace   []string
-	// outlive is the life of what may still happen after the plan's end.
-	outlive context.Context //nolint:containedctx // the world is what has this life.
-	// groups of goroutines that belong to those outside.
+	// outlive is the context of operations that may happen after the plan's end.
+	outlive context.Context //nolint:containedctx // the world has this lifetime.
+	// Goroutines outside the services.
 	clients sync.WaitGroup
 	others  sync.WaitGroup
 	mu      sync.Mutex
 }
 
-// Options change what is simulated.
+// Options change the simulation.
 type Options struct {
-	// Change, if not nil, is given each node's configuration before it starts: how planted changes
-	// get in.
+	// Change, if not nil, gets each node's configuration before its start. Planted changes are made in it.
 	Change func(*Configs)
-	// Trace keeps a line for everything that happens.
+	// Trace records a line for everything that happens.
 	Trace bool
 }
 
-// Run plays a plan and returns what the oracle says. t is the test whose bubble this is; it fails only
-// if the simulation itself is broken.
+// Run executes a plan and returns the oracle's report. t is the test of this bubble; it fails only if the simulation
+// itself is broken.
 func Run(t *testing.T, plan *Plan, options Options) *Report {
 	t.Helper()
 	var report *Report
@@ -101,7 +100,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	}
 	w.blocks = map[string]shard.Block{}
 	w.create(t, namespace, partitions, settings)
-	// Blocks follow each other.
+	// Blocks are consecutive.
 	w.blocks[lateNamespace] = shard.Block{Base: w.blocks[namespace].Base + partitions, Count: partitions}
 	if plan.backlog() {
 		w.create(t, bulkNamespace, 16*partitions, settings)
@@ -120,7 +119,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	return w
 }
 
-// create makes a namespace.
+// create creates a namespace.
 func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
 	t.Helper()
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
@@ -132,7 +131,7 @@ func (w *World) create(t *testing.T, name string, shards int, settings store.Set
 	w.blocks[name] = ns.Shards
 }
 
-// play starts the cluster, lets the plan happen, heals everything and waits until it has settled.
+// play starts the cluster, executes the plan, heals everything and waits until the cluster has settled.
 func (w *World) play(ctx context.Context) *Report {
 	ctx, stop := context.WithCancel(ctx)
 	w.outlive = ctx
@@ -173,8 +172,8 @@ func (w *World) heal() {
 	synctest.Wait()
 }
 
-// settleLimit is how long after healing everything must have come to its end: the longest backoff and
-// reschedule of a script, the longest a lost event may take to be published again, and the slowest answers.
+// settleLimit is how long after healing every timer must have ended: the longest backoff and reschedule of a script,
+// the longest time until a lost event is published again, and the slowest answers.
 const settleLimit = 10 * time.Minute
 
 // settle waits until no timer is pending.
@@ -184,7 +183,8 @@ func (w *World) settle(ctx context.Context) bool {
 		sleep(ctx, time.Second)
 		counts, err := handle.Count(ctx, timer.SystemClock())
 		if err == nil && counts.Pending == 0 && w.late.Load() == 0 && w.oracle.quiet() {
-			// Results and marks follow the rows. When all shards are idle, schedulers look for marks every 30 s.
+			// Results and announcements follow the rows. When all shards are idle, schedulers read the outbox every 30
+			// s.
 			sleep(ctx, 45*time.Second)
 			return true
 		}
@@ -198,7 +198,7 @@ func (w *World) isHealed() bool {
 	return w.healed
 }
 
-// since is the time of the world.
+// since returns the time since the start of the world.
 func (w *World) since() time.Duration { return time.Since(w.start) }
 
 func (w *World) note(format string, args ...any) {
@@ -210,7 +210,7 @@ func (w *World) note(format string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf("%10v  ", w.since())+fmt.Sprintf(format, args...))
 }
 
-// listen reads the public topics from outside, for the oracle.
+// listen reads the public topics for the oracle.
 func (w *World) listen(ctx context.Context) {
 	for _, topic := range []bus.Topic{bus.Fired, bus.Results, bus.Dead} {
 		w.others.Go(func() {
@@ -249,7 +249,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// seeded is a source of random bits that several goroutines may use.
+// seeded returns a source of random bits for several goroutines.
 func seeded(seed, stream uint64) func() uint64 {
 	var mu sync.Mutex
 	source := rand.New(rand.NewPCG(seed, stream))
@@ -260,7 +260,7 @@ func seeded(seed, stream uint64) func() uint64 {
 	}
 }
 
-// traceHandler puts the services' logs into the trace.
+// traceHandler writes the services' logs to the trace.
 type traceHandler struct {
 	slog.Handler
 
