@@ -1,8 +1,8 @@
-// Command demo is what `make demo` runs: it starts the service and a receiver, sets timers of every
-// kind, tells what fires and how late, and fails unless all of it happened as it should.
+// Command demo is run by `make demo`. It starts the service and a receiver, creates timers of every kind, prints
+// deliveries and their lateness, and fails if any result is not as expected.
 //
-// It is an end-to-end test for people, so it stands on the same harness, receiver and bus client as the
-// tests. Read main.go, then play.go (what is played), stage.go (how it is watched and judged).
+// It is an end-to-end test with readable output, so it uses the same harness, receiver and bus client as the tests.
+// Read main.go, then play.go (the timers) and stage.go (their observation and checks).
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/harness"
 )
 
-// longest is how long the whole demo may take.
+// longest is the maximum duration of the demo.
 const longest = 19 * time.Second
 
 func main() { os.Exit(run(os.Stdout, os.Stderr)) }
@@ -71,7 +71,7 @@ func demo(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-// service finds the binary: TIMERBUS_BIN, or timerbus beside this program, where make puts it.
+// service finds the binary: TIMERBUS_BIN, or timerbus in the folder of this program, where make puts it.
 func service() (string, error) {
 	path := os.Getenv("TIMERBUS_BIN")
 	if path == "" {

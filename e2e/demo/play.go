@@ -12,18 +12,18 @@ import (
 type act struct {
 	id, about string
 	in        time.Duration
-	// answer is what the receiver says to the n-th callback, from 1, and the same in words.
+	// answer returns the receiver's answer to the n-th callback, from 1, and the same in words.
 	answer func(n int) (receiver.Answer, string)
-	// event: it is delivered on a topic. deleted: it is deleted as soon as it is set.
+	// event: it is delivered on a topic. deleted: it is deleted immediately after its creation.
 	event, deleted bool
 
-	// deliveries and lives are how many must come, and under how many webhook-ids; status is how the
-	// timer must end.
+	// deliveries and lives are the expected numbers of deliveries and of webhook-ids; status is the expected final
+	// status.
 	deliveries, lives int
 	status            client.Status
 }
 
-// quick is the retry policy: people are watching.
+// quick is a short retry policy, because a person watches the demo.
 var quick = client.RetryPolicyInput{
 	MaxAttempts: client.Set(4), InitialInterval: client.Set("500ms"), MaxInterval: client.Set("2s"),
 }

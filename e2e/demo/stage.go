@@ -18,14 +18,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// stage is the receiver, the listener on the bus and the client, with what they have seen.
+// stage has the receiver, the bus client and the API client, with everything that they have seen.
 type stage struct {
 	api      *client.Client
 	receiver *receiver.Receiver
 	tap      *tap.Tap
 	fired    *record.Record[tap.Message]
 
-	mu    sync.Mutex // guards what follows, and keeps printed lines apart
+	mu    sync.Mutex // guards the following fields, and keeps printed lines separate
 	out   io.Writer
 	began time.Time
 	seen  map[string][]delivery // by timer
@@ -56,13 +56,13 @@ func build(s *harness.Service, out io.Writer) (*stage, error) {
 }
 
 func (s *stage) close() {
-	_ = s.receiver.Close() // nothing is left to be said
+	_ = s.receiver.Close() // the receiver is not used any more
 	if s.tap != nil {
 		s.tap.Close()
 	}
 }
 
-// play sets the timers, tells what comes until all has, and judges. Its error says what was missing.
+// play creates the timers, prints deliveries until all have arrived, and checks them. Its error lists the differences.
 func (s *stage) play(ctx context.Context, acts []act) error {
 	fmt.Fprintf(s.out, "Callbacks go to %s\n\nTimers are set:\n", s.receiver.URL)
 	s.began = time.Now()
@@ -110,7 +110,7 @@ func (s *stage) tell(format string, values ...any) {
 	fmt.Fprintf(s.out, format, values...)
 }
 
-// called tells of a callback and decides its answer.
+// called prints a callback and returns its answer.
 func (s *stage) called(a *act, c *receiver.Call) receiver.Answer {
 	n := s.note(a.id, delivery{c.WebhookID, c.Lateness()})
 	answer, words := a.answer(n)
@@ -132,7 +132,7 @@ func lateness(d time.Duration) string {
 	return fmt.Sprintf("%d ms late", d.Milliseconds())
 }
 
-// listen tells of fired events until the function that it returns is called.
+// listen prints fired events until the returned function is called.
 func (s *stage) listen(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -157,11 +157,11 @@ func (s *stage) listen(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// afterwards is how long is waited, when all has come, for what must not come.
+// afterwards is how long the demo waits for unexpected deliveries after all expected ones.
 const afterwards = 500 * time.Millisecond
 
-// await waits until every timer has ended as it should, and everything would have come that must not. It
-// returns how those stand that did not.
+// await waits until every timer has ended as expected, and until a delivery of the deleted timer would have arrived. It
+// returns the state of the timers that have not ended as expected.
 func (s *stage) await(ctx context.Context, acts []act) (missing []string) {
 	until := s.began
 	for i := range acts {
@@ -196,7 +196,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pending says what has not come yet of an act.
+// pending returns what is missing for an act; empty if nothing is.
 func (s *stage) pending(ctx context.Context, a *act) string {
 	s.mu.Lock()
 	n := len(s.seen[a.id])
@@ -218,7 +218,7 @@ func (s *stage) pending(ctx context.Context, a *act) string {
 	return ""
 }
 
-// judge looks at all that came.
+// judge checks all deliveries.
 func (s *stage) judge(ctx context.Context, acts []act, wrong []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Binary returns the path of the binary under test: TIMERBUS_BIN, or one built into folder from the
-// repository at root. TIMERBUS_RACE=1 builds it with the race detector.
+// Binary returns the path of the binary under test: TIMERBUS_BIN, or one built into folder from the repository at root.
+// TIMERBUS_RACE=1 builds it with the race detector.
 func Binary(ctx context.Context, root, folder string) (string, error) {
 	if given := os.Getenv("TIMERBUS_BIN"); given != "" {
 		path, err := filepath.Abs(given)

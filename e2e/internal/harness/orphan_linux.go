@@ -2,9 +2,8 @@ package harness
 
 import "syscall"
 
-// ownGroup keeps a Ctrl-C meant for the test or demo from reaching the service too: it is told in its
-// turn. Should this process die without telling, as a test binary does that runs out of time, the
-// service must not live on.
+// ownGroup prevents a Ctrl-C for the test or demo from reaching the service, which gets its signal from the test. If
+// this process dies without stopping the service, such as a test binary that times out, the service is killed.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

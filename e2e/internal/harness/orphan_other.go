@@ -4,5 +4,5 @@ package harness
 
 import "syscall"
 
-// ownGroup keeps a Ctrl-C meant for the test or demo from reaching the service too.
+// ownGroup prevents a Ctrl-C for the test or demo from reaching the service.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Ports are taken from below the range from which systems give out ports of outgoing connections: else
-// one of these could hold a service's port in the moment between its kill and its restart.
+// Ports are below the range of ephemeral ports: otherwise an outgoing connection could get a service's port between its
+// kill and its restart.
 const (
 	firstPort = 17000
 	lastPort  = 31999
@@ -20,7 +20,7 @@ var given = struct {
 	ports map[int]bool
 }{ports: map[int]bool{}}
 
-// FreeAddress returns an address on this machine where nobody listens, another one at each call.
+// FreeAddress returns an unused address on this machine, a different one for each call.
 func FreeAddress() (string, error) {
 	given.Lock()
 	defer given.Unlock()

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Service is one `timerbus dev`, or one role of it, with its addresses and its data folder. They stay the same
-// through any number of starts. One goroutine at a time may start and stop it; the rest is safe for all.
+// Service is one `timerbus dev`, or one role, with its addresses and its data folder, which stay the same over any
+// number of starts. Only one goroutine at a time may start and stop it; the other methods are safe for concurrent use.
 type Service struct {
 	// Listen and NATS are host:port of the HTTP API (or of a role's probes) and of the bus.
 	Listen, NATS string
@@ -33,7 +33,7 @@ type Service struct {
 	run *run // the latest; nil before the first
 }
 
-// run is one life of the process.
+// run is one process.
 type run struct {
 	command *exec.Cmd
 	ended   chan struct{} // closed when the process has ended and all its output is in the log
@@ -52,7 +52,7 @@ func WithEnv(env ...string) Option {
 	return func(s *Service) { s.env = append(s.env, env...) }
 }
 
-// WithRole runs a role instead of dev, on a store and a bus by their URLs.
+// WithRole runs a role instead of dev, with the URLs of a store and a bus.
 func WithRole(role, store, bus string) Option {
 	return func(s *Service) {
 		s.role = role
@@ -60,12 +60,12 @@ func WithRole(role, store, bus string) Option {
 	}
 }
 
-// WithAddresses fixes where it listens; an empty one is chosen.
+// WithAddresses sets the listen addresses; an empty one is chosen.
 func WithAddresses(listen, nats string) Option {
 	return func(s *Service) { s.Listen, s.NATS = listen, nats }
 }
 
-// New describes a service on free ports; nothing runs yet.
+// New returns a service on free ports. It starts nothing.
 func New(binary, data string, options ...Option) (*Service, error) {
 	s := &Service{Data: data, binary: binary}
 	for _, option := range options {
@@ -84,13 +84,13 @@ func New(binary, data string, options ...Option) (*Service, error) {
 	return s, nil
 }
 
-// URL is the base URL of the HTTP API.
+// URL returns the base URL of the HTTP API.
 func (s *Service) URL() string { return "http://" + s.Listen }
 
-// NATSURL is what NATS clients connect to.
+// NATSURL returns the URL for NATS clients.
 func (s *Service) NATSURL() string { return "nats://" + s.NATS }
 
-// Log is the output of all its lives, or the end of it.
+// Log returns the output of all its processes, or the end of it.
 func (s *Service) Log() string { return s.log.String() }
 
 // Start launches the process and waits until it is ready.
@@ -101,7 +101,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.Ready(ctx)
 }
 
-// Launch starts the process and returns.
+// Launch starts the process and does not wait for readiness.
 func (s *Service) Launch() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,15 +123,15 @@ func (s *Service) Launch() error {
 	r := &run{command: command, ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
-		// How it ended is in command.ProcessState.
+		// command.ProcessState has the result.
 		_ = command.Wait()
 	}()
 	s.run = r
 	return nil
 }
 
-// strangers leaves out what is meant for Timerbus: a test's own settings are none of the service's, and a
-// developer's none of the test's.
+// strangers removes variables for Timerbus: the service must not get the test's settings, and the test must not get a
+// developer's.
 func strangers(environ []string) []string {
 	return slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TIMERBUS_") })
 }
@@ -145,7 +145,7 @@ func (r *run) over() bool {
 	}
 }
 
-// Ready waits until the service answers that it is ready. It fails as soon as the process has ended.
+// Ready waits until the service is ready. It fails as soon as the process has ended.
 func (s *Service) Ready(ctx context.Context) error {
 	current := s.current()
 	if current == nil {
@@ -195,13 +195,13 @@ func (s *Service) current() *run {
 	return s.run
 }
 
-// Running reports whether the process is there.
+// Running reports whether the process is running.
 func (s *Service) Running() bool {
 	r := s.current()
 	return r != nil && !r.over()
 }
 
-// PID is the process's id.
+// PID returns the process's id.
 func (s *Service) PID() int {
 	if r := s.current(); r != nil {
 		return r.command.Process.Pid
@@ -209,7 +209,7 @@ func (s *Service) PID() int {
 	return 0
 }
 
-// Signal sends a signal. After the process has ended that is an error, and nobody is hit.
+// Signal sends a signal. After the process has ended it returns an error, and signals no process.
 func (s *Service) Signal(signal os.Signal) error {
 	r := s.current()
 	if r == nil {
@@ -221,8 +221,7 @@ func (s *Service) Signal(signal os.Signal) error {
 	return nil
 }
 
-// Kill ends the process as a power cut of the machine would, as far as the process can tell, and waits
-// until it is gone.
+// Kill kills the process like a power failure, as far as the process can notice, and waits until it has ended.
 func (s *Service) Kill() error {
 	r := s.current()
 	if r == nil || r.over() {
@@ -235,8 +234,7 @@ func (s *Service) Kill() error {
 	return nil
 }
 
-// Stop asks the process to end and waits. It returns the exit code; when ctx ends first, the process is
-// killed and an error returned.
+// Stop sends SIGTERM and waits. It returns the exit code. If ctx ends first, it kills the process and returns an error.
 func (s *Service) Stop(ctx context.Context) (code int, err error) {
 	if err := s.Signal(syscall.SIGTERM); err != nil {
 		return 0, err
@@ -244,8 +242,8 @@ func (s *Service) Stop(ctx context.Context) (code int, err error) {
 	return s.Exit(ctx)
 }
 
-// Exit waits until the process has ended and returns its exit code, -1 after a signal. When ctx ends
-// first, the process is killed and an error returned.
+// Exit waits until the process has ended and returns its exit code, -1 after a signal. If ctx ends first, it kills the
+// process and returns an error.
 func (s *Service) Exit(ctx context.Context) (code int, err error) {
 	r := s.current()
 	if r == nil {
@@ -260,11 +258,11 @@ func (s *Service) Exit(ctx context.Context) (code int, err error) {
 	}
 }
 
-// Close makes sure that nothing runs any more.
+// Close makes sure that the process is not running.
 func (s *Service) Close() error {
 	if !s.Running() {
 		return nil
 	}
-	// A frozen process takes the kill as well.
+	// The kill also ends a frozen process.
 	return s.Kill()
 }

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// tailSize bounds how much output is kept of a process, in bytes.
+// tailSize bounds how much output of a process is kept, in bytes.
 const tailSize = 512 << 10
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the output.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -27,7 +27,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the end of the output, in whole lines.
+// String returns the end of the output, in whole lines.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Verdict is what the receiver answers to a delivery.
+// Verdict is the receiver's answer to a delivery.
 type Verdict int
 
 const (
 	// Done ends the timer.
 	Done Verdict = iota + 1
-	// Failed asks for another attempt.
+	// Failed requests another attempt.
 	Failed
 	// Again reschedules it to Delivery.NextAt.
 	Again
@@ -21,14 +21,14 @@ const (
 // Delivery is one callback, or fired event, as it arrived.
 type Delivery struct {
 	Timer     string
-	Token     string // out of the payload
+	Token     string // from the payload
 	WebhookID string
 	Attempt   int
-	ExecuteAt time.Time // as the body says
+	ExecuteAt time.Time // from the body
 	At        time.Time // when it arrived
 }
 
-// Delivered judges a delivery when it has arrived.
+// Delivered checks a delivery after its arrival.
 func (o *Oracle) Delivered(d *Delivery) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,9 +60,9 @@ func (o *Oracle) Delivered(d *Delivery) {
 	l.attempts[d.Attempt] = true
 }
 
-// Answered is told when a delivery's answer is about to go out to a caller who still waits for it; next
-// is the time that Again asks for. A delivery that is never answered so stays owed: that it arrived is
-// not enough, for its caller may have died over it.
+// Answered must be called immediately before the answer to a delivery is sent to a caller that still waits for it; next
+// is the time requested by Again. A delivery without such an answer is still owed: its arrival is not enough, because
+// its caller may have died.
 func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,8 +92,8 @@ func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 	}
 }
 
-// judgeTime: nothing before its time. The body's time must be one that was asked for, else "early"
-// would mean nothing.
+// judgeTime checks that nothing is delivered before its time. The time in the body must have been requested; otherwise
+// "early" would have no meaning.
 func (o *Oracle) judgeTime(w *Write, d *Delivery) {
 	if d.At.Before(d.ExecuteAt) {
 		o.violation(&o.counts.Early, d, fmt.Sprintf("came %v before its time", d.ExecuteAt.Sub(d.At)))
@@ -103,11 +103,11 @@ func (o *Oracle) judgeTime(w *Write, d *Delivery) {
 	}
 }
 
-// heldUp is for how long at most an answer may have been on its way or have waited to be looked at.
+// heldUp is the maximum time that an answer may have been in flight or unread.
 const heldUp = 15 * time.Second
 
-// askedFor reports whether an answer asked for the time. One that had passed when it was looked at is replaced
-// by a second from then.
+// askedFor reports whether an answer requested the time. A time in the past is replaced by one second after the answer
+// was read.
 func (w *Write) askedFor(at time.Time) bool {
 	if w.asked[at.UnixMilli()] {
 		return true
@@ -121,8 +121,8 @@ func (w *Write) askedFor(at time.Time) bool {
 	return false
 }
 
-// judgeOrder: nothing after a delete, update or replace that was answered in time, and nothing long
-// after a late one.
+// judgeOrder checks that nothing is delivered after a delete, update or replace that was answered in time, and nothing
+// long after a late one.
 func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
 	for _, later := range w.timer.writes[w.index+1:] {
 		if later.state != applied {
@@ -139,8 +139,8 @@ func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
 	}
 }
 
-// judgeInTime: an update or delete of a state that has been delivered was not in time. After a reschedule
-// the state is a new one, and after a write that perhaps was applied nobody knows which it is.
+// judgeInTime: an update or delete of a state that has been delivered was not in time. After a reschedule the state is
+// a new one, and after a write with unknown outcome it is not known which state it is.
 func (o *Oracle) judgeInTime(w *Write) {
 	for _, before := range slices.Backward(w.timer.writes[:w.index]) {
 		if before.state == refused {
@@ -154,8 +154,8 @@ func (o *Oracle) judgeInTime(w *Write) {
 	}
 }
 
-// judgeRepetition: a webhook-id that was delivered before is a duplicate unless this is its next
-// attempt; a new one needs a reschedule by the answer to the one before.
+// judgeRepetition: a webhook-id that was delivered before is a duplicate unless this is its next attempt. A new
+// webhook-id requires that the answer to the previous one rescheduled the timer.
 func (o *Oracle) judgeRepetition(w *Write, d *Delivery) *life {
 	if l := w.life(d.WebhookID); l != nil {
 		if l.over || l.attempts[d.Attempt] {
@@ -184,7 +184,7 @@ func (w *Write) life(webhookID string) *life {
 	return nil
 }
 
-// maxKept bounds how many violations are told in words.
+// maxKept bounds the number of violations that are described.
 const maxKept = 20
 
 func (o *Oracle) violation(count *int, d *Delivery, what string) {

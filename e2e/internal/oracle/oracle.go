@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// LateGrace is how long after the answer to a late (202) write a delivery of the old state may still
-// arrive: it may have been on its way.
+// LateGrace is how long after the answer to a late (202) write a delivery of the old state may still arrive: it may
+// have been in flight.
 const LateGrace = 5 * time.Second
 
-// Oracle collects what clients and receivers saw. It is safe for concurrent use.
+// Oracle collects the observations of clients and receivers. It is safe for concurrent use.
 type Oracle struct {
 	mu        sync.Mutex
 	timers    map[string]*history
-	open      []*history // those that may still be owed something
+	open      []*history // timers that may still be owed a delivery
 	tokens    map[string]*Write
 	horizon   time.Time
 	down      bool
@@ -23,7 +23,7 @@ type Oracle struct {
 	counts    Report
 }
 
-// history is all writes of one timer, in the order in which they were sent.
+// history has all writes of one timer, in the order in which they were sent.
 type history struct {
 	id     string
 	writes []*Write
@@ -53,12 +53,12 @@ type Write struct {
 	inTime     bool
 	answeredAt time.Time
 
-	lives []*life        // in the order in which they were first delivered
-	asked map[int64]bool // times that answers rescheduled it to, in Unix milliseconds
+	lives []*life        // in the order of their first delivery
+	asked map[int64]bool // times of reschedules by answers, in Unix milliseconds
 	done  bool           // a delivery was answered as done
 }
 
-// life is what was delivered under one webhook-id.
+// life has the deliveries with one webhook-id.
 type life struct {
 	id       string
 	attempts map[int]bool
@@ -71,17 +71,17 @@ func New() *Oracle {
 	return &Oracle{timers: map[string]*history{}, tokens: map[string]*Write{}}
 }
 
-// Creating is told before a create is sent.
+// Creating must be called before a create is sent.
 func (o *Oracle) Creating(id, token string, executeAt time.Time) *Write {
 	return o.write(id, &Write{created: true, token: token, executeAt: executeAt})
 }
 
-// Updating is told before an update is sent; it must set both payload and time.
+// Updating must be called before an update is sent; the update must set both payload and time.
 func (o *Oracle) Updating(id, token string, executeAt time.Time) *Write {
 	return o.write(id, &Write{token: token, executeAt: executeAt})
 }
 
-// Deleting is told before a delete is sent.
+// Deleting must be called before a delete is sent.
 func (o *Oracle) Deleting(id string) *Write { return o.write(id, &Write{remove: true}) }
 
 func (o *Oracle) write(id string, w *Write) *Write {
@@ -110,7 +110,7 @@ func (o *Oracle) write(id string, w *Write) *Write {
 	return w
 }
 
-// Applied is told when a write was answered with success: inTime for 200 and 204, not for 202.
+// Applied must be called when a write was answered with success: inTime for 200 and 204, not for 202.
 func (w *Write) Applied(inTime bool, at time.Time) {
 	o := w.oracle
 	o.mu.Lock()
@@ -131,16 +131,16 @@ func (w *Write) Applied(inTime bool, at time.Time) {
 	}
 }
 
-// Refused is told when it is certain that a write was not and never will be applied. A write of which
-// neither is told stays "perhaps".
+// Refused must be called when it is certain that a write was not and never will be applied. A write with neither call
+// stays "perhaps".
 func (w *Write) Refused() {
 	w.oracle.mu.Lock()
 	defer w.oracle.mu.Unlock()
 	w.state = refused
 }
 
-// Killed records when a fault begins, before it does. Late deliveries until Restarted do not count in MaxLateness. Counts
-// of Round start from zero.
+// Killed records when a fault begins; it must be called before. Late deliveries until Restarted do not count in
+// MaxLateness. The counts of Round start from zero.
 func (o *Oracle) Killed(at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,40 +7,40 @@ import (
 	"time"
 )
 
-// Report is the counts of a run.
+// Report has the counts of a run.
 type Report struct {
 	Created, Updated           int // acknowledged
 	DeletedInTime, DeletedLate int
-	Deliveries                 int // callbacks, attempts and duplicates included
+	Deliveries                 int // callbacks, including further attempts and duplicates
 	Fired                      int // writes whose delivery was answered as done
 
 	Lost, Early, After, Wrong, Unattributable int // violations
 
-	// Duplicates all carry the webhook-id of the delivery they repeat.
+	// Duplicates have the webhook-id of the delivery that they repeat.
 	Duplicates int
-	// Recovered are those fired after a restart whose time had come before it, MaxRecovery the longest that one
-	// of them took since. LastRecovered and LastRecovery are those of the latest restart.
+	// Recovered are the timers fired after a restart that were due before it; MaxRecovery is the longest time from the
+	// restart until one of them fired. LastRecovered and LastRecovery are the same for the latest restart.
 	Recovered, LastRecovered  int
 	MaxRecovery, LastRecovery time.Duration
-	// MaxLateness is that of first attempts whose time came while the service was up.
+	// MaxLateness is that of first attempts that were due while the service was up.
 	MaxLateness time.Duration
 	// Round counts deliveries since the latest fault began.
 	Round Round
 
-	// Violations tells the first ones in words.
+	// Violations describes the first violations.
 	Violations []string
 }
 
-// Round is a part of Report: deliveries from the begin of a fault on.
+// Round is a part of Report: deliveries since the begin of a fault.
 type Round struct {
-	// First counts first attempts whose time came after the fault began, MaxLateness is the largest lateness of them. A
-	// timer that was due before the fault, or an attempt after a failed one, does not count.
+	// First counts first attempts that were due after the fault began, MaxLateness is their largest lateness. A timer
+	// that was due before the fault, or an attempt after a failed one, does not count.
 	First       int
 	MaxLateness time.Duration
 	Duplicates  int
 }
 
-// Bad counts what must not happen.
+// Bad returns the number of violations.
 func (r *Report) Bad() int { return r.Lost + r.Early + r.After + r.Wrong + r.Unattributable }
 
 func (r *Report) String() string {
@@ -57,15 +57,15 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Debt is a delivery that must still come.
+// Debt is a delivery that must still arrive.
 type Debt struct {
 	Timer string
 	Token string // of the latest write that is known to be applied
-	// DueAt is when it is due at the latest; for a rescheduled one, when it was asked for last.
+	// DueAt is the latest time at which it may be due; for a rescheduled timer, the last requested time.
 	DueAt time.Time
 }
 
-// Owed lists what must still be delivered, whenever it is due.
+// Owed lists the deliveries that must still arrive, at any time.
 func (o *Oracle) Owed() []Debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,8 +81,8 @@ func (o *Oracle) Owed() []Debt {
 	return debts
 }
 
-// debt looks at the latest write known to be applied and those after it that perhaps were: one of them
-// is the timer's last state, so one of them must be delivered, unless it may be a delete.
+// debt finds the latest write known to be applied and the later ones that perhaps were: one of them is the timer's last
+// state, so one of them must be delivered, unless one may be a delete.
 func (h *history) debt() (Debt, bool) {
 	d := Debt{Timer: h.id}
 	for _, w := range slices.Backward(h.writes) {
@@ -98,7 +98,7 @@ func (h *history) debt() (Debt, bool) {
 			return d, true
 		}
 	}
-	return d, false // perhaps there never was a timer
+	return d, false // perhaps the timer never existed
 }
 
 func (w *Write) due() time.Time {
@@ -116,15 +116,15 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// Horizon is the latest time at which anything that was ever asked for can be due, deleted timers
-// included: before it has passed, their silence proves nothing.
+// Horizon returns the latest time at which any timer can be due, including deleted ones: before it, the absence of
+// deliveries proves nothing.
 func (o *Oracle) Horizon() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.horizon
 }
 
-// Report counts. What is owed and was due before overdue counts as lost.
+// Report returns the counts. Owed deliveries that were due before overdue count as lost.
 func (o *Oracle) Report(overdue time.Time) Report {
 	debts := o.Owed()
 	o.mu.Lock()

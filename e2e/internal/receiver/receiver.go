@@ -1,7 +1,7 @@
-// Package receiver is the other side of a callback: an HTTP server that records what it is sent and
-// answers as it was told, timer by timer.
+// Package receiver is an HTTP server for callbacks, which records its requests and answers them as configured for each
+// timer.
 //
-// It imports pkg/event for the body's form, and record. It never talks to the service by itself.
+// It imports pkg/event for the format of the body, and record. It never sends requests to the service.
 package receiver
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Call is one callback as it arrived.
 type Call struct {
-	// At is when its header had arrived.
+	// At is when the header had arrived.
 	At        time.Time
 	WebhookID string
 	Header    http.Header
@@ -31,34 +31,34 @@ type Call struct {
 	event.Delivery
 }
 
-// Lateness is how long after its time the call arrived.
+// Lateness returns how long after its due time the call arrived.
 func (c *Call) Lateness() time.Duration { return c.At.Sub(c.ScheduledFor.Time()) }
 
-// Answer is what a call is answered; the zero value is 200 without a body.
+// Answer is the answer to a call; the zero value is 200 without a body.
 type Answer struct {
 	Status int
 	Header map[string]string
 	Body   string
-	// Delay is waited before answering.
+	// Delay is the time before the answer.
 	Delay time.Duration
-	// Before, if set, is called when the answer is about to go out and the caller still waits.
+	// Before, if set, is called immediately before the answer is sent, if the caller still waits.
 	Before func()
-	// Hang gives no answer until the caller gives up; Cut closes the connection instead of answering.
+	// Hang gives no answer until the caller closes the connection; Cut closes the connection instead of answering.
 	Hang, Cut bool
 }
 
-// Again asks to be called again after a while.
+// Again returns an answer that reschedules the timer.
 func Again(in time.Duration) Answer {
 	at, _ := time.Now().UTC().Add(in).MarshalText()
 	return Answer{Body: fmt.Sprintf(`{"ok":true,"nextExecuteAt":%q}`, at)}
 }
 
-// Script decides how a call is answered. It may be called by many at once.
+// Script returns the answer to a call. It may be called concurrently.
 type Script func(Call) Answer
 
 // Receiver is a running server.
 type Receiver struct {
-	// URL is where callbacks go.
+	// URL is the callback URL.
 	URL string
 
 	server *http.Server
@@ -72,8 +72,7 @@ type Receiver struct {
 	other   Script
 }
 
-// Start listens on a free port of this machine. other answers for timers without a script of their own;
-// nil answers 200.
+// Start listens on a free port of this machine. other answers for timers without a script; nil answers 200.
 func Start(other Script) (*Receiver, error) { return start(other, false) }
 
 // StartForgetting is Start without a record of the calls, for loads that would fill the memory.
@@ -93,7 +92,7 @@ func start(other Script, forgets bool) (*Receiver, error) {
 	}
 	r.server = &http.Server{
 		Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: 10 * time.Second,
-		// Kills of the caller leave broken connections behind: that is expected, and nobody's error.
+		// Kills of the caller cause broken connections, which are expected.
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
@@ -103,14 +102,14 @@ func start(other Script, forgets bool) (*Receiver, error) {
 	return r, nil
 }
 
-// Close stops the server; answers under way are cut off.
+// Close stops the server and cuts off running answers.
 func (r *Receiver) Close() error {
 	err := r.server.Close()
 	<-r.served
 	return err
 }
 
-// On gives a timer its answers, one for each call in turn; the last one repeats.
+// On sets a timer's answers, one for each call in order; the last one repeats.
 func (r *Receiver) On(namespace, id string, answers ...Answer) {
 	var mu sync.Mutex
 	r.Script(namespace, id, func(Call) Answer {
@@ -124,7 +123,7 @@ func (r *Receiver) On(namespace, id string, answers ...Answer) {
 	})
 }
 
-// Script gives a timer its script.
+// Script sets the script of a timer.
 func (r *Receiver) Script(namespace, id string, s Script) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,19 +154,19 @@ func (r *Receiver) serve(w http.ResponseWriter, request *http.Request) {
 	c := Call{At: time.Now(), WebhookID: request.Header.Get("Webhook-Id"), Header: request.Header}
 	var err error
 	if c.Body, err = io.ReadAll(request.Body); err != nil {
-		return // the caller is gone: nothing was delivered
+		return // the caller is gone, so nothing was delivered
 	}
 	if err := json.Unmarshal(c.Body, &c.Delivery); err != nil {
-		// Recorded without a timer, so that whoever waits for it sees that something else came.
+		// It is recorded without a timer, so that a test that waits for it finds something else.
 		c.Delivery = event.Delivery{}
 	}
-	// The script goes first: what it records has happened when the call can be seen.
+	// The script is called before the call is recorded, so its effects are visible when the call is.
 	a := r.scriptOf(&c)(c)
 	if !r.forgets {
 		r.calls.Add(c)
 	}
 	if err := a.write(w, request); err != nil {
-		panic(http.ErrAbortHandler) // cuts the connection
+		panic(http.ErrAbortHandler) // closes the connection
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package record keeps what a test has observed, in order, and lets it wait for more.
+// Package record keeps the observations of a test in order, and lets the test wait for more.
 //
 // It imports the standard library only.
 package record
@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Record is an append-only list that can be waited on. The zero value is empty and ready.
+// Record is an append-only list with a wait function. The zero value is empty and ready to use.
 type Record[T any] struct {
 	mu      sync.Mutex
 	items   []T
-	changed chan struct{} // closed by the next Add; nil while nobody waits
+	changed chan struct{} // closed by the next Add; nil while no caller waits
 }
 
-// Add appends an item and wakes those who wait.
+// Add appends an item and wakes waiting callers.
 func (r *Record[T]) Add(item T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,15 +28,15 @@ func (r *Record[T]) Add(item T) {
 	}
 }
 
-// All returns a copy of what is there.
+// All returns a copy of the items.
 func (r *Record[T]) All() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.items)
 }
 
-// Await returns the first n items that match, as soon as there are so many. When ctx ends first it
-// returns those found until then, and an error.
+// Await returns the first n matching items as soon as they exist. If ctx ends first, it returns the items found so far
+// and an error.
 func (r *Record[T]) Await(ctx context.Context, n int, match func(T) bool) ([]T, error) {
 	var found []T
 	for seen := 0; ; {

@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// Kafka reads one topic from its beginning, and goes on where it was.
+// Kafka reads one topic from its beginning. Each read continues after the last one.
 type Kafka struct {
 	topic  string
 	client *kgo.Client
@@ -24,7 +24,7 @@ type Kafka struct {
 	next map[int32]int64 // by partition
 }
 
-// ConnectKafka begins with the topic that a subject, as the documentation has it, is on Kafka.
+// ConnectKafka connects to the Kafka topic of a subject as written in the documentation.
 func ConnectKafka(brokers []string, prefix, subject string) (*Kafka, error) {
 	topic := strings.Replace(strings.TrimSuffix(subject, ".>"), "timerbus", prefix, 1)
 	start := kgo.NewOffset().AtStart()
@@ -39,8 +39,8 @@ func ConnectKafka(brokers []string, prefix, subject string) (*Kafka, error) {
 // Close ends the connection.
 func (k *Kafka) Close() { k.client.Close() }
 
-// ReadAll returns all that the topic has held from its beginning to now; what was read before comes first,
-// in the same order.
+// ReadAll returns all messages of the topic from its beginning until now. Messages of earlier reads come first, in the
+// same order.
 func (k *Kafka) ReadAll(ctx context.Context, _ string) ([]Message, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +69,7 @@ func (k *Kafka) ReadAll(ctx context.Context, _ string) ([]Message, error) {
 	return slices.Clip(k.all), nil
 }
 
-// ends are asked for again while a broker that is gone has not been replaced.
+// ends retries while a broker that is gone has not been replaced.
 func (k *Kafka) ends(ctx context.Context) (kadm.ListedOffsets, error) {
 	for {
 		ends, err := kadm.NewClient(k.client).ListEndOffsets(ctx, k.topic)

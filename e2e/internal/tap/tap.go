@@ -1,8 +1,7 @@
-// Package tap is a user's NATS or Kafka client: it publishes commands and listens to what the service
-// publishes.
+// Package tap is a user's NATS or Kafka client: it publishes commands and consumes the service's messages.
 //
-// It knows what schemas/asyncapi.yaml says, and imports pkg/event for the form of events; of the bus's
-// insides it knows nothing.
+// It relies on schemas/asyncapi.yaml and imports pkg/event for the format of events. It does not know the
+// implementation of the bus.
 //
 // tap.go is for NATS, kafka.go for Kafka.
 package tap
@@ -21,7 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// Subjects of the topics, as the documentation has them.
+// Subjects of the topics, as in the documentation.
 const (
 	Commands = "timerbus.commands"
 	Fired    = "timerbus.fired.>"
@@ -34,20 +33,20 @@ type Message struct {
 	At      time.Time
 	Subject string
 	Event   event.CloudEvent
-	// Err is why it is no CloudEvent.
+	// Err is set if the message is not a CloudEvent.
 	Err error
 }
 
 // Tap is a connection.
 type Tap struct {
-	// Prefix stands in for that of the subjects above, if it is not empty.
+	// Prefix replaces the prefix of the subjects above, if it is not empty.
 	Prefix string
 
 	nc *nats.Conn
 	js jetstream.JetStream
 }
 
-// Connect connects, and again whenever the connection is lost.
+// Connect connects, and reconnects when the connection is lost.
 func Connect(url string, options ...nats.Option) (*Tap, error) {
 	options = append([]nats.Option{
 		nats.Name("tap"), nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.ReconnectJitter(0, 0),
@@ -67,12 +66,12 @@ func Connect(url string, options ...nats.Option) (*Tap, error) {
 // Close ends the connection.
 func (t *Tap) Close() { t.nc.Close() }
 
-// Listen records what is published to a subject from now on, as a plain subscriber sees it.
+// Listen records the messages published to a subject from now on, as a plain subscriber.
 func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
 	heard := &record.Record[Message]{}
 	_, err := t.nc.Subscribe(subject, func(m *nats.Msg) { heard.Add(decode(m.Subject, m.Header, m.Data)) })
 	if err == nil {
-		// The server has the subscription before anything that follows.
+		// The server has the subscription before any later message.
 		err = t.nc.Flush()
 	}
 	if err != nil {
@@ -81,7 +80,7 @@ func (t *Tap) Listen(subject string) (*record.Record[Message], error) {
 	return heard, nil
 }
 
-// ReadAll returns all that the topic with this subject holds now, from its beginning.
+// ReadAll returns all messages that the topic of this subject has now, from its beginning.
 func (t *Tap) ReadAll(ctx context.Context, subject string) ([]Message, error) {
 	return t.ReadAfter(ctx, subject, 0)
 }
@@ -99,8 +98,8 @@ func (t *Tap) ReadAfter(ctx context.Context, subject string, first int) ([]Messa
 	}
 }
 
-// answerWithin is after what time an answer does not come any more: a question that was on its way when
-// the server died is never answered, and is asked again.
+// answerWithin is the timeout of a request. A request that was in flight when the server died is never answered, and is
+// repeated.
 const answerWithin = 3 * time.Second
 
 func (t *Tap) readAfter(ctx context.Context, subject string, first int) ([]Message, error) {
@@ -163,8 +162,7 @@ func flatten(header nats.Header) map[string]string {
 	return flat
 }
 
-// Publish publishes an event and returns when the bus has it. On the embedded bus that means that it is
-// safe.
+// Publish publishes an event and returns when the bus has it. On the embedded bus it is then durable.
 func (t *Tap) Publish(ctx context.Context, subject string, e *event.CloudEvent, mode event.Mode) error {
 	headers, body, err := e.Encode(mode)
 	if err != nil {
@@ -173,7 +171,7 @@ func (t *Tap) Publish(ctx context.Context, subject string, e *event.CloudEvent, 
 	return t.PublishRaw(ctx, subject, headers, body)
 }
 
-// PublishRaw is Publish for what need not be an event.
+// PublishRaw is Publish for messages that need not be events.
 func (t *Tap) PublishRaw(ctx context.Context, subject string, headers map[string]string, body []byte) error {
 	m := nats.NewMsg(subject)
 	m.Data = body
@@ -205,7 +203,7 @@ func (t *Tap) PublishSoon(subject string, e *event.CloudEvent) <-chan error {
 				case err := <-ack.Err():
 					answer <- err
 				case <-time.After(answerWithin):
-					// The client has no answer ready for everything that was under way at a kill.
+					// The client does not report an answer for all messages in flight at a kill.
 					answer <- context.DeadlineExceeded
 				}
 			}()
