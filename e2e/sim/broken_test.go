@@ -28,7 +28,7 @@ func (s *deadAnyway) Finish(ctx context.Context, now timer.Millis, items []store
 	return answers, err
 }
 
-// parkedUnwritten answers parked writes that the store refuses as if they had been applied.
+// parkedUnwritten does not make parked writes, and answers them as if they had been applied.
 type parkedUnwritten struct{ dispatcher.Store }
 
 func (s *parkedUnwritten) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -40,7 +40,7 @@ func (s *parkedUnwritten) Finish(ctx context.Context, now timer.Millis, items []
 	return s.Store.Finish(ctx, now, items)
 }
 
-// forged makes the statements that tune chooses unfenced: they carry the newest claim, even if another owner made it.
+// forged makes the statements chosen by tune unfenced: they have the newest claim, even if another owner made it.
 func forged(tune func(*forger)) func() func(*sim.Configs) {
 	return func() func(*sim.Configs) {
 		shared := &claims{newest: map[shard.ID]store.Claim{}}
@@ -116,7 +116,7 @@ func (f *forger) Advance(ctx context.Context, now timer.Millis, items []store.Ad
 	return f.Shards.Advance(ctx, now, items)
 }
 
-// hasty moves watermarks as far as the slack allows, or to the last row that was read if it notes what is read.
+// hasty moves watermarks as far as the slack allows, or, if read is set, to the last row that was read.
 type hasty struct {
 	store.Shards
 
@@ -152,7 +152,7 @@ func (h *hasty) Advance(ctx context.Context, now timer.Millis, items []store.Adv
 	return h.Shards.Advance(ctx, now, items)
 }
 
-// silent releases claims without saying what was published.
+// silent releases claims without P.
 type silent struct{ store.Shards }
 
 func (s *silent) Release(ctx context.Context, now timer.Millis, items []store.Release) ([]error, error) {
@@ -163,7 +163,7 @@ func (s *silent) Release(ctx context.Context, now timer.Millis, items []store.Re
 	return s.Shards.Release(ctx, now, items)
 }
 
-// deafWrites takes every third write for one whose answer was lost.
+// deafWrites treats every third write as one whose answer was lost.
 type deafWrites struct {
 	ingestservice.Store
 
@@ -178,7 +178,7 @@ func (s *deafWrites) Write(ctx context.Context, now timer.Millis, ops []store.Op
 	return written, err
 }
 
-// deafPositions takes every third batch of commands for one whose answer was lost.
+// deafPositions treats every third batch of commands as one whose answer was lost.
 type deafPositions struct {
 	store.Positions
 
@@ -195,7 +195,7 @@ func (s *deafPositions) WriteAt(
 	return written, err
 }
 
-// forgetful does not count every other start of the cluster.
+// forgetful does not count every second start of the cluster.
 type forgetful struct {
 	dispatcher.Store
 
@@ -212,7 +212,7 @@ func (s *forgetful) Current(ctx context.Context, checks []store.Check) ([]store.
 	return s.Store.Current(ctx, checks)
 }
 
-// forgetfulLeases does not count every other start that takes a lease.
+// forgetfulLeases does not count every second start that takes a lease.
 type forgetfulLeases struct {
 	dispatcher.Store
 
@@ -253,7 +253,7 @@ func (s *quieting) Current(ctx context.Context, checks []store.Check) ([]store.C
 	return rows, err
 }
 
-// misread changes what dispatchers read of timers.
+// misread changes the timers that dispatchers read.
 func misread(change func(*timer.Timer)) func() func(*sim.Configs) {
 	return always(func(c *sim.Configs) { c.Dispatcher.Store = &misreader{c.Dispatcher.Store, change} })
 }
@@ -272,7 +272,7 @@ func (m *misreader) Current(ctx context.Context, checks []store.Check) ([]store.
 	return rows, err
 }
 
-// impatient does not hear how long to wait.
+// impatient ignores Retry-After.
 type impatient struct{ dispatcher.Caller }
 
 func (c *impatient) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer {

@@ -41,8 +41,8 @@ func (y *yes) Release(_ context.Context, _ timer.Millis, items []store.Release) 
 	return make([]error, len(items)), nil
 }
 
-// TestFenceSeesEveryStatementOfAStaleClaim: schedulers seldom release a claim that they have lost, so that no seed shows
-// a store that lets them.
+// TestFenceSeesEveryStatementOfAStaleClaim: schedulers seldom release a claim that they have lost, so no seed shows a
+// store that allows that.
 func TestFenceSeesEveryStatementOfAStaleClaim(t *testing.T) {
 	ctx := t.Context()
 	statements := map[string]func(w *watched, c store.Claim) error{

@@ -16,17 +16,17 @@ const (
 
 const s, ms = time.Second, time.Millisecond
 
-// hardCase is a life that a model checker found to go wrong in designs like this one.
+// hardCase is a life in which a model checker found a violation in similar designs.
 type hardCase struct {
 	name    string
 	offsets []time.Duration
 	ops     []sim.Op
 	faults  []sim.Fault
 	change  func(*sim.Configs)
-	// deliveries is how many there must be at least, so that the case cannot pass by doing nothing;
-	// parked how many timers end so.
+	// deliveries is the minimum number of deliveries, so that the case cannot pass without any; parked is how many
+	// timers end as parked.
 	deliveries, parked int
-	// within, if not 0, is by when each delivery must have come after its time.
+	// within, if not 0, is the maximum lateness of each delivery.
 	within time.Duration
 	// paid makes empty shards idle immediately.
 	paid bool
@@ -63,7 +63,7 @@ func TestHardCases(t *testing.T) {
 	}
 }
 
-// create makes an operation that is due soon after at; steps is one generation's script.
+// create returns an operation that is due soon after at; steps is the script of one generation.
 func create(timer int, at, soon time.Duration, steps ...sim.Step) sim.Op {
 	return sim.Op{At: at, Timer: timer, Verb: sim.Create, Soon: soon, Script: [][]sim.Step{steps}}
 }
@@ -198,7 +198,7 @@ func hardCases() []hardCase {
 			deliveries: 3,
 		},
 		{
-			// Found by a seed: the event found no row, and its repetition was taken for itself by the bus.
+			// Found by a seed: the event found no row, and the bus dropped its repetition as a duplicate.
 			name:       "a hint that comes before its row",
 			ops:        []sim.Op{create(1, s, s)},
 			faults:     []sim.Fault{{Kind: sim.StoreLate, Node: ingest, Method: "Write", Nth: 1, Count: 1, For: 4 * s}},
@@ -218,8 +218,8 @@ func hardCases() []hardCase {
 	return append(cases, crowded(), lostQueue(), crashedQueue(), lostTail(), swallowed(), innocents(), inAnIdleShard(), committedLate())
 }
 
-// committedLate commits a row before R, seconds after its time, and after sweeps have found nothing. Its shard is active,
-// because the other timer fired seconds before.
+// committedLate commits a row before R, seconds after its due time, and after sweeps have found nothing. Its shard is
+// active, because the other timer fired seconds before.
 func committedLate() hardCase {
 	c := inAnIdleShard()
 	c.name, c.paid, c.within = "a row committed before R after the sweeps of its time", false, 12*s
@@ -236,18 +236,19 @@ func TestI4_ASweepBeginsAMarginBeforeTheLastOne(t *testing.T) {
 	}
 }
 
-// inAnIdleShard commits a row before R when its shard is idle: its hint came long before it, and its event found nothing.
+// inAnIdleShard commits a row before R when its shard is idle: its hint came long before it, and its event found no
+// row.
 func inAnIdleShard() hardCase {
 	return hardCase{
 		name: "a row before R in an idle shard",
-		// Both are of one shard, and the first is read by a poll.
+		// Both timers are in one shard, and a poll reads the first one.
 		ops:        []sim.Op{create(1, s, 8*s), create(2, 6*s, 500*ms)},
 		faults:     []sim.Fault{{Kind: sim.StoreLate, Node: ingest, Method: "Write", Nth: 2, Count: 1, For: 8 * s}},
 		deliveries: 2, within: 30*s + 4*s, paid: true,
 	}
 }
 
-// TestI4_AnIdleShardIsReadFromTheFirstKey: read from R, as active shards are, it would hide the row.
+// TestI4_AnIdleShardIsReadFromTheFirstKey: if it were read from R, like active shards, the row would not be found.
 func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
 	c := inAnIdleShard()
 	plan := c.plan()
@@ -257,12 +258,12 @@ func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
 	}
 }
 
-// crowded reaches the outstanding bound while timers beyond R become overdue.
+// crowded reaches the bound of states in flight while timers beyond R become overdue.
 func crowded() hardCase {
 	c := hardCase{
 		name:   "the outstanding bound reached while timers beyond R become overdue",
 		change: func(c *sim.Configs) { c.Scheduler.Outstanding, c.Scheduler.Agenda = 2, 16 },
-		// No hints, so that the polls have to find them all.
+		// No hints, so that polls must find all of them.
 		faults:     []sim.Fault{{Kind: sim.HintsLost, For: 39 * s}},
 		deliveries: 40,
 	}
@@ -270,7 +271,7 @@ func crowded() hardCase {
 	return c
 }
 
-// lostQueue loses the due queue while it is as full as it may be.
+// lostQueue loses the due queue while it is full.
 func lostQueue() hardCase {
 	c := crowded()
 	c.name = "a lost queue with outstanding full"
@@ -278,7 +279,7 @@ func lostQueue() hardCase {
 	return c
 }
 
-// crashedQueue crashes the due queue's server twice while the outstanding bound is reached.
+// crashedQueue crashes the due queue's server twice while the bound of states in flight is reached.
 func crashedQueue() hardCase {
 	c := crowded()
 	c.name = "a crashed queue with outstanding full"
@@ -295,7 +296,7 @@ func lostTail() hardCase {
 	return c
 }
 
-// swallowed loses events within the window in which the bus remembers their IDs.
+// swallowed loses events while the bus still remembers their IDs.
 func swallowed() hardCase {
 	c := hardCase{name: "Msg-Id windows swallowing a republication", deliveries: 10}
 	c.all(10, func(i int) sim.Op { return create(i, s, s, slow(3*s)) })
@@ -305,7 +306,7 @@ func swallowed() hardCase {
 	return c
 }
 
-// innocents are due with a poison timer, some of them long.
+// innocents are due together with a poison timer, some of them with long callbacks.
 func innocents() hardCase {
 	c := hardCase{name: "innocents beside a poison timer", deliveries: 20, parked: 1}
 	c.ops = []sim.Op{create(99, s, s, killing(sim.AnswerKill, 0)...)}

@@ -17,16 +17,15 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// planted changes, each of which the oracle must notice, by one of the rules that the change breaks: what it breaks
-// beside them does not count. What the services' own switches do not offer is done to what they are given: their
-// store, their bus, their revisions, their numbers.
+// planted changes, each of which the oracle must notice by one of the given rules. Other violations do not count.
+// Changes without a switch in the services are made in their dependencies: store, bus, revisions or numbers.
 var planted = []struct {
 	name   string
 	rules  []string
 	change func() func(*sim.Configs)
 }{
 	{"no sweep", []string{"stuck", "lost", "late"}, always(func(c *sim.Configs) { c.Scheduler.Sweep = 1000 * time.Hour })},
-	// A row that is gone is still found to be gone; what comes is an event of a state that was left.
+	// A missing row is still found missing; events of states that have been replaced are delivered.
 	{"no row check", []string{"duplicate", "superseded"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unchecked{c.Dispatcher.Store}
 	})},
@@ -34,7 +33,7 @@ var planted = []struct {
 	{"Finish without compare-and-set", []string{"lost"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unguarded{c.Dispatcher.Store}
 	})},
-	// What carries the number of something older is taken for it, by receivers and by the bus.
+	// If an older state has the same number, receivers and the bus take the new one for it.
 	{"counter revisions", []string{"webhook-id", "prompt", "late"}, always(func(c *sim.Configs) {
 		zero := func() timer.Millis { return 0 }
 		counter := timer.NewRevisions(zero, func() uint64 { return 0 })
@@ -49,7 +48,7 @@ var planted = []struct {
 	})},
 	{"states dropped from the in-flight set before the ack floor passed them", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
 	{"row read before waiting for the time", []string{"superseded"}, always(func(c *sim.Configs) {
-		// Events come before their time only from a scheduler whose clock is ahead.
+		// Events arrive before their due time only from a scheduler whose clock is ahead.
 		c.Scheduler.Planted.Early = 2 * time.Second
 		c.Dispatcher.Planted.ReadFirst = true
 	})},
@@ -62,7 +61,7 @@ var planted = []struct {
 	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},
 	{"unfenced Due", []string{"fence"}, forged(func(f *forger) { f.due = true })},
 	{"unfenced Overdue", []string{"fence"}, forged(func(f *forger) { f.overdue = true })},
-	// Claims differ by owner only.
+	// Claims differ only by owner.
 	{"claims without versions", []string{"fence"}, forged(func(f *forger) { f.oneVersion, f.advance, f.due = true, true, true })},
 	{"no slack", []string{"slack"}, always(func(c *sim.Configs) { c.Scheduler.Slack = time.Millisecond })},
 	{"watermarks up to the slack, read or not", []string{"range"}, always(func(c *sim.Configs) {
@@ -76,8 +75,8 @@ var planted = []struct {
 	})},
 	{"publish before due_at", []string{"far early"}, always(func(c *sim.Configs) {
 		c.Scheduler.Planted.Early = 2 * time.Second
-		// The dispatchers would wait by their own clocks; these are as wrong as the schedulers'. That alone
-		// breaks the rule "early", by less than the clock bound.
+		// The dispatchers would wait by their clocks, so these are as wrong as the schedulers'. That alone violates the
+		// rule "early", by less than the clock bound.
 		right := c.Dispatcher.Clock
 		c.Dispatcher.Clock = func() timer.Millis { return right().Add(2 * time.Second) }
 	})},
@@ -112,7 +111,7 @@ var planted = []struct {
 	{"a pause before starts that are made alone", []string{"prompt"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &quieting{Store: c.Dispatcher.Store, turn: make(chan struct{}, 1)}
 	})},
-	// The two rules about repetitions need a crash: a poison timer or a fault makes it.
+	// The two rules about repetitions need a crash, by a poison timer or a fault.
 	{"messages of a process that crashed given to two others", []string{"duplicate"}, func() func(*sim.Configs) {
 		var called sync.Map
 		return func(c *sim.Configs) {
@@ -149,7 +148,7 @@ var planted = []struct {
 	{"cut-off processes keep their work", []string{"cut"}, always(func(c *sim.Configs) {
 		c.Scheduler.Reach, c.Dispatcher.Reach = nil, nil
 	})},
-	// Nothing waits for the clock, and it is the wall clock.
+	// All services use the wall clock, and do not wait until a clock is trusted.
 	{"wall clocks", []string{"clocks"}, always(func(c *sim.Configs) {
 		c.Ingest.Clock, c.Scheduler.Clock, c.Dispatcher.Clock = c.Wall, c.Wall, c.Wall
 		c.Ingest.StoreClock, c.Scheduler.StoreClock, c.Dispatcher.StoreClock = nil, nil, nil
@@ -175,7 +174,7 @@ func always(change func(*sim.Configs)) func() func(*sim.Configs) {
 func TestPlantedChangesAreCaught(t *testing.T) {
 	most := 500
 	if shuffled {
-		most = 2000 // a seed is then no fixed life
+		most = 2000 // a seed then does not determine the life
 	}
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
@@ -195,7 +194,7 @@ func TestPlantedChangesAreCaught(t *testing.T) {
 	}
 }
 
-// TestASeedReproduces plays failing lives again and again.
+// TestASeedReproduces runs failing lives repeatedly.
 func TestASeedReproduces(t *testing.T) {
 	const lives, times = 5, 10
 	change := planted[0].change
@@ -219,7 +218,7 @@ func TestASeedReproduces(t *testing.T) {
 	}
 }
 
-// careless takes a result for published.
+// careless treats every result as published.
 type careless struct{ bus.Bus }
 
 func (c *careless) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
@@ -275,7 +274,7 @@ func (s *refusingSession) Deliver(ctx context.Context, m *bus.Delivery) error {
 	return s.Session.Deliver(ctx, m)
 }
 
-// generous returns redelivered messages of timers that were called before to the bus, and delivers them all the same.
+// generous returns redelivered messages of timers that were called before to the bus, and delivers them nevertheless.
 type generous struct {
 	bus.Bus
 
@@ -304,7 +303,7 @@ func (s *generousSession) Deliver(ctx context.Context, m *bus.Delivery) error {
 	return s.Session.Deliver(ctx, m)
 }
 
-// noting notes which timers were called.
+// noting records the timers that were called.
 type noting struct {
 	dispatcher.Caller
 
@@ -316,7 +315,7 @@ func (n *noting) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answ
 	return n.Caller.Call(ctx, r)
 }
 
-// remembering answers for a state what it was at first.
+// remembering returns the first answer for a state in every later read.
 type remembering struct {
 	dispatcher.Store
 
@@ -354,7 +353,7 @@ func (l *oneEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bu
 	return floors, err
 }
 
-// unchecked says of every row that it is in the state that was asked for.
+// unchecked answers that every row is in the requested state.
 type unchecked struct{ dispatcher.Store }
 
 func (u *unchecked) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
@@ -367,7 +366,7 @@ func (u *unchecked) Current(ctx context.Context, checks []store.Check) ([]store.
 	return rows, err
 }
 
-// unguarded finishes whatever is there.
+// unguarded applies outcomes to the present state of the row.
 type unguarded struct{ dispatcher.Store }
 
 func (u *unguarded) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
@@ -385,7 +384,7 @@ func (u *unguarded) Finish(ctx context.Context, now timer.Millis, items []store.
 	return u.Store.Finish(ctx, now, items)
 }
 
-// cursors makes sweeps that go on where the last one of their process ended.
+// cursors makes sweeps continue where the last one of their process ended.
 func cursors() func(*sim.Configs) {
 	return func(c *sim.Configs) {
 		c.Scheduler.Store = &cursor{Shards: c.Scheduler.Store, at: map[shard.ID]store.Key{}}

@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// TestReleasesReadEachOther: messages carry targets only if both releases have them.
+// TestReleasesReadEachOther: targets are read only if both releases have them.
 func TestReleasesReadEachOther(t *testing.T) {
 	due, hint := event.Due{Shard: 7, Sequence: 9, Target: 5}, event.Hint{Shard: 7, UpdatedAt: 9, Target: 5}
 	releases := []Release{Present, Earlier, Later}

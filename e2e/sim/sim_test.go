@@ -12,13 +12,13 @@ import (
 	"github.com/timerbus/timerbus/e2e/sim"
 )
 
-// TestMain keeps to one processor, so that a seed plays the same way again.
+// TestMain uses one processor, so that a seed runs the same way again.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	os.Exit(m.Run())
 }
 
-// seeds is how many lives to play, and from which seed on: SIM_SEEDS and SIM_FIRST.
+// seeds returns the number of lives to run, and the first seed: SIM_SEEDS and SIM_FIRST.
 func seeds(t *testing.T, standard int) (first uint64, count int) {
 	t.Helper()
 	count = standard
@@ -39,7 +39,7 @@ func seeds(t *testing.T, standard int) (first uint64, count int) {
 	return first, count
 }
 
-// show prints the smallest plan that still fails, and what happened in it.
+// show prints the smallest plan that still fails, and its trace.
 func show(t *testing.T, plan sim.Plan, options sim.Options) {
 	t.Helper()
 	const lives = 200
@@ -50,7 +50,8 @@ func show(t *testing.T, plan sim.Plan, options sim.Options) {
 		len(small.Faults), len(plan.Faults), &small, strings.Join(r.Trace, "\n"))
 }
 
-// TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle: the rule "fair" is judged in every life with a backlog, while it lasts.
+// TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle: the rule "fair" is checked in every life with a backlog, during
+// the backlog.
 func TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle(t *testing.T) {
 	lives := 0
 	for seed := uint64(0); lives < 8; seed++ {
