@@ -18,9 +18,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestDataFolderAfterKill starts the service on a data folder in a state that kill -9 can leave. The due stream contains
-// messages that its consumer has acknowledged, and the due events of overdue timers at or below the watermark are
-// lost. Only the sweep finds these timers, and it waits for the floor.
+// TestDataFolderAfterKill starts the service on a data folder in a state that kill -9 can leave. The due stream
+// contains messages that its consumer has acknowledged, and the due events of overdue timers at or below the watermark
+// are lost. Only the sweep finds these timers, and it waits for the ack floor.
 func TestDataFolderAfterKill(t *testing.T) {
 	if onDatabase() {
 		t.Skip("the data folder has no store in it")

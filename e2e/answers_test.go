@@ -13,17 +13,17 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// answerCase is one line of the answer table: what the receiver answers, and what becomes of the timer.
+// answerCase is one line of the answer table: the receiver's answers and the resulting outcomes.
 type answerCase struct {
 	name    string
 	answers []receiver.Answer // then 200
-	// change, if set, is made to the request.
+	// change, if set, changes the request.
 	change func(*client.CreateTimerRequest)
-	// outcomes are those of history, oldest first. The timer has 2 attempts, 100 ms apart.
+	// outcomes are those in history, oldest first. The timer has 2 attempts, 100 ms apart.
 	outcomes []string
-	// calls is how many callbacks come in all.
+	// calls is the total number of callbacks.
 	calls int
-	// gap is the least and the most that lies between the first two callbacks.
+	// gap and most are the bounds of the time between the first two callbacks.
 	gap, most time.Duration
 	// says is part of the first failure's reason.
 	says string
@@ -91,7 +91,7 @@ func answerTable() []answerCase {
 	}
 }
 
-// TestAnswerTable holds the service to section 7 of the design, line by line.
+// TestAnswerTable tests the service against section 7 of the design, line by line.
 func TestAnswerTable(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -127,8 +127,7 @@ func TestAnswerTable(t *testing.T) {
 	}
 }
 
-// checkCalls: attempts count up within one webhook-id, a reschedule begins a new one, and nothing is
-// early.
+// checkCalls: attempts increase within one webhook-id, a reschedule begins a new one, and no call is early.
 func checkCalls(t *testing.T, c *answerCase, calls []receiver.Call) {
 	t.Helper()
 	for i, call := range calls {
@@ -155,7 +154,7 @@ func checkCalls(t *testing.T, c *answerCase, calls []receiver.Call) {
 	}
 }
 
-// checkHistory waits until all outcomes are written, and returns how the timer ended.
+// checkHistory waits until all outcomes are written, and returns the timer's final state.
 func checkHistory(t *testing.T, w *world, c *answerCase, id string) client.Timer {
 	t.Helper()
 	final := w.reaches(t, id, func(timer *client.Timer) bool {
@@ -178,7 +177,7 @@ func checkHistory(t *testing.T, w *world, c *answerCase, id string) client.Timer
 	return final
 }
 
-// TestNobodyAnswers: a refused connection is a failed attempt like others, and the policy ends it.
+// TestNobodyAnswers: a refused connection is a failed attempt like others, and the policy ends the timer.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -197,7 +196,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAttemptAfterTheDuration: maxAttemptsDuration ends retrying before the attempts do.
+// TestNoAttemptAfterTheDuration: maxAttemptsDuration ends the retries before the attempts are used.
 func TestNoAttemptAfterTheDuration(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -219,7 +218,7 @@ func TestNoAttemptAfterTheDuration(t *testing.T) {
 	}
 }
 
-// TestLongCallbackIsLeased: a callback longer than the bus's patience is made once.
+// TestLongCallbackIsLeased: a callback longer than the bus's ack wait is made once.
 func TestLongCallbackIsLeased(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestCallback: what a receiver is sent, and when.
+// TestCallback checks the content and the time of a callback.
 func TestCallback(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -63,7 +63,7 @@ func TestPastFiresAtOnce(t *testing.T) {
 	}
 }
 
-// TestVerbs walks one timer through every verb, in time and late.
+// TestVerbs uses every verb on one timer, in time and late.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -87,7 +87,7 @@ func TestVerbs(t *testing.T) {
 	expect("timers/get", `{"namespace":"NS","timerId":"a"}`, 200, "generation", one.field(t, "generation"))
 	expect("timers/history", `{"namespace":"NS","timerId":"a"}`, 200)
 
-	// Replacing keeps createdAt and makes a new generation; keep and fail do not replace.
+	// Replacing keeps createdAt and creates a new generation; keep and fail do not replace.
 	two := expect("timers/create", `{"namespace":"NS","timerId":"a","executeIn":"2h","callbackUrl":"URL"}`, 200, "createdAt", one.field(t, "createdAt"))
 	if one.field(t, "generation") == two.field(t, "generation") {
 		t.Error("a replaced timer kept its generation")
@@ -95,7 +95,7 @@ func TestVerbs(t *testing.T) {
 	expect("timers/create", `{"namespace":"NS","id":"a","executeIn":"3h","onConflict":"keep"}`, 200, "generation", two.field(t, "generation"))
 	expect("timers/create", `{"namespace":"NS","id":"a","executeIn":"3h","onConflict":"fail"}`, 409, "error", "TIMER_EXISTS")
 
-	// An update keeps what it does not name, and null clears.
+	// An update keeps absent fields, and null clears a field.
 	three := expect("timers/update", `{"namespace":"NS","id":"a","payload":{"n":3}}`, 200,
 		"executeAt", two.field(t, "executeAt"), "payload.n", 3.0, "callbackUrl", url)
 	expect("timers/update", fmt.Sprintf(`{"namespace":"NS","id":"a","ifGeneration":"%v","payload":1}`, two.field(t, "generation")), 409,
@@ -114,7 +114,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// TestLateWrites: what comes when the delivery may have gone out is applied and answered 202.
+// TestLateWrites: a write after which the old delivery may have gone out is applied and answered 202.
 func TestLateWrites(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -124,7 +124,7 @@ func TestLateWrites(t *testing.T) {
 			id := "late " + verb
 			w.receiver.On(w.namespace, id, receiver.Answer{Delay: time.Second}, receiver.Answer{})
 			w.create(t, id, 0)
-			w.calls(t, id, 1) // it is out, and not answered yet
+			w.calls(t, id, 1) // the delivery is in flight, and not answered yet
 			body := map[string]string{
 				"create": `{"namespace":"NS","id":"ID","executeIn":"0s","callbackUrl":"URL"}`,
 				"update": `{"namespace":"NS","id":"ID","executeIn":"0s"}`,
@@ -140,7 +140,7 @@ func TestLateWrites(t *testing.T) {
 				}
 				return
 			}
-			// The old delivery's outcome must not end the new life.
+			// The old delivery's outcome must not end the new generation.
 			calls := w.calls(t, id, 2)
 			if calls[1].Generation != r.field(t, "generation") || calls[0].WebhookID == calls[1].WebhookID {
 				t.Errorf("the second call is of generation %s, want %v", calls[1].Generation, r.field(t, "generation"))
@@ -150,7 +150,7 @@ func TestLateWrites(t *testing.T) {
 	}
 }
 
-// TestInTimeIsFinal: after a 204 or 200 the old delivery never comes.
+// TestInTimeIsFinal: after a 204 or 200 the old delivery never arrives.
 func TestInTimeIsFinal(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -168,7 +168,7 @@ func TestInTimeIsFinal(t *testing.T) {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
 	}
-	// Created after all of them for later than all of them.
+	// Created after all of them, and due after all of them.
 	w.create(t, "fence", 4*time.Second)
 	w.calls(t, "fence", 1)
 	for i := range 20 {
@@ -182,7 +182,7 @@ func TestInTimeIsFinal(t *testing.T) {
 	}
 }
 
-// TestCreateTwiceFiresOnce: keep also knows timers that are finished.
+// TestCreateTwiceFiresOnce: keep also finds finished timers.
 func TestCreateTwiceFiresOnce(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -200,7 +200,7 @@ func TestCreateTwiceFiresOnce(t *testing.T) {
 	}
 }
 
-// TestList: pages, filters, and that each timer is seen once.
+// TestList: pages and filters; each timer is listed once.
 func TestList(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -248,7 +248,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestNamespaces: the verbs, and that one namespace never sees another's timers.
+// TestNamespaces: the verbs; one namespace never sees timers of another.
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -269,7 +269,7 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("%d %s", all.status, all.body)
 	}
 
-	// The namespace's settings are what a timer gets that says nothing.
+	// A timer gets the settings of its namespace for absent fields.
 	other := *w
 	other.namespace += ".2"
 	check(other.post(t, "timers/create", `{"namespace":"NS","id":"same","executeIn":"1h","payload":"theirs"}`), 200, "retryPolicy.maxAttempts", 2.0)
@@ -281,8 +281,8 @@ func TestNamespaces(t *testing.T) {
 	check(w.post(t, "timers/get", `{"namespace":"NS","id":"same"}`), 200, "payload", "ours")
 }
 
-// refusals are requests that must be refused, by path, with the code and the field that is named.
-// Those to timers/create, update and delete are tried on the command topic as well.
+// refusals are requests that must be refused, by path, with the code and the field in the error. Those to
+// timers/create, update and delete are also sent on the command topic.
 func refusals() []struct{ path, body, code, field string } {
 	long := strings.Repeat("x", 256)
 	large := `"` + strings.Repeat("x", 100<<10) + `"`
@@ -327,7 +327,7 @@ var statusOf = map[string]int{
 	"INVALID_INPUT": 400, "PAYLOAD_TOO_LARGE": 413, "NAMESPACE_NOT_FOUND": 404, "TIMER_NOT_FOUND": 404,
 }
 
-// TestRefusals: the code, and a message that names field, value and what is accepted.
+// TestRefusals: the code, and a message with the field, its value and the accepted values.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -356,7 +356,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCorrelation: the header is taken where the body says nothing, and comes back.
+// TestCorrelation: the header is used if the body has no correlation id, and is returned.
 func TestCorrelation(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -395,7 +395,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestToken: with a token, nobody without it gets in.
+// TestToken: with a token, requests without it are refused.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	w := &world{Service: newService(t, t.TempDir(), harness.WithEnv("TIMERBUS_TOKEN=open sesame")), namespace: "default"}

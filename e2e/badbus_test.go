@@ -17,8 +17,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestBusThatCannotBeUsed: whoever starts the service is told in one line which bus it is, and what is wrong with it.
-// Afterwards the same command works as soon as the bus does.
+// TestBusThatCannotBeUsed: if the bus cannot be used, the service prints one line with the bus and the reason. The same
+// command works as soon as the bus does.
 func TestBusThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	kafka := needBus(t, "kafka")
@@ -75,9 +75,9 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestBusGoesAndComesBack: without its only server schedulers and dispatchers are not ready, ingest is and lists the bus as
-// degraded, and creating goes on;
-// when it is back, so is everything, and what was created meanwhile fires.
+// TestBusGoesAndComesBack: without their only bus server, schedulers and dispatchers are not ready. Ingest is ready,
+// lists the bus as degraded, and still accepts creates. When the bus is back, everything works again, and timers
+// created during the outage fire.
 func TestBusGoesAndComesBack(t *testing.T) {
 	if !controllable() {
 		t.Skip("the servers were not started by testenv: they are left alone")
@@ -147,8 +147,8 @@ func TestBusGoesAndComesBack(t *testing.T) {
 
 func isIngest(m *member) bool { return strings.HasPrefix(m.name, "ingest") }
 
-// TestRolesWaitForTheirBus: what is started before its bus says in one line what it waits for, is not ready, and begins
-// when the bus does.
+// TestRolesWaitForTheirBus: a role that is started before its bus prints one line with the dependency that it waits
+// for, is not ready, and starts when the bus does.
 func TestRolesWaitForTheirBus(t *testing.T) {
 	if !controllable() {
 		t.Skip("the servers were not started by testenv: they are left alone")
@@ -191,8 +191,8 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 	})
 }
 
-// TestFiredEventTooLargeForTheBus: an operator's topic that takes less than ours would ends the timer with the
-// reason, and stops no other.
+// TestFiredEventTooLargeForTheBus: if an operator's topic has a smaller limit than the service's topic, the timer ends
+// with that reason, and other timers are not affected.
 func TestFiredEventTooLargeForTheBus(t *testing.T) {
 	const limit = 4096
 	onEachBus(t, lone, func(t *testing.T, name string) {
@@ -205,7 +205,7 @@ func TestFiredEventTooLargeForTheBus(t *testing.T) {
 				r.CallbackURL, r.Deliver, r.Payload = "", client.DeliverEvent, fmt.Appendf(nil, "%q", payload)
 			}
 		}
-		var noise strings.Builder // that does not compress
+		var noise strings.Builder // must not compress
 		for i := 0; noise.Len() < 2*limit; i++ {
 			fmt.Fprintf(&noise, "%x", i*i*2654435761)
 		}
@@ -220,7 +220,7 @@ func TestFiredEventTooLargeForTheBus(t *testing.T) {
 	})
 }
 
-// limitFired makes the bus take no fired events that are larger.
+// limitFired sets the bus's maximum size of fired events.
 func (b *messageBus) limitFired(ctx context.Context, limit int) error {
 	if brokers, ok := strings.CutPrefix(b.url, "kafka://"); ok {
 		address, _, _ := strings.Cut(brokers, "?")

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/harness"
 )
 
-// refusesToStart launches a service that cannot work, and checks that it says why in one clear line and
-// ends with exit code 1.
+// refusesToStart launches a service that cannot work, and checks that it prints the reason in one line and ends with
+// exit code 1.
 func refusesToStart(t *testing.T, s *harness.Service, says ...string) {
 	t.Helper()
 	endsWith(t, s, 1, says...)
@@ -61,7 +61,7 @@ func TestPortTaken(t *testing.T) {
 	})
 }
 
-// TestDataFolderInUse: a second process leaves the folder alone, and the first does not notice.
+// TestDataFolderInUse: a second process does not touch the folder, and the first one is not affected.
 func TestDataFolderInUse(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
@@ -70,8 +70,8 @@ func TestDataFolderInUse(t *testing.T) {
 	w.calls(t, "still", 1)
 }
 
-// TestUnusableDataFolder: paths where nothing can be written, whoever asks (tests may run as root, for
-// whom permissions say nothing).
+// TestUnusableDataFolder: paths at which no user can write, because tests may run as root, to which permissions do not
+// apply.
 func TestUnusableDataFolder(t *testing.T) {
 	t.Parallel()
 	needSQLite(t, "what is wrong with its folder is told")

@@ -63,13 +63,13 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 	})
 }
 
-// TestLostDueTopic deletes the topic of due events while it holds some that nobody has taken. Nobody makes it
-// again but the service, and nothing needs a restart: those timers come late, and the others in time.
+// TestLostDueTopic deletes the topic of due events while it has undelivered events. Only the service creates it again,
+// and no process needs a restart: the timers of the lost events are late, and later timers are in time.
 func TestLostDueTopic(t *testing.T) {
 	for _, name := range clusters {
 		t.Run(name, func(t *testing.T) {
 			c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-			c.create(t, "first", 0) // everything is under way
+			c.create(t, "first", 0) // all roles work
 			c.calls(t, "first", 1)
 			dispatcher := c.member("dispatcher-1")
 			if err := dispatcher.Signal(syscall.SIGSTOP); err != nil {
@@ -100,7 +100,7 @@ func TestLostDueTopic(t *testing.T) {
 				}
 				latest = max(latest, calls[0].At.Sub(lost))
 			}
-			// After it, things are as they were.
+			// Later timers are in time again.
 			c.create(t, "after", time.Second)
 			created := time.Now()
 			after := c.calls(t, "after", 1)[0].At.Sub(created.Add(time.Second))

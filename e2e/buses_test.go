@@ -22,18 +22,18 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// messageBus is a bus that processes reach by a URL.
+// messageBus is a bus that processes connect to by a URL.
 type messageBus struct {
 	url    string
 	prefix string
-	// nodes are its processes as testenv knows them.
+	// nodes are its processes, by their names in testenv.
 	nodes []string
 	// session is how long a dead process keeps its partitions.
 	session time.Duration
-	// wakesAsOwner: a member that was frozen hears that it is none only from the bus, and writes before that. On
-	// NATS its own clock tells it that the lease is over.
+	// wakesAsOwner: a member that was frozen learns only from the bus that it lost its partitions, and writes before
+	// that. On NATS its clock shows that the lease has expired.
 	wakesAsOwner bool
-	// connect gives a reader of fired events, and what ends it.
+	// connect returns a reader of fired events, and a function that closes it.
 	connect func() (events, func(), error)
 	// newWire starts a wire to the bus and returns the bus's URL for a process that connects through it.
 	newWire func(t *testing.T) (*wire, string)
@@ -43,7 +43,7 @@ type messageBus struct {
 	reader events
 }
 
-// events are the fired events, read over one connection for the whole test.
+// events returns a reader of fired events, with one connection for the whole test.
 func (b *messageBus) events(t *testing.T) events {
 	t.Helper()
 	if b.reader == nil {
@@ -57,7 +57,7 @@ func (b *messageBus) events(t *testing.T) events {
 	return b.reader
 }
 
-// ownNATS is a NATS server in this process, as others reach it; with a token it asks for that.
+// ownNATS returns a NATS server in this process. If token is not empty, the server requires it.
 func ownNATS(t *testing.T, token string) *messageBus {
 	t.Helper()
 	server, err := backend.Open(within(t, patience), backend.Options{
@@ -75,14 +75,14 @@ func ownNATS(t *testing.T, token string) *messageBus {
 	return onNATS(server.BusAddress, "timerbus", "")
 }
 
-// clusters are the buses of three nodes, by the names of testenv; lone are those of one.
+// clusters are the buses of three nodes, lone those of one node, by their names in testenv.
 var (
 	clusters = []string{"nats3", "kafka3"}
 	lone     = []string{"nats", "kafka"}
 )
 
-// onEachBus runs a test on each bus. Those on servers of one node run at the same time: they wait for timeouts and
-// servers, and share no server that one of them may kill.
+// onEachBus runs a test on each bus. Tests on buses of one node run in parallel: they wait for timeouts and servers,
+// and share no server that one of them may kill.
 func onEachBus(t *testing.T, names []string, test func(t *testing.T, name string)) {
 	t.Helper()
 	for _, name := range names {
@@ -95,8 +95,8 @@ func onEachBus(t *testing.T, names []string, test func(t *testing.T, name string
 	}
 }
 
-// needBus finds one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. What
-// the test leaves there is removed.
+// needBus returns one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. The test's
+// topics are removed at its end.
 func needBus(t *testing.T, name string) *messageBus {
 	t.Helper()
 	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
@@ -120,7 +120,7 @@ func needBus(t *testing.T, name string) *messageBus {
 	}
 	b.nodes = nodes
 	t.Cleanup(func() {
-		// The test's own context has ended.
+		// The test's context has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		if err := remove(ctx); err != nil {
@@ -160,7 +160,7 @@ func onKafka(brokers []string, prefix string, replicas int) *messageBus {
 	at := func(brokers ...string) string {
 		return fmt.Sprintf("kafka://%s?replicas=%d&prefix=%s", strings.Join(brokers, ","), replicas, prefix)
 	}
-	// Each wire has a listener of the broker to itself (tools/testenv).
+	// Each wire has a separate listener of the broker (tools/testenv).
 	wires := strings.FieldsFunc(os.Getenv("TIMERBUS_TEST_KAFKA_WIRES"), func(r rune) bool { return r == ',' })
 	return &messageBus{
 		url:    at(brokers...),

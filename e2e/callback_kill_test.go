@@ -13,11 +13,11 @@ import (
 
 const (
 	inFlight     = 1000
-	callbackHost = 20 // receivers, each a host and port of its own
+	callbackHost = 20 // receivers, each with a different host and port
 )
 
-// TestKillWithCallbacksInFlight kills the process that calls, with kill -9, while 1,000 callbacks are under way. When
-// it is back every timer is delivered; what was delivered twice was in flight, and carries the same webhook-id.
+// TestKillWithCallbacksInFlight kills the calling process with kill -9 while 1,000 callbacks are in flight. After the
+// restart every timer is delivered. Timers that are delivered twice were in flight, and have the same webhook-id.
 func TestKillWithCallbacksInFlight(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
@@ -32,7 +32,7 @@ func TestKillWithCallbacksInFlight(t *testing.T) {
 	})
 }
 
-// The same with the dispatcher as a process of its own, the only one of its kind.
+// The same with the dispatcher as a separate process, of which there is only one.
 func TestKillADispatcherWithCallbacksInFlight(t *testing.T) {
 	c := startCluster(t, 1, 1, 1)
 	dispatcher := c.member("dispatcher-1")
@@ -47,7 +47,7 @@ func TestKillADispatcherWithCallbacksInFlight(t *testing.T) {
 	})
 }
 
-// inFlightCalls is what the receivers saw.
+// inFlightCalls are the calls that the receivers got.
 type inFlightCalls struct {
 	mu       sync.Mutex
 	ids      map[string]map[string]int // calls by timer and webhook-id
@@ -117,7 +117,7 @@ func killInFlight(t *testing.T, w *world, kill, start func()) {
 		}
 	}
 	took := time.Since(began)
-	// Whatever still waits for an acknowledgement would come again now.
+	// Unacknowledged messages would be redelivered within this time.
 	pause(t.Context(), 6*time.Second)
 	f.mu.Lock()
 	defer f.mu.Unlock()

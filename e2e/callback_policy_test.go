@@ -9,8 +9,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestCallbacksGoWhereThePolicyLetsThem: a URL that can never be called is refused, and a timer whose receiver was
-// allowed when it was made and is not when it is due is dead, with the reason, without anybody being called.
+// TestCallbacksGoWhereThePolicyLetsThem: a URL that can never be called is refused. If the policy allows a receiver at
+// the create and not when the timer is due, the timer is dead with the reason, and no call is made.
 func TestCallbacksGoWhereThePolicyLetsThem(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)

@@ -13,15 +13,15 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/oracle"
 )
 
-// A cluster campaign plays rounds on a cluster with two processes of each role. A round is a load, one fault in the middle
-// of it, and the wait until nothing is overdue. Each seed starts a new cluster and plays each fault once.
+// A cluster campaign runs rounds on a cluster with two processes of each role. A round has a load, one fault during the
+// load, and the wait until no timer is overdue. Each seed starts a new cluster and uses each fault once.
 
-// clusterCampaign is what TestClusterCampaign plays.
+// clusterCampaign is the configuration of TestClusterCampaign.
 type clusterCampaign struct {
 	first uint64
 	seeds int
-	// buses are by the names of testenv. A campaign without any has a NATS server in the process of the test, and only
-	// short rounds.
+	// buses are names in testenv. A campaign without buses has a NATS server in the test process, and only short
+	// rounds.
 	buses []string
 }
 
@@ -45,13 +45,13 @@ func clusterCampaignOf(t *testing.T) clusterCampaign {
 	return c
 }
 
-// fault is what a round does to the cluster.
+// fault is the fault of a round.
 type fault struct {
 	// verb is kill, freeze or cut. A process or server that was killed is started again within seconds.
 	verb string
 	// victim is a role, of which one process is drawn, or database or broker.
 	victim string
-	// from is the server that a process is cut off from: store or bus.
+	// from is the server from which a process is cut off: store or bus.
 	from string
 	// total: no process can work during the fault, so lateness has no bound.
 	total bool
@@ -84,14 +84,14 @@ var faults = []fault{
 }
 
 const (
-	// clusterGrace is within what time of the end of a fault everything due must have come: what a frozen or dead
-	// process was at is due again when its row leases (15 s) and redelivery (30 s) are over.
+	// clusterGrace is the time after the end of a fault within which all overdue timers must be delivered: the timers
+	// of a frozen or dead process are due again after their row leases (15 s) and redelivery (30 s).
 	clusterGrace = 40 * time.Second
 	// storeCut and busCut are longer than the leases that the process cannot renew.
 	storeCut, busCut = 15 * time.Second, 10 * time.Second
 )
 
-// lateness is the bound of first attempts outside total outages.
+// lateness is the bound for first attempts outside total outages.
 func (b *messageBus) lateness() time.Duration {
 	if b.wakesAsOwner {
 		return 15*time.Second + chosen().late
@@ -99,8 +99,9 @@ func (b *messageBus) lateness() time.Duration {
 	return 8*time.Second + chosen().late
 }
 
-// TestClusterCampaign plays faults of processes, their connections and the servers. Nothing is lost or early, and repeated
-// deliveries carry the webhook-id of the first. While one process of each role can work, lateness has a bound.
+// TestClusterCampaign runs faults of processes, their connections and the servers. No timer is lost or early, and
+// repeated deliveries have the webhook-id of the first one. While one process of each role can work, lateness has a
+// bound.
 func TestClusterCampaign(t *testing.T) {
 	c := clusterCampaignOf(t)
 	if c.buses == nil {
@@ -152,7 +153,7 @@ func (played table) print(t *testing.T) {
 	t.Log(text)
 }
 
-// playSeed plays faults on a new cluster, in the order that the seed gives.
+// playSeed runs faults on a new cluster, in the order given by the seed.
 func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults []fault) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -164,7 +165,7 @@ func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults 
 	c.ready(t)
 	l := newLoad(t, c.world, c.member("ingest-2"))
 	l.seed = seed
-	if len(bus.nodes) > 0 { // not the short one
+	if len(bus.nodes) > 0 { // not the short campaign
 		l.mix, l.pace = sparse, 200*time.Millisecond
 		l.long.Store(true)
 	}
@@ -196,7 +197,7 @@ func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults 
 	c.emptyWithin(t, clusterGrace)
 }
 
-// playRound begins with both schedulers and dispatchers at work.
+// playRound begins when both schedulers and dispatchers are working.
 func (c *cluster) playRound(t *testing.T, l *load, random *rand.Rand, f fault) oracle.Report {
 	t.Helper()
 	c.ready(t)
@@ -204,7 +205,7 @@ func (c *cluster) playRound(t *testing.T, l *load, random *rand.Rand, f fault) o
 	stop := l.start(t.Context(), 4)
 	ramp := 500 * time.Millisecond
 	if l.long.Load() {
-		ramp = 4 * time.Second // long callbacks are in flight by then
+		ramp = 4 * time.Second // by then long callbacks are in flight
 	}
 	pause(t.Context(), between(random, ramp, ramp+time.Second))
 	l.Killed(time.Now())
@@ -226,7 +227,7 @@ func between(random *rand.Rand, low, high time.Duration) time.Duration {
 // healing is the verb that ends a fault.
 var healing = map[string]string{"kill": "start", "freeze": "thaw", "cut": "heal"}
 
-// hurt plays a fault from its begin to its end.
+// hurt applies a fault and ends it.
 func (c *cluster) hurt(t *testing.T, random *rand.Rand, f fault) {
 	t.Helper()
 	var lasts time.Duration
@@ -234,7 +235,7 @@ func (c *cluster) hurt(t *testing.T, random *rand.Rand, f fault) {
 	case f.verb == "kill":
 		lasts = between(random, 0, 2*time.Second)
 	case f.verb == "freeze":
-		// Longer than the leases of NATS, so that others take over.
+		// Longer than the leases of NATS, so that other processes take over.
 		lasts = between(random, 2*time.Second, 5*time.Second)
 	case f.from == "store":
 		lasts = storeCut
@@ -247,7 +248,7 @@ func (c *cluster) hurt(t *testing.T, random *rand.Rand, f fault) {
 	do(healing[f.verb])
 }
 
-// victim draws a process, or finds the server, and returns what applies a verb to it.
+// victim draws a process, or finds the server, and returns a function that applies a verb to it.
 func (c *cluster) victim(t *testing.T, random *rand.Rand, f fault) (do func(verb string)) {
 	t.Helper()
 	if server := map[string]string{"database": chosen().server, "broker": strings.Join(c.bus.nodes, "")}[f.victim]; server != "" {
@@ -258,7 +259,7 @@ func (c *cluster) victim(t *testing.T, random *rand.Rand, f fault) (do func(verb
 	}
 	m := c.member(fmt.Sprintf("%s-%d", f.victim, 1+random.IntN(2)))
 	if f.verb == "cut" {
-		m = c.member(f.victim + "-2") // the one with wires
+		m = c.member(f.victim + "-2") // the process with wires
 	}
 	w := map[string]*wire{"store": m.store, "bus": m.bus}[f.from]
 	return func(verb string) {
@@ -276,7 +277,7 @@ func (c *cluster) victim(t *testing.T, random *rand.Rand, f fault) (do func(verb
 		case "cut":
 			w.isolate()
 		case "heal":
-			// A process that does not notice the cut proves nothing.
+			// A process that does not notice the cut would make the test meaningless.
 			if r := (&world{Service: m.Service}).do(t, "GET", "/readyz", ""); r.status != 503 {
 				t.Errorf("%s is cut off from the %s, and answers %d %s", m.name, f.from, r.status, r.body)
 			}

@@ -17,13 +17,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// said is what a command wrote, by stream.
+// said is the output of a command, by stream.
 type said struct {
 	code           int
 	stdout, stderr string
 }
 
-// feed runs the binary with an input.
+// feed runs the binary with input.
 func (w *world) feed(t *testing.T, input string, args ...string) said {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -60,8 +60,8 @@ func (w *world) pending(t *testing.T, r client.ListTimersRequest) (n int) {
 	return n
 }
 
-// TestManyTimersByTheCommandLine makes 3,000 timers from a file, changes some by filter, and deletes them all. (300
-// where a busy machine would make the database take longer for a request than it may.)
+// TestManyTimersByTheCommandLine creates 3,000 timers from a file, changes some by filter, and deletes all of them. On
+// a slow database it uses 300, because requests would exceed their timeout on a busy machine.
 func TestManyTimersByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -90,10 +90,10 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 	if n := w.pending(t, client.ListTimersRequest{}); n != 3*third {
 		t.Errorf("%d timers are there", n)
 	}
-	// Twice is once; what was there is kept.
+	// A second run has no effect; existing timers are kept.
 	got = w.feed(t, lines.String(), "timer", "batch-create", "-n", ns, "--on-conflict", "keep", "--from-line", strconv.Itoa(2*third+1))
 	got.expect(t, 0, count(third)+" timers created, 0 failed")
-	// Bad lines are named, the others stand.
+	// Invalid lines are reported, the others are applied.
 	got = w.feed(t, `{"id":"good","executeIn":"1h"}
 {"id":"bad","executeIn":"soon"}
 {"id":"worse","executeIn":"1h","callback":"x"}
@@ -136,8 +136,8 @@ func (w *world) get(t *testing.T, id string) client.Timer {
 	return got
 }
 
-// TestBatchCreateOverAKill: the service goes away in the middle of an input. The command says up to where
-// all was answered, and from there the rest arrives.
+// TestBatchCreateOverAKill: the service is killed in the middle of the input. The command prints the last line up to
+// which all were answered, and a run from there completes the input.
 func TestBatchCreateOverAKill(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
@@ -196,7 +196,7 @@ func TestBatchCreateOverAKill(t *testing.T) {
 	}
 }
 
-// TestRetryByTheCommandLine kills timers by their receiver's answer and brings them back.
+// TestRetryByTheCommandLine makes timers dead by their receiver's answer and retries them.
 func TestRetryByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -225,7 +225,7 @@ func TestRetryByTheCommandLine(t *testing.T) {
 	got.expect(t, 4, "", "(TIMER_EXISTS)")
 }
 
-// TestWatchByTheCommandLine follows results while they come, and reads those of before.
+// TestWatchByTheCommandLine follows results as they are published, and reads earlier ones.
 func TestWatchByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -249,7 +249,7 @@ func TestWatchByTheCommandLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &event); err != nil || event.TimerID != "gone" || event.StatusCode != http.StatusGone {
 		t.Errorf("%v in %s%s", err, got.stdout, got.stderr)
 	}
-	// The next one has not happened yet: the timer is made while the command watches.
+	// The next result does not exist yet: the timer fires while the command watches.
 	w.create(t, "next", 300*time.Millisecond)
 	got = watch("next", "--count", "1")
 	got.expect(t, 0, "next                 attempt 1  done")
@@ -281,7 +281,7 @@ func TestShardsByTheCommandLine(t *testing.T) {
 	w.cli(t, 3, "shard", "list", "-n", "no-such-namespace")
 }
 
-// TestCompletionScripts lets the shells read what is made for them.
+// TestCompletionScripts runs the completion scripts in their shells.
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// cli runs the binary as a user at a terminal would; it fails the test on another exit code than want.
+// cli runs the binary like a user at a terminal. It fails the test if the exit code is not want.
 func (w *world) cli(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(within(t, patience), binary, args...)
@@ -24,7 +24,7 @@ func (w *world) cli(t *testing.T, want int, args ...string) string {
 	return string(output)
 }
 
-// cliJSON reads what --json prints.
+// cliJSON decodes the output of --json.
 func cliJSON[T any](t *testing.T, w *world, args ...string) T {
 	t.Helper()
 	var v T
@@ -35,7 +35,7 @@ func cliJSON[T any](t *testing.T, w *world, args ...string) T {
 	return v
 }
 
-// TestCommandLine walks the commands of the README, against `timerbus receive`.
+// TestCommandLine runs the commands of the README, with `timerbus receive` as the receiver.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)

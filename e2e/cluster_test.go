@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/harness"
 )
 
-// cluster is the roles as processes of their own, on a database (database_test.go) and a message bus. Its world's
-// service is the first ingest.
+// cluster has the roles as separate processes, on a database (database_test.go) and a message bus. The service of its
+// world is the first ingest.
 type cluster struct {
 	*world
 
@@ -26,17 +26,17 @@ type member struct {
 	*harness.Service
 
 	name string
-	// store and bus are the wires of launchWired, else nil.
+	// store and bus are the wires of launchWired; nil otherwise.
 	store, bus *wire
 }
 
-// startCluster starts so many of each role on a NATS server in this process.
+// startCluster starts the given numbers of each role with a NATS server in this process.
 func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
 	return startClusterOn(t, ownNATS(t, ""), ingests, schedulers, dispatchers)
 }
 
-// startClusterOn starts so many of each role.
+// startClusterOn starts the given numbers of each role.
 func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
 	c := &cluster{store: chosen().fresh(t), bus: bus}
@@ -98,17 +98,17 @@ func (c *cluster) ready(t *testing.T) {
 	}
 }
 
-// Tests that stop a server of testenv, or that have a bound on lateness, are not parallel. Parallel tests start after them.
+// Tests that stop a server of testenv, or that check lateness, are not parallel. Parallel tests start after them.
 
-// TestRolesShareTheWork: timers that one process takes in are scheduled and delivered by others, and a stop in
-// good order hands everything over.
+// TestRolesShareTheWork: timers that one process accepts are scheduled and delivered by others, and an orderly stop
+// hands everything over.
 func TestRolesShareTheWork(t *testing.T) {
 	c := startCluster(t, 1, 2, 2)
 	const timers = 400
 	for i := range timers {
 		c.create(t, fmt.Sprint("r/", i), time.Duration(i%20)*100*time.Millisecond)
 	}
-	// Both schedulers hold shards.
+	// Both schedulers own shards.
 	holders := map[string]bool{}
 	for deadline := time.Now().Add(patience); len(holders) < 2 && time.Now().Before(deadline); pause(t.Context(), 50*time.Millisecond) {
 		shards, err := c.api.ListShards(t.Context(), "default")
@@ -152,8 +152,8 @@ func (c *cluster) member(name string) *member {
 	return nil
 }
 
-// TestTheDatabaseComesBack: while it is away nothing is taken in and readiness is red; when it is back, everything
-// goes on by itself.
+// TestTheDatabaseComesBack: while the database is down, writes are refused and no process is ready. When it is back,
+// everything works again without a restart.
 func TestTheDatabaseComesBack(t *testing.T) {
 	on := chosen()
 	on.address(t)

@@ -16,27 +16,27 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// stream is a publisher of commands whose second application would show.
+// stream publishes commands whose second application would be detected.
 type stream struct {
 	w *world
 
 	mu   sync.Mutex
-	tap  *tap.Tap // the publisher's; a new one after each kill
+	tap  *tap.Tap // the publisher's; replaced after each kill
 	sent []sentCommand
 }
 
 type sentCommand struct {
 	id, verb string
-	// safe: the bus has it. Others it perhaps has.
+	// safe: the bus has acknowledged it. The bus may have the other ones, too.
 	safe bool
 }
 
-// next is the n-th command. Three kinds take turns:
+// next returns the n-th command. Three kinds alternate:
 //
 //	once     a create that refuses to replace: applied twice, it is refused the second time
-//	same     a create of one and the same timer with a rising payload: applied twice, it would throw
-//	         the timer back behind its successors, and make a second generation
-//	gone     a create and the delete of what it made: applied twice, the delete finds nothing
+//	same     a create of one timer with an increasing payload: applied twice, it would restore an
+//	         older payload and create a second generation
+//	gone     a create and the delete of its timer: applied twice, the delete finds no timer
 func (s *stream) next(n int) *event.CloudEvent {
 	id := fmt.Sprintf("c-%05d", n)
 	switch n % 4 {
@@ -51,10 +51,9 @@ func (s *stream) next(n int) *event.CloudEvent {
 	}
 }
 
-// run publishes until ctx ends. What the bus did not acknowledge is not repeated: whether it has it is
-// one of the questions.
+// run publishes until ctx ends. It does not repeat unacknowledged commands, because the test must handle both outcomes.
 func (s *stream) run(ctx context.Context) {
-	// About 1,500 a second: more would only be a backlog to wait for.
+	// About 1,500 per second: more would only build up a backlog.
 	const burst = 32
 	for ctx.Err() == nil {
 		var acks [burst]<-chan error
@@ -76,7 +75,7 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// connect gives test and publisher a new connection.
+// connect opens a new connection for the test and the publisher.
 func (s *stream) connect(t *testing.T) {
 	t.Helper()
 	s.w.connectTap(t)
@@ -85,9 +84,9 @@ func (s *stream) connect(t *testing.T) {
 	s.tap = s.w.tap
 }
 
-// TestCommandsAcrossKills kills the process again and again in the middle of a stream of commands,
-// between the commit of a batch and its acknowledgement more often than not. Every command that the bus
-// acknowledged is answered; none is applied twice, whatever was delivered again.
+// TestCommandsAcrossKills kills the process repeatedly during a stream of commands, usually between the commit of a
+// batch and its acknowledgement. Every command that the bus acknowledged is answered, and none is applied twice, even
+// if it is redelivered.
 func TestCommandsAcrossKills(t *testing.T) {
 	t.Parallel()
 	if onDatabase() && chosen().repeats {
@@ -101,7 +100,7 @@ func TestCommandsAcrossKills(t *testing.T) {
 	publishing.Go(func() { s.run(ctx) })
 	defer publishing.Wait()
 	defer stop()
-	// A few rounds, and more if no kill fell where it should.
+	// A few rounds, and more if no kill was between commit and acknowledgement.
 	for round := 1; round <= 5 || round <= 20 && !s.replayed(t); round++ {
 		results := w.listen(t, tap.Results)
 		await(t, results, 100+rand.IntN(300), func(m tap.Message) bool { return m.Event.Type == event.TypeApplied })
@@ -115,7 +114,7 @@ func TestCommandsAcrossKills(t *testing.T) {
 	}
 	stop()
 	publishing.Wait()
-	// The last one of this stream is answered when all before it are.
+	// The last command of this stream is answered after all commands before it.
 	fence := w.command("fence", "create", `{"namespace":"NS","id":"fence","executeIn":"1h"}`)
 	results := w.listen(t, tap.Results)
 	if err := w.tap.Publish(within(t, patience), tap.Commands, fence, event.Structured); err != nil {
@@ -127,7 +126,7 @@ func TestCommandsAcrossKills(t *testing.T) {
 	s.judge(t)
 }
 
-// replayed reports whether a command was delivered again that had been committed: it says so, or it was
+// replayed reports whether a command was redelivered after its commit: its answer is "applied earlier", or it was
 // applied twice.
 func (s *stream) replayed(t *testing.T) bool {
 	t.Helper()
@@ -147,7 +146,7 @@ func (s *stream) replayed(t *testing.T) bool {
 	})
 }
 
-// judge reads all answers that the topics hold.
+// judge reads all answers on the topics.
 func (s *stream) judge(t *testing.T) {
 	t.Helper()
 	answers := map[string][]event.Answer{}
@@ -213,10 +212,10 @@ func (s *stream) judge(t *testing.T) {
 	s.checkLeft(t, answers)
 }
 
-// perhapsNothing: a delete may find nothing if the bus perhaps never had the create before it.
+// perhapsNothing: a delete may find nothing if the bus may never have had the create before it.
 func (s *stream) perhapsNothing(n int) bool { return n%4 == 3 && !s.sent[n-1].safe }
 
-// checkLeft: of the timers made once all are there, of those deleted none.
+// checkLeft: all timers that were created once exist, and no deleted one does.
 func (s *stream) checkLeft(t *testing.T, answers map[string][]event.Answer) {
 	t.Helper()
 	there := map[string]bool{}

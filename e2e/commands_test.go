@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// command is a command as a user's program would build it. NS in the body stands for the namespace.
+// command returns a command as a user's program would build it. NS in the body is replaced by the namespace.
 func (w *world) command(id, verb, body string) *event.CloudEvent {
 	return &event.CloudEvent{
 		SpecVersion: "1.0", ID: id, Source: "e2e/tests", Type: "timerbus.timer." + verb,
@@ -37,8 +37,8 @@ func (w *world) listen(t *testing.T, subject string) *record.Record[tap.Message]
 	return heard
 }
 
-// TestCommands: the three verbs by message, in either mode, on either kind of subject; the timer is
-// answered on results and fires like any other.
+// TestCommands: the three verbs by message, in both modes, on both kinds of subject. Each is answered on results, and
+// its timer fires like any other.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -86,8 +86,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestRefusedCommands: a bad command goes to the dead topic with the code and the text that HTTP gives,
-// and holds up nobody.
+// TestRefusedCommands: an invalid command goes to the dead topic with the code and the message of HTTP, and does not
+// block other commands.
 func TestRefusedCommands(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -99,13 +99,13 @@ func TestRefusedCommands(t *testing.T) {
 		}
 		http := w.post(t, c.path, c.body)
 		command := w.command(fmt.Sprintf("%s-%d", w.namespace, i), verb, c.body)
-		// Binary: the data then is whatever it is, like an HTTP body.
+		// In binary mode the data may be anything, like an HTTP body.
 		if err := w.tap.Publish(t.Context(), tap.Commands, command, event.Binary); err != nil {
 			t.Fatal(err)
 		}
 		m := await(t, graves, 1, answerTo(command.ID))[0]
 		a := data[event.Answer](t, &m)
-		// Data that is no JSON is refused with the event around it, before it is anybody's body.
+		// Data that is not JSON is refused when the event is decoded, before the body is.
 		same := a.Message == http.field(t, "message") || !json.Valid(command.Data) && strings.HasPrefix(a.Message, "data: ")
 		if m.Event.Type != event.TypeRefused || a.Error != c.code || !same {
 			t.Errorf("%s %.100s\nis refused as %s: %s\nby HTTP:      %v: %v", c.path, c.body, a.Error, a.Message, http.field(t, "error"), http.field(t, "message"))
@@ -132,7 +132,7 @@ func TestRefusedCommands(t *testing.T) {
 		if err := w.tap.PublishRaw(t.Context(), tap.Commands, raw.headers, []byte(raw.body)); err != nil {
 			t.Fatal(err)
 		}
-		// Other tests' refusals come in between; ours quotes the command.
+		// Refusals of other tests are on the topic as well; this test's refusal contains the command.
 		found := await(t, graves, 1, func(m tap.Message) bool {
 			var a event.Answer
 			return m.Err == nil && json.Unmarshal(m.Event.Data, &a) == nil && a.Command == strings.ToValidUTF8(raw.body, "\uFFFD") &&
@@ -142,7 +142,7 @@ func TestRefusedCommands(t *testing.T) {
 			t.Errorf("%s (after %d others) is refused as %+v", name, seen, a)
 		}
 	}
-	// The partition goes on.
+	// The partition makes progress.
 	last := w.command(w.namespace+"-last", "create", `{"namespace":"NS","id":"last","executeIn":"1h"}`)
 	if err := w.tap.Publish(t.Context(), tap.Commands, last, event.Structured); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestRefusedCommands(t *testing.T) {
 	}
 }
 
-// TestCommandTime: executeIn counts from when the bus took the command.
+// TestCommandTime: executeIn counts from the time at which the bus got the command.
 func TestCommandTime(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wire passes the connections of a process to a server, or lets them hang.
+// wire forwards the connections of a process to a server, or makes them hang.
 type wire struct {
 	listener net.Listener
 	server   string
@@ -22,7 +22,7 @@ type wire struct {
 	cut   chan struct{} // not nil: bytes wait until it is closed
 }
 
-// newWire forwards connections to an address to a server.
+// newWire forwards connections to address to server.
 func newWire(t *testing.T, address, server string) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -85,7 +85,7 @@ func (w *wire) pass(from, to net.Conn) {
 	}
 }
 
-// isolate lets no byte pass until heal: neither side notices.
+// isolate forwards no byte until heal. Neither side notices.
 func (w *wire) isolate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *wire) heal() {
 	}
 }
 
-// over is the URL of a store or bus with another address of its server.
+// over returns the URL of a store or bus with another server address.
 func over(t *testing.T, direct, server, address string) string {
 	t.Helper()
 	u, err := url.Parse(direct)
@@ -121,8 +121,8 @@ func over(t *testing.T, direct, server, address string) string {
 	return u.String()
 }
 
-// TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver: a scheduler and a dispatcher of two are cut off for 15 s, without
-// a connection being closed.
+// TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver: one of two schedulers and one of two dispatchers are cut off
+// for 15 s, without a closed connection.
 func TestAProcessThatDoesNotReachTheDatabaseHandsItsWorkOver(t *testing.T) {
 	limits := map[string]time.Duration{"nats": 8 * time.Second, "kafka": 15 * time.Second}
 	onEachBus(t, lone, func(t *testing.T, name string) { cutOffFromDatabase(t, needBus(t, name), limits[name]) })
@@ -181,8 +181,8 @@ func cutOffFromDatabase(t *testing.T, bus *messageBus, limit time.Duration) {
 	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
 }
 
-// TestARollingRestartOfSchedulersDelaysTimersLittle stops and starts schedulers in good order, one after the other, and
-// prints how late timers were for it.
+// TestARollingRestartOfSchedulersDelaysTimersLittle stops and starts schedulers in an orderly way, one after another,
+// and prints the lateness of timers.
 func TestARollingRestartOfSchedulersDelaysTimersLittle(t *testing.T) {
 	c := startCluster(t, 1, 2, 1)
 	c.heldBy(t, time.Now(), "scheduler-1", "scheduler-2")
@@ -217,7 +217,7 @@ func TestARollingRestartOfSchedulersDelaysTimersLittle(t *testing.T) {
 	slices.Sort(late)
 	latest := late[len(late)-1]
 	t.Logf("%d timers, %d restarts: p99 %v, latest %v", len(late), restarts, late[len(late)*99/100], latest)
-	// Generous, since machines are busy: it is less than the lease of a killed scheduler and its take-over.
+	// A generous limit, since machines are busy. It is shorter than the lease of a killed scheduler plus the take-over.
 	if latest > 2*time.Second {
 		t.Errorf("a timer came %v late, want 2s at most", latest)
 	}

@@ -14,31 +14,30 @@ import (
 	"time"
 )
 
-// database is an engine that `make e2e STORE=…` and `make campaign STORE=…` run on.
+// database is an engine on which `make e2e STORE=…` and `make campaign STORE=…` run.
 type database struct {
-	// name is how people call it, server how tools/testenv does, variable where its address is.
+	// name is its product name, server its name in tools/testenv, variable the environment variable with its address.
 	name, server, variable string
-	// url makes the store's URL of a database that nobody has used, and the database, where it does not come with
-	// its tables.
+	// url creates a new database, unless the service creates its tables, and returns the store's URL.
 	url func(server, name string) (string, error)
-	// drop takes it away.
+	// drop drops it.
 	drop func(server, url string) error
-	// countless: it cannot count timers cheaply, and has no gauges of them.
+	// countless: it cannot count timers cheaply, and exports no gauges of them.
 	countless bool
 	// repeats: topic commands are applied at least once, not exactly once.
 	repeats bool
-	// late is how late a timer may be that nobody was told of, such as one whose write was still on its way when its
-	// process was killed (docs/decisions/0019).
+	// late is the maximum lateness of a timer without a hint, such as one whose write was in flight when its process
+	// was killed (docs/decisions/0019).
 	late time.Duration
-	// parallel is how many tests may run on it at the same time; slow: what is large is made smaller.
+	// parallel is the number of parallel tests on it; slow: large tests are made smaller.
 	parallel int
 	slow     bool
 }
 
-// ordinary is how many tests run at the same time: they wait for timers, not for processors.
+// ordinary is the number of parallel tests: they wait for timers, not for processors.
 const ordinary = 12
 
-// chosen is the database of clusters: PostgreSQL, if TIMERBUS_E2E_STORE does not name another.
+// chosen returns the database of clusters: PostgreSQL, unless TIMERBUS_E2E_STORE names a different one.
 func chosen() *database {
 	switch store := os.Getenv("TIMERBUS_E2E_STORE"); store {
 	case "", "postgres":
@@ -49,11 +48,11 @@ func chosen() *database {
 	case "dynamodb":
 		return &database{
 			name: "DynamoDB", server: "dynamodbdisk", variable: "TIMERBUS_TEST_DYNAMODBDISK", url: nameOnDynamoDB,
-			// They go with the server.
+			// The tables are removed with the server.
 			drop:      func(string, string) error { return nil },
 			countless: true, repeats: true,
 			late: 40 * time.Second,
-			// DynamoDB Local does one thing at a time, and makes hardly 300 writes a second.
+			// DynamoDB Local handles one request at a time, and less than 300 writes per second.
 			parallel: 2, slow: true,
 		}
 	default:
@@ -61,10 +60,10 @@ func chosen() *database {
 	}
 }
 
-// onDatabase reports whether all tests are to run on a database, and not only clusters: `make e2e` says so.
+// onDatabase reports whether all tests run on a database, not only those of clusters: `make e2e STORE=…` sets that.
 func onDatabase() bool { return os.Getenv("TIMERBUS_E2E_STORE") != "" }
 
-// address returns where the server is. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
+// address returns the server's address. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
 func (d *database) address(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(d.variable)
@@ -77,10 +76,10 @@ func (d *database) address(t *testing.T) string {
 	return server
 }
 
-// controllable reports whether testenv has started the server, so that it can be killed.
+// controllable reports whether testenv started the server, so that it can be killed.
 func controllable() bool { return os.Getenv("TIMERBUS_TESTENV") != "" }
 
-// needSQLite skips a test of what only the embedded database has, such as a folder that is full.
+// needSQLite skips a test that only applies to the embedded database, such as one with a full folder.
 func needSQLite(t *testing.T, what string) {
 	t.Helper()
 	if onDatabase() {
@@ -88,10 +87,10 @@ func needSQLite(t *testing.T, what string) {
 	}
 }
 
-// stores holds the store's URL by the data folder of the services that share it.
+// stores has the store's URL by the data folder of the services that share it.
 var stores sync.Map
 
-// of returns the database of the services of a data folder, a fresh one for the first of them.
+// of returns the database of the services of a data folder, a new one for the first of them.
 func (d *database) of(t *testing.T, data string) string {
 	t.Helper()
 	if store, ok := stores.Load(data); ok {
@@ -106,7 +105,7 @@ func (d *database) of(t *testing.T, data string) string {
 
 var databases atomic.Int64
 
-// fresh returns the store's URL of an empty database that is dropped when the test is over.
+// fresh returns the store's URL of an empty database that is dropped at the end of the test.
 func (d *database) fresh(t *testing.T) string {
 	t.Helper()
 	server := d.address(t)
@@ -126,19 +125,19 @@ func (d *database) make(server string) (string, error) {
 	return d.url(server, fmt.Sprintf("e2e_%d_%d", os.Getpid(), databases.Add(1)))
 }
 
-// nameOnDynamoDB says which tables. Whoever opens them first with the right to makes them.
+// nameOnDynamoDB returns the URL of tables. The first process that opens them and has the permission creates them.
 func nameOnDynamoDB(server, name string) (string, error) {
-	// DynamoDB Local takes any, and keeps what has other ones apart. The service inherits them.
+	// DynamoDB Local accepts any credentials, and separates tables by them. The service inherits these.
 	for variable, value := range map[string]string{"AWS_ACCESS_KEY_ID": "e2e", "AWS_SECRET_ACCESS_KEY": "e2e"} {
 		if err := os.Setenv(variable, value); err != nil {
 			return "", err
 		}
 	}
-	// DynamoDB Local does one thing at a time: what more was under way would wait there, and its time would run out.
+	// DynamoDB Local handles one request at a time: more concurrent requests would wait there until they time out.
 	return "dynamodb://" + name + "?" + url.Values{"region": {"local"}, "endpoint": {server}, "maxRequests": {"8"}}.Encode(), nil
 }
 
-// control asks testenv to do something to the server's processes, such as kill/postgres.
+// control requests testenv to apply an action to the server's processes, such as kill/postgres.
 func control(t *testing.T, what string) {
 	t.Helper()
 	base := os.Getenv("TIMERBUS_TESTENV")

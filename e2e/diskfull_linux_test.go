@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitFiles bounds how long any file of the process may become, in bytes; nothing can then be written
-// beyond, as on a full disk. It is Linux's way of doing that to a running process.
+// limitFiles limits the size of all files of the process, in bytes; later writes beyond it fail, as on a full disk.
+// Linux can set this limit for a running process.
 func limitFiles(t *testing.T, w *world, bytes uint64) {
 	t.Helper()
 	var now unix.Rlimit
@@ -23,9 +23,8 @@ func limitFiles(t *testing.T, w *world, bytes uint64) {
 	}
 }
 
-// TestDiskFull takes away all room under load. Nobody is told of a success that is none, the log says
-// what is wrong, and when there is room again the service goes on by itself: every acknowledged timer
-// fires.
+// TestDiskFull removes all disk space under load. No request gets a false success, the log names the cause, and when
+// there is space again the service continues without a restart: every acknowledged timer fires.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	needSQLite(t, "its files cannot grow")
@@ -33,7 +32,7 @@ func TestDiskFull(t *testing.T) {
 	l := newLoad(t, w)
 	stop := l.start(t.Context(), 4)
 	pause(t.Context(), time.Second)
-	l.Killed(time.Now()) // for the oracle it is away like after a kill
+	l.Killed(time.Now()) // for the oracle this is like a kill
 	limitFiles(t, w, 1)
 	r := w.post(t, "timers/create", `{"id":"no room","executeIn":"1h"}`)
 	if r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout {
@@ -43,7 +42,7 @@ func TestDiskFull(t *testing.T) {
 	if !w.Running() {
 		t.Fatal("the process has ended")
 	}
-	// What is said must be of use to whoever has to make room.
+	// The log must help the operator to find the cause.
 	if log := w.Log(); !strings.Contains(log, "full") && !strings.Contains(log, "too large") && !strings.Contains(log, "no space") {
 		t.Error("the log does not tell that there is no room")
 	}
@@ -51,7 +50,7 @@ func TestDiskFull(t *testing.T) {
 	if err := w.Ready(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
-	// It takes writes again, soon.
+	// It accepts writes again soon.
 	back := time.Now()
 	for w.post(t, "timers/create", `{"id":"room","executeIn":"1h"}`).status != http.StatusOK {
 		if time.Since(back) > 10*time.Second {

@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// TestDynamoDBSaysWhatIsWrong: one line, which says what to do, and an exit code. What is wrong with tables is told
-// by the engine's own tests.
+// TestDynamoDBSaysWhatIsWrong: one line with the fix, and an exit code. The engine's tests cover errors of tables.
 func TestDynamoDBSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	// Nothing of what the SDK could find on this machine.
+	// Without any configuration that the SDK might find on this machine.
 	bare := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(v, "TIMERBUS_") || strings.HasPrefix(v, "HOME=")
 	})

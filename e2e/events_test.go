@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// data reads an event's data.
+// data decodes an event's data.
 func data[T any](t *testing.T, m *tap.Message) T {
 	t.Helper()
 	var v T
@@ -40,7 +40,7 @@ func await(t *testing.T, heard *record.Record[tap.Message], n int, match func(ta
 	return found
 }
 
-// checkEvents: each attempt has its result, and the end of a dead timer is announced with all of it.
+// checkEvents: each attempt has its result, and a dead timer has a dead event with all its fields.
 func checkEvents(t *testing.T, w *world, c *answerCase, id string, results, graves *record.Record[tap.Message]) {
 	t.Helper()
 	for i, m := range await(t, results, len(c.outcomes), w.about(event.TypeResult, id)) {
@@ -57,8 +57,8 @@ func checkEvents(t *testing.T, w *world, c *answerCase, id string, results, grav
 	}
 }
 
-// TestFiredEvents: a timer without a URL is delivered as an event, whose id is what a callback's
-// webhook-id would be; its result follows.
+// TestFiredEvents: a timer without a URL is delivered as an event, whose id is the webhook-id of a callback. Its result
+// follows.
 func TestFiredEvents(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -94,7 +94,7 @@ func TestFiredEvents(t *testing.T) {
 	w.reaches(t, "as event", isStatus("done"))
 }
 
-// TestBothWays: one delivery goes out as an event and as a callback, under one id.
+// TestBothWays: one delivery is published as an event and made as a callback, with one id.
 func TestBothWays(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)

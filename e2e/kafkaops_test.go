@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
-// asUser makes the bus one that is reached with a user's rights, and returns what takes them away and restores them.
+// asUser changes the bus's URL to one with a user's rights, and returns functions that remove a right and restore it.
 func (b *messageBus) asUser(t *testing.T) (deny, restore func(operation kadm.ACLOperation, resource *kadm.ACLBuilder)) {
 	t.Helper()
 	credentials, sasl, found := strings.Cut(os.Getenv("TIMERBUS_TEST_KAFKA_SASL"), "@")
@@ -41,7 +41,7 @@ func (b *messageBus) asUser(t *testing.T) (deny, restore func(operation kadm.ACL
 	b.url = fmt.Sprintf("kafka://%s:%s@%s?prefix=%s", user, password, sasl, b.prefix)
 	deny = func(operation kadm.ACLOperation, resource *kadm.ACLBuilder) {
 		t.Helper()
-		// With an ACL on it, everything else must be allowed by one.
+		// If a resource has an ACL, everything that is not allowed by one is denied.
 		others, ours := *resource, *resource
 		for _, acl := range []*kadm.ACLBuilder{
 			others.Allow("User:*").AllowHosts("*").Operations(kadm.OpAll),
@@ -64,8 +64,8 @@ func (b *messageBus) asUser(t *testing.T) (deny, restore func(operation kadm.ACL
 	return deny, restore
 }
 
-// TestReadinessFollowsRights: a dispatcher that may not read the due events, or be in their group, is not ready, says why
-// in a few lines, and delivers as soon as it may. The other roles stay ready.
+// TestReadinessFollowsRights: a dispatcher without the right to read the due events, or to be in their group, is not
+// ready, logs the reason in a few lines, and delivers as soon as it gets the right. The other roles stay ready.
 func TestReadinessFollowsRights(t *testing.T) {
 	b := needBus(t, "kafka")
 	deny, restore := b.asUser(t)
@@ -119,7 +119,7 @@ func TestReadinessFollowsRights(t *testing.T) {
 	c.calls(t, "after", 1)
 }
 
-// listening waits until a process that was launched answers requests.
+// listening waits until a launched process accepts connections.
 func listening(t *testing.T, m *member) {
 	t.Helper()
 	for ctx := within(t, patience); ; pause(ctx, 20*time.Millisecond) {
@@ -134,8 +134,8 @@ func listening(t *testing.T, m *member) {
 	}
 }
 
-// TestPartitionsAreAdded has an operator add partitions to every topic with Kafka's own tool. Nothing stops, timers fire
-// in time, commands in the added partitions are applied, and processes start.
+// TestPartitionsAreAdded adds partitions to every topic with Kafka's tool, as an operator would. Nothing stops, timers
+// fire in time, commands in the added partitions are applied, and processes start.
 func TestPartitionsAreAdded(t *testing.T) {
 	t.Parallel()
 	b := needBus(t, "kafka")
@@ -143,7 +143,7 @@ func TestPartitionsAreAdded(t *testing.T) {
 	outside := consoleOf(t, b)
 	outside.run(t, "", "org.apache.kafka.tools.TopicCommand", "--alter", "--partitions", "32",
 		"--topic", b.prefix+`\.(commands|shards|due|fired|results|dead|incarnations)`)
-	// The tool chooses partitions by key: about half of the commands lie in the added ones.
+	// The tool chooses partitions by key: about half of the commands are in the added ones.
 	const commands = 40
 	var lines strings.Builder
 	for i := range commands {

@@ -14,23 +14,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// killGrace is within what time of a restart everything due must have come.
+// killGrace is the time after a restart within which all overdue timers must be delivered.
 const killGrace = 35 * time.Second
 
-// campaign is a number of seeds, each with a new data folder and a number of rounds. A round is a number of kills under
-// one load, and ends when nothing is overdue.
+// campaign has a number of seeds, each with a new data folder and a number of rounds. A round has a number of kills
+// under one load, and ends when no timer is overdue.
 type campaign struct {
 	first                uint64
 	seeds, rounds, kills int
 	clients              int
 	// full: clients do not pause between requests.
 	full bool
-	// bus is a bus by the name of testenv. Without it the NATS server in the process is killed as well.
+	// bus is the name of a bus in testenv. Without it the NATS server in the process is killed as well.
 	bus string
 }
 
-// killCampaign reads TIMERBUS_KILL_ROUNDS, _KILLS, _SEEDS, _FIRST, _CLIENTS and _BUS, which `make kill` sets. Without them the
-// campaign is short and light.
+// killCampaign reads TIMERBUS_KILL_ROUNDS, _KILLS, _SEEDS, _FIRST, _CLIENTS and _BUS, which `make kill` sets. Without
+// them the campaign is short and light.
 func killCampaign(t *testing.T) campaign {
 	t.Helper()
 	c := campaign{first: rand.Uint64N(1 << 32), seeds: 1, rounds: 2, kills: 2, clients: 8}
@@ -64,10 +64,10 @@ func number(t *testing.T, name string, standard int) int {
 	return n
 }
 
-// TestKillUnderLoad kills the process with SIGKILL at a random moment of a load of creates, updates,
-// replaces, deletes and fires, starts it again on the same data, and lets the oracle judge: nothing lost,
-// nothing early, nothing after a delete or update in time, everything due within 35 s of the restart,
-// and every duplicate attributable.
+// TestKillUnderLoad kills the process with SIGKILL at a random time during a load of creates, updates, replaces,
+// deletes and deliveries, and starts it again on the same data. The oracle checks that no timer is lost or early, that
+// none fires after a delete or update in time, that all overdue timers fire within 35 s of the restart, and that every
+// duplicate is attributable.
 func TestKillUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := killCampaign(t)
@@ -101,7 +101,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	random := rand.New(rand.NewPCG(seed, 0))
 	line = fmt.Sprintf("seed %d:", seed)
 	for round := 1; round <= c.rounds; round++ {
-		// Leases make a round of a light campaign longer, so only the first one has them.
+		// Leases make a round of a light campaign longer, so only the first round has them.
 		l.long.Store(round == 1 || c.full)
 		before, began := l.operations(), time.Now()
 		stop := l.start(t.Context(), c.clients)
@@ -143,7 +143,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	return line, latest
 }
 
-// start starts a service, and returns what reads its events after a restart.
+// start starts a service, and returns a function that returns a reader of its events after a restart.
 func (c *campaign) start(t *testing.T) (*world, func() events) {
 	t.Helper()
 	if c.bus == "" {
@@ -162,7 +162,7 @@ func (c *campaign) start(t *testing.T) (*world, func() events) {
 	return w, func() events { return bus.events(t) }
 }
 
-// ramp is the shortest time under load before a kill. A full load lasts until timers fire at the rate of creates.
+// ramp is the shortest time under load before a kill. A full load runs until timers fire at the rate of creates.
 func (c *campaign) ramp() time.Duration {
 	if c.full {
 		return span
@@ -170,7 +170,7 @@ func (c *campaign) ramp() time.Duration {
 	return time.Second
 }
 
-// emptyWithin fails if timers remain for longer than that, including those whose create had an unknown outcome.
+// emptyWithin fails if timers remain for longer than late, including those whose create had an unknown outcome.
 func (w *world) emptyWithin(t *testing.T, late time.Duration) {
 	t.Helper()
 	for deadline := time.Now().Add(late); ; pause(t.Context(), 200*time.Millisecond) {

@@ -13,8 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestKilledBeforeItsTime is the newcomer's story: create, kill -9, start, and the timer fires when it
-// should.
+// TestKilledBeforeItsTime is a new user's first test: create, kill -9, start, and the timer fires in time.
 func TestKilledBeforeItsTime(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
@@ -34,17 +33,17 @@ func TestKilledBeforeItsTime(t *testing.T) {
 	call := w.calls(t, "hello", 1)[0]
 	latest := 2 * time.Second
 	if onDatabase() && chosen().slow {
-		latest = 10 * time.Second // its time may have passed before the service is back
+		latest = 10 * time.Second // its due time may have passed before the service is ready
 	}
 	if call.Lateness() < 0 || call.Lateness() > latest {
 		t.Errorf("came %v after its time", call.Lateness())
 	}
-	// What came due while nobody was there is made up for.
+	// Timers that became due while the service was down are delivered afterwards.
 	w.reaches(t, "missed", isStatus("done"))
 }
 
-// TestStopDrains: after SIGTERM nothing new is taken in, a callback under way is seen to its end, the
-// exit code is 0, and after the next start nothing is repeated.
+// TestStopDrains: after SIGTERM no new work is accepted, a running callback is completed, the exit code is 0, and after
+// the next start nothing is repeated.
 func TestStopDrains(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
@@ -74,16 +73,15 @@ func TestStopDrains(t *testing.T) {
 	}
 }
 
-// TestFrozen stops the process for some seconds under load, as a laptop's lid or a long pause of a
-// virtual machine does: its leases run out, its connections hang, its clock jumps. Nothing is lost, and
-// nothing early.
+// TestFrozen stops the process for some seconds under load, like a closed laptop or a long pause of a virtual machine:
+// its leases expire, its connections hang, its clock jumps. No timer is lost or early.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)
 	l := newLoad(t, w)
 	stop := l.start(t.Context(), 4)
 	pause(t.Context(), time.Second)
-	l.Killed(time.Now()) // for the oracle it is away like after a kill
+	l.Killed(time.Now()) // for the oracle this is like a kill
 	if err := w.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +101,7 @@ func TestFrozen(t *testing.T) {
 	checkPromises(t, l, "frozen for 4 s")
 }
 
-// checkPromises ends a story under load.
+// checkPromises checks the oracle's report of a test under load.
 func checkPromises(t *testing.T, l *load, story string) {
 	t.Helper()
 	r := l.Report(time.Now().Add(-killGrace))
@@ -128,7 +126,7 @@ func list(owed []oracle.Debt) string {
 }
 
 // TestI11_LeasesEndWithTheirProcess kills the process during a callback that is long enough for a row lease. The next
-// process on the data folder makes the timer due at once, although seconds of the lease were left.
+// process on the data folder makes the timer due immediately, although the lease would last some seconds longer.
 func TestI11_LeasesEndWithTheirProcess(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t)

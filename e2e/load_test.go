@@ -22,45 +22,46 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// cargo is the payload of a timer under load: who sent it, and how its callback is to be answered. The
-// receiver keeps nothing, so a kill cannot confuse it.
+// cargo is the payload of a timer under load: the write's token, and how to answer its callback. The receiver keeps no
+// state, so a kill cannot invalidate it.
 type cargo struct {
 	Token string `json:"token"`
 	Plan  string `json:"plan"`
-	// First is the executeAt of the write: a delivery for another time was rescheduled.
+	// First is the executeAt of the write: a delivery with another time was rescheduled.
 	First  time.Time     `json:"first"`
 	Takes  time.Duration `json:"takes,omitempty"`
 	Filler string        `json:"filler,omitempty"`
 }
 
 const (
-	planDone  = "done"  // answered at once
+	planDone  = "done"  // answered immediately
 	planSlow  = "slow"  // answered after Takes
 	planFail  = "fail"  // 500 at the first attempt
 	planAgain = "again" // rescheduled once
 	planEvent = "event" // no callback
 )
 
-// span is how far ahead timers are set.
+// span is the maximum time from a write to its executeAt.
 const span = 6 * time.Second
 
-// load is clients who create, change and delete timers, and an oracle who watches.
+// load has clients that create, change and delete timers, and an oracle that checks them.
 type load struct {
 	*oracle.Oracle
 
-	apis      []*client.Client // by turns
+	apis      []*client.Client // used in rotation
 	namespace string
 	receiver  *receiver.Receiver
 	serial    atomic.Int64
-	// long allows callbacks that are leased. On a database they come again after a kill only when the lease has ended.
+	// long allows callbacks that are leased. On a database they are repeated after a kill only when the lease has
+	// expired.
 	long atomic.Bool
-	// heard is how many fired events the oracle was told of.
+	// heard is the number of fired events passed to the oracle.
 	heard int
 	mix   mix
 	// pace is the longest pause of a client between requests.
 	pace time.Duration
 	seed uint64
-	// written counts answered writes, delivered callbacks.
+	// written counts answered writes, delivered counts callbacks.
 	written, delivered atomic.Int64
 }
 
@@ -76,7 +77,7 @@ var (
 	sparse = mix{long: 150, slow: 70, fail: 100, again: 100, event: 100}
 )
 
-// newLoad sends requests to the world's service and to more processes that serve the API.
+// newLoad sends requests to the world's service and to additional processes that serve the API.
 func newLoad(t *testing.T, w *world, more ...*member) *load {
 	t.Helper()
 	l := &load{Oracle: oracle.New(), namespace: w.namespace, mix: mixed, pace: 20 * time.Millisecond, seed: rand.Uint64()}
@@ -87,7 +88,7 @@ func newLoad(t *testing.T, w *world, more ...*member) *load {
 		urls = append(urls, m.URL())
 	}
 	for _, to := range urls {
-		// One try: the oracle sees every answer.
+		// One try, so that the oracle sees every answer.
 		api, err := client.New(to, client.WithRetry(1, 0), client.WithHTTPClient(&http.Client{Transport: connections}))
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +103,7 @@ func newLoad(t *testing.T, w *world, more ...*member) *load {
 	return l
 }
 
-// start begins the load of some clients; stop ends it and waits for their last answers.
+// start starts the load of the given number of clients; stop ends it and waits for their last answers.
 func (l *load) start(ctx context.Context, clients int) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -116,7 +117,7 @@ func (l *load) start(ctx context.Context, clients int) (stop func()) {
 	}
 }
 
-// run is one client. Its timers are its own, so their writes follow one another.
+// run is one client. It does not share its timers, so their writes are sequential.
 func (l *load) run(ctx context.Context, api *client.Client, random *rand.Rand) {
 	var mine []string
 	pick := func(ids []string) string { return ids[random.IntN(len(ids))] }
@@ -146,10 +147,10 @@ func (l *load) run(ctx context.Context, api *client.Client, random *rand.Rand) {
 	}
 }
 
-// patient outlives any answer: every write is seen to its end, whatever becomes of the load.
+// patient is longer than any answer takes, so that every write is completed, even after the end of the load.
 const patient = 20 * time.Second
 
-// set creates or updates a timer; reached is false if nobody was there.
+// set creates or updates a timer; reached is false if the service was down.
 func (l *load) set(api *client.Client, random *rand.Rand, id string, create bool) (reached bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
@@ -199,7 +200,7 @@ func (l *load) remove(api *client.Client, id string) (reached bool) {
 	return conclude(w, inTime, err)
 }
 
-// conclude tells the oracle what the client learned. Where it learned nothing, nothing is told.
+// conclude passes the client's answer to the oracle. After an unknown outcome it passes nothing.
 func conclude(w *oracle.Write, inTime bool, err error) (reached bool) {
 	var answered *client.Error
 	var dial *net.OpError
@@ -240,18 +241,18 @@ func (l *load) answer(call receiver.Call) receiver.Answer {
 
 func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delivery, cargo) {
 	var c cargo
-	_ = json.Unmarshal(d.Payload, &c) // without a token the oracle complains
+	_ = json.Unmarshal(d.Payload, &c) // without a token the oracle reports it
 	return &oracle.Delivery{
 		Timer: d.TimerID, Token: c.Token, WebhookID: webhookID, Attempt: int(d.Attempt), ExecuteAt: d.ExecuteAt.Time(), At: at,
 	}, c
 }
 
-// events reads public topics. Each read starts with the messages of the read before.
+// events reads public topics. Each read starts with the messages of the previous read.
 type events interface {
 	ReadAll(ctx context.Context, subject string) ([]tap.Message, error)
 }
 
-// after reads the fired events that follow the first ones.
+// after reads the fired events after the first ones.
 func after(ctx context.Context, from events, first int) ([]tap.Message, error) {
 	if from, ok := from.(*tap.Tap); ok {
 		return from.ReadAfter(ctx, tap.Fired, first)
@@ -260,7 +261,7 @@ func after(ctx context.Context, from events, first int) ([]tap.Message, error) {
 	return all[min(first, len(all)):], err
 }
 
-// hear tells the oracle of fired events that it does not know yet.
+// hear passes new fired events to the oracle.
 func (l *load) hear(ctx context.Context, from events) error {
 	fresh, err := after(ctx, from, l.heard)
 	if err != nil {
@@ -272,7 +273,7 @@ func (l *load) hear(ctx context.Context, from events) error {
 		if m.Err != nil || json.Unmarshal(m.Event.Data, &e) != nil || e.Namespace != l.namespace {
 			continue
 		}
-		// When it was read says nothing; when it left does.
+		// The time of the event counts, not the time at which it was read.
 		d, _ := delivered(e, m.Event.ID, m.Event.Time.Time())
 		l.Delivered(d)
 		l.Answered(d, oracle.Done, time.Time{})
@@ -280,8 +281,8 @@ func (l *load) hear(ctx context.Context, from events) error {
 	return nil
 }
 
-// settle waits until nothing is owed, and until everything that was ever asked for would have come.
-// Nothing may be owed for longer than grace after both its time and since.
+// settle waits until no delivery is owed, and until every requested time has passed. No delivery may be owed for longer
+// than grace after both its due time and since.
 func (l *load) settle(ctx context.Context, t *testing.T, from events, since time.Time, grace time.Duration) {
 	t.Helper()
 	for ctx.Err() == nil {
@@ -292,7 +293,7 @@ func (l *load) settle(ctx context.Context, t *testing.T, from events, since time
 		owed := l.Owed()
 		inTime := slices.ContainsFunc(owed, func(d oracle.Debt) bool { return now.Before(d.DueAt.Add(grace)) })
 		if len(owed) > 0 && !inTime && now.After(since.Add(grace)) {
-			return // what is still owed is lost
+			return // deliveries that are still owed are lost
 		}
 		if len(owed) == 0 && now.After(l.Horizon().Add(500*time.Millisecond)) {
 			return

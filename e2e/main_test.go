@@ -21,7 +21,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// patience bounds every wait for something that takes milliseconds on an idle machine.
+// patience bounds every wait for an event that takes milliseconds on an idle machine.
 const patience = 30 * time.Second
 
 // binary is the path of the timerbus under test.
@@ -44,7 +44,7 @@ func run(m *testing.M) int {
 	if onDatabase() {
 		parallel = chosen().parallel
 	}
-	// What the command line says comes after this.
+	// The command line's value is applied after this.
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -67,7 +67,7 @@ type world struct {
 	tap       *tap.Tap
 }
 
-// common is the service of all tests that neither stop nor break it. Each has a namespace of its own.
+// common is the service of all tests that neither stop nor break it. Each test has its namespace.
 var common shared
 
 type shared struct {
@@ -101,7 +101,7 @@ func (s *shared) start() (*harness.Service, error) {
 	return s.service, s.err
 }
 
-// stop ends it in good order, which is a test of its own.
+// stop stops it in an orderly way, which is also a test.
 func (s *shared) stop() error {
 	if s.service == nil {
 		return s.err
@@ -116,7 +116,7 @@ func (s *shared) stop() error {
 	return err
 }
 
-// onShared returns a world on the common service, in a namespace made for this test.
+// onShared returns a world on the common service, in a new namespace for this test.
 func onShared(t *testing.T) *world {
 	t.Helper()
 	service, err := common.start()
@@ -142,7 +142,7 @@ func startOwn(t *testing.T, options ...harness.Option) *world {
 	return w
 }
 
-// newService describes a service that is gone when the test is over, and whose log is shown if it failed.
+// newService returns a service that is closed at the end of the test. Its log is printed if the test failed.
 func newService(t *testing.T, data string, options ...harness.Option) *harness.Service {
 	t.Helper()
 	if data != "" && onDatabase() {
@@ -173,7 +173,7 @@ func (w *world) connect(t *testing.T) {
 func (w *world) connectAPI(t *testing.T) {
 	t.Helper()
 	var err error
-	// One try: tests see every answer.
+	// One try, so that tests see every answer.
 	if w.api, err = client.New(w.URL(), client.WithRetry(1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +183,8 @@ func (w *world) connectAPI(t *testing.T) {
 	t.Cleanup(func() { w.receiver.Close() })
 }
 
-// connectTap gives the world a new bus connection. After a kill that is surer than the old one: what a
-// client does over a kill is not the question here.
+// connectTap opens a new bus connection for the world. After a kill that is more reliable than the old connection,
+// because the reconnection of clients is not tested here.
 func (w *world) connectTap(t *testing.T) {
 	t.Helper()
 	var err error
@@ -194,7 +194,7 @@ func (w *world) connectTap(t *testing.T) {
 	t.Cleanup(w.tap.Close)
 }
 
-// within is the test's context, with an end.
+// within returns the test's context with a timeout.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -202,7 +202,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// create creates a timer in the world's namespace that calls its receiver; changes come before.
+// create creates a timer in the world's namespace that calls its receiver. changes change the request.
 func (w *world) create(t *testing.T, id string, in time.Duration, changes ...func(*client.CreateTimerRequest)) client.Written {
 	t.Helper()
 	r := client.CreateTimerRequest{
@@ -218,7 +218,7 @@ func (w *world) create(t *testing.T, id string, in time.Duration, changes ...fun
 	return written
 }
 
-// quick is a retry policy for people in a hurry.
+// quick is a retry policy with short intervals.
 func quick(attempts int) client.RetryPolicyInput {
 	return client.RetryPolicyInput{
 		MaxAttempts: client.Set(attempts), InitialInterval: client.Set("100ms"), MaxInterval: client.Set("500ms"),
@@ -239,7 +239,7 @@ func (w *world) calls(t *testing.T, id string, n int) []receiver.Call {
 	return calls
 }
 
-// reaches waits until a timer is in a state, and returns it.
+// reaches waits until is is true for a timer, and returns it.
 func (w *world) reaches(t *testing.T, id string, is func(*client.Timer) bool) client.Timer {
 	t.Helper()
 	ctx := within(t, patience)
@@ -259,7 +259,7 @@ func isStatus(s client.Status) func(*client.Timer) bool {
 	return func(t *client.Timer) bool { return t.Status == s }
 }
 
-// pause lets a poll breathe.
+// pause waits between two polls.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -269,14 +269,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reply is an HTTP answer as it came.
+// reply is an HTTP answer as received.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// field reads a member of a JSON body; nested ones with dots.
+// field returns a member of a JSON body, by a path with dots.
 func (r *reply) field(t *testing.T, path string) any {
 	t.Helper()
 	var value any
@@ -290,7 +290,7 @@ func (r *reply) field(t *testing.T, path string) any {
 	return value
 }
 
-// post sends a body as it is. NS at the beginning of a string in it stands for the world's namespace.
+// post sends a body as given. NS at the beginning of a string in it is replaced by the world's namespace.
 func (w *world) post(t *testing.T, path, body string, headers ...string) *reply {
 	t.Helper()
 	return w.do(t, http.MethodPost, "/api/v1/"+path, strings.ReplaceAll(body, `"NS`, `"`+w.namespace), headers...)

@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestBatchFires: what one request makes fires as if each had been created by itself, and a bad item does not
-// hinder the others.
+// TestBatchFires: timers created by one request fire as if each had been created alone, and an invalid item does not
+// affect the others.
 func TestBatchFires(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -35,7 +35,7 @@ func TestBatchFires(t *testing.T) {
 	}
 }
 
-// TestBatchDelete deletes in time, and what it deleted never fires.
+// TestBatchDelete deletes in time, and the deleted timers never fire.
 func TestBatchDelete(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -61,7 +61,7 @@ func TestBatchDelete(t *testing.T) {
 	}
 }
 
-// TestByFilter reschedules and deletes what shares a correlation id, in pages.
+// TestByFilter reschedules and deletes timers with a correlation id, in pages.
 func TestByFilter(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -108,7 +108,7 @@ func TestByFilter(t *testing.T) {
 	}
 }
 
-// TestRetryOfTheDead: a timer whose receiver gave it up lives again, with its payload.
+// TestRetryOfTheDead: a timer that its receiver ended as dead is retried with its payload.
 func TestRetryOfTheDead(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -137,11 +137,11 @@ func TestRetryOfTheDead(t *testing.T) {
 	}
 }
 
-// TestShardsTellWhoHoldsThem: the one node holds all shards of a namespace soon after it was made.
+// TestShardsTellWhoHoldsThem: the only node owns all shards of a namespace soon after its creation.
 func TestShardsTellWhoHoldsThem(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
-	for i := range 8 { // a hint for each shard, so that nobody waits for the namespaces' refresh
+	for i := range 8 { // a hint for each shard, so that the test does not wait for the refresh of namespaces
 		w.create(t, fmt.Sprint("s ", i), 0)
 		w.calls(t, fmt.Sprint("s ", i), 1)
 	}

@@ -16,7 +16,7 @@ import (
 
 //testenv:need nats kafka
 
-// outsider is somebody else's client on a bus: it knows what docs/events.md says, and no code of ours.
+// outsider is a third-party client of a bus: it knows docs/events.md and uses no code of the product.
 type outsider interface {
 	// publish publishes a command.
 	publish(t *testing.T, key string, headers map[string]string, body string)
@@ -31,7 +31,7 @@ type outsideMessage struct {
 	body    string
 }
 
-// console is Kafka's own console tools.
+// console uses Kafka's console tools.
 type console struct{ brokers, prefix, tools string }
 
 func newConsole(t *testing.T, b *messageBus) outsider {
@@ -49,7 +49,7 @@ func consoleOf(t *testing.T, b *messageBus) console {
 	return c
 }
 
-// run runs one of the tools and returns what it prints.
+// run runs one of the tools and returns its output.
 func (c console) run(t *testing.T, input, class string, args ...string) string {
 	t.Helper()
 	args = append([]string{"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", c.tools, class, "--bootstrap-server", c.brokers}, args...)
@@ -93,7 +93,7 @@ func (c console) read(t *testing.T, topic string, n int) []outsideMessage {
 	return all
 }
 
-// plainNATS is nats.go without JetStream's wrappers: it publishes by request, and reads as a subscriber.
+// plainNATS uses nats.go without JetStream: it publishes by request, and reads as a subscriber.
 type plainNATS struct {
 	nc     *nats.Conn
 	prefix string
@@ -150,13 +150,13 @@ func (p plainNATS) read(t *testing.T, topic string, n int) []outsideMessage {
 
 const outsideParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// TestClientsOfOthers has a client that knows nothing of us publish a command and read what comes of it: Kafka's
-// console tools on Kafka, plain nats.go on NATS. On both, everything is in the trace of the command.
+// TestClientsOfOthers publishes a command and reads the resulting events with third-party clients: Kafka's console
+// tools on Kafka, plain nats.go on NATS. On both, all events are in the trace of the command.
 func TestClientsOfOthers(t *testing.T) {
 	const data = `{"id":"outside","executeIn":"1s","callbackUrl":%q,"deliver":"both","payload":{"n":1}}`
 	clients := map[string]struct {
 		open func(*testing.T, *messageBus) outsider
-		// headers and body of the command, and how names of attributes begin in what is read.
+		// headers and body of the command, and the prefix of attribute names in the messages that are read.
 		headers map[string]string
 		body    string
 		prefix  string

@@ -20,7 +20,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 )
 
-// userStream is a stream of a user's own on the service's NATS, and what it has got.
+// userStream is a user's stream on the service's NATS, with a consumer.
 type userStream struct {
 	js       jetstream.JetStream
 	consumer jetstream.Consumer
@@ -31,7 +31,7 @@ func (w *world) capture(t *testing.T, subject string) *userStream {
 	return capture(t, w.NATSURL(), subject)
 }
 
-// capture makes a stream for a subject, as a user would.
+// capture creates a stream for a subject, as a user would.
 func capture(t *testing.T, url, subject string) *userStream {
 	t.Helper()
 	nc, err := nats.Connect(url)
@@ -62,7 +62,7 @@ func capture(t *testing.T, url, subject string) *userStream {
 	return &userStream{js: js, consumer: consumer}
 }
 
-// next is the next message, and the event in it.
+// next returns the next message, and the event in it.
 func (s *userStream) next(t *testing.T) (jetstream.Msg, event.CloudEvent) {
 	t.Helper()
 	m, err := s.consumer.Next(jetstream.FetchMaxWait(patience))
@@ -80,7 +80,7 @@ func (s *userStream) next(t *testing.T) (jetstream.Msg, event.CloudEvent) {
 	return m, e
 }
 
-// allow sets which topics the world's namespace allows.
+// allow sets the topics that the world's namespace allows.
 func (w *world) allow(t *testing.T, patterns ...string) {
 	t.Helper()
 	_, err := w.api.UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
@@ -91,12 +91,12 @@ func (w *world) allow(t *testing.T, patterns ...string) {
 	}
 }
 
-// onto is a timer whose event goes to a topic of its own.
+// onto makes a timer whose event goes to a user topic.
 func onto(topic, key string) func(*client.CreateTimerRequest) {
 	return func(r *client.CreateTimerRequest) { r.CallbackURL, r.Topic, r.Key = "", topic, key }
 }
 
-// TestOwnTopic: a fired event goes to the timer's topic, made by HTTP or by a command, and not to the common one.
+// TestOwnTopic: a fired event goes to the timer's topic, set by HTTP or by a command, and not to the common one.
 func TestOwnTopic(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -131,7 +131,7 @@ func TestOwnTopic(t *testing.T) {
 	if _, e := stream.next(t); e.ID != w.calls(t, "both", 1)[0].WebhookID {
 		t.Errorf("the event of both is %+v", e)
 	}
-	// An update takes it back to the common topic, which has seen none of the others.
+	// An update moves it back to the common topic, which has none of the other events.
 	w.create(t, "moved", time.Hour, onto("own.orders.timeouts", "k"))
 	_, err = w.api.UpdateTimer(t.Context(), client.UpdateTimerRequest{
 		Namespace: w.namespace, TimerID: "moved", ExecuteIn: "0s", Topic: client.Clear[string](), Key: client.Clear[string](),
@@ -148,7 +148,8 @@ func TestOwnTopic(t *testing.T) {
 	}
 }
 
-// TestOwnTopicIsRefused: what the namespace does not allow, or the service uses itself, is refused on both ways in.
+// TestOwnTopicIsRefused: a topic that the namespace does not allow, or that the service uses itself, is refused by HTTP
+// and for commands.
 func TestOwnTopicIsRefused(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -177,8 +178,8 @@ func TestOwnTopicIsRefused(t *testing.T) {
 	check("timerbus.due", "those topics are Timerbus' own")
 }
 
-// TestOwnTopicThatIsNotThere: nobody makes it but the user. Until he does, deliveries to it fail, as those to a
-// receiver do.
+// TestOwnTopicThatIsNotThere: only the user creates the topic. Until then, deliveries to it fail, like those to a
+// receiver.
 func TestOwnTopicThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
@@ -204,12 +205,12 @@ func TestOwnTopicThatIsNotThere(t *testing.T) {
 	w.reaches(t, "later", isStatus("done"))
 }
 
-// TestOwnTopicOnOtherBuses: the roles are processes of their own, on servers of their own. The dispatcher has not heard
-// that the namespace was changed, and asks.
+// TestOwnTopicOnOtherBuses: the roles are separate processes on other servers. The dispatcher has not read the change
+// of the namespace, and reads it when it needs it.
 func TestOwnTopicOnOtherBuses(t *testing.T) {
 	onEachBus(t, lone, func(t *testing.T, name string) {
 		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-		c.create(t, "first", 0) // everything is under way, and knows the namespace
+		c.create(t, "first", 0) // all roles work and have read the namespace
 		c.calls(t, "first", 1)
 		topic := c.bus.prefix + "-orders.timeouts"
 		c.allow(t, c.bus.prefix+"-orders.*", c.bus.prefix+".*")
@@ -237,7 +238,7 @@ func TestOwnTopicOnOtherBuses(t *testing.T) {
 	})
 }
 
-// makeTopic makes a topic as a user would, and reads one message of it after another: its key and its event.
+// makeTopic creates a topic as a user would. The returned function reads its next message: the key and the event.
 func (b *messageBus) makeTopic(t *testing.T, topic string) func() (key string, e event.CloudEvent) {
 	t.Helper()
 	if given := os.Getenv("TIMERBUS_TEST_NATS"); strings.HasPrefix(b.url, "nats:") {

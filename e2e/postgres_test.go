@@ -29,7 +29,7 @@ func dropOnPostgres(server, database string) error {
 	return onServer(server, "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)")
 }
 
-// onServer runs a statement. The server may be on its way back from a kill.
+// onServer runs a statement. The server may still be starting after a kill.
 func onServer(server, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

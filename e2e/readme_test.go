@@ -12,8 +12,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// TestReadmeWorksAsPasted runs the commands of the README that talk to a service, word by word but for
-// the addresses.
+// TestReadmeWorksAsPasted runs the commands of the README that use a service, unchanged except for the addresses.
 func TestReadmeWorksAsPasted(t *testing.T) {
 	t.Parallel()
 	if onDatabase() && chosen().slow {
@@ -35,7 +34,7 @@ func TestReadmeWorksAsPasted(t *testing.T) {
 			continue
 		}
 		ran++
-		// -e: the first command that fails ends it.
+		// -e: the first failing command ends the script.
 		shell := exec.CommandContext(within(t, patience), "sh", "-ec", here.Replace(block[1]))
 		shell.Env = append(shell.Environ(), "TIMERBUS_URL="+w.URL(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 		if output, err := shell.CombinedOutput(); err != nil || strings.Contains(string(output), `"error"`) {

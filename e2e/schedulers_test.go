@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// holders counts the shards that each node holds; "" counts those that nobody does.
+// holders counts the shards that each node owns; "" counts those without an owner.
 func (c *cluster) holders(t *testing.T) map[string]int {
 	t.Helper()
 	shards, err := c.api.ListShards(t.Context(), c.namespace)
@@ -28,7 +28,7 @@ func (c *cluster) holders(t *testing.T) map[string]int {
 	return held
 }
 
-// heldBy waits until these schedulers, each of them, hold all shards, and returns how long that took.
+// heldBy waits until all shards are owned by exactly these schedulers, and returns how long that took.
 func (c *cluster) heldBy(t *testing.T, since time.Time, schedulers ...string) time.Duration {
 	t.Helper()
 	ctx := within(t, 2*patience)
@@ -44,8 +44,8 @@ func (c *cluster) heldBy(t *testing.T, since time.Time, schedulers ...string) ti
 	}
 }
 
-// thaw lets a frozen scheduler go on, and returns how many shards it wrote to and was refused. Where it hears only from
-// the bus that it owns nothing any more, the bus keeps silent until that has happened.
+// thaw resumes a frozen scheduler, and returns how many of its writes to shards were refused. If it learns only from
+// the bus that it has lost its partitions, the bus is frozen until these writes have happened.
 func (c *cluster) thaw(t *testing.T, frozen *member) (refused float64) {
 	t.Helper()
 	deaf := c.bus.wakesAsOwner && controllable()
@@ -75,7 +75,7 @@ func (c *cluster) thaw(t *testing.T, frozen *member) (refused float64) {
 	}
 }
 
-// metric reads one of a process's counters.
+// metric returns the value of one of a process's counters.
 func (m *member) metric(t *testing.T, name string) (value float64) {
 	t.Helper()
 	text := (&world{Service: m.Service}).do(t, "GET", "/metrics", "").body
@@ -89,9 +89,9 @@ func (m *member) metric(t *testing.T, name string) (value float64) {
 	return value
 }
 
-// TestSchedulersComeAndGo has two and three schedulers on each bus join, leave in good order, die and freeze
-// for longer than their session, all of it under load. It prints how long shards were without an owner who
-// lives, and lets the oracle judge what became of the timers.
+// TestSchedulersComeAndGo makes two and three schedulers on each bus join, leave in an orderly way, crash, and freeze
+// for longer than their session, under load. It prints how long shards were without a live owner, and the oracle checks
+// the timers.
 func TestSchedulersComeAndGo(t *testing.T) {
 	for _, name := range clusters {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestSchedulersComeAndGo(t *testing.T) {
 			c.launch(t, "scheduler", 3)
 			joined := c.heldBy(t, began, "scheduler-1", "scheduler-2", "scheduler-3")
 
-			pause(t.Context(), 2*time.Second) // a balance that has come about, not one on its way
+			pause(t.Context(), 2*time.Second) // the partitions are balanced and do not move any more
 
 			began = time.Now()
 			if err := c.member("scheduler-1").Signal(syscall.SIGTERM); err != nil {
@@ -150,7 +150,7 @@ func TestSchedulersComeAndGo(t *testing.T) {
 			if report.Bad() > 0 || report.Fired == 0 {
 				t.Error("a promise is broken, or this proves nothing")
 			}
-			// Generous, since machines are busy: a session, and what the bus takes to notice.
+			// Generous, since machines are busy: a session, plus the time until the bus notices.
 			if limit := c.bus.session + 5*time.Second; died > limit || froze > limit || left > 3*time.Second {
 				t.Errorf("take-overs took too long: want %v at most, and 3s after a clean leave", limit)
 			}

@@ -27,7 +27,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// random is the base64 of n random bytes.
+// random returns the base64 of n random bytes.
 func random(n int) string {
 	b := make([]byte, n)
 	rand.Read(b)
@@ -36,7 +36,7 @@ func random(n int) string {
 
 func newSecret() string { return "whsec_" + random(32) }
 
-// verify is what a receiver that has the secret says of a call.
+// verify verifies a call like a receiver that has the secret.
 func verify(t *testing.T, c *receiver.Call, secret string) error {
 	t.Helper()
 	webhook, err := standardwebhooks.NewWebhook(secret)
@@ -46,7 +46,7 @@ func verify(t *testing.T, c *receiver.Call, secret string) error {
 	return webhook.Verify(c.Body, c.Header)
 }
 
-// startSealed starts a service on SQLite that has secret keys. It is closed with the test.
+// startSealed starts a service on SQLite with secret keys. The test's end closes it.
 func startSealed(t *testing.T, data, keys string) *world {
 	t.Helper()
 	service, err := harness.New(binary, data, harness.WithEnv("TIMERBUS_SECRET_KEY="+keys), harness.WithArgs("--log-level", "debug"))
@@ -62,7 +62,7 @@ func startSealed(t *testing.T, data, keys string) *world {
 	return w
 }
 
-// settings updates the namespace's, and returns the answer.
+// settings updates the namespace's settings, and returns the answer.
 func (w *world) settings(t *testing.T, settings string) *reply {
 	t.Helper()
 	r := w.post(t, "namespaces/update", `{"name":"NS","settings":`+settings+`}`)
@@ -72,8 +72,8 @@ func (w *world) settings(t *testing.T, settings string) *reply {
 	return r
 }
 
-// TestSignedCallbacks goes through the life of signing secrets on the real service, with the published library as
-// the receiver's. At the end none of them is found in an answer, in the log or in the files.
+// TestSignedCallbacks uses signing secrets over their whole life on the real service, with the published library at the
+// receiver. At the end no secret is in an answer, in the log or in the files.
 func TestSignedCallbacks(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -141,7 +141,8 @@ func TestSignedCallbacks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The service's key is changed: without the old one it does not start, with both everything is sealed anew.
+	// The service's key is changed: without the old key it does not start; with both, everything is encrypted with the
+	// new key.
 	stranger, err := harness.New(binary, data, harness.WithEnv("TIMERBUS_SECRET_KEY="+nextKey))
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestSignedCallbacks(t *testing.T) {
 	notInFiles(t, data, hidden)
 }
 
-// notInFiles looks for base64 texts, and for what they stand for as bytes and as hex.
+// notInFiles searches for base64 texts, and for their bytes, raw and as hex.
 func notInFiles(t *testing.T, folder string, hidden map[string]string) {
 	t.Helper()
 	files := 0
@@ -258,7 +259,7 @@ func TestHeadersOfCallbacks(t *testing.T) {
 	if got, err := w.api.GetTimer(t.Context(), w.selection("with")); err != nil || len(got.Headers) != 2 || got.Headers["X-Both"] != "timer" {
 		t.Errorf("got %v, %v", got.Headers, err)
 	}
-	// Neither an update of something else nor a death and a retry loses them.
+	// Neither an update of other fields nor a death and a retry removes them.
 	w.receiver.On(w.namespace, "with", receiver.Answer{Status: http.StatusGone}, receiver.Answer{})
 	if _, err := w.api.UpdateTimer(t.Context(), client.UpdateTimerRequest{Namespace: w.namespace, TimerID: "with", ExecuteIn: "0s"}); err != nil {
 		t.Fatal(err)

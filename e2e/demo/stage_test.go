@@ -11,7 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// TestJudgeFindsWhatIsWrong: a demo that cannot fail shows nothing.
+// TestJudgeFindsWhatIsWrong shows that the demo can fail.
 func TestJudgeFindsWhatIsWrong(t *testing.T) {
 	late, early := 2*time.Millisecond, -time.Millisecond
 	twice := act{id: "a", deliveries: 2, lives: 1}
@@ -41,7 +41,7 @@ func TestJudgeFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestPendingSaysWhatIsMissing asks a service that knows one timer, which is still scheduled.
+// TestPendingSaysWhatIsMissing uses a service with one timer, which is still scheduled.
 func TestPendingSaysWhatIsMissing(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"id":"a","status":"scheduled"}`)

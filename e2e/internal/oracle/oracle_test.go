@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/oracle"
 )
 
-// start is when the stories below begin; they tell times as seconds since.
+// start is when the stories begin; their times are seconds after it.
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
@@ -60,7 +60,7 @@ func again(seconds float64) func(*delivery) {
 	return func(d *delivery) { d.verdict, d.next = oracle.Again, at(seconds) }
 }
 
-// bad picks the counts of violations, and duplicates.
+// bad returns only the counts of violations and of duplicates.
 func bad(r oracle.Report) oracle.Report {
 	return oracle.Report{
 		Lost: r.Lost, Early: r.Early, After: r.After, Wrong: r.Wrong, Unattributable: r.Unattributable,
@@ -73,8 +73,7 @@ func same(a, b oracle.Report) bool {
 		a.Unattributable == b.Unattributable && a.Duplicates == b.Duplicates
 }
 
-// TestEveryViolationIsCounted plants one violation in each story, and tells stories that look odd and
-// are in order.
+// TestEveryViolationIsCounted plants one violation in each story, and has unusual stories without a violation.
 func TestEveryViolationIsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell func(s *story)
@@ -277,7 +276,7 @@ func TestARoundCountsFromItsFault(t *testing.T) {
 		}
 	}
 	s.Killed(at(20))
-	s.deliver(31) // 21 s late, and was due before the fault
+	s.deliver(31) // 21 s late, but due before the fault
 	s.deliver(42, of("u", "2", 40), failed)
 	s.deliver(49, of("u", "2", 40), attempt(2))
 	s.deliver(50, of("u", "2", 40), attempt(2))
