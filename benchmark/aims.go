@@ -1,8 +1,8 @@
 package main
 
-// aim is what a figure is to reach.
+// aim is the target for a figure.
 type aim struct {
-	// Least or Most, the other is absent.
+	// Either Least or Most is set.
 	Least *float64 `json:"least,omitempty"`
 	Most  *float64 `json:"most,omitempty"`
 }
@@ -10,13 +10,13 @@ type aim struct {
 func least(v float64) aim { return aim{Least: &v} }
 func most(v float64) aim  { return aim{Most: &v} }
 
-// met judges a value.
+// met reports whether a value meets the aim.
 func (a aim) met(value float64) bool {
 	return (a.Least == nil || value >= *a.Least) && (a.Most == nil || value <= *a.Most)
 }
 
-// aims of the embedded setup, on two processors that generator and receiver share. Nothing may ever come
-// early or twice.
+// aims of the embedded setup, on two processors that generator and receiver share. No delivery may be early or
+// repeated.
 var aims = map[string]aim{
 	"create.rate":          least(10_000),
 	"create.p99":           most(40),

@@ -1,12 +1,11 @@
-// Command benchmark is what `make bench` runs: in each round it starts the service on an empty folder, a
-// receiver and the load generator as processes of their own, measures them with pkg/bench, and in the end
-// prints medians, spreads and the aims beside them, and writes everything to a JSON file.
+// Command benchmark is run by `make bench`. In each round it starts the service on an empty folder, a receiver and the
+// load generator as separate processes, and measures them with pkg/bench. At the end it prints medians, spreads and
+// aims, and writes all figures to a JSON file.
 //
-// It owns the course of a round, the aims and the report. What is measured and how is pkg/bench's; what it
-// runs is the binary that users run (timerbus dev, timerbus bench). It never judges by exit code: a missed
-// aim is a line of the table.
+// It contains the course of a round, the aims and the report; pkg/bench defines the measurements. It runs the same
+// binary as users (timerbus dev, timerbus bench). A missed aim is a line of the table, and does not change the exit
+// code.
 //
-// Read main.go, then round.go (what happens in a round) and setup.go (on which engines) with
-// servers.go (what starts them); process.go (children that do not outlive this program); aims.go, report.go, machine.go and
-// others.go (whether the machine had other work).
+// Read main.go, then round.go (one round) and setup.go (the engines) with servers.go (their start); process.go
+// (children that end with this program); aims.go, report.go, machine.go and others.go (other work on the machine).
 package main

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// machine is where it was measured.
+// machine describes the machine of a measurement.
 type machine struct {
 	Processors int     `json:"processors"`
 	Model      string  `json:"model"`
@@ -23,7 +23,7 @@ func (m machine) String() string {
 	return fmt.Sprintf("%d processors (%s), %.0f GiB, %s, %s", m.Processors, m.Model, m.MemoryGiB, m.System, m.Go)
 }
 
-// thisMachine describes this machine, as far as /proc tells.
+// thisMachine describes this machine from /proc.
 func thisMachine() (machine, error) {
 	m := machine{Processors: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS, Model: runtime.GOARCH}
 	if runtime.GOOS != "linux" {
@@ -49,7 +49,7 @@ func thisMachine() (machine, error) {
 	return m, nil
 }
 
-// lineOf is the value of a line "name : value".
+// lineOf returns the value of a line "name : value".
 func lineOf(text, name string) string {
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {

@@ -22,7 +22,7 @@ func main() {
 	os.Exit(code)
 }
 
-// options are what the command line says.
+// options are the command line's options.
 type options struct {
 	binary, json string
 	short        bool
@@ -30,11 +30,11 @@ type options struct {
 	setups       []setup
 	testenv      string
 	phases       []string
-	// extra goes to every `timerbus bench`; tests make everything small with it.
+	// extra is added to every `timerbus bench`; tests use it to make everything small.
 	extra []string
 }
 
-// run is the whole program: 0 done, 1 failed, 2 not acceptable.
+// run is the whole program. It returns the exit code: 0 done, 1 failed, 2 invalid arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -95,7 +95,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, o.locate()
 }
 
-// locate fills in the files that make puts beside this program.
+// locate sets defaults for the files that make puts into the folder of this program.
 func (o *options) locate() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *options) locate() error {
 	return nil
 }
 
-// muchOther is from how many processors on other work is mentioned.
+// muchOther is the number of processors busy with other work from which the program prints a note.
 const muchOther = 0.2
 
 func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
@@ -131,7 +131,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	for i := range o.setups {
 		all.Setups = append(all.Setups, &report{Setup: o.setups[i].name, About: o.setups[i].about})
 	}
-	// In turn, so that what else the machine does meets all alike.
+	// Setups alternate, so that other work on the machine affects all of them equally.
 	for n := range o.rounds {
 		for i, r := range all.Setups {
 			fmt.Fprintf(stderr, "round %d of %d: %s\n", n+1, o.rounds, r.About)
@@ -161,7 +161,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// write keeps the reports for programs.
+// write writes the reports as JSON.
 func (r *reports) write(file string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -2,8 +2,8 @@ package main
 
 import "syscall"
 
-// ownGroup keeps a Ctrl-C from reaching the children before this program has decided in which order they
-// end. Should it die without telling them, they must not live on.
+// ownGroup prevents a Ctrl-C from reaching the children, because this program stops them in a defined order. If it dies
+// without stopping them, they are killed.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

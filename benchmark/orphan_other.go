@@ -4,6 +4,5 @@ package main
 
 import "syscall"
 
-// ownGroup keeps a Ctrl-C from reaching the children before this program has decided in which order they
-// end.
+// ownGroup prevents a Ctrl-C from reaching the children, because this program stops them in a defined order.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

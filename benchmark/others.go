@@ -12,14 +12,14 @@ import (
 // clockTick is the unit of times in /proc/stat.
 const clockTick = 10 * time.Millisecond
 
-// spent is processor time up to a moment.
+// spent is the processor time used until a time.
 type spent struct {
 	at time.Time
-	// machine is that of all processes, ours that of this one and of its children that have ended.
+	// machine is the time of all processes, ours that of this process and its ended children.
 	machine, ours time.Duration
 }
 
-// spentUntilNow reads both; without /proc it knows nothing of the machine.
+// spentUntilNow reads both times. Without /proc it leaves machine at 0.
 func spentUntilNow() (spent, error) {
 	s := spent{at: time.Now()}
 	text, err := os.ReadFile("/proc/stat")
@@ -42,7 +42,7 @@ func spentUntilNow() (spent, error) {
 	return s, nil
 }
 
-// busy is the time of all processors that were not idle, from /proc/stat.
+// busy returns the time during which processors were not idle, from /proc/stat.
 func busy(stat string) (time.Duration, error) {
 	line, _, _ := strings.Cut(stat, "\n")
 	fields := strings.Fields(line)
@@ -55,14 +55,14 @@ func busy(stat string) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if i != 3 && i != 4 { // idle, and idle while a disk works
+		if i != 3 && i != 4 { // idle, and idle while waiting for I/O
 			ticks += n
 		}
 	}
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// othersSince is how many processors the rest of the machine has kept busy.
+// othersSince returns the average number of processors that other processes kept busy.
 func (s spent) othersSince(before spent) float64 {
 	others := (s.machine - before.machine) - (s.ours - before.ours)
 	return max(0, others.Seconds()/s.at.Sub(before.at).Seconds())

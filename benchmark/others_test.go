@@ -23,7 +23,7 @@ func TestOthers(t *testing.T) {
 		machine, ours time.Duration
 		want          float64
 	}{
-		{25 * time.Second, 8 * time.Second, 1}, // 15 s in all, 5 s of them ours, over 10 s
+		{25 * time.Second, 8 * time.Second, 1}, // 15 s in total, 5 s of them ours, over 10 s
 		{15 * time.Second, 8 * time.Second, 0},
 		{15 * time.Second, 8010 * time.Millisecond, 0}, // the machine's ticks are coarser
 	} {

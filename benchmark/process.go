@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// process is a child. It ends with this program, however that ends.
+// process is a child process. It ends with this program, even if that is killed.
 type process struct {
 	name    string
 	command *exec.Cmd
@@ -22,9 +22,9 @@ type process struct {
 	screen  screen
 }
 
-// start runs the binary. What it writes to its error output goes to stderr too, if that is not nil.
+// start runs the binary. Its error output goes to stderr if that is not nil.
 func start(name, binary string, stderr io.Writer, args ...string) (*process, error) {
-	//nolint:gosec,noctx // the binary is what is measured; it is ended in good order, by signal.
+	//nolint:gosec,noctx // the user gives the binary; a signal stops it.
 	p := &process{name: name, command: exec.Command(binary, args...), ended: make(chan struct{})}
 	p.screen.changed = make(chan struct{})
 	p.command.Env = ownEnvironment(os.Environ())
@@ -38,12 +38,12 @@ func start(name, binary string, stderr io.Writer, args ...string) (*process, err
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.command.Wait() // how it ended is in ProcessState
+		_ = p.command.Wait() // ProcessState has the result
 	}()
 	return p, nil
 }
 
-// ownEnvironment leaves out a developer's settings of Timerbus.
+// ownEnvironment removes a developer's settings of Timerbus.
 func ownEnvironment(environ []string) []string {
 	var kept []string
 	for _, v := range environ {
@@ -54,10 +54,10 @@ func ownEnvironment(environ []string) []string {
 	return kept
 }
 
-// stopPatience is how long a child may take to end in good order.
+// stopPatience is how long a child may take to stop in an orderly way.
 const stopPatience = 20 * time.Second
 
-// stop ends the process, by force if it does not end by itself in time.
+// stop stops the process, and kills it if it does not end in time.
 func (p *process) stop() error {
 	if p.over() {
 		return nil
@@ -86,7 +86,7 @@ func (p *process) over() bool {
 	}
 }
 
-// see waits until the process has written what the pattern matches, and returns its groups.
+// see waits until the output of the process matches the pattern, and returns its groups.
 func (p *process) see(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
 	for {
 		text, changed := p.screen.text()
@@ -107,7 +107,7 @@ func (p *process) see(ctx context.Context, pattern *regexp.Regexp) ([]string, er
 	}
 }
 
-// finish waits for the end of a process that ends by itself, and returns what it has written.
+// finish waits until a process has ended by itself, and returns its output.
 func (p *process) finish(ctx context.Context) (string, error) {
 	select {
 	case <-p.ended:
@@ -121,7 +121,7 @@ func (p *process) finish(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// screen is what a process has written, up to a bound.
+// screen has the output of a process, up to a bound.
 type screen struct {
 	mu      sync.Mutex
 	written strings.Builder

@@ -24,11 +24,11 @@ type row struct {
 	Met *bool `json:"met,omitempty"`
 }
 
-// reports are what came of all rounds on all setups.
+// reports are the results of all rounds on all setups.
 type reports struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
-	// Others is how many processors were busy with something else meanwhile.
+	// Others is the average number of processors busy with other work.
 	Others  float64   `json:"others"`
 	Version string    `json:"version"`
 	Machine machine   `json:"machine"`
@@ -36,7 +36,7 @@ type reports struct {
 	Setups  []*report `json:"setups"`
 }
 
-// report is what came of one setup.
+// report is the result of one setup.
 type report struct {
 	Setup  string `json:"setup"`
 	About  string `json:"about"`
@@ -44,7 +44,7 @@ type report struct {
 	Rows   []*row `json:"rows"`
 }
 
-// add takes the figures of one round.
+// add adds the figures of one round.
 func (r *report) add(round []bench.Figure) {
 	r.Rounds++
 	for i := range round {
@@ -52,7 +52,7 @@ func (r *report) add(round []bench.Figure) {
 		to := r.row(f)
 		to.Values = append(to.Values, f.Value)
 		to.Spread = bench.SpreadOf(to.Values)
-		if a, ok := aims[f.Key]; ok && r.Setup == embedded.name { // they are of that setup
+		if a, ok := aims[f.Key]; ok && r.Setup == embedded.name { // the aims apply to that setup
 			met := a.met(to.Median)
 			to.Aim, to.Met = &a, &met
 		}
@@ -68,7 +68,7 @@ func (r *report) row(f *bench.Figure) *row {
 	return added
 }
 
-// show writes one table for one setup, and one with a column for each of several.
+// show writes one table for one setup, or one with a column for each of several setups.
 func (r *reports) show(w io.Writer) error {
 	rounds := fmt.Sprintf("medians of %d rounds", r.Setups[0].Rounds)
 	if r.Short {
@@ -99,7 +99,7 @@ func (r *reports) show(w io.Writer) error {
 	return t.Flush()
 }
 
-// rows are those that any of the setups has, in the order of the first that has them.
+// rows returns the rows of all setups, in the order of the first setup that has them.
 func (r *reports) rows() []*row {
 	var all []*row
 	known := map[string]bool{}
@@ -113,7 +113,7 @@ func (r *reports) rows() []*row {
 	return all
 }
 
-// show writes the tables: what was measured, and what processor time it took whom.
+// show writes the tables: the figures, and the processor time of each process.
 func (r *report) show(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "figure\tmedian\tmin – max\taim\t")
@@ -139,7 +139,7 @@ func (r *report) show(w io.Writer) error {
 	return t.Flush()
 }
 
-// find returns nil if there is no such row.
+// find returns the row with the key; nil if there is none.
 func (r *report) find(key string) *row {
 	for _, row := range r.Rows {
 		if row.Key == key {

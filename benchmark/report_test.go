@@ -138,8 +138,7 @@ func TestSplit(t *testing.T) {
 }
 
 func TestEveryAimIsOfAFigure(t *testing.T) {
-	// The smoke test's rounds hold all figures but those of phases that take long; their names are
-	// those of the phases.
+	// The smoke test's rounds have all figures except those of long phases, whose names are the names of the phases.
 	for key := range aims {
 		phase, _, _ := strings.Cut(key, ".")
 		phase, _, _ = strings.Cut(phase, "_")

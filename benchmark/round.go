@@ -17,10 +17,10 @@ import (
 	"github.com/timerbus/timerbus/pkg/bench"
 )
 
-// topicPhase is measured on services of its own, one for each setting of the bus.
+// topicPhase is measured on separate services, one for each setting of the bus.
 const topicPhase = "topic"
 
-// round is one pass through everything, in a folder that is gone afterwards.
+// round is one measurement of all phases, in a folder that is removed afterwards.
 type round struct {
 	*options
 
@@ -32,7 +32,7 @@ type round struct {
 	measured []bench.Figure
 }
 
-// playRound measures everything once on one setup.
+// playRound measures all phases once on one setup.
 func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ []bench.Figure, err error) {
 	folder, err := os.MkdirTemp("", "timerbus-bench-")
 	if err != nil {
@@ -74,7 +74,7 @@ func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ 
 	return r.measured, nil
 }
 
-// split tells the phases that share one service, and whether the topic is measured.
+// split returns the phases that share one service, and whether the topic is measured.
 func split(named []string, short bool) (main []string, topic bool) {
 	if len(named) > 0 {
 		main = slices.DeleteFunc(slices.Clone(named), func(name string) bool { return name == topicPhase })
@@ -88,8 +88,8 @@ func split(named []string, short bool) (main []string, topic bool) {
 	return main, true
 }
 
-// main measures all phases but the topic on one service, and how long it takes to start: on an empty
-// folder, and then on all that has gathered.
+// main measures all phases except the topic on one service. It also measures the service's start, on an empty folder
+// and then with all the data.
 func (r *round) main(ctx context.Context, phases []string) error {
 	args := r.setup.arguments(filepath.Join(r.folder, "main"), r.servers)
 	s, err := startService(ctx, r.binary, args)
@@ -138,7 +138,7 @@ func (r *round) started(key, name string, took time.Duration) {
 	})
 }
 
-// blame adds what the service has said to an error.
+// blame adds the last output of the service to an error.
 func (r *round) blame(s *service, err error) error {
 	if err == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// serversPatience bounds the start of servers; what is fetched for the first time takes minutes.
+// serversPatience bounds the start of servers; the first download takes minutes.
 const serversPatience = 10 * time.Minute
 
 // servers run until they are stopped.
@@ -20,12 +20,12 @@ type servers struct {
 }
 
 var (
-	// testenv tells addresses first, then what is required.
+	// testenv prints addresses first, then TIMERBUS_REQUIRE.
 	told    = regexp.MustCompile(`export TIMERBUS_REQUIRE=`)
 	address = regexp.MustCompile(`export TIMERBUS_TEST_(\w+)=(\S+)\n`)
 )
 
-// startServers has testenv start servers on empty folders.
+// startServers starts servers on empty folders, with testenv.
 func startServers(ctx context.Context, testenv string, needs []string) (_ *servers, err error) {
 	if testenv == "" {
 		return nil, errors.New("this setup needs servers: run `make bench`, or give -testenv")

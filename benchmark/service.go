@@ -15,7 +15,7 @@ type service struct {
 	*process
 
 	api, nats string
-	// up is the time from its start to its first answer.
+	// up is the time from the start to the first answer.
 	up time.Duration
 }
 
@@ -27,7 +27,7 @@ const (
 
 var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +(?:NATS +(nats://\S+)|bus )`)
 
-// startService starts a service and waits until it answers that it is ready.
+// startService starts a service and waits until it is ready.
 func startService(ctx context.Context, binary string, args []string) (_ *service, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errors.New("the service does not answer"))
 	defer cancel()

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// setup is a choice of engines; `make bench STORE=… BUS=…` picks one, or several to compare.
+// setup is a choice of engines; `make bench STORE=… BUS=…` selects one, or several for a comparison.
 type setup struct {
 	name, about string
-	// needs are the servers that tools/testenv starts for it, anew in each round; none if it is empty.
+	// needs are the servers that tools/testenv starts for it, new ones in each round; empty for none.
 	needs []string
-	// arguments are those of `timerbus`, for a service that keeps what it keeps itself in folder, on the
-	// servers by their names.
+	// arguments returns the arguments of `timerbus`, for a service with its data in folder and the given servers.
 	arguments func(folder string, servers map[string]string) []string
-	// syncs are the settings of the bus between which commands are compared; the first is the default. The
-	// topic is measured where there are any.
+	// syncs are the settings of the bus for which commands are compared; the first is the default. If there are none,
+	// the topic is not measured.
 	syncs []string
 }
 
-// common are every service's arguments.
+// common returns the arguments that all services have.
 func common(folder string) []string {
 	return []string{
 		"dev", "--listen", "127.0.0.1:0", "--nats-listen", "127.0.0.1:0",
@@ -62,7 +61,7 @@ func setupNames() []string {
 	return names
 }
 
-// setupsNamed finds setups by their names, with commas between.
+// setupsNamed returns the setups with the given names, separated by commas.
 func setupsNamed(names string) ([]setup, error) {
 	var found []setup
 	for name := range strings.SplitSeq(names, ",") {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// asMain makes the test binary the program itself.
+// asMain is the variable that makes the test binary run the program itself.
 const asMain = "TIMERBUS_BENCHMARK_AS_MAIN"
 
 // few makes every phase small.
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// binary is TIMERBUS_BIN, or one that is built.
+// binary returns TIMERBUS_BIN, or a new build.
 func binary(t *testing.T) string {
 	t.Helper()
 	if given := os.Getenv("TIMERBUS_BIN"); given != "" {
@@ -51,7 +51,7 @@ func binary(t *testing.T) string {
 
 func TestSmoke(t *testing.T) {
 	service := binary(t)
-	t.Setenv("TIMERBUS_LISTEN", "nonsense") // a developer's settings are none of the benchmark's
+	t.Setenv("TIMERBUS_LISTEN", "nonsense") // the benchmark must ignore a developer's settings
 	folders := t.TempDir()
 	t.Setenv("TMPDIR", folders)
 
@@ -85,7 +85,7 @@ func TestSmoke(t *testing.T) {
 			i := slices.IndexFunc(r.Rows, func(row *row) bool { return row.Key == key })
 			if i < 0 || len(r.Rows[i].Values) != 2 {
 				t.Errorf("%s is not there twice", key)
-			} else if r.Rows[i].Max <= 0 && !strings.Contains(key, "cpu") { // so few timers take less than a tick
+			} else if r.Rows[i].Max <= 0 && !strings.Contains(key, "cpu") { // a few timers take less than a tick
 				t.Errorf("%s is %v", key, r.Rows[i].Values)
 			}
 		}
@@ -112,14 +112,14 @@ func TestSmoke(t *testing.T) {
 		}
 	})
 	if runtime.GOOS != "linux" {
-		return // children are found, and orphans ended, by what only Linux has
+		return // the test finds children, and the program ends orphans, with Linux features
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(fmt.Sprintf("no orphans after %v", signal), func(t *testing.T) { interrupted(t, service, signal) })
 	}
 }
 
-// interrupted signals the program while it measures, and wants all its children gone.
+// interrupted signals the program during a measurement, and checks that all its children end.
 func interrupted(t *testing.T, service string, signal syscall.Signal) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -127,7 +127,7 @@ func interrupted(t *testing.T, service string, signal syscall.Signal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir() // also of what a kill leaves behind
+	folder := t.TempDir() // also for files that remain after a kill
 	c := exec.CommandContext(ctx, self, "-binary", service, "-phases", "idle", "-json", filepath.Join(folder, "x"))
 	c.Env = append(os.Environ(), asMain+"=1", "TMPDIR="+folder)
 	stderr, err := c.StderrPipe()
@@ -137,7 +137,7 @@ func interrupted(t *testing.T, service string, signal syscall.Signal) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The third child writes it: service and receiver are there.
+	// The third child prints it, so service and receiver are running.
 	seen := make([]byte, 0, 4096)
 	for !bytes.Contains(seen, []byte("idle")) {
 		part := make([]byte, 256)
@@ -154,7 +154,7 @@ func interrupted(t *testing.T, service string, signal syscall.Signal) {
 	if err := c.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
-	rest, _ := io.ReadAll(stderr) // ends when nobody is left who could write
+	rest, _ := io.ReadAll(stderr) // ends when no process is left that could write
 	if err := c.Wait(); err == nil {
 		t.Error("it ended as if all was well")
 	}
@@ -200,7 +200,7 @@ func childrenOf(t *testing.T, pid int) []int {
 	return children
 }
 
-// alive tells of a process that still runs; one that has ended and waits to be collected does not.
+// alive reports whether a process runs; a zombie does not count.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -24,7 +24,7 @@ func TestMetricsAreReadAndBilled(t *testing.T) {
 	if r.atRest != 16 || len(r.requests) != 2 || r.units["UpdateItem"] != 6 {
 		t.Errorf("read %+v", r)
 	}
-	// Ten questions took 4.5 units here: some found nothing, for which AWS takes one.
+	// Ten queries used 4.5 units here: some found nothing, for which AWS bills one unit.
 	if b := between(reading{}, r); b != (bill{requests: 13, reads: 10, writes: 6}) {
 		t.Errorf("the bill is %+v", b)
 	}
@@ -37,7 +37,7 @@ func TestIdleIsAddedUpForPresets(t *testing.T) {
 	var out bytes.Buffer
 	idle(&out, bill{requests: 240, reads: 240}, bill{requests: 4000, reads: 2000})
 	notes(&out, time.Minute)
-	// 4,096 · 240 + 2,000 units an hour, 730 hours, $0.125 for a million.
+	// (4,096 · 240 + 2,000) units per hour, 730 hours, $0.125 per million.
 	for _, want := range []string{"each shard", "xlarge, 4096 shards", "89.88", "AWS"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table does not say %q:\n%s", want, out.String())

@@ -24,7 +24,7 @@ func main() {
 	os.Exit(code)
 }
 
-// addressVariable is where tools/testenv puts DynamoDB Local's endpoint.
+// addressVariable has DynamoDB Local's endpoint, set by tools/testenv.
 const addressVariable = "TIMERBUS_TEST_DYNAMODB"
 
 type options struct {
@@ -33,7 +33,7 @@ type options struct {
 	window        time.Duration
 }
 
-// run is the whole program: 0 done, 1 failed, 2 not acceptable.
+// run is the whole program. It returns the exit code: 0 done, 1 failed, 2 invalid arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	f := flag.NewFlagSet("cost", flag.ContinueOnError)
@@ -77,11 +77,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 const (
-	// defaultShards are those of namespace "default", moreShards those of the one that is made to compare.
+	// defaultShards are the shards of namespace "default", moreShards those of the namespace created for comparison.
 	defaultShards, moreShards = 16, 256
-	// apart is between two timers that come alone: longer than a shard needs to come to rest.
+	// apart is the time between two timers that come alone: longer than a shard needs to become idle.
 	apart = 5 * time.Second
-	// ahead is when the timers that are due together begin to be.
+	// ahead is the time until the first of the timers that are due together.
 	ahead  = 30 * time.Second
 	spread = 5 * time.Second
 )
@@ -108,7 +108,7 @@ func measure(ctx context.Context, o *options, stdout, progress io.Writer) (err e
 	if err != nil {
 		return err
 	}
-	// What waits in the shards costs nothing; the waiting ones are there to show it.
+	// Waiting timers cost nothing while their shards are idle; these exist to show that.
 	if err := s.create(ctx, "default", "waiting", 100, 24*time.Hour, 0); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func measure(ctx context.Context, o *options, stdout, progress io.Writer) (err e
 	return nil
 }
 
-// measurement makes things happen and looks at the metrics before and after.
+// measurement runs the phases and reads the metrics before and after each.
 type measurement struct {
 	*service
 
@@ -146,7 +146,7 @@ type measurement struct {
 	progress io.Writer
 }
 
-// together is many timers that are due at nearly the same time: their creation, and their end.
+// together measures the creation and the delivery of many timers that are due at nearly the same time.
 func (m *measurement) together(ctx context.Context) (created, fired bill, err error) {
 	n := m.options.timers
 	fmt.Fprintf(m.progress, "%d timers due within %v\n", n, spread)
@@ -171,7 +171,7 @@ func (m *measurement) together(ctx context.Context) (created, fired bill, err er
 	return between(before, halfway).over(float64(n)), between(halfway, after).over(float64(n)), err
 }
 
-// alone is timers that each come into a shard at rest. What the cluster takes meanwhile in any case is among it.
+// alone measures timers of which each is created in an idle cluster. It subtracts the cost of the idle cluster.
 func (m *measurement) alone(ctx context.Context) (bill, error) {
 	n := m.options.alone
 	fmt.Fprintf(m.progress, "%d timers, one every %v\n", n, apart)
@@ -204,7 +204,7 @@ func (m *measurement) alone(ctx context.Context) (bill, error) {
 	return took.minus(still.times(elapsed.Hours())).over(float64(n)), nil
 }
 
-// idle is what an hour takes in which nothing happens.
+// idle measures an hour without activity.
 func (m *measurement) idle(ctx context.Context, shards float64) (bill, error) {
 	fmt.Fprintf(m.progress, "%.0f shards in which nothing happens, for %v\n", shards, m.options.window)
 	if err := m.rest(ctx, shards); err != nil {
@@ -213,7 +213,7 @@ func (m *measurement) idle(ctx context.Context, shards float64) (bill, error) {
 	return m.still(ctx)
 }
 
-// still looks on for the window.
+// still measures the window without activity.
 func (m *measurement) still(ctx context.Context) (bill, error) {
 	before, err := m.read(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (m *measurement) still(ctx context.Context) (bill, error) {
 	return between(before, after).over(time.Since(start).Hours()), err
 }
 
-// rest waits until all shards are at rest, and the last marks have been looked for.
+// rest waits until all shards are idle, and until the outbox was read for the last time.
 func (m *measurement) rest(ctx context.Context, shards float64) error {
 	const patience = 3 * time.Minute
 	err := m.until(ctx, patience, func() (bool, error) {
@@ -240,7 +240,7 @@ func (m *measurement) rest(ctx context.Context, shards float64) error {
 	return pause(ctx, 15*time.Second)
 }
 
-// done waits until so many callbacks were made and everything is at rest again.
+// done waits until calls callbacks were made and all shards are idle again.
 func (m *measurement) done(ctx context.Context, calls int64) error {
 	const patience = 5 * time.Minute
 	err := m.until(ctx, patience, func() (bool, error) { return m.called.Load() >= calls, nil })
@@ -250,7 +250,7 @@ func (m *measurement) done(ctx context.Context, calls int64) error {
 	return m.rest(ctx, defaultShards)
 }
 
-// create creates timers that are due in so long, and over a while.
+// create creates timers that are due after in, spread over over.
 func (s *service) create(ctx context.Context, namespace, name string, n int, in, over time.Duration) error {
 	const batch = 250
 	now := time.Now().UTC()

@@ -1,5 +1,5 @@
-# Lays what `go test -bench` prints of pkg/store/dynamostore out as a table: what each call takes for each timer, and the
-# least that any design could take.
+# Formats the output of `go test -bench` of pkg/store/dynamostore as a table: the cost of each call per timer, and the
+# minimum of any design.
 BEGIN {
 	printf "%-44s %9s %6s %8s %6s %8s %6s %9s\n", "the engine's calls, for each timer", "requests", "least", "RRU", "least", "WRU", "least", "$/million"
 }

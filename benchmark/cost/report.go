@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// bill is what something takes.
+// bill is the use of DynamoDB by an activity.
 type bill struct{ requests, reads, writes float64 }
 
-// The list price on demand in us-east-1, in dollars for a million units.
+// The list price on demand in us-east-1, in dollars per million units.
 const (
 	dollarsPerMillionReads  = 0.125
 	dollarsPerMillionWrites = 0.625
@@ -29,8 +29,9 @@ func (b bill) minus(o bill) bill { return b.plus(o.over(-1)) }
 
 func (b bill) times(n float64) bill { return b.over(1 / n) }
 
-// between is what went by from one reading to the next, as AWS bills it: a Query that finds nothing is one unit there,
-// and DynamoDB Local counts none. How many found nothing is not told, so at least one is taken for each.
+// between returns the use from one reading to the next, as AWS bills it: AWS bills one unit for a Query that finds
+// nothing, and DynamoDB Local counts none. The number of such queries is unknown, so at least one unit is counted for
+// each query.
 func between(from, to reading) bill {
 	var b bill
 	for name, requests := range to.requests {
@@ -49,18 +50,19 @@ func between(from, to reading) bill {
 	return b
 }
 
-// The least that a design takes that keeps an ordered index and a history.
+// The minimum for a design that keeps an ordered index and a history.
 var (
 	// The row, and its entry in the index.
 	leastCreate = bill{requests: 1, writes: 2}
-	// The row check reads the row; of a poll's page of a thousand entries it is a part. Row and entry go, history comes.
+	// The row check reads the row, and a poll reads a part of a page of a thousand entries. The row and its entry are
+	// deleted, history is written.
 	leastFire = bill{requests: 1.0/100 + 1.0/1000 + 1, reads: 1 + 250.0/4096, writes: 3}
 )
 
-// looksAnHour is how often half a hint window of 60 s goes by.
+// looksAnHour is the number of half hint windows of 60 s in an hour.
 const looksAnHour = 120
 
-// leastIdle is a look at the shard's rows for each half hint window, and one at its claim.
+// leastIdle is one read of the shard's rows for each half hint window, and one of its claim.
 var leastIdle = bill{requests: looksAnHour, reads: 2 * looksAnHour}
 
 // row prints one line of the table of timers.
@@ -74,7 +76,7 @@ func head(out io.Writer, what, money string) {
 	fmt.Fprintf(out, "\n%-44s %9s %6s %8s %6s %8s %6s %9s %6s\n", what, "requests", "least", "RRU", "least", "WRU", "least", money, "least")
 }
 
-// idle prints what waiting costs: each shard, and what there is once.
+// idle prints the cost of an idle hour: for each shard, and for the rest of the cluster.
 func idle(out io.Writer, shard, besides bill) {
 	head(out, "in an hour in which nothing happens", "$/month")
 	month := func(b bill) float64 { return b.dollarsPerMillion() / 1e6 * 24 * 365 / 12 }

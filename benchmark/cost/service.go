@@ -41,7 +41,7 @@ func launch(ctx context.Context, binary, store, folder string) (*service, error)
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	//nolint:gosec,noctx // the binary is what is measured; it is ended in good order, by signal.
+	//nolint:gosec,noctx // the user gives the binary; a signal stops it.
 	s.command = exec.Command(binary, "dev", "--listen", address, "--nats-listen", "", "--nats-sync", "interval",
 		"--data", folder, "--store", store, "--log-level", "warn")
 	s.command.Env = environment(os.Environ())
@@ -51,7 +51,7 @@ func launch(ctx context.Context, binary, store, folder string) (*service, error)
 	}
 	go func() {
 		defer close(s.ended)
-		_ = s.command.Wait() // how it ended is in ProcessState
+		_ = s.command.Wait() // ProcessState has the result
 	}()
 	err = s.until(ctx, time.Minute, func() (bool, error) {
 		_, err := s.get(ctx, "/readyz")
@@ -63,7 +63,7 @@ func launch(ctx context.Context, binary, store, folder string) (*service, error)
 	return s, nil
 }
 
-// environment leaves out a developer's settings, and gives DynamoDB Local the credentials that it takes.
+// environment removes a developer's settings, and adds the credentials for DynamoDB Local.
 func environment(environ []string) []string {
 	kept := []string{"AWS_ACCESS_KEY_ID=cost", "AWS_SECRET_ACCESS_KEY=cost"}
 	for _, v := range environ {
@@ -99,7 +99,7 @@ func (s *service) listen(ctx context.Context) error {
 	return nil
 }
 
-// close ends the service in good order.
+// close stops the service in an orderly way.
 func (s *service) close() (err error) {
 	defer func() { err = errors.Join(err, s.receiver.Close()) }()
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -151,7 +151,7 @@ func (s *service) ask(ctx context.Context, method, path string, body []byte) ([]
 	return text, err
 }
 
-// until asks again and again.
+// until repeats is until it returns true or an error.
 func (s *service) until(ctx context.Context, patience time.Duration, is func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -172,7 +172,7 @@ func (s *service) until(ctx context.Context, patience time.Duration, is func() (
 	}
 }
 
-// reading is what the service's metrics say at an instant, by operation of DynamoDB.
+// reading has the service's metrics at one time, by operation of DynamoDB.
 type reading struct {
 	requests, units map[string]float64
 	atRest          float64
@@ -216,7 +216,7 @@ func parse(text io.Reader) (reading, error) {
 	return r, lines.Err()
 }
 
-// operation is the label of that name.
+// operation returns the value of the label operation.
 func operation(labelled string) string {
 	_, rest, _ := strings.Cut(labelled, `operation="`)
 	name, _, _ := strings.Cut(rest, `"`)
