@@ -62,5 +62,5 @@ func (s *Service) publishNotice(
 func (s *Service) flushMarks(marks []store.Mark) {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	s.ended("take marks off", s.config.Store.Announced(ctx, marks))
+	s.ended("remove outbox entries", s.config.Store.Announced(ctx, marks))
 }

@@ -219,7 +219,7 @@ func notAllowed(ns *store.Namespace, topic string) string {
 			allows += "…"
 		}
 	}
-	return fmt.Sprintf("event to topic %q: namespace %q does not allow it any more; it allows %s", topic, ns.Name, allows)
+	return fmt.Sprintf("event to topic %q: namespace %q no longer allows it; allowed: %s", topic, ns.Name, allows)
 }
 
 // fireOwn publishes the fired event to the timer's topic.
@@ -291,7 +291,7 @@ func (s *Service) dress(d *delivery) (whyNot string) {
 	}
 	s.metrics.failures.WithLabelValues("open settings").Inc()
 	if fresh {
-		s.config.Logger.Error("timers wait: the callbacks of their namespace cannot be signed or sent as it wants",
+		s.config.Logger.Error("timers postponed: callback settings of the namespace cannot be decrypted or read",
 			"namespace", ns.Name, "error", err)
 	}
 	return err.Error()

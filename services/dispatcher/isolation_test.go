@@ -119,7 +119,7 @@ func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 		for i := range timers {
 			id := fmt.Sprint("away", i)
 			dead := w.wantStatus(id, timer.StatusDead)
-			if dead.Attempts != 4 || !strings.Contains(dead.LastError, "away.test") && dead.LastError != "no whole answer within 30s" {
+			if dead.Attempts != 4 || !strings.Contains(dead.LastError, "away.test") && dead.LastError != "no complete answer within 30s" {
 				t.Fatalf("%s: %d attempts, %q", id, dead.Attempts, dead.LastError)
 			}
 			if got := w.events(id); !slices.Equal(got, []string{"result", "result", "result", "result", "dead"}) {

@@ -42,28 +42,28 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 		return prometheus.NewCounterVec(prometheus.CounterOpts(opts(name, help)), labels)
 	}
 	m := &metrics{
-		fires: counters("fires_total", "Attempts, by way (callback, event, both) and by what became of them.",
+		fires: counters("fires_total", "Attempts, by delivery mode (callback, event, both) and outcome.",
 			"way", "outcome"),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "timerbus", Subsystem: "dispatcher", Name: "lateness_seconds",
-			Help:    "How long after its due time a delivery began.",
+			Help:    "Time from a timer's due time to the start of its delivery.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}),
-		inFlight:   prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight", "Deliveries begun and not yet settled."))),
-		retries:    counter("retries_total", "Failed attempts that will be tried again."),
-		dead:       counter("dead_total", "Timers given up."),
-		parked:     counter("parked_total", "Timers set aside after several starts without a result."),
-		postponed:  counter("postponed_total", "Due times moved without using an attempt."),
-		duplicates: counter("duplicates_dropped_total", "Due events of a delivery that was running already."),
-		stale:      counter("stale_dropped_total", "Due events whose row was gone or had changed."),
-		malformed:  counter("malformed_total", "Messages on the due queue that were no due events."),
-		unknown:    counter("unknown_total", "Due events of a later release returned to the queue, once for each return."),
-		early:      counter("early_total", "Due events that came before their time by more than the clock bound."),
-		suspects:   counter("suspects_total", "Deliveries that waited for a group, or to be alone, after starts without a result."),
-		leases:     counters("leases_total", "Row leases of long deliveries, renewals included, by what became of them.", "result"),
-		failures:   counters("failures_total", "Failed calls of store and bus, by operation.", "operation"),
-		hintsLost:  counter("hints_dropped_total", "Hints not sent for lack of room; polls make up for them."),
-		purged:     counter("history_purged_total", "Expired rows of history removed."),
+		inFlight:   prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight", "Started deliveries whose due event is not acknowledged."))),
+		retries:    counter("retries_total", "Failed attempts that will be retried."),
+		dead:       counter("dead_total", "Timers that became dead."),
+		parked:     counter("parked_total", "Timers parked because several starts ended without a result."),
+		postponed:  counter("postponed_total", "Timers postponed: their due time was moved without using an attempt."),
+		duplicates: counter("duplicates_dropped_total", "Due events dropped because the delivery of their timer was already running."),
+		stale:      counter("stale_dropped_total", "Due events dropped because their row was deleted or has changed."),
+		malformed:  counter("malformed_total", "Messages on the due queue that could not be decoded as due events."),
+		unknown:    counter("unknown_total", "Returns to the queue of due events that only a later release can deliver."),
+		early:      counter("early_total", "Due events that arrived before their due time by more than the clock error bound."),
+		suspects:   counter("suspects_total", "Quarantined deliveries: limited to a group or isolated after starts without a result."),
+		leases:     counters("leases_total", "Row leases of long deliveries, including renewals, by result.", "result"),
+		failures:   counters("failures_total", "Failed calls to the store and the bus, by operation.", "operation"),
+		hintsLost:  counter("hints_dropped_total", "Hints dropped because the buffer was full; polls find the timers later."),
+		purged:     counter("history_purged_total", "Expired history rows deleted."),
 		refused: counters("host_refused_total",
 			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
 		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
@@ -77,7 +77,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 		"open":   func(c admission.HostCounts) int { return c.Open },
 	} {
 		o := prometheus.GaugeOpts(opts("hosts",
-			"Hosts with callbacks under way (called), with deliveries waiting here for them (queued), not answering (open)."))
+			"Hosts with callbacks in flight (called), with deliveries queued in this process (queued), with an open circuit (open)."))
 		o.ConstLabels = prometheus.Labels{"state": state}
 		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(hosts())) }))
 	}

@@ -162,7 +162,7 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 		s.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
-	s.config.Logger.Info("delivery cut off by the stop", "namespace", d.row.Namespace, "timer", d.row.ID,
+	s.config.Logger.Info("delivery canceled at shutdown", "namespace", d.row.Namespace, "timer", d.row.ID,
 		"due_again", fate == applied, "cause", cause)
 }
 

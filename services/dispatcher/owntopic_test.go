@@ -294,7 +294,7 @@ func TestTopicsAreJudgedAgainAtDelivery(t *testing.T) {
 		w.pass(4 * time.Minute) // the process reads the namespaces every 30 s
 		for _, id := range []string{"event", "both"} {
 			dead := w.wantStatus(id, timer.StatusDead)
-			const want = `event to topic "orders": namespace "n" does not allow it any more; it allows billing.*, payments`
+			const want = `event to topic "orders": namespace "n" no longer allows it; allowed: billing.*, payments`
 			if dead.Attempts != 1 || dead.LastError != want {
 				t.Errorf("%s: %+v", id, dead)
 			}

@@ -98,7 +98,7 @@ func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	if s.CA != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM([]byte(s.CA)) {
-			return nil, errors.New("the stored CA certificates cannot be read")
+			return nil, errors.New("invalid stored CA certificates")
 		}
 	}
 	if s.Certificate != "" {

@@ -58,8 +58,8 @@ func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
 	err := s.hand(topic, messages)
 	if err != nil {
-		s.metrics.failures.WithLabelValues("publish to a user's topic").Inc()
-		s.config.Logger.Debug("user's topic took nothing", "topic", topic, "events", len(messages), "error", err)
+		s.metrics.failures.WithLabelValues("publish to a user topic").Inc()
+		s.config.Logger.Debug("publish to user topic failed", "topic", topic, "events", len(messages), "error", err)
 	}
 	return err
 }

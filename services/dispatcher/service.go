@@ -91,7 +91,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() {
 		<-intake.Done()
 		if sleep(drained, s.config.Drain) {
-			s.config.Logger.Warn("drain deadline passed, deliveries are cut off", "deliveries", s.intake.running())
+			s.config.Logger.Warn("drain deadline exceeded, canceling deliveries", "deliveries", s.intake.running())
 			end()
 		}
 	})

@@ -121,7 +121,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	resp, err := r.Profile.over(c.transport).RoundTrip(req)
 	if err != nil {
 		if fresh.Load() > maxConnections && total.Err() == nil {
-			err = fmt.Errorf("no answer on any of %d new connections", maxConnections)
+			err = fmt.Errorf("no answer on %d new connections", maxConnections)
 		}
 		return Answer{Err: deadlineFirst(total, err), greeted: greeted.Load()}
 	}
@@ -137,7 +137,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	switch {
 	case err == nil:
 	case total.Err() == nil && ctx.Err() != nil:
-		a.Err = fmt.Errorf("read the answer: its body was not there %v after its header", bodyTimeout)
+		a.Err = fmt.Errorf("read the answer: body incomplete %v after its header", bodyTimeout)
 	default:
 		a.Err = fmt.Errorf("read the answer: %w", deadlineFirst(total, err))
 	}

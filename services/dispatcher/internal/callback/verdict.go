@@ -91,7 +91,7 @@ func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random fu
 	if !a.TooLong {
 		var err error
 		if said, err = parseReply(a.Body); err != nil {
-			v.Reason = cut("answer not understood: "+err.Error(), maxReason)
+			v.Reason = cut("invalid answer: "+err.Error(), maxReason)
 			return fail(v, t, "", now, random)
 		}
 	}
@@ -157,7 +157,7 @@ func describeError(t *timer.Timer, err error) string {
 	case dial != nil && dial.Op == "dial":
 		return err.Error() // names its timeout and the address
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("no whole answer within %v", t.CallbackTimeout)
+		return fmt.Sprintf("no complete answer within %v", t.CallbackTimeout)
 	default:
 		return err.Error()
 	}
