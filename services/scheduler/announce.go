@@ -93,7 +93,7 @@ func (o *session) announcePage(
 	}
 	o.metrics.announceRefused.WithLabelValues("retried").Add(float64(len(answer.refused)))
 	if len(answer.refused) > len(refused) {
-		o.log.Warn("bus refuses dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
+		o.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
 	}
 	answer.more = len(notices) == limit
 	return answer, nil
@@ -141,7 +141,7 @@ func (o *session) announceOne(ctx context.Context, now timer.Millis, n *store.No
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
 		o.metrics.announceRefused.WithLabelValues("dropped").Inc()
-		o.log.Error("dead or parked timer is too large for the bus, not announced",
+		o.log.Error("event of a dead or parked timer is too large for the bus, dropped",
 			"namespace", n.Timer.Namespace, "timer", n.Timer.ID, "status", string(n.Timer.Status), "error", err)
 	case err != nil:
 		return fmt.Errorf("timer %q of namespace %q: %w", n.Timer.ID, n.Timer.Namespace, err)
@@ -170,7 +170,7 @@ func (o *session) publishNotices(
 		messages[i] = bus.Message{Partition: o.partition, Key: e.Subject, ID: e.ID, Headers: headers, Body: body}
 	}
 	if _, err := o.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
-		return fmt.Errorf("announce %d timers: %w", len(messages), err)
+		return fmt.Errorf("publish %d outbox entries: %w", len(messages), err)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (o *session) release(ctx context.Context) error {
 			o.state.Advanced(items, answers)
 		} else {
 			// P alone also shows the next owner which timers may have been published.
-			failure = fmt.Errorf("last advance: %w", err)
+			failure = fmt.Errorf("advance watermarks before release: %w", err)
 		}
 	}
 	if _, err := o.config.Store.Release(ctx, now, o.state.Releases()); err != nil {

@@ -280,10 +280,10 @@ func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
 // own returns the entry of this partition.
 func (o *session) own(floors bus.Floors, err error) (bus.Floor, error) {
 	if err != nil {
-		return bus.Floor{}, fmt.Errorf("floor of the due queue: %w", err)
+		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: %w", err)
 	}
 	if int(o.partition) >= len(floors) {
-		return bus.Floor{}, fmt.Errorf("floor of the due queue: no partition %d among %d", o.partition, len(floors))
+		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: no partition %d among %d", o.partition, len(floors))
 	}
 	return floors[o.partition], nil
 }
