@@ -172,10 +172,10 @@ func TestOwnTopicIsRefused(t *testing.T) {
 			t.Errorf("the answer to the command is %+v, that of HTTP %s", a, r.body)
 		}
 	}
-	check("orders.timeouts", "allows no topics")
+	check("orders.timeouts", "allows no user topics")
 	w.allow(t, "billing.*", "*.due")
 	check("orders.timeouts", "allows: *.due, billing.*")
-	check("timerbus.due", "those topics are Timerbus' own")
+	check("timerbus.due", "that prefix is reserved for Timerbus")
 }
 
 // TestOwnTopicThatIsNotThere: only the user creates the topic. Until then, deliveries to it fail, like those to a
@@ -232,7 +232,7 @@ func TestOwnTopicOnOtherBuses(t *testing.T) {
 			t.Errorf("dead after %d attempts: %s", dead.Attempts, dead.LastError)
 		}
 		r := c.post(t, "timers/create", `{"id":"x","executeIn":"1s","topic":"`+c.bus.prefix+`.due"}`)
-		if r.status != http.StatusBadRequest || !strings.Contains(r.body, "those topics are Timerbus' own") {
+		if r.status != http.StatusBadRequest || !strings.Contains(r.body, "that prefix is reserved for Timerbus") {
 			t.Errorf("a topic of the service: %d %s", r.status, r.body)
 		}
 	})

@@ -21,7 +21,7 @@ func (t *session) answer(items []*item) error {
 		m, err := t.message(it)
 		if err != nil {
 			// An internal error. The command is committed, and the partition must make progress.
-			t.cfg.Logger.Error("answer not encoded", "partition", t.partition, "error", err)
+			t.cfg.Logger.Error("command answer cannot be encoded, dropped", "partition", t.partition, "error", err)
 			continue
 		}
 		if it.refusal != nil {
@@ -98,7 +98,7 @@ func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus
 // tooLarge logs and drops an answer that exceeds the bus's limit, so that the partition makes progress. The limits of
 // commands keep answers far below it.
 func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
-	t.cfg.Logger.Error("answer too large for the bus", "topic", topic, "key", m.Key, "error", err)
+	t.cfg.Logger.Error("command answer is too large for the bus, dropped", "topic", topic, "key", m.Key, "error", err)
 }
 
 // message encodes the answer to one command. Its ID is the same for a repetition of the command with the same result,

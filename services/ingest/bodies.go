@@ -56,7 +56,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, rele
 		case errors.As(err, &tooLarge):
 			return nil, release, bodyTooLarge(b.limit)
 		case err != nil:
-			return nil, release, timer.Invalid("body", body, "a body that arrives whole")
+			return nil, release, timer.Invalid("body", body, "a complete body")
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		}
 		return s.prepareDelete(ctx, &b)
 	default:
-		return c, fmt.Errorf("prepare: there is no verb %q", verb)
+		return c, fmt.Errorf("prepare: unknown verb %q", verb)
 	}
 }
 

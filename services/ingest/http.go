@@ -142,7 +142,7 @@ func (h *handler) admit(r *http.Request) error {
 	}
 	return &refusal{
 		status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, details: details{},
-		message: "the Authorization header must be: Bearer, and the token the service was started with",
+		message: "want the header Authorization: Bearer TOKEN with the token of the service",
 	}
 }
 
@@ -162,7 +162,7 @@ func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
 	}
 	h.fail(w, &refusal{
 		status: http.StatusNotFound, code: api.ErrorCodeNotFound, details: details{"path": r.URL.Path},
-		message: fmt.Sprintf("there is nothing at %s", r.URL.Path),
+		message: fmt.Sprintf("there is no route %s", r.URL.Path),
 	})
 }
 

@@ -186,8 +186,8 @@ func TestRefusals(t *testing.T) {
 		"exists":            {"timers/create", `{"id":"taken","executeIn":"1s","onConflict":"fail"}`, 409, "TIMER_EXISTS", `timer "taken" exists in namespace "default" (status scheduled), and onConflict is fail`},
 		"generation":        {"timers/update", `{"id":"taken","ifGeneration":"7"}`, 409, "GENERATION_CONFLICT", `timer "taken" in namespace "default" has generation ` + generation + `, not ifGeneration 7`},
 		"generation delete": {"timers/delete", `{"id":"taken","ifGeneration":"7"}`, 409, "GENERATION_CONFLICT", `timer "taken" in namespace "default" has generation ` + generation + `, not ifGeneration 7`},
-		"namespace exists":  {"namespaces/create", `{"name":"fixed","preset":"small"}`, 409, "NAMESPACE_EXISTS", `namespace "fixed" exists with 4 shards, not 16, and the number is fixed for life`},
-		"shards for life":   {"namespaces/update", `{"name":"fixed","numShards":4}`, 400, "INVALID_INPUT", `numShards: 4 is not accepted: want only name and settings: the number of shards is fixed for life`},
+		"namespace exists":  {"namespaces/create", `{"name":"fixed","preset":"small"}`, 409, "NAMESPACE_EXISTS", `namespace "fixed" exists with 4 shards, not 16, and the number of shards cannot be changed`},
+		"shards for life":   {"namespaces/update", `{"name":"fixed","numShards":4}`, 400, "INVALID_INPUT", `numShards: 4 is not accepted: want only name and settings: the number of shards cannot be changed`},
 		"payload":           {"timers/create", `{"id":"a","executeIn":"1s","payload":"` + strings.Repeat("x", timer.MaxPayload) + `"}`, 413, "PAYLOAD_TOO_LARGE", `payload: 102402 bytes are not accepted: want at most 102400`},
 		"body":              {"timers/create", strings.Repeat(" ", 128<<10) + `{}`, 413, "PAYLOAD_TOO_LARGE", `body: more than 131072 bytes are not accepted`},
 	} {
@@ -219,8 +219,8 @@ func TestMethodsAndPaths(t *testing.T) {
 		{"GET", "/api/v1/timers/create", 405, "METHOD_NOT_ALLOWED", "GET of /api/v1/timers/create is not accepted: want POST"},
 		{"DELETE", "/api/v1/namespaces/list", 405, "METHOD_NOT_ALLOWED", "DELETE of /api/v1/namespaces/list is not accepted: want POST"},
 		{"POST", "/healthz", 405, "METHOD_NOT_ALLOWED", "POST of /healthz is not accepted: want GET"},
-		{"POST", "/api/v1/timers/conjure", 404, "NOT_FOUND", "there is nothing at /api/v1/timers/conjure"},
-		{"GET", "/", 404, "NOT_FOUND", "there is nothing at /"},
+		{"POST", "/api/v1/timers/conjure", 404, "NOT_FOUND", "there is no route /api/v1/timers/conjure"},
+		{"GET", "/", 404, "NOT_FOUND", "there is no route /"},
 	} {
 		got := w.send(t.Context(), c.method, c.path, "")
 		if got.status != c.status || got.field("error") != c.code || got.field("message") != c.message {

@@ -218,8 +218,8 @@ func (f *failures) of(all []written) ([]written, error) {
 	return nil, &refusal{
 		status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, cause: f.worst,
 		details: details{"matched": len(all), "applied": applied, "failed": f.count},
-		message: fmt.Sprintf("of the page's %d timers %d were changed; for %d the store's answer is missing or it did not take them, "+
-			"so that they may be changed or not", len(all), applied, f.count),
+		message: fmt.Sprintf("%d of the page's %d timers were changed; %d may have been: the write failed or its answer is missing",
+			applied, len(all), f.count),
 	}
 }
 

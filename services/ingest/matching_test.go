@@ -123,7 +123,7 @@ func TestMatchingIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 3)
 	for _, c := range []struct{ path, body, want string }{
-		{"delete-matching", `{"correlationId":"x"}`, `namespace: nothing is not accepted: want the namespace of the timers that are meant`},
+		{"delete-matching", `{"correlationId":"x"}`, `namespace: nothing is not accepted: want the namespace of the timers`},
 		{"delete-matching", `{"namespace":"default"}`, `correlationId: nothing is not accepted: want at least one of correlationId, status, dueFrom and dueBefore`},
 		{"delete-matching", `{"namespace":"default","status":"dead"}`, `status: "dead" is not accepted: want one of scheduled, retrying, parked`},
 		{"delete-matching", `{"namespace":"default","executeIn":"1h"}`, `executeIn: "1h" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor`},
@@ -188,7 +188,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("hinted %+v (%v), want %+v", h, err, row)
 	}
 	if r := w.post("timers/retry", `{"timerId":"dead"}`).must(t, http.StatusConflict); r.field("error") != "TIMER_EXISTS" ||
-		r.field("message") != `timer "dead" in namespace "default" is alive (status scheduled); only dead and parked timers can be armed again` {
+		r.field("message") != `timer "dead" in namespace "default" has status scheduled; only dead and parked timers can be retried` {
 		t.Errorf("of a timer that is alive: %s", r.text)
 	}
 	if r := w.post("timers/retry", `{"timerId":"dead","ifGeneration":"7"}`).must(t, http.StatusConflict); r.field("error") != "GENERATION_CONFLICT" {

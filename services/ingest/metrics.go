@@ -30,12 +30,12 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 	m := &metrics{
 		requests: counters("requests_total", "HTTP requests answered, by route and status.", "route", "code"),
 		seconds: prometheus.NewHistogramVec(histogram("request_seconds",
-			"From an HTTP request's receipt to its answer.", times), []string{"route"}),
+			"Duration of an HTTP request, from its receipt to its response.", times), []string{"route"}),
 		commitSizes: prometheus.NewHistogram(histogram("commit_operations",
-			"Operations per write of the store.", prometheus.ExponentialBuckets(1, 2, 10))),
-		commitSeconds: prometheus.NewHistogram(histogram("commit_seconds", "Duration of a write of the store.", times)),
-		hints:         counters("hints_total", "Hints to schedulers, by what became of them.", "result"),
-		commands:      counters("commands_total", "Topic commands answered, by what became of them.", "result"),
+			"Operations per write to the store.", prometheus.ExponentialBuckets(1, 2, 10))),
+		commitSeconds: prometheus.NewHistogram(histogram("commit_seconds", "Duration of a write to the store.", times)),
+		hints:         counters("hints_total", "Hints sent to schedulers, by result.", "result"),
+		commands:      counters("commands_total", "Topic commands answered, by result.", "result"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "commands_lost_total",
 			Help: "Topic commands that the bus removed before they were applied.",
@@ -43,10 +43,10 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 	}
 	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "commands_backlog",
-		Help: "Topic commands of the whole cluster that are not applied yet; NaN while the bus does not answer.",
+		Help: "Topic commands of the whole cluster that are not applied yet; NaN while the bus does not respond.",
 	}, backlog)
 	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations that wait for the store.",
+		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations queued for the store.",
 	}, func() float64 { return float64(waiting()) })
 	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, left, depth)
 	return m

@@ -17,7 +17,7 @@ func (s *Service) checkTopic(ctx context.Context, c *command, topic string, rece
 		return nil
 	}
 	if ours := s.cfg.Prefix + "."; strings.HasPrefix(topic, ours) {
-		return timer.Invalid("topic", topic, fmt.Sprintf("a name that does not begin with %q: those topics are Timerbus' own", ours))
+		return timer.Invalid("topic", topic, fmt.Sprintf("a name that does not begin with %q: that prefix is reserved for Timerbus", ours))
 	}
 	if c.namespace.Settings.EventTopics.Allow(topic) {
 		return nil
@@ -38,7 +38,7 @@ func wantTopic(ns *store.Namespace) string {
 	const shown = 8
 	allowed := ns.Settings.EventTopics.List()
 	if len(allowed) == 0 {
-		return fmt.Sprintf("none: namespace %q allows no topics of timers' own (its eventTopics)", ns.Name)
+		return fmt.Sprintf("none: namespace %q allows no user topics (see its eventTopics)", ns.Name)
 	}
 	more := ""
 	if len(allowed) > shown {

@@ -51,8 +51,8 @@ func TestTopicsThatTheNamespaceDoesNotAllow(t *testing.T) {
 		for _, c := range []struct{ namespace, topic, want string }{
 			{"default", "billing", `topic: "billing" is not accepted: want one that namespace "default" allows: orders.*, prod.*`},
 			{"default", "orders", `topic: "orders" is not accepted: want one that namespace "default" allows: orders.*, prod.*`},
-			{"default", "prod.due", `topic: "prod.due" is not accepted: want a name that does not begin with "prod.": those topics are Timerbus' own`},
-			{"bare", "orders.a", `topic: "orders.a" is not accepted: want none: namespace "bare" allows no topics of timers' own (its eventTopics)`},
+			{"default", "prod.due", `topic: "prod.due" is not accepted: want a name that does not begin with "prod.": that prefix is reserved for Timerbus`},
+			{"bare", "orders.a", `topic: "orders.a" is not accepted: want none: namespace "bare" allows no user topics (see its eventTopics)`},
 		} {
 			fields := `"namespace":"` + c.namespace + `","topic":"` + c.topic + `"`
 			create, update := `{"id":"a","executeIn":"1h",`+fields+`}`, `{"timerId":"there",`+fields+`}`

@@ -54,7 +54,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 func timerAlive(t *timer.Timer) *refusal {
 	return &refusal{
 		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: present(t),
-		message: fmt.Sprintf("timer %q in namespace %q is alive (status %s); only dead and parked timers can be armed again",
+		message: fmt.Sprintf("timer %q in namespace %q has status %s; only dead and parked timers can be retried",
 			t.ID, t.Namespace, t.Status),
 	}
 }

@@ -73,19 +73,19 @@ func refuse(err error) *refusal {
 	case errors.Is(err, store.ErrOutcomeUnknown):
 		return &refusal{
 			status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, details: details{}, cause: err,
-			message: "the store's answer is missing: the request may be applied, now or later",
+			message: "the store's answer is missing: the request may have been applied, or may be applied later",
 		}
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		// Only reads get here with an ended context: writes return an unknown outcome instead.
 		return &refusal{
 			status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{}, cause: err,
-			message: "the store does not take it now (away or full), or the service is stopping; nothing was applied, try again later",
+			message: "the store is unavailable or full, or the service is stopping; nothing was applied, try again later",
 		}
 	default:
 		return &refusal{
 			status: http.StatusInternalServerError, code: api.ErrorCodeInternalError, details: details{}, cause: err,
-			message: "the service failed; its log tells more",
+			message: "internal error; the log of the service has details",
 		}
 	}
 }
@@ -128,7 +128,7 @@ func shardsDiffer(ns *store.Namespace, want int) *refusal {
 	return &refusal{
 		status: http.StatusConflict, code: api.ErrorCodeNamespaceExists,
 		details: details{"namespace": ns.Name, "numShards": ns.Shards.Count, "version": ns.Version},
-		message: fmt.Sprintf("namespace %q exists with %d shards, not %d, and the number is fixed for life",
+		message: fmt.Sprintf("namespace %q exists with %d shards, not %d, and the number of shards cannot be changed",
 			ns.Name, ns.Shards.Count, want),
 	}
 }

@@ -41,13 +41,13 @@ type session struct {
 }
 
 // errStopping ends a session's loop in an orderly way.
-var errStopping = errors.New("the session is stopping")
+var errStopping = errors.New("command session is stopping")
 
 // consume applies topic commands until ctx ends, then waits for the sessions.
 func (s *Service) consume(ctx context.Context) error {
 	truncated, err := s.truncations(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.cfg.Logger.Warn("stored positions not compared with the command topic", "error", err)
+		s.cfg.Logger.Warn("compare stored positions with the command topic failed", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var sessions sync.WaitGroup
@@ -70,7 +70,7 @@ func (s *Service) consume(ctx context.Context) error {
 		return fmt.Errorf("ingest: %w", err)
 	}
 	if ctx.Err() == nil {
-		return errors.New("ingest: consume commands: the bus ended it")
+		return errors.New("ingest: the bus stopped consuming commands")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (t *session) run() {
 			continue
 		}
 		if !errors.Is(err, errStopping) {
-			t.cfg.Logger.Error("command session ended", "partition", t.partition, "error", err)
+			t.cfg.Logger.Error("command session failed", "partition", t.partition, "error", err)
 		}
 		t.mu.Lock()
 		t.failed = err

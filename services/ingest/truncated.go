@@ -42,7 +42,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	for p := range s.cfg.Bus.Partitions() {
 		at, err := s.cfg.Positions.Position(ctx, string(bus.Commands), p)
 		if err != nil {
-			return nil, fmt.Errorf("position of commands partition %d: %w", p, err)
+			return nil, fmt.Errorf("read position of commands partition %d: %w", p, err)
 		}
 		if at.Offset > 0 {
 			stored[p] = at
@@ -55,7 +55,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	// The floors are read after the positions, so the end of an intact topic is after every stored position.
 	floors, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 	if err != nil {
-		return nil, fmt.Errorf("end of commands: %w", err)
+		return nil, fmt.Errorf("read end of commands: %w", err)
 	}
 	for p, at := range stored {
 		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {

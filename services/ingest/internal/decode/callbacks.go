@@ -68,9 +68,9 @@ func (f *secretFields) read(v value) error {
 	case err != nil:
 		return err
 	case commands != 1:
-		return timer.Invalid("secrets", fmt.Sprintf("%d of them", commands), "exactly one of set, rotate and remove")
+		return timer.Invalid("secrets", fmt.Sprintf("%d commands", commands), "exactly one of set, rotate and remove")
 	case f.overlap != 0 && f.rotate == "":
-		return timer.Invalid("secrets.overlap", f.overlap, "it with rotate only")
+		return timer.Invalid("secrets.overlap", f.overlap, "overlap only together with rotate")
 	default:
 		return nil
 	}
@@ -167,7 +167,7 @@ func without(live []store.Secret, id string) ([]store.Secret, error) {
 
 func idsOf(live []store.Secret) string {
 	if len(live) == 0 {
-		return "there is none"
+		return "the namespace has none"
 	}
 	ids := make([]string, len(live))
 	for i, s := range live {
@@ -180,7 +180,7 @@ func (w *Sealing) seal(field, place, secret string) (string, error) {
 	sealed, err := w.Keys.Seal(place, []byte(secret))
 	if errors.Is(err, seal.ErrNoKey) {
 		err = timer.Invalid(field, hidden{}, "a service that was started with a secret key (--secret-key, TIMERBUS_SECRET_KEY): "+
-			"without one, secrets are not kept")
+			"without a key, secrets cannot be stored")
 	}
 	return sealed, err
 }

@@ -136,7 +136,7 @@ func TestSecretsRotate(t *testing.T) {
 	n.wantLive("after another update", bSecret)
 	n.must(`{"secrets":null}`)
 	n.wantLive("all removed")
-	n.wantRefused(`{"secrets":{"remove":"00000000"}}`, "secrets.remove", "there is none")
+	n.wantRefused(`{"secrets":{"remove":"00000000"}}`, "secrets.remove", "the namespace has none")
 	n.must(`{"secrets":{"rotate":"` + cSecret + `","overlap":"1h"}}`)
 	n.wantLive("the first one by rotation", cSecret)
 }
@@ -162,7 +162,7 @@ func TestSecretsThatAreNotAccepted(t *testing.T) {
 		`{"secrets":{}}`: {"secrets", "exactly one"},
 		`{"secrets":{"set":"` + aSecret + `","rotate":"` + bSecret + `"}}`: {"secrets", "exactly one"},
 		`{"secrets":{"set":null}}`:                                      {"secrets", "exactly one"},
-		`{"secrets":{"set":"` + aSecret + `","overlap":"1h"}}`:          {"secrets.overlap", "rotate only"},
+		`{"secrets":{"set":"` + aSecret + `","overlap":"1h"}}`:          {"secrets.overlap", "only together with rotate"},
 		`{"secrets":{"rotate":"` + aSecret + `","overlap":"0s"}}`:       {"secrets.overlap", "1s"},
 		`{"secrets":{"rotate":"` + aSecret + `","overlap":"8761h"}}`:    {"secrets.overlap", "8760h"},
 		`{"secrets":{"set":"` + aSecret[6:] + `"}}`:                     {"secrets.set", "whsec_"},

@@ -94,7 +94,7 @@ func TestCreateIsRefused(t *testing.T) {
 		"two documents":      {`{}{}`, `body: "{}{}" is not accepted: want one JSON object (invalid character '{' after top-level value, byte 3)`},
 		"array":              {`[]`, `body: [] is not accepted: want one JSON object`},
 		"null":               {`null`, `body: null is not accepted: want one JSON object`},
-		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, which breaks off at byte 8`},
+		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, invalid at byte 8`},
 		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
 		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
 		"twice":              {`{` + at + `,"\u0069d":"b"}`, `id: "b" is not accepted: want a field at most once`},
@@ -242,8 +242,8 @@ func TestOtherBodies(t *testing.T) {
 		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
 		"dead retention":    {refusal(settingsOf(`{"name":"a","settings":{"deadRetention":"8761h"}}`)), `deadRetention: 8761h0m0s is not accepted: want "1m" to "8760h"`},
 		"host concurrency":  {refusal(settingsOf(`{"name":"a","settings":{"hostConcurrency":1025}}`)), `hostConcurrency: 1025 is not accepted: want 1 to 1024`},
-		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards is fixed for life`},
-		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with what to change`},
+		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards cannot be changed`},
+		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with the settings to change`},
 		"list namespaces":   {refusal(ReadNamespaceList([]byte(`{"a":1}`))), `a: 1 is not accepted: want only the fields limit, cursor`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {

@@ -22,7 +22,7 @@ func document(body []byte) (value, error) {
 	if !utf8.Valid(body) {
 		at := invalidAt(body)
 		return nil, timer.Invalid("body", body[at:min(at+8, len(body))],
-			fmt.Sprintf("UTF-8, which breaks off at byte %d", at))
+			fmt.Sprintf("UTF-8, invalid at byte %d", at))
 	}
 	if !json.Valid(body) {
 		return nil, timer.Invalid("body", body, "one JSON object"+syntax(body))

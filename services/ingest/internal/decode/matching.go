@@ -124,7 +124,7 @@ func readMatching(body []byte, known []string, statuses ...timer.Status) (Matchi
 	case err != nil:
 		return m, err
 	case m.Namespace == "":
-		return m, timer.Invalid("namespace", missing{}, "the namespace of the timers that are meant")
+		return m, timer.Invalid("namespace", missing{}, "the namespace of the timers")
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
 		return m, timer.Invalid("status", string(q.Status), anyOf(statuses))
 	case q.Status == "" && q.CorrelationID == "" && q.DueFrom == 0 && q.DueBefore == 0:

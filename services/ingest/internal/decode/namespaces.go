@@ -109,7 +109,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 			given = true
 			err = u.read(v, true)
 		default:
-			err = timer.Invalid(name, raw(v), "only name and settings: the number of shards is fixed for life")
+			err = timer.Invalid(name, raw(v), "only name and settings: the number of shards cannot be changed")
 		}
 		return err
 	})
@@ -119,7 +119,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	case u.Name == "":
 		return u, errNoName()
 	case !given:
-		return u, timer.Invalid("settings", missing{}, "an object with what to change")
+		return u, timer.Invalid("settings", missing{}, "an object with the settings to change")
 	}
 	return u, nil
 }
