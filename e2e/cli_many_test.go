@@ -110,7 +110,7 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h", "--dry-run")...)
 	got.expect(t, 0, count(third)+" timers in namespace "+ns+", with correlation id c1 would be rescheduled")
 	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h")...)
-	got.expect(t, 2, "", "say --yes")
+	got.expect(t, 2, "", "--yes")
 	got = w.feed(t, "", byFilter("reschedule", "--shift-by", "24h", "--yes", "--page-size", strconv.Itoa(third*3/10))...)
 	got.expect(t, 0, count(third)+" timers rescheduled\n")
 	if one, other := w.get(t, "t1"), w.get(t, "t2"); one.ExecuteAt.Sub(other.ExecuteAt.Time).Hours() < 23 ||
@@ -183,7 +183,7 @@ func TestBatchCreateOverAKill(t *testing.T) {
 	}
 	err = command.Wait()
 	if command.ProcessState.ExitCode() != 6 || report.LastLine != 500 || report.Succeeded != 500 || report.Failed != 0 ||
-		!strings.Contains(stderr.String(), "go on with --from-line 501") {
+		!strings.Contains(stderr.String(), "with --from-line 501") {
 		t.Fatalf("%v, %+v\n%s", err, report, &stderr)
 	}
 	if err := w.Start(within(t, patience)); err != nil {
