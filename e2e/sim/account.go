@@ -21,7 +21,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !settled {
-		o.broken("stuck", "timers are still pending, or commands unanswered, %v after everything was healed", settleLimit)
+		o.broken("stuck", "timers are still pending, or commands unanswered, %v after all faults ended", settleLimit)
 	}
 	r := o.counts
 	r.Foreign = o.world.recording.foreignEvents()
@@ -54,18 +54,18 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	case t.Status == timer.StatusParked:
 		o.counts.Parked++
 	default:
-		o.broken("stuck", "%s is still there as %s", id, t.Status)
+		o.broken("stuck", "%s still exists with status %s", id, t.Status)
 	}
 	switch {
 	case !certain:
 	case deleted && found && t.Status != timer.StatusDone && t.Status != timer.StatusDead:
-		o.broken("appeared", "%s is there as %s, and had been deleted (op %d)", id, t.Status, final.op.ID)
+		o.broken("appeared", "%s exists with status %s although op %d deleted it", id, t.Status, final.op.ID)
 	case deleted:
 	case final == nil && found:
-		o.broken("appeared", "%s is there as %s, and no operation on it was taken", id, t.Status)
+		o.broken("appeared", "%s exists with status %s although no operation on it was applied", id, t.Status)
 	case final == nil:
 	case !found:
-		o.broken("lost", "%s is gone, and nobody deleted it (last: op %d)", id, final.op.ID)
+		o.broken("lost", "%s does not exist although no operation deleted it (last: op %d)", id, final.op.ID)
 	default:
 		o.checkScript(final, t.Status, history)
 	}
@@ -129,7 +129,7 @@ func (o *oracle) checkScript(s *opState, end timer.Status, history []store.Histo
 			return
 		}
 		if at < 0 {
-			o.broken("history", "op %d: attempt %d of life %d may be %v and is not in history", s.op.ID, number, life, o.outcomes(a))
+			o.broken("history", "op %d: attempt %d of life %d (possible outcomes: %v) is not in history", s.op.ID, number, life, o.outcomes(a))
 			return
 		}
 		want := timer.StatusDone
@@ -171,13 +171,13 @@ func (o *oracle) generation(s *opState, life int, history []store.HistoryEntry) 
 func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool) {
 	for _, h := range history {
 		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
-			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and results never said so", id, h.Attempt, h.Generation, h.Outcome)
+			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and no result was published", id, h.Attempt, h.Generation, h.Outcome)
 		}
 		if h.Outcome == store.OutcomeDead && !o.world.recording.announced(id, h.Generation, timer.StatusDead) {
-			o.broken("untold", "%s died as generation %s, and no dead event said so", id, h.Generation)
+			o.broken("untold", "%s became dead as generation %s, and no dead event was published", id, h.Generation)
 		}
 	}
 	if found && t.Status == timer.StatusParked && !o.world.recording.announced(id, t.Generation, timer.StatusParked) {
-		o.broken("untold", "%s was parked, and no event said so", id)
+		o.broken("untold", "%s was parked, and no event was published", id)
 	}
 }

@@ -87,7 +87,7 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 			// An owner forgets a publication that was made before the commit of its row.
 			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
 		case !r.explainsLoss(&before, &e):
-			why = "nothing had failed that may have lost the event"
+			why = "no fault before may have lost the event"
 		}
 		if why != "" {
 			broken = append(broken, Violation{Rule: "amplified", Text: fmt.Sprintf(
@@ -157,7 +157,7 @@ func (r *recording) deliveriesRepeatForAReason() []Violation {
 		case d.node != noNode && r.concluded(&d):
 			why = "its outcome was in the store"
 		case !r.explainsRepetition(before, &d):
-			why = "nothing had failed that explains it"
+			why = "no fault before explains it"
 		}
 		if why != "" {
 			broken = append(broken, Violation{Rule: "duplicate", Text: fmt.Sprintf(

@@ -92,10 +92,10 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 		seen := o.seen[a]
 		switch {
 		case seen == nil && !o.uncalled[a]:
-			o.broken("history", "%s: attempt %d of generation %s is in history as %s, and no receiver saw it",
+			o.broken("history", "%s: attempt %d of generation %s is in history as %s, and no receiver was called",
 				id, a.number, a.generation, h.Outcome)
 		case !o.mayBe(a, h.Outcome):
-			o.broken("history", "%s: attempt %d of generation %s may be %v and is in history as %s",
+			o.broken("history", "%s: attempt %d of generation %s (possible outcomes: %v) is in history as %s",
 				id, a.number, a.generation, o.outcomes(a), h.Outcome)
 		case seen == nil || seen.op.op.Event:
 		case h.StatusCode != seen.step.answer().Status && !uncalled(h.Error):
@@ -106,7 +106,7 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 	for _, a := range attemptsOf(o.told, id) {
 		for _, outcome := range o.told[a] {
 			if !o.mayBe(a, outcome) {
-				o.broken("untrue", "results say that attempt %d of generation %s of %s ended as %s, and it may be %v",
+				o.broken("untrue", "a result says that attempt %d of generation %s of %s ended as %s, possible: %v",
 					a.number, a.generation, id, outcome, o.outcomes(a))
 			}
 		}
@@ -119,7 +119,7 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 		}
 		told := slices.ContainsFunc(o.told[a], func(outcome store.Outcome) bool { return o.mayBe(a, outcome) })
 		if !seen.step.Answer.Kills() && !told && slices.ContainsFunc(seen.by, (*life).alive) {
-			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher lived on, and results never said so",
+			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher kept running, and no result was published",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer)
 		}
 	}

@@ -129,7 +129,7 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 			if nth != f.Nth {
 				continue
 			}
-			w.note("%s  dies at publication %d, taken: %v", n, nth, f.Count == 1)
+			w.note("%s  crashes at publish %d, accepted: %v", n, nth, f.Count == 1)
 			w.revive(n, f.For)
 			if f.Count == 0 {
 				n.crash()
@@ -139,11 +139,11 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 			w.others.Go(n.crash)
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: len(messages)}
 		case BusFails:
-			w.note("%s  publication %d is refused", n, nth)
+			w.note("%s  publish %d is refused", n, nth)
 			w.recording.struck(f.Kind, n, 0)
 			return membus.PublishFault{Err: bus.ErrUnavailable}
 		case BusUnknown:
-			w.note("%s  publication %d: half of it is taken, the answer is lost", n, nth)
+			w.note("%s  publish %d: half of it is accepted, the answer is lost", n, nth)
 			w.recording.struck(f.Kind, n, 0)
 			return membus.PublishFault{Err: bus.ErrOutcomeUnknown, Taken: (len(messages) + 1) / 2}
 		}

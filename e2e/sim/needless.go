@@ -19,11 +19,11 @@ func (o *oracle) checkNeedless(s *opState) {
 		}
 	case s.op.Topic && s.answer.unknown: // the answer is "applied earlier"
 		if !o.struck(s, func(f strike) bool { return f.node < ingests }) {
-			o.broken("needless", "op %d was answered as applied earlier, and nothing had failed since it was sent at %v", s.op.ID, s.sent)
+			o.broken("needless", "op %d was answered as applied earlier, and no fault occurred since it was sent at %v", s.op.ID, s.sent)
 		}
 	case s.answer.unknown || s.answer.refused:
 		if !o.struck(s, func(f strike) bool { return f.node == s.op.Node }) {
-			o.broken("needless", "op %d was answered %d, and nothing had failed on its ingest since it was sent at %v",
+			o.broken("needless", "op %d was answered %d, and no fault of its ingest occurred since it was sent at %v",
 				s.op.ID, s.answer.status, s.sent)
 		}
 	}
@@ -42,7 +42,7 @@ func (o *oracle) checkLate(s *opState) {
 		return len(other.lives) > 0 || other.op.At+other.op.Soon <= o.world.since()+furthest
 	}
 	if !slices.ContainsFunc(o.ops, func(other *opState) bool { return o.mayBeReplaced(other, s) && mayHaveGone(other) }) {
-		o.broken("needless", "op %d was answered 202, and no timer that it may have found can have gone out", s.op.ID)
+		o.broken("needless", "op %d was answered 202, and no timer that it may have replaced can have been delivered", s.op.ID)
 	}
 }
 

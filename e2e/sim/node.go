@@ -113,7 +113,7 @@ func (n *node) begin() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if err != nil && !l.dead {
-			panic(fmt.Sprintf("%s ended by itself: %v", n, err))
+			panic(fmt.Sprintf("%s ended unexpectedly: %v", n, err))
 		}
 	})
 }

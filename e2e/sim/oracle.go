@@ -308,16 +308,16 @@ func (o *oracle) checkLife(s *opState, d *delivered) int {
 	first := d.ExecuteAt == o.world.executeAt(s.op)
 	switch {
 	case len(s.lives) == 0 && !first:
-		o.broken("executeAt", "op %d asked for %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
+		o.broken("executeAt", "op %d requested %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
 	case len(s.lives) == 0:
 	case first && !asked:
 		o.broken("twice", "op %d was applied twice: it was delivered as generation %s for its first time, and now as %s",
 			s.op.ID, s.lives[0], d.Generation)
 	case len(s.lives) > len(s.again):
-		o.broken("webhook-id", "op %d was delivered as generations %s and as %s, and nobody had asked for another time",
+		o.broken("webhook-id", "op %d was delivered as generations %s and as %s, and no other time was requested",
 			s.op.ID, s.lives, d.Generation)
 	case !asked:
-		o.broken("executeAt", "op %d was told to come again at %v and was delivered for %v", s.op.ID, s.nexts, d.ExecuteAt)
+		o.broken("executeAt", "op %d was rescheduled by its receiver for %v and was delivered for %v", s.op.ID, s.nexts, d.ExecuteAt)
 	}
 	s.lives = append(s.lives, d.Generation)
 	return len(s.lives) - 1
@@ -367,7 +367,7 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 	must(json.Unmarshal(data, &a))
 	var id int
 	if _, err := fmt.Sscanf(a.CommandID, "command-%d", &id); err != nil {
-		o.violate("wire", "an answer to %q, which nobody sent", a.CommandID)
+		o.violate("wire", "an answer to the unknown command %q", a.CommandID)
 		return
 	}
 	got := answer{status: http.StatusAccepted}

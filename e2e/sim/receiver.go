@@ -21,7 +21,7 @@ type receiver struct{ life *life }
 func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatcher.Answer {
 	w := r.life.node.world
 	if !r.life.alive() {
-		return dispatcher.Answer{Err: errors.New("this process is dead")}
+		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
@@ -34,7 +34,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 		w.oracle.kills(r.life)
 		r.life.node.crash()
 		w.revive(r.life.node, time.Second)
-		return dispatcher.Answer{Err: errors.New("killed")}
+		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
 	if step.Answer == AnswerHang {
 		<-ctx.Done()
@@ -48,7 +48,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 		w.oracle.kills(r.life)
 		r.life.node.crash()
 		w.revive(r.life.node, time.Second)
-		return dispatcher.Answer{Err: errors.New("killed")}
+		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
 	return step.answer()
 }
@@ -117,7 +117,7 @@ func opOf(payload json.RawMessage) (int, error) {
 		Op *int `json:"op"`
 	}
 	if err := json.Unmarshal(payload, &p); err != nil || p.Op == nil {
-		return 0, fmt.Errorf("payload %q is none of ours", payload)
+		return 0, fmt.Errorf("payload %q: want the number of an operation", payload)
 	}
 	return *p.Op, nil
 }

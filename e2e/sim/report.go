@@ -55,7 +55,7 @@ func (r *Report) Add(o *Report) {
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
-		"%d deleted or never made; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
+		"%d deleted or never created; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
 		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
 		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
 		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))

@@ -119,7 +119,7 @@ func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violati
 		if s != nil && !f.uncalled {
 			retryAfter = s.step.retryAfter()
 			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.later || e.at == f.finishedAt }) {
-				broken = append(broken, f.violation("finished", f.at, "ended at %v, and the answers came at %v", f.finishedAt, s.ends))
+				broken = append(broken, f.violation("finished", f.at, "ended at %v, and the answers arrived at %v", f.finishedAt, s.ends))
 			}
 		}
 		delay := f.nextAt.Sub(f.finishedAt)
@@ -170,7 +170,7 @@ func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
 		if s := seen[a]; s != nil && s.count == 1 && !uncalled(f.Record.Error) && !r.anyResult(a, func(told *result) bool {
 			return told.NextAt != nil && *told.NextAt == f.NextAt || uncalled(told.Error)
 		}) {
-			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result says", f.NextAt))
+			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result contains", f.NextAt))
 		}
 	}
 	return broken

@@ -119,7 +119,7 @@ func (f *faulty) cut() (faultstore.Fault, bool) {
 func (f *faulty) crashAt(method string, nth int, p Fault) faultstore.Fault {
 	n := f.life.node
 	w := n.world
-	w.note("%s  dies at store call %d, %s, applied: %v", n, nth, method, p.Count == 1)
+	w.note("%s  crashes at store call %d, %s, applied: %v", n, nth, method, p.Count == 1)
 	w.revive(n, p.For)
 	if p.Count == 0 {
 		n.crash()

@@ -11,17 +11,17 @@ import (
 func (o *oracle) checkTime(d *delivered) {
 	now := timer.SystemClock()
 	if d.by != nil && (d.local < d.ExecuteAt || d.local < d.ScheduledFor) {
-		o.broken("early", "op %d went out at %v by the clock of %s, due %v", d.op, d.local, d.by.node, max(d.ExecuteAt, d.ScheduledFor))
+		o.broken("early", "op %d was delivered at %v by the clock of %s, due %v", d.op, d.local, d.by.node, max(d.ExecuteAt, d.ScheduledFor))
 	}
 	if now < d.ExecuteAt.Add(-clockBound) {
-		o.broken("far early", "op %d went out %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
+		o.broken("far early", "op %d was delivered %v before its executeAt", d.op, d.ExecuteAt.Sub(now))
 	}
 	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
 	if o.world.isHealed() {
 		late := o.lateness(d, o.world.plan.Length)
 		o.counts.Late = max(o.counts.Late, late)
 		if limit := o.lateLimit(); late > limit {
-			o.broken("late", "op %d went out %v after its time and the end of all faults, want at most %v", d.op, late, limit)
+			o.broken("late", "op %d was delivered %v after its due time and the end of all faults, want at most %v", d.op, late, limit)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	}
 	// A due time that had passed when the operation was sent counts from there.
 	if late := o.lateness(d, s.at); late > prompt {
-		o.broken("prompt", "op %d went out %v late, and nothing held it up", d.op, late)
+		o.broken("prompt", "op %d was delivered %v late without a cause", d.op, late)
 	}
 }
 
@@ -53,7 +53,7 @@ func (o *oracle) checkFair(s *opState, d *delivered) {
 		o.counts.Others++
 	}
 	if late > fair {
-		o.broken("fair", "op %d went out %v late while another namespace had a backlog", d.op, late)
+		o.broken("fair", "op %d was delivered %v late while another namespace had a backlog", d.op, late)
 	}
 }
 
@@ -81,7 +81,7 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 	late := o.lateness(d, s.at, o.world.recording.replaced(roleDispatcher)...)
 	o.counts.Cut = max(o.counts.Cut, late)
 	if late > cutLimit {
-		o.broken("cut", "op %d went out %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
+		o.broken("cut", "op %d was delivered %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
 	}
 }
 

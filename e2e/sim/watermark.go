@@ -72,7 +72,7 @@ func (s *witness) Advance(ctx context.Context, now timer.Millis, items []store.A
 // checkSlack implements I6: the watermark never passes the present minus the slack.
 func (f *fence) checkSlack(a *store.Advance, now timer.Millis) {
 	if limit := now.Add(-slack); a.Watermark.DueAt > limit {
-		f.oracle.violate("slack", "shard %d: the watermark moves to %v, %v after the present minus the slack",
+		f.oracle.violate("slack", "shard %d: the watermark moves to %v, %v after the current time minus the slack",
 			a.Claim.Shard, a.Watermark.DueAt, a.Watermark.DueAt.Sub(limit))
 	}
 }
