@@ -27,7 +27,7 @@ func main() { os.Exit(run(os.Stdout, os.Stderr)) }
 func run(stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("%v were not enough", longest))
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not finished within %v", longest))
 	defer cancel()
 	if err := demo(ctx, stdout); err != nil {
 		fmt.Fprintf(stderr, "demo: %v\n", err)
@@ -82,7 +82,7 @@ func service() (string, error) {
 		path = filepath.Join(filepath.Dir(self), "timerbus")
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("there is no service to start (run `make demo`, or set TIMERBUS_BIN): %w", err)
+		return "", fmt.Errorf("no service binary (run `make demo`, or set TIMERBUS_BIN): %w", err)
 	}
 	return path, nil
 }

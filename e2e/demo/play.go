@@ -44,7 +44,7 @@ func acts() []act {
 			id: "stumbler", about: "fails twice, then succeeds", in: 1400 * time.Millisecond,
 			answer: stumble, deliveries: 3, lives: 1, status: "done",
 		},
-		{id: "deleted", about: "deleted before its time: must not fire", in: 2500 * time.Millisecond, answer: ok, deleted: true},
+		{id: "deleted", about: "deleted before its due time: must not fire", in: 2500 * time.Millisecond, answer: ok, deleted: true},
 		{
 			id: "event", about: "delivered as an event on timerbus.fired", in: 1700 * time.Millisecond,
 			event: true, deliveries: 1, lives: 1, status: "done",

@@ -64,14 +64,14 @@ func (s *stage) close() {
 
 // play creates the timers, prints deliveries until all have arrived, and checks them. Its error lists the differences.
 func (s *stage) play(ctx context.Context, acts []act) error {
-	fmt.Fprintf(s.out, "Callbacks go to %s\n\nTimers are set:\n", s.receiver.URL)
+	fmt.Fprintf(s.out, "Callbacks go to %s\n\nTimers:\n", s.receiver.URL)
 	s.began = time.Now()
 	for i := range acts {
 		if err := s.set(ctx, &acts[i]); err != nil {
 			return err
 		}
 	}
-	fmt.Fprint(s.out, "\nWhat happens:\n")
+	fmt.Fprint(s.out, "\nDeliveries:\n")
 	listening := s.listen(ctx)
 	missing := s.await(ctx, acts)
 	listening()
@@ -96,7 +96,7 @@ func (s *stage) set(ctx context.Context, a *act) error {
 	}
 	inTime, err := s.api.DeleteTimer(ctx, client.DeleteTimerRequest{ID: a.id})
 	if err == nil && !inTime {
-		err = fmt.Errorf("it was answered as perhaps too late, %v before its time", a.in)
+		err = fmt.Errorf("answered as too late, %v before its due time", a.in)
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", a.id, err)
@@ -146,7 +146,7 @@ func (s *stage) listen(ctx context.Context) (stop func()) {
 			m := heard[n-1]
 			var d event.Delivery
 			if m.Err != nil || json.Unmarshal(m.Event.Data, &d) != nil {
-				s.tell("  %s  something on %s that is no delivery\n", m.At.UTC().Format("15:04:05.000"), m.Subject)
+				s.tell("  %s  message on %s that is not a delivery\n", m.At.UTC().Format("15:04:05.000"), m.Subject)
 				continue
 			}
 			late := m.At.Sub(d.ScheduledFor.Time())
@@ -232,25 +232,25 @@ func (s *stage) judge(ctx context.Context, acts []act, wrong []string) error {
 			worst = max(worst, d.late)
 			lives[d.webhookID] = true
 			if d.late < 0 {
-				wrong = append(wrong, fmt.Sprintf("%s came %v early", a.id, -d.late))
+				wrong = append(wrong, fmt.Sprintf("%s was delivered %v early", a.id, -d.late))
 			}
 		}
 		if n := len(s.seen[a.id]); n > a.deliveries {
 			wrong = append(wrong, fmt.Sprintf("%s was delivered %d times, not %d", a.id, n, a.deliveries))
 		}
 		if len(lives) != a.lives && len(s.seen[a.id]) == a.deliveries {
-			wrong = append(wrong, fmt.Sprintf("%s came under %d webhook-ids, not %d", a.id, len(lives), a.lives))
+			wrong = append(wrong, fmt.Sprintf("%s was delivered with %d webhook-ids, not %d", a.id, len(lives), a.lives))
 		}
 		if a.deleted && len(lives) == 0 {
-			fmt.Fprintf(s.out, "  %14s%-9s did not fire, as it should be\n", "", a.id)
+			fmt.Fprintf(s.out, "  %14s%-9s did not fire, as expected\n", "", a.id)
 		}
 	}
 	if len(wrong) == 0 {
-		fmt.Fprintf(s.out, "\nAll as it should be: %d deliveries, none early, the latest by %d ms.\n", total, worst.Milliseconds())
+		fmt.Fprintf(s.out, "\nAs expected: %d deliveries, none early, at most %d ms late.\n", total, worst.Milliseconds())
 		return nil
 	}
 	if err := context.Cause(ctx); err != nil {
 		wrong = append(wrong, fmt.Sprintf("(%v)", err))
 	}
-	return errors.New("not as it should be:\n  " + strings.Join(wrong, "\n  "))
+	return errors.New("not as expected:\n  " + strings.Join(wrong, "\n  "))
 }

@@ -106,7 +106,7 @@ func (s *Service) Launch() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run != nil && !s.run.over() {
-		return errors.New("launch: it is running")
+		return errors.New("launch: already running")
 	}
 	args := []string{"dev", "--listen", s.Listen, "--nats-listen", s.NATS, "--data", s.Data}
 	if s.role != "" {
@@ -149,12 +149,12 @@ func (r *run) over() bool {
 func (s *Service) Ready(ctx context.Context) error {
 	current := s.current()
 	if current == nil {
-		return errors.New("ready: it was never launched")
+		return errors.New("ready: not launched")
 	}
 	client := &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	last := errors.New("it was not asked yet")
+	last := errors.New("no readiness request yet")
 	for {
 		select {
 		case <-current.ended:
@@ -213,7 +213,7 @@ func (s *Service) PID() int {
 func (s *Service) Signal(signal os.Signal) error {
 	r := s.current()
 	if r == nil {
-		return errors.New("signal: it was never launched")
+		return errors.New("signal: not launched")
 	}
 	if err := r.command.Process.Signal(signal); err != nil {
 		return fmt.Errorf("signal %v: %w", signal, err)
@@ -225,7 +225,7 @@ func (s *Service) Signal(signal os.Signal) error {
 func (s *Service) Kill() error {
 	r := s.current()
 	if r == nil || r.over() {
-		return errors.New("kill: it is not running")
+		return errors.New("kill: not running")
 	}
 	if err := s.Signal(syscall.SIGKILL); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *Service) Stop(ctx context.Context) (code int, err error) {
 func (s *Service) Exit(ctx context.Context) (code int, err error) {
 	r := s.current()
 	if r == nil {
-		return 0, errors.New("exit: it was never launched")
+		return 0, errors.New("exit: not launched")
 	}
 	select {
 	case <-r.ended:

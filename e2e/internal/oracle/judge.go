@@ -36,13 +36,13 @@ func (o *Oracle) Delivered(d *Delivery) {
 	w := o.tokens[d.Token]
 	switch {
 	case w == nil:
-		o.violation(&o.counts.Wrong, d, "carries a payload that nobody sent")
+		o.violation(&o.counts.Wrong, d, "has a payload that no client sent")
 		return
 	case w.timer.id != d.Timer:
-		o.violation(&o.counts.Wrong, d, "carries the payload of timer "+w.timer.id)
+		o.violation(&o.counts.Wrong, d, "has the payload of timer "+w.timer.id)
 		return
 	case w.state == refused:
-		o.violation(&o.counts.Wrong, d, "is of a write that was refused")
+		o.violation(&o.counts.Wrong, d, "belongs to a refused write")
 	}
 	o.judgeTime(w, d)
 	o.judgeOrder(w, d)
@@ -96,10 +96,10 @@ func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 // "early" would have no meaning.
 func (o *Oracle) judgeTime(w *Write, d *Delivery) {
 	if d.At.Before(d.ExecuteAt) {
-		o.violation(&o.counts.Early, d, fmt.Sprintf("came %v before its time", d.ExecuteAt.Sub(d.At)))
+		o.violation(&o.counts.Early, d, fmt.Sprintf("arrived %v before its due time", d.ExecuteAt.Sub(d.At)))
 	}
 	if !d.ExecuteAt.Equal(w.executeAt) && !w.askedFor(d.ExecuteAt) {
-		o.violation(&o.counts.Wrong, d, fmt.Sprintf("says it was asked for %v, but %v was", d.ExecuteAt, w.executeAt))
+		o.violation(&o.counts.Wrong, d, fmt.Sprintf("has executeAt %v, requested was %v", d.ExecuteAt, w.executeAt))
 	}
 }
 
@@ -130,10 +130,10 @@ func (o *Oracle) judgeOrder(w *Write, d *Delivery) {
 		}
 		switch after := d.At.Sub(later.answeredAt); {
 		case later.inTime && after > 0:
-			o.violation(&o.counts.After, d, fmt.Sprintf("came %v after write %d of the timer was answered as in time", after, later.index))
+			o.violation(&o.counts.After, d, fmt.Sprintf("arrived %v after write %d of the timer was answered as in time", after, later.index))
 			return
 		case after > LateGrace:
-			o.violation(&o.counts.After, d, fmt.Sprintf("came %v after write %d of the timer was answered", after, later.index))
+			o.violation(&o.counts.After, d, fmt.Sprintf("arrived %v after write %d of the timer was answered", after, later.index))
 			return
 		}
 	}
@@ -148,7 +148,7 @@ func (o *Oracle) judgeInTime(w *Write) {
 		}
 		if before.state == applied && len(before.lives) == 1 && !before.lives[0].again {
 			o.violation(&o.counts.After, &Delivery{Timer: w.timer.id, Token: before.token, WebhookID: before.lives[0].id, At: w.answeredAt},
-				fmt.Sprintf("write %d was answered as in time, but it had come before", w.index))
+				fmt.Sprintf("write %d was answered as in time, but the delivery had arrived before", w.index))
 		}
 		return
 	}

@@ -137,7 +137,7 @@ func (o *Oracle) Report(overdue time.Time) Report {
 		}
 		r.Lost++
 		if len(r.Violations) < maxKept {
-			r.Violations = append(r.Violations, fmt.Sprintf("timer %s, token %s, due at %s, never came",
+			r.Violations = append(r.Violations, fmt.Sprintf("timer %s, token %s, due at %s, was never delivered",
 				d.Timer, d.Token, d.DueAt.UTC().Format(time.StampMilli)))
 		}
 	}

@@ -179,7 +179,7 @@ func (r *Receiver) scriptOf(c *Call) Script {
 	return r.other
 }
 
-var errCut = errors.New("cut the connection")
+var errCut = errors.New("connection cut")
 
 func (a Answer) write(w http.ResponseWriter, request *http.Request) error {
 	switch gone := request.Context().Done(); {

@@ -53,7 +53,7 @@ func (r *Record[T]) Await(ctx context.Context, n int, match func(T) bool) ([]T, 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return found, fmt.Errorf("%d of %d came, among %d observed: %w", len(found), n, seen, context.Cause(ctx))
+			return found, fmt.Errorf("found %d of %d, observed %d: %w", len(found), n, seen, context.Cause(ctx))
 		}
 	}
 }
