@@ -55,13 +55,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{}
 	f := flag.NewFlagSet("benchmark", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.binary, "binary", "", "the timerbus to measure (default: timerbus beside this program)")
-	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json beside this program)")
+	f.StringVar(&o.binary, "binary", "", "path of the timerbus binary to measure (default: timerbus in the folder of this program)")
+	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json in the folder of this program)")
 	f.BoolVar(&o.short, "short", false, "one round on fewer timers")
-	f.IntVar(&o.rounds, "rounds", 0, "how many rounds, 1 to 100 (default 3, with -short 1)")
-	on := f.String("setup", embedded.name, "what the service runs on, with commas between to compare: "+strings.Join(setupNames(), ", "))
-	f.StringVar(&o.testenv, "testenv", "", "the program that starts servers (tools/testenv)")
-	phases := f.String("phases", "", "phases of timerbus bench, with commas between (default all, with -short all but million and tenants)")
+	f.IntVar(&o.rounds, "rounds", 0, "number of rounds, 1 to 100 (default 3, with -short 1)")
+	on := f.String("setup", embedded.name, "store and bus of the service, several separated by commas: "+strings.Join(setupNames(), ", "))
+	f.StringVar(&o.testenv, "testenv", "", "path of the program that starts servers (tools/testenv)")
+	phases := f.String("phases", "", "phases of timerbus bench, separated by commas (default all, with -short all but million and tenants)")
 	crowd := f.Int("crowd", 0, "timers of the backlog in the phase fairness (default that of timerbus bench)")
 	tenants := f.Int("tenants", 0, "namespaces in the phase tenants (default that of timerbus bench)")
 	if err := f.Parse(args); err != nil {
@@ -108,7 +108,7 @@ func (o *options) locate() error {
 		o.json = filepath.Join(filepath.Dir(self), "bench.json")
 	}
 	if _, err := os.Stat(o.binary); err != nil {
-		return fmt.Errorf("there is no service to measure (run `make bench`, or give -binary): %w", err)
+		return fmt.Errorf("no service binary to measure (run `make bench`, or set -binary): %w", err)
 	}
 	return nil
 }
@@ -154,10 +154,10 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if all.Others > muchOther {
-		fmt.Fprintf(stderr, "Other work kept %.1f of %d processors busy meanwhile: the figures are lower than the service's.\n",
+		fmt.Fprintf(stderr, "Other processes used %.1f of %d processors meanwhile: figures are lower than on an idle machine.\n",
 			all.Others, all.Machine.Processors)
 	}
-	fmt.Fprintf(stderr, "All of it is in %s; it took %.0f s.\n", o.json, all.Seconds)
+	fmt.Fprintf(stderr, "Wrote all figures to %s after %.0f s.\n", o.json, all.Seconds)
 	return nil
 }
 

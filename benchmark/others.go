@@ -47,7 +47,7 @@ func busy(stat string) (time.Duration, error) {
 	line, _, _ := strings.Cut(stat, "\n")
 	fields := strings.Fields(line)
 	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, errors.New("read /proc/stat: it does not begin with the times of all processors")
+		return 0, errors.New("read /proc/stat: no line with the times of all processors")
 	}
 	var ticks int64
 	for i, field := range fields[1:9] {

@@ -126,7 +126,7 @@ func (r *report) show(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprint(w, "\nprocessor time in seconds for 10,000 timers\n\n")
+	fmt.Fprint(w, "\nprocessor time in seconds per 10,000 timers\n\n")
 	fmt.Fprintln(t, "\tservice\tgenerator\treceiver\t")
 	for _, row := range r.Rows {
 		phase, isCost := strings.CutSuffix(row.Key, ".cpu_service")

@@ -97,8 +97,8 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                               "no service to measure",
-		"-binary " + here:                "no service to measure",
+		"":                               "no service binary to measure",
+		"-binary " + here:                "no service binary to measure",
 		"-rounds 101":                    "-rounds 101 is not accepted",
 		"-setup paper":                   `-setup "paper" is not accepted: want one or more of embedded, postgres+nats`,
 		"more":                           `"more" is not accepted`,

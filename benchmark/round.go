@@ -105,7 +105,7 @@ func (r *round) main(ctx context.Context, phases []string) error {
 	if s, err = startService(ctx, r.binary, args); err != nil {
 		return err
 	}
-	r.started("full", "cold start to the first answer, with all that was left", s.up)
+	r.started("full", "cold start to the first answer, with the rows of all phases", s.up)
 	return r.blame(s, s.stop())
 }
 

@@ -28,9 +28,9 @@ var (
 // startServers starts servers on empty folders, with testenv.
 func startServers(ctx context.Context, testenv string, needs []string) (_ *servers, err error) {
 	if testenv == "" {
-		return nil, errors.New("this setup needs servers: run `make bench`, or give -testenv")
+		return nil, errors.New("this setup needs servers: run `make bench`, or set -testenv")
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, serversPatience, errors.New("the servers do not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, serversPatience, errors.New("the servers did not become ready"))
 	defer cancel()
 	p, err := start("testenv", testenv, nil, "--need", strings.Join(needs, ","))
 	if err != nil {
@@ -51,7 +51,7 @@ func startServers(ctx context.Context, testenv string, needs []string) (_ *serve
 	}
 	for _, name := range needs {
 		if s.addresses[name] == "" {
-			return nil, fmt.Errorf("testenv tells no address of %s: %s", name, text)
+			return nil, fmt.Errorf("testenv printed no address of %s: %s", name, text)
 		}
 	}
 	return s, nil

@@ -29,7 +29,7 @@ var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +(?:NATS +(nats://\S+)
 
 // startService starts a service and waits until it is ready.
 func startService(ctx context.Context, binary string, args []string) (_ *service, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errors.New("the service does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errors.New("the service did not become ready"))
 	defer cancel()
 	began := time.Now()
 	p, err := start("the service", binary, nil, args...)

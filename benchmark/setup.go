@@ -27,7 +27,7 @@ func common(folder string) []string {
 }
 
 var embedded = setup{
-	name: "embedded", about: "SQLite and NATS in the process",
+	name: "embedded", about: "SQLite and embedded NATS",
 	arguments: func(folder string, _ map[string]string) []string { return common(folder) },
 	syncs:     []string{"always", "interval"},
 }

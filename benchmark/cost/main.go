@@ -38,12 +38,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	f := flag.NewFlagSet("cost", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.binary, "binary", "bin/timerbus", "the timerbus to measure")
-	f.StringVar(&o.store, "store", "", "the store's URL (default: new tables on the DynamoDB Local at $"+addressVariable+")")
-	f.IntVar(&o.timers, "timers", 1000, "how many timers are due within five seconds")
-	f.IntVar(&o.alone, "alone", 12, "how many timers come alone, five seconds apart")
+	f.StringVar(&o.binary, "binary", "bin/timerbus", "path of the timerbus binary to measure")
+	f.StringVar(&o.store, "store", "", "URL of the store (default: new tables on the DynamoDB Local at $"+addressVariable+")")
+	f.IntVar(&o.timers, "timers", 1000, "number of timers that are due within five seconds")
+	f.IntVar(&o.alone, "alone", 12, "number of single timers, due five seconds apart")
 	o.window = time.Minute
-	f.Func("window", "how long to look at shards in which nothing happens; half minutes (default 1m)", func(s string) (err error) {
+	f.Func("window", "how long to measure idle shards: at least 30s, preferably a multiple of it (default 1m)", func(s string) (err error) {
 		o.window, err = timer.ParseDuration(s)
 		return err
 	})
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o.store == "" {
 		endpoint := os.Getenv(addressVariable)
 		if endpoint == "" {
-			fmt.Fprintf(stderr, "cost: give -store, or an endpoint in %s: `make bench-dynamodb` starts DynamoDB Local\n", addressVariable)
+			fmt.Fprintf(stderr, "cost: set -store, or an endpoint in %s: `make bench-dynamodb` starts DynamoDB Local\n", addressVariable)
 			return 2
 		}
 		o.store = fmt.Sprintf("dynamodb://cost-%d?", rand.Uint64()) + url.Values{"region": {"local"}, "endpoint": {endpoint}}.Encode()
@@ -127,11 +127,11 @@ func measure(ctx context.Context, o *options, stdout, progress io.Writer) (err e
 		return err
 	}
 
-	head(stdout, "for each timer", "$/million")
+	head(stdout, "per timer", "$/million")
 	row(stdout, "created", created, leastCreate)
 	row(stdout, fmt.Sprintf("fired and done, %d in %v", o.timers, spread), fired, leastFire)
 	row(stdout, "created, fired, done", created.plus(fired), leastCreate.plus(leastFire))
-	row(stdout, fmt.Sprintf("created, fired, done: alone, %v apart", apart), alone, leastCreate.plus(leastFire))
+	row(stdout, fmt.Sprintf("created, fired, done: single, %v apart", apart), alone, leastCreate.plus(leastFire))
 	shard := many.minus(few).over(moreShards)
 	idle(stdout, shard, few.minus(shard.times(defaultShards)))
 	notes(stdout, o.window)
@@ -206,7 +206,7 @@ func (m *measurement) alone(ctx context.Context) (bill, error) {
 
 // idle measures an hour without activity.
 func (m *measurement) idle(ctx context.Context, shards float64) (bill, error) {
-	fmt.Fprintf(m.progress, "%.0f shards in which nothing happens, for %v\n", shards, m.options.window)
+	fmt.Fprintf(m.progress, "%.0f idle shards, for %v\n", shards, m.options.window)
 	if err := m.rest(ctx, shards); err != nil {
 		return bill{}, err
 	}
@@ -235,7 +235,7 @@ func (m *measurement) rest(ctx context.Context, shards float64) error {
 		return r.atRest == shards, err
 	})
 	if err != nil {
-		return fmt.Errorf("wait until %.0f shards are at rest: %w", shards, err)
+		return fmt.Errorf("wait until %.0f shards are idle: %w", shards, err)
 	}
 	return pause(ctx, 15*time.Second)
 }
@@ -245,7 +245,7 @@ func (m *measurement) done(ctx context.Context, calls int64) error {
 	const patience = 5 * time.Minute
 	err := m.until(ctx, patience, func() (bool, error) { return m.called.Load() >= calls, nil })
 	if err != nil {
-		return fmt.Errorf("%d of %d callbacks have come: %w", m.called.Load(), calls, err)
+		return fmt.Errorf("received %d of %d callbacks: %w", m.called.Load(), calls, err)
 	}
 	return m.rest(ctx, defaultShards)
 }

@@ -1,7 +1,7 @@
 # Formats the output of `go test -bench` of pkg/store/dynamostore as a table: the cost of each call per timer, and the
 # minimum of any design.
 BEGIN {
-	printf "%-44s %9s %6s %8s %6s %8s %6s %9s\n", "the engine's calls, for each timer", "requests", "least", "RRU", "least", "WRU", "least", "$/million"
+	printf "%-44s %9s %6s %8s %6s %8s %6s %9s\n", "the engine's calls, per timer", "requests", "least", "RRU", "least", "WRU", "least", "$/million"
 }
 /^Benchmark/ {
 	sub(/^Benchmark/, "", $1); sub(/-[0-9]+$/, "", $1)

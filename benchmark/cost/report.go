@@ -78,19 +78,19 @@ func head(out io.Writer, what, money string) {
 
 // idle prints the cost of an idle hour: for each shard, and for the rest of the cluster.
 func idle(out io.Writer, shard, besides bill) {
-	head(out, "in an hour in which nothing happens", "$/month")
+	head(out, "per idle hour", "$/month")
 	month := func(b bill) float64 { return b.dollarsPerMillion() / 1e6 * 24 * 365 / 12 }
 	for _, r := range []struct {
 		what        string
 		took, least bill
 	}{
 		{"each shard", shard, leastIdle},
-		{"the cluster besides (16 partitions, 1 process)", besides, bill{}},
+		{"the cluster in addition (16 partitions, 1 process)", besides, bill{}},
 	} {
 		fmt.Fprintf(out, "%-44s %9.0f %6.0f %8.0f %6.0f %8.0f %6.0f %9.3f %6.3f\n", r.what, r.took.requests, r.least.requests,
 			r.took.reads, r.least.reads, r.took.writes, r.least.writes, month(r.took), month(r.least))
 	}
-	fmt.Fprintf(out, "\n%-44s %9s\n", "a namespace in which nothing happens", "$/month")
+	fmt.Fprintf(out, "\n%-44s %9s\n", "an idle namespace", "$/month")
 	for _, p := range []struct {
 		preset string
 		shards float64
@@ -103,9 +103,9 @@ func idle(out io.Writer, shard, besides bill) {
 func notes(out io.Writer, window time.Duration) {
 	fmt.Fprintf(out, `
 RRU, WRU: strongly consistent read units and write units; $ at list price on demand (%.3f and %.3f for a million).
-"least" is what no design can go below that keeps an ordered index, a history and a fence, with items of at most 1 KB.
+"least" is the minimum for any design with an ordered index, a history and fencing, with items of at most 1 KB.
 Measured over %v with the service's own metrics. DynamoDB Local counts as AWS does, with two exceptions: a Query that
-finds nothing is 0 there and 1 at AWS (taken as 1 here), and a write whose condition does not hold is not told
-by either, and billed by AWS like one whose condition holds.
+finds no item costs 0 there and 1 on AWS (counted as 1 here), and neither reports a write whose condition fails,
+which AWS bills like a write whose condition is met.
 `, dollarsPerMillionReads, dollarsPerMillionWrites, window)
 }

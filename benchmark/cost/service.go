@@ -112,10 +112,10 @@ func (s *service) close() (err error) {
 	case <-patience.C:
 		err := s.command.Process.Kill()
 		<-s.ended
-		return errors.Join(errors.New("the service did not stop in 30 s"), err)
+		return errors.Join(errors.New("the service did not stop within 30 s"), err)
 	}
 	if code := s.command.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("the service ended with %d:\n%s", code, s.log.String())
+		return fmt.Errorf("the service ended with exit code %d:\n%s", code, s.log.String())
 	}
 	return nil
 }
