@@ -92,7 +92,7 @@ func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (
 func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	s := &ns.Settings.TLS
 	if *s == (store.TLS{}) {
-		return nil, nil //nolint:nilnil // nil is what the profile has then
+		return nil, nil //nolint:nilnil // without TLS settings, the profile has no TLS configuration
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.CA != "" {

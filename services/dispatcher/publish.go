@@ -120,7 +120,7 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	if d.row.Revision != 0 { // a row that was postponed unread keeps the values of the event
 		h.Generation, h.Attempt, h.Target = d.row.Generation, d.row.Attempts+1, d.row.Target()
 	}
-	switch f.Kind { //nolint:exhaustive // the others keep both.
+	switch f.Kind { //nolint:exhaustive // other kinds change neither.
 	case store.FinishRescheduled:
 		h.Generation, h.Attempt = timer.Generation(f.Next), 1
 	case store.FinishRetry:

@@ -126,7 +126,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 		return Answer{Err: deadlineFirst(total, err), greeted: greeted.Load()}
 	}
 	defer resp.Body.Close()
-	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket, which real time decides.
+	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket runs in real time.
 	a := Answer{Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
 	// One more byte distinguishes a body of exactly MaxBody from a longer one. The connection can be reused only if the
 	// whole body was read; a longer body is not worth reading for that.

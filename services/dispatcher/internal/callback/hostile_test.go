@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log" //nolint:depguard // net/http has no other.
+	"log" //nolint:depguard // net/http logs with package log.
 	"net"
 	"net/http"
 	"net/http/httptest"

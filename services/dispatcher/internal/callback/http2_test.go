@@ -5,7 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"log" //nolint:depguard // net/http has no other.
+	"log" //nolint:depguard // net/http logs with package log.
 	"net"
 	"net/http"
 	"net/http/httptest"
