@@ -79,8 +79,8 @@ type session struct {
 	done     chan func(now timer.Millis)
 
 	// stop is the context of the session from the bus. io lives longer, until Close has flushed.
-	stop    context.Context //nolint:containedctx // the session has this lifetime.
-	io      context.Context //nolint:containedctx // as above.
+	stop    context.Context //nolint:containedctx // it ends with the session.
+	io      context.Context //nolint:containedctx // it ends when Close has flushed.
 	cancel  context.CancelFunc
 	loop    sync.WaitGroup
 	workers sync.WaitGroup
