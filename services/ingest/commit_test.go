@@ -123,7 +123,7 @@ func TestI7_WhatHadItsTimeIsNeverInTime(t *testing.T) {
 	if got.field("status") != "scheduled" || got.field("attempts") != 0.0 || got.field("lastError") != "refused" {
 		t.Errorf("answered %s", got.text)
 	}
-	if got := w.post("timers/history", `{"id":"a"}`).must(t, http.StatusOK); len(got.field("attempts").([]any)) != 1 { //nolint:errcheck // the document says array.
+	if got := w.post("timers/history", `{"id":"a"}`).must(t, http.StatusOK); len(got.field("attempts").([]any)) != 1 { //nolint:errcheck // openapi.yaml defines the type array.
 		t.Errorf("history answered %s", got.text)
 	}
 }

@@ -97,7 +97,7 @@ func TestTimersOverHTTP(t *testing.T) {
 	if timers, _ := listed.field("timers").([]any); len(timers) != 1 || listed.field("nextCursor") != nil {
 		t.Errorf("list answered %s", listed.text)
 	}
-	if got := w.post("timers/history", `{"id":"a"}`).must(t, http.StatusOK); len(got.field("attempts").([]any)) != 0 { //nolint:errcheck // the document says array.
+	if got := w.post("timers/history", `{"id":"a"}`).must(t, http.StatusOK); len(got.field("attempts").([]any)) != 0 { //nolint:errcheck // openapi.yaml defines the type array.
 		t.Errorf("history answered %s", got.text)
 	}
 
@@ -129,7 +129,7 @@ func TestListPages(t *testing.T) {
 		page := w.post("timers/list", body).must(t, http.StatusOK)
 		timers, _ := page.field("timers").([]any)
 		for _, one := range timers {
-			seen[one.(map[string]any)["id"]] = true //nolint:errcheck // the document says object.
+			seen[one.(map[string]any)["id"]] = true //nolint:errcheck // openapi.yaml defines the type object.
 		}
 		next, ok := page.field("nextCursor").(string)
 		if !ok {
@@ -330,7 +330,7 @@ func TestCorrelationHeader(t *testing.T) {
 		t.Errorf("without any it is the uuid: %s", none.text)
 	}
 	bad := w.post("timers/create", `{"id":"d","executeIn":"1h"}`, "X-Correlation-Id", strings.Repeat("x", 256)).must(t, 400)
-	if !strings.HasPrefix(bad.field("message").(string), `X-Correlation-Id: "xxx`) { //nolint:errcheck // the document says string.
+	if !strings.HasPrefix(bad.field("message").(string), `X-Correlation-Id: "xxx`) { //nolint:errcheck // openapi.yaml defines the type string.
 		t.Errorf("answered %s", bad.text)
 	}
 }
@@ -470,7 +470,7 @@ func TestNotReadyWithoutABusThatAnotherRoleRequires(t *testing.T) {
 		if reasons := fmt.Sprint(got.field("reasons")); reasons != "[the bus does not answer]" {
 			t.Errorf("readyz answered %s", got.text)
 		}
-		if parts, _ := got.field("degraded").([]any); len(parts) != 1 || parts[0].(map[string]any)["part"] != "commands" { //nolint:errcheck // the document says object.
+		if parts, _ := got.field("degraded").([]any); len(parts) != 1 || parts[0].(map[string]any)["part"] != "commands" { //nolint:errcheck // openapi.yaml defines the type object.
 			t.Errorf("readyz answered %s", got.text)
 		}
 	})

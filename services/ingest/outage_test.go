@@ -30,7 +30,7 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 				var handle store.Store
 				w := newWorld(t, func(c *ingest.Config) {
 					faults = faultstore.New(nil)
-					handle = faults.Wrap(c.Store.(store.Store)) //nolint:errcheck // the world's store is one.
+					handle = faults.Wrap(c.Store.(store.Store)) //nolint:errcheck // the store of the test implements it.
 					c.Store, c.Directory, c.Logger = handle, store.NewDirectory(handle), log.Logger()
 					c.Positions, _ = store.As[store.Positions](handle)
 				})

@@ -47,7 +47,7 @@ var errStopping = errors.New("command session is stopping")
 func (s *Service) consume(ctx context.Context) error {
 	truncated, err := s.truncations(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.cfg.Logger.Warn("compare stored positions with the command topic failed", "error", err)
+		s.cfg.Logger.Warn("comparison of stored positions with the command topic failed", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var sessions sync.WaitGroup

@@ -167,7 +167,7 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 				t.Errorf("%s: the topic says %s: %s; HTTP says %s", path, a.Error, a.Message, over.text)
 			}
 			var details map[string]any
-			if err := json.Unmarshal(a.Details, &details); err != nil || !maps.Equal(details, over.field("details").(map[string]any)) { //nolint:errcheck // the document says object.
+			if err := json.Unmarshal(a.Details, &details); err != nil || !maps.Equal(details, over.field("details").(map[string]any)) { //nolint:errcheck // openapi.yaml defines the type object.
 				t.Errorf("%s: the topic's details %s, HTTP's %v", path, a.Details, over.field("details"))
 			}
 		}

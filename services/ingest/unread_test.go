@@ -64,7 +64,7 @@ func TestI1_ACommandIsNotRefusedWhileItsNamespaceCannotBeRead(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var source unreadable
 					w := newWorld(t, func(cfg *ingest.Config) {
-						source.Namespaces = cfg.Store.(store.Namespaces) //nolint:errcheck // the world's store is one.
+						source.Namespaces = cfg.Store.(store.Namespaces) //nolint:errcheck // the store of the test implements it.
 						cfg.Directory = store.NewDirectory(&source)
 					})
 					results, dead := w.listen(bus.Results), w.listen(bus.Dead)
