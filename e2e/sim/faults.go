@@ -124,7 +124,7 @@ func (w *World) publishFault(by *membus.Member, topic bus.Topic, messages []bus.
 		if f.Node%len(w.nodes) != n.index || nth < f.Nth || nth >= f.Nth+max(f.Count, 1) {
 			continue
 		}
-		switch f.Kind { //nolint:exhaustive // the others are no faults of publishes.
+		switch f.Kind { //nolint:exhaustive // other kinds do not apply to publishes.
 		case CrashAtPublish:
 			if nth != f.Nth {
 				continue
@@ -158,7 +158,7 @@ func (w *World) hintFate(_ *membus.Member, m bus.Message) []time.Duration {
 		if now < f.At || now >= f.At+f.For {
 			continue
 		}
-		switch f.Kind { //nolint:exhaustive // the others are no faults of hints.
+		switch f.Kind { //nolint:exhaustive // other kinds do not apply to hints.
 		case HintsLost:
 			return nil
 		case HintsTwice:

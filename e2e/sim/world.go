@@ -52,7 +52,7 @@ type World struct {
 	tracing bool
 	trace   []string
 	// outlive is the context of operations that may happen after the plan's end.
-	outlive context.Context //nolint:containedctx // the world has this lifetime.
+	outlive context.Context //nolint:containedctx // it ends with the world.
 	// Goroutines outside the services.
 	clients sync.WaitGroup
 	others  sync.WaitGroup
