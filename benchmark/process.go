@@ -24,7 +24,7 @@ type process struct {
 
 // start runs the binary. Its error output goes to stderr if that is not nil.
 func start(name, binary string, stderr io.Writer, args ...string) (*process, error) {
-	//nolint:gosec,noctx // the user gives the binary; a signal stops it.
+	//nolint:gosec,noctx // the path of the binary is an argument; the process is stopped with a signal.
 	p := &process{name: name, command: exec.Command(binary, args...), ended: make(chan struct{})}
 	p.screen.changed = make(chan struct{})
 	p.command.Env = ownEnvironment(os.Environ())

@@ -41,7 +41,7 @@ func launch(ctx context.Context, binary, store, folder string) (*service, error)
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	//nolint:gosec,noctx // the user gives the binary; a signal stops it.
+	//nolint:gosec,noctx // the path of the binary is an argument; the process is stopped with a signal.
 	s.command = exec.Command(binary, "dev", "--listen", address, "--nats-listen", "", "--nats-sync", "interval",
 		"--data", folder, "--store", store, "--log-level", "warn")
 	s.command.Env = environment(os.Environ())
