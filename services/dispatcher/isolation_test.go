@@ -61,7 +61,7 @@ func TestI11_AHangingHostHoldsUpNobodyElse(t *testing.T) {
 				limit = 400 * time.Millisecond
 			}
 			if late := c.at.Sub(c.timer.ExecuteAt); late > limit {
-				t.Fatalf("%s came %v late", id, late)
+				t.Fatalf("%s was delivered %v late", id, late)
 			}
 		}
 		if calls.Load() != 4 {
@@ -130,7 +130,7 @@ func TestI11_ADeadHostsTimersEndByTheirPolicy(t *testing.T) {
 			t.Errorf("dead_total is %v", dead)
 		}
 		if called := calls.Load(); called > 20+16*6 {
-			t.Errorf("%d calls to a dead host in 16 minutes", called)
+			t.Errorf("%d calls to a host that is down in 16 minutes", called)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -199,7 +199,7 @@ func TestI11_ADeadHostsTimersAreDeliveredOnceItAnswers(t *testing.T) {
 		w.wantStatus("other", timer.StatusDone)
 		// The first 20, and then at most one every 10 s.
 		if n := calls.Load(); n < 20 || n > 20+12 {
-			t.Fatalf("%d calls to a dead host in two minutes", n)
+			t.Fatalf("%d calls to a host that is down in two minutes", n)
 		}
 		down.Store(false)
 		w.pass(3 * time.Minute)
@@ -383,7 +383,7 @@ func TestI13_ASuspectWhoseHostIsBeingTriedHoldsNobodyUp(t *testing.T) {
 				id := fmt.Sprint("brisk", i)
 				w.wantCalls(id, 1)
 				if c := w.called(id)[0]; c.at.Sub(c.timer.ExecuteAt) > 50*time.Millisecond {
-					t.Errorf("%d starts: %s came %v late", starts, id, c.at.Sub(c.timer.ExecuteAt))
+					t.Errorf("%d starts: %s was delivered %v late", starts, id, c.at.Sub(c.timer.ExecuteAt))
 				}
 			}
 			w.wantCalls("suspect", 0)

@@ -100,7 +100,7 @@ func (s *senders) wantAnswers(want map[string]error) {
 func (s *senders) wantNothingLeft() {
 	s.t.Helper()
 	if len(s.outlets.waiting) != 0 {
-		s.t.Fatalf("topics that nobody uses are kept: %v", s.outlets.waiting)
+		s.t.Fatalf("unused topics are kept: %v", s.outlets.waiting)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOutletsKeepTheOrderOfATopic(t *testing.T) {
 	for _, key := range got {
 		k, i := key[:len(key)-3], key[len(key)-2:]
 		if last[k] >= i && last[k] != "" {
-			t.Fatalf("%s came after %s", key, last[k])
+			t.Fatalf("%s arrived after %s", key, last[k])
 		}
 		last[k] = i
 	}

@@ -86,7 +86,7 @@ func (o *ownTap) keys(t *testing.T) []string {
 	for _, m := range o.got {
 		e, err := event.Decode(m.Headers, m.Body)
 		if err != nil || e.Type != event.TypeFired {
-			t.Fatalf("a %s came: %v", e.Type, err)
+			t.Fatalf("a %s arrived: %v", e.Type, err)
 		}
 		keys = append(keys, m.Key+" of "+e.Subject)
 	}
@@ -256,7 +256,7 @@ func TestBothAreOneAttempt(t *testing.T) {
 		}
 		w.pass(time.Second)
 		if dead := w.wantStatus("gone", timer.StatusDead); !strings.Contains(dead.LastError, "410") {
-			t.Errorf("the receiver that is gone: %+v", dead)
+			t.Errorf("after 410 Gone: %+v", dead)
 		}
 		w.wantStatus("again", timer.StatusRetrying)
 		w.wantStatus("done", timer.StatusRetrying)

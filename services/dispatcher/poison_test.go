@@ -155,7 +155,7 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 					t.Errorf("%d suspects ran at once, want %d", most, c.group)
 				}
 				if alone := c.group == 1; alone != (beside == 0) {
-					t.Errorf("%d other deliveries ran beside suspects", beside)
+					t.Errorf("%d other deliveries ran concurrently with suspects", beside)
 				}
 				for i := range suspects {
 					w.wantStatus(fmt.Sprint("suspect", i), timer.StatusDone)
@@ -164,7 +164,7 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 					id := fmt.Sprint("other", i)
 					w.wantCalls(id, 1)
 					if c2 := w.called(id)[0]; c2.at.Sub(c2.timer.ExecuteAt) > c.late+50*time.Millisecond {
-						t.Errorf("%s came %v late, want at most %v", id, c2.at.Sub(c2.timer.ExecuteAt), c.late)
+						t.Errorf("%s was delivered %v late, want at most %v", id, c2.at.Sub(c2.timer.ExecuteAt), c.late)
 					}
 				}
 				n.end()

@@ -71,7 +71,7 @@ func (r *recovery) endSessions() {
 	r.t.Helper()
 	r.broker.LoseSessions(bus.Due)
 	if n := r.broker.Redeliver(bus.Due, nil); n < inFlight {
-		r.t.Errorf("%d messages came again, want at least %d", n, inFlight)
+		r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight)
 	}
 	synctest.Wait()
 }
@@ -164,7 +164,7 @@ func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 		},
 		"all messages come again": func(r *recovery) {
 			if n := r.broker.Redeliver(bus.Due, nil); n < inFlight {
-				r.t.Errorf("%d messages came again, want at least %d", n, inFlight)
+				r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight)
 			}
 		},
 		"the queue crashes": func(r *recovery) { r.broker.CrashQueue(bus.Due, 0, inFlight) },
@@ -310,7 +310,7 @@ func TestI13_RefusedTimersAreNoSuspects(t *testing.T) {
 		}
 		r.run(2 * time.Minute)
 		if _, last := r.recovered(); last > full {
-			t.Errorf("the last timer came %v after the second kill, want less than the %v that all calls take at full rate", last, full)
+			t.Errorf("the last timer was delivered %v after the second kill, want less than the %v that all calls take at full rate", last, full)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 				n.end()
 				synctest.Wait()
 				if now := w.get("a"); now.Revision != before.Revision {
-					t.Fatalf("the write came through: %+v", now)
+					t.Fatalf("the write was applied: %+v", now)
 				}
 				if d := w.depth(); d != 1 {
 					t.Fatalf("%d messages in the queue, want the one whose outcome is not stored", d)
@@ -177,7 +177,7 @@ func TestTheBackoffCountsFromTheEndOfAnAttempt(t *testing.T) {
 					between := calls[i].at.Sub(calls[i-1].at) - took
 					low, high := time.Duration(float64(pause)*(1-timer.Jitter)), time.Duration(float64(pause)*(1+timer.Jitter))+2*step
 					if between < low || between > high {
-						t.Errorf("attempt %d came %v after the end of the one before, want %v to %v", i+1, between, low, high)
+						t.Errorf("attempt %d started %v after the end of the previous one, want %v to %v", i+1, between, low, high)
 					}
 				}
 				n.end()

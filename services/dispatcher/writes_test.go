@@ -133,7 +133,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 					}
 					w.pass(5 * time.Second)
 					if writes == 0 {
-						t.Fatal("the write did not come")
+						t.Fatal("the write did not arrive")
 					}
 					want := c.answers && change == "by another dispatcher"
 					if got := !reflect.DeepEqual(changed, written); got != want {

@@ -111,7 +111,7 @@ func TestAHostThatHangsSheds(t *testing.T) {
 		return n
 	}
 	if n := shed(2 * time.Second); n != 0 {
-		t.Fatalf("%d shed because the process stood still", n)
+		t.Fatalf("%d shed because the process was suspended", n)
 	}
 	n := 0
 	for at := 2 * time.Second; at <= 2900*ms; at += 20 * ms {
@@ -144,7 +144,7 @@ func TestAPermitIsNoCall(t *testing.T) {
 			break
 		}
 	}
-	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("one that could not be read was taken for a slow call") }, nil)
+	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
 }
 
 // Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate and at
@@ -162,7 +162,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 		}
 		g.leave(d, Replied, at)
 		if d = g.next(anybody); d == nil {
-			t.Fatal("nobody waits")
+			t.Fatal("no delivery waits")
 		}
 		g.call(d, at)
 		g.enter(&Ticket{Target: targetOf("slow")}, 0, at)
@@ -258,7 +258,7 @@ func TestADeadHostsTimersAreAskedSeldomer(t *testing.T) {
 		0: 10 * time.Second, 30 * time.Second: 30 * time.Second, time.Hour: time.Minute,
 	} {
 		if e := g.enter(&Ticket{Target: targetOf("a")}, age, 0); e.Delay != want {
-			t.Errorf("due for %v: put off for %v, want %v", age, e.Delay, want)
+			t.Errorf("due for %v: postponed for %v, want %v", age, e.Delay, want)
 		}
 	}
 }

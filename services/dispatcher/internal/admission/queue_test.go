@@ -105,7 +105,7 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 	look()
 	look()
 	if len(put) != 0 {
-		t.Fatalf("%d were put off because the process stood still", len(put))
+		t.Fatalf("%d were postponed because the process was suspended", len(put))
 	}
 	for range 60 {
 		elapsed += 10 * ms
@@ -116,7 +116,7 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 		t.Fatalf("it holds %d slots, and %d wait", held, b.shares.size)
 	}
 	if len(put) < 25 || put[0].Delay < time.Second || put[len(put)-1].Delay <= put[0].Delay || put[len(put)-1].Delay > time.Minute {
-		t.Fatalf("%d put off, the first for %v, the last for %v", len(put), put[0].Delay, put[len(put)-1].Delay)
+		t.Fatalf("%d postponed, the first for %v, the last for %v", len(put), put[0].Delay, put[len(put)-1].Delay)
 	}
 	quiet := b.bring("quiet", "q")
 	look()

@@ -112,7 +112,7 @@ func TestHugeBodyIsNotReadToItsEnd(t *testing.T) {
 		}
 	}
 	if n := conns.Load(); n != 2 {
-		t.Errorf("%d connections, want 2: one that was not read to its end must not be used again", n)
+		t.Errorf("%d connections, want 2: a connection that was not read to its end must not be reused", n)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestGzipStaysAsItCame(t *testing.T) {
 		t.Fatalf("body %q", a.Body)
 	}
 	if v := Judge(aTimer(), a, timer.StatusCodes{}, now, middle); v.Kind != Done {
-		t.Errorf("kind %d: what was not asked for and is not JSON says nothing", v.Kind)
+		t.Errorf("kind %d, want Done for a compressed body", v.Kind)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestProxyThatIsConfigured(t *testing.T) {
 	}
 	want := []string{"POST http://inside.test/hook?a=b Basic dXM6ZXI=", "CONNECT inside.test:443 Basic dXM6ZXI="}
 	if !slices.Equal(asked, want) {
-		t.Errorf("the proxy was asked\n%q, want\n%q", asked, want)
+		t.Errorf("the proxy received\n%q, want\n%q", asked, want)
 	}
 }
 

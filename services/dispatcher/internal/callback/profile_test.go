@@ -94,7 +94,7 @@ func TestANamespaceListsFinalStatuses(t *testing.T) {
 	}
 	v := Judge(aTimer(), Answer{Status: 409, RetryAfter: "600"}, final, now, middle)
 	if v.NextAt != now.Add(10*time.Minute) || !strings.Contains(v.Reason, "409") {
-		t.Errorf("asked to wait: %+v", v)
+		t.Errorf("409 with Retry-After: %+v", v)
 	}
 	last := aTimer()
 	last.Attempts = timer.Attempt(last.Retry.MaxAttempts - 1)
@@ -186,7 +186,7 @@ func testCertificates(t *testing.T, http2 bool) {
 		t.Errorf("another profile: %+v, as %q", a, subject)
 	}
 	if one := good.over(c.transport); one != good.transport || one == c.transport {
-		t.Error("a profile has one transport of its own")
+		t.Error("want one transport per profile")
 	}
 	defer good.transport.CloseIdleConnections()
 	for what, p := range map[string]*Profile{
