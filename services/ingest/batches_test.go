@@ -70,7 +70,7 @@ func TestABatchAnswersEachItemInItsOrder(t *testing.T) {
 	}
 	a, err := w.row("a")
 	if err != nil || a.ExecuteAt != noon+timer.Millis(3*time.Hour/time.Millisecond) || results[7]["generation"] != a.Generation.String() {
-		t.Errorf("the later of two items on one timer is not what stands: %+v, %v", a, err)
+		t.Errorf("the row is not that of the later of two items on one timer: %+v, %v", a, err)
 	}
 	if results[0]["generation"] == results[7]["generation"] {
 		t.Error("two writes of one timer share a generation")

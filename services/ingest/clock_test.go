@@ -59,7 +59,7 @@ func TestI8_NothingIsInTimeByAClockThatIsNotTrusted(t *testing.T) {
 					w.post(c.verb, c.body).must(t, want)
 					w.store.set(nil)
 					if got, err := w.row("a"); during == "before" && (err != nil || got.Generation.String() != made.field("generation")) {
-						t.Errorf("a change that was refused was made: %+v, %v", got, err)
+						t.Errorf("a refused change was applied: %+v, %v", got, err)
 					}
 				}
 				w.stop()

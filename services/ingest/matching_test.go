@@ -46,7 +46,7 @@ func (w *world) pages(path, filter string) map[string]float64 {
 			return sum
 		}
 	}
-	w.t.Fatalf("%s does not come to an end: %v", path, sum)
+	w.t.Fatalf("%s does not end: %v", path, sum)
 	return nil
 }
 
@@ -72,7 +72,7 @@ func TestDeleteMatching(t *testing.T) {
 		}
 	}
 	if _, err := w.row("mine/0"); err == nil {
-		t.Error("a timer is still there")
+		t.Error("a timer still exists")
 	}
 }
 

@@ -74,7 +74,7 @@ func TestTopicsThatTheNamespaceDoesNotAllow(t *testing.T) {
 			}
 		}
 		if _, err := w.row("a"); err == nil {
-			t.Error("a refused timer was made")
+			t.Error("a refused timer was created")
 		}
 	})
 }

@@ -53,7 +53,7 @@ func TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied(t *testing.T) {
 		thaw()
 		time.Sleep(30 * time.Second)
 		if n := w.pending(); n == 0 {
-			t.Fatal("a command was acknowledged that was not applied")
+			t.Fatal("a command was acknowledged without being applied")
 		}
 		mu.Lock()
 		refuses = false

@@ -137,7 +137,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("delete answered %s", a.event.Data)
 		}
 		if _, err := w.row("a"); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the row is still there: %v", err)
+			t.Errorf("the row still exists: %v", err)
 		}
 		dead.empty(t)
 		if n := w.pending(); n != 0 {
@@ -164,7 +164,7 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 			w.command("1", c.eventType, c.data)
 			a := dead.next(t)
 			if a.Error != over.field("error") || a.Message != over.field("message") || a.event.Type != event.TypeRefused {
-				t.Errorf("%s: the topic says %s: %s; HTTP says %s", path, a.Error, a.Message, over.text)
+				t.Errorf("%s: the topic has %s: %s; HTTP has %s", path, a.Error, a.Message, over.text)
 			}
 			var details map[string]any
 			if err := json.Unmarshal(a.Details, &details); err != nil || !maps.Equal(details, over.field("details").(map[string]any)) { //nolint:errcheck // openapi.yaml defines the type object.
@@ -468,7 +468,7 @@ func TestReplayOfADeletedTimerShowsItGone(t *testing.T) {
 		}
 		results.empty(t)
 		if _, err := w.row("a"); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the replay made the timer again: %v", err)
+			t.Errorf("the replay created the timer again: %v", err)
 		}
 	})
 }

@@ -158,7 +158,7 @@ func TestOperationsOnOneTimerNeverRunAtTheSameTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took != 2*writeTakes {
-				t.Errorf("with %d operations between them, both took %v, want %v: one after the other and no other before", between, took, 2*writeTakes)
+				t.Errorf("with %d operations between them, both took %v, want %v: one after the other and no other before them", between, took, 2*writeTakes)
 			}
 		})
 	}
@@ -174,10 +174,10 @@ func TestWhoGivesUpIsToldWhetherItMayBeApplied(t *testing.T) {
 		}
 		giveUp()
 		if err := <-begun; !errors.Is(err, store.ErrOutcomeUnknown) {
-			t.Errorf("given up while it was written: %v", err)
+			t.Errorf("canceled while it was written: %v", err)
 		}
 		if err := <-waiting; !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("given up before it was written: %v", err)
+			t.Errorf("canceled before it was written: %v", err)
 		}
 		if err := <-b.later(t.Context(), 3, 1); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func TestABatchIsTakenApartWithoutReadingItsItems(t *testing.T) {
 	}
 	for _, item := range items[1:] {
 		if _, err := item.Delete(); err == nil {
-			t.Errorf("%s was taken for a deletion", item)
+			t.Errorf("%s was read as a deletion", item)
 		}
 	}
 }

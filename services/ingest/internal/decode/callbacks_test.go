@@ -94,7 +94,7 @@ func (n *namespaceSettings) wantLive(what string, want ...string) {
 		got = append(got, string(text))
 	}
 	if !slices.Equal(got, want) {
-		n.t.Errorf("%s: %d secrets are live, not the %d wanted, or others", what, len(got), len(want))
+		n.t.Errorf("%s: %d secrets are live, want %d, or they differ", what, len(got), len(want))
 	}
 }
 

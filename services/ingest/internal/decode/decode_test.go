@@ -300,9 +300,9 @@ func FuzzDecodeCreate(f *testing.F) {
 		namespace, id := TimerOf(body)
 		switch {
 		case err == nil && (namespace != c.Namespace || id != c.ID):
-			t.Fatalf("%q is about %q in %q, and TimerOf says %q in %q", body, c.ID, c.Namespace, id, namespace)
+			t.Fatalf("%q is for %q in %q, and TimerOf returns %q in %q", body, c.ID, c.Namespace, id, namespace)
 		case namespace != "" && timer.CheckNamespace(namespace) != nil, id != "" && timer.CheckID(id) != nil:
-			t.Fatalf("%q: TimerOf says %q in %q", body, id, namespace)
+			t.Fatalf("%q: TimerOf returns %q in %q", body, id, namespace)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatalf("with a client certificate: %+v, %v", got, err)
 	}
 	if _, err := tls.X509KeyPair([]byte(got.Certificate), opened); err != nil {
-		t.Errorf("what is kept is no pair: %v", err)
+		t.Errorf("the stored certificate and key do not match: %v", err)
 	}
 	n.must(`{"tls":{"ca":null}}`)
 	if n.settings.TLS.CA != "" || n.settings.TLS.Certificate == "" {
@@ -80,16 +80,16 @@ func TestCertificates(t *testing.T) {
 	n.with.Keys = keyring(t, "l", "k")
 	n.must(`{}`)
 	if !n.with.Keys.Current(n.settings.TLS.SealedKey) {
-		t.Error("the key is not sealed anew")
+		t.Error("the key is not encrypted again")
 	}
 	n.must(`{"tls":{"certificate":null,"key":null}}`)
 	if n.settings.TLS != (store.TLS{}) {
-		t.Errorf("nothing is left: %+v", n.settings.TLS)
+		t.Errorf("no settings are left: %+v", n.settings.TLS)
 	}
 	n.must(`{"tls":` + object(t, "ca", ca) + `}`)
 	n.must(`{"tls":null}`)
 	if n.settings.TLS != (store.TLS{}) {
-		t.Errorf("nothing is left: %+v", n.settings.TLS)
+		t.Errorf("no settings are left: %+v", n.settings.TLS)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestEventTopics(t *testing.T) {
 	}
 	n.must(`{"headers":{"x-a":"1"}}`)
 	if n.settings.EventTopics == "" {
-		t.Error("another update took them away")
+		t.Error("another update removed them")
 	}
 	many := func(n int) string {
 		var all []string
