@@ -219,7 +219,7 @@ func TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain(t *testing.T) {
 		n := w.start("a", func(c *scheduler.Config) { p.Bus, c.Bus = c.Bus, p })
 		w.pass(time.Minute)
 		if taken := p.taken.Load(); taken != 5 {
-			t.Errorf("the bus took %d events of 5 timers", taken)
+			t.Errorf("the bus accepted %d events of 5 timers", taken)
 		}
 		if left := w.marked(); !slices.Equal(left, ids[2:3]) {
 			t.Errorf("%q are marked, want %q", left, ids[2:3])

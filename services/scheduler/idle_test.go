@@ -76,11 +76,11 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 		asked, marks := y.take()
 		for id, count := range asked {
 			if count != 2*minutes {
-				t.Errorf("idle shard %s is asked %d times in %d minutes, want twice a minute", id, count, minutes)
+				t.Errorf("idle shard %s is read %d times in %d minutes, want twice a minute", id, count, minutes)
 			}
 		}
 		if len(asked) != partitions || marks != 2*minutes*partitions {
-			t.Errorf("%d shards are looked at, and partitions are asked for marks %d times; want %d and %d",
+			t.Errorf("%d shards are read, and outbox entries of partitions %d times; want %d and %d",
 				len(asked), marks, partitions, 2*minutes*partitions)
 		}
 
@@ -94,11 +94,11 @@ func TestQuestionsFollowTheWork(t *testing.T) {
 		asked, _ = y.take()
 		for id, count := range asked {
 			if id != busy && count != 2*minutes {
-				t.Errorf("shard %s, idle next to a busy one, is asked %d times, want %d", id, count, 2*minutes)
+				t.Errorf("shard %s, idle next to a busy one, is read %d times, want %d", id, count, 2*minutes)
 			}
 			// A sweep finds the row gone, and perhaps a later one finds the shard empty.
 			if id == busy && (count < len(timers) || count > 2*len(timers)+2*minutes) {
-				t.Errorf("the busy shard is asked %d times for %d timers", count, len(timers))
+				t.Errorf("the busy shard is read %d times for %d timers", count, len(timers))
 			}
 		}
 		n.end()

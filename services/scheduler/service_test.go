@@ -289,7 +289,7 @@ func TestRunEndsWithTheBus(t *testing.T) {
 
 func TestNewNamesWhatIsMissing(t *testing.T) {
 	if _, err := scheduler.New(scheduler.Config{}); err == nil {
-		t.Fatal("a scheduler without store and bus was made")
+		t.Fatal("a scheduler without store and bus was created")
 	}
 }
 

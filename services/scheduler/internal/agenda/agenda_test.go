@@ -20,10 +20,10 @@ func TestPopGivesNothingBeforeItsTime(t *testing.T) {
 	a := agenda.New()
 	a.Arm("n", agenda.Entry{Row: row(100, 1, 1)})
 	if _, _, ok := a.Pop(99, all); ok {
-		t.Fatal("an entry due at 100 came out at 99")
+		t.Fatal("an entry due at 100 was popped at 99")
 	}
 	if _, _, ok := a.Pop(100, all); !ok {
-		t.Fatal("an entry due at 100 did not come out at 100")
+		t.Fatal("an entry due at 100 was not popped at 100")
 	}
 	if a.Len() != 0 || a.NextDue(all) != timer.Never {
 		t.Fatalf("after the last entry: %d left, next due %v", a.Len(), a.NextDue(all))
@@ -57,7 +57,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 	for i := range 2 {
 		_, e, ok := a.Pop(10, all)
 		if !ok {
-			t.Fatal("nothing came out")
+			t.Fatal("no entry was popped")
 		}
 		if e.Row.Ref.UUID[0] == 99 {
 			return
@@ -89,13 +89,13 @@ func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
 	n := 0
 	for _, e, ok := a.Pop(1000, all); ok; _, e, ok = a.Pop(1000, all) {
 		if e.Row.DueAt < last || e.Row.Ref.UUID[0]%2 == 0 {
-			t.Fatalf("came out: %v after %v", e.Row, last)
+			t.Fatalf("popped %v after %v", e.Row, last)
 		}
 		last = e.Row.DueAt
 		n++
 	}
 	if n != 50 || a.Len() != 0 {
-		t.Fatalf("%d came out and %d are left, want 50 and 0", n, a.Len())
+		t.Fatalf("%d were popped and %d are left, want 50 and 0", n, a.Len())
 	}
 }
 
@@ -108,10 +108,10 @@ func TestGroupsThatMayNotAreLeftOut(t *testing.T) {
 		t.Errorf("the next of the group that may is due at %d, want 2", next)
 	}
 	if name, e, ok := a.Pop(10, quiet); !ok || name != "quiet" || e.Row.Ref.UUID[0] != 2 {
-		t.Errorf("%v of %q came out", e.Row, name)
+		t.Errorf("%v of %q was popped", e.Row, name)
 	}
 	if _, _, ok := a.Pop(10, quiet); ok || a.Groups() != 1 || a.LenOf("flood") != 1 || a.LenOf("quiet") != 0 {
-		t.Error("a group that may not gave an entry, or an empty group is still there")
+		t.Error("a group that may not be popped returned an entry, or an empty group still exists")
 	}
 }
 
@@ -136,7 +136,7 @@ func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
 		}
 	}
 	if len(a.TakeLast("flood", 1)) != 0 || len(a.TakeLast("quiet", 9)) != 1 || a.Len() != 0 || a.Groups() != 0 {
-		t.Error("a group gave what it does not have, or is still there")
+		t.Error("a group returned an entry that it does not have, or still exists")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestEmptyGroupsAreForgotten(t *testing.T) {
 		}
 		for group := round; group < 10; group++ {
 			if name, _, ok := a.Pop(1, all); !ok || name != string('a'+rune(group)) {
-				t.Fatalf("round %d: an entry of %q came out, want group %c", round, name, 'a'+group)
+				t.Fatalf("round %d: an entry of %q was popped, want group %c", round, name, 'a'+group)
 			}
 		}
 	}
@@ -184,6 +184,6 @@ func TestEmptyGroupsAreForgotten(t *testing.T) {
 	}
 	arm(3, 2)
 	if n := len(a.TakeLast("d", 5)); n != 2 || a.Groups() != 0 || a.TakeLast("d", 1) != nil {
-		t.Fatalf("%d entries taken, and %d groups are left", n, a.Groups())
+		t.Fatalf("%d entries popped, and %d groups are left", n, a.Groups())
 	}
 }

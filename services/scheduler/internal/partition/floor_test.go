@@ -26,7 +26,7 @@ func TestTheFloorEmptiesTheInFlightSet(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	if b.p.NeedsFloor() {
-		t.Error("the floor is asked for with nothing in flight")
+		t.Error("the floor is read with no timer in flight")
 	}
 	b.poll(start)
 	if n := len(b.release(start)); n != 8 || !b.p.NeedsFloor() {
@@ -193,7 +193,7 @@ func (b *bench) from(now timer.Millis) store.Key {
 	q := b.p.SweepStart(now)
 	b.p.SweepFailed()
 	if len(q.Shards) != 1 {
-		b.t.Fatalf("the sweep asks %d shards, want 1", len(q.Shards))
+		b.t.Fatalf("the sweep reads %d shards, want 1", len(q.Shards))
 	}
 	return q.Shards[0].From
 }

@@ -64,7 +64,7 @@ func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T
 	b.remove(1)
 	b.sweep(at + 2001)
 	if b.p.Idle() != 1 {
-		t.Fatal("a shard whose last timer is gone does not become idle")
+		t.Fatal("a shard whose last timer was deleted does not become idle")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept(t *testing.T) {
 	at := b.p.PollAt()
 	for ; b.p.Idle() == 1; at = b.p.PollAt() {
 		if at > start+5*minute+30_000 {
-			t.Fatal("nothing finds the row in five minutes and half a hint window")
+			t.Fatal("the row was not found in five minutes and half a hint window")
 		}
 		b.poll(at)
 		b.wantReleased(at)

@@ -117,7 +117,7 @@ func (b *bench) release(now timer.Millis) []string {
 	var names []string
 	for i, o := range batch {
 		if o.Row.DueAt > now {
-			b.t.Fatalf("released %v before its time, at %d", o.Row, now)
+			b.t.Fatalf("released %v before its due time, at %d", o.Row, now)
 		}
 		positions[i] = b.position(b.end)
 		b.end++
@@ -199,7 +199,7 @@ func TestPollArmsAndReleasesAtTheDueTimeNotBefore(t *testing.T) {
 	b.wantReleased(start+1000, "1")
 	b.wantReleased(start+1500, "2")
 	if at := b.p.PollAt(); at != start+7000 {
-		t.Fatalf("next poll at %d, want when row 3 comes into the look-ahead: %d", at-start, 7000)
+		t.Fatalf("next poll at %d, want the time when row 3 enters the prefetch window: %d", at-start, 7000)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestPollComesAtLeastEveryHalfHintWindow(t *testing.T) {
 	}
 	b.poll(first)
 	if at := b.p.PollAt(); at != first+30_000 {
-		t.Fatalf("the poll after that comes %d ms later, want 30000", at-first)
+		t.Fatalf("the next poll is %d ms later, want 30000", at-first)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestI4_TheSweepBringsThePollForwardForRowsBeyondR(t *testing.T) {
 	b.put(row(1, start+1000, start+10))
 	b.sweep(start + 3001)
 	if at := b.p.PollAt(); at > start+3001 {
-		t.Fatalf("a poll comes in %d ms, want now", at-start-3001)
+		t.Fatalf("the next poll is in %d ms, want now", at-start-3001)
 	}
 	b.poll(start + 3001)
 	b.wantReleased(start+3001, "1")
@@ -92,14 +92,14 @@ func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
 	b.poll(start)
 	late := start + 60_000
 	if w, moved := b.watermark(late); moved && !(store.Key{DueAt: start, UUID: timer.UUID{1}}).After(w) {
-		t.Fatalf("W moved to %v although nothing is published", w)
+		t.Fatalf("W moved to %v although no timer is published", w)
 	}
 	batch, _ := b.p.Release(start, 1000, 1000)
 	if len(batch) != 2 {
 		t.Fatalf("%d released, want 2", len(batch))
 	}
 	if w, moved := b.watermark(late); moved && !batch[0].Row.Key().After(w) {
-		t.Fatalf("W moved to %v although nothing is acknowledged", w)
+		t.Fatalf("W moved to %v although no event is acknowledged", w)
 	}
 	b.p.Published(start, batch[1:], []bus.Position{b.position(2)})
 	if w, moved := b.watermark(late); moved && !batch[0].Row.Key().After(w) {
@@ -143,7 +143,7 @@ func TestHandOverHoldsWatermarkAndKeysUpToP(t *testing.T) {
 	}
 	b.wantReleased(start+1000, "6")
 	if w, moved := b.watermark(start + 60_000); moved {
-		t.Fatalf("W moved to %v while P stands", w)
+		t.Fatalf("W moved to %v although P did not move", w)
 	}
 	// The ack floor passes the end of the queue at the claim: rows up to P that remain were lost, and are published.
 	b.floor(start+1100, 10)
@@ -270,12 +270,12 @@ func TestOutstandingIsForgottenOnlyByAReadBegunAfterItsPublication(t *testing.T)
 	}
 	b.sweep(start + 1)
 	if b.p.Outstanding() != 1 {
-		t.Fatal("forgotten although the row stands")
+		t.Fatal("forgotten although the row exists")
 	}
 	b.remove(1)
 	b.sweep(start + 2)
 	if b.p.Outstanding() != 0 {
-		t.Fatal("not forgotten although the row is gone")
+		t.Fatal("not forgotten although the row was deleted")
 	}
 }
 
@@ -318,7 +318,7 @@ func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
 	if got := b.p.Releases()[0].Published; got != store.MinKey() {
-		t.Fatalf("P of an owner that published nothing: %v", got)
+		t.Fatalf("P of an owner without publishes: %v", got)
 	}
 	b.p.Release(start+60, 10, 1000) // the bus never answers
 	if got := b.p.Releases()[0].Published; got != (store.Key{DueAt: start + 50, UUID: timer.UUID{2}}) {
@@ -334,7 +334,7 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
 	b.wantReleased(start)
 	if b.p.ReleaseAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {
-		t.Fatal("with a full queue nothing is released, and the floor is asked for")
+		t.Fatal("with a full queue no timer is released, and the floor is read")
 	}
 	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
 	b.wantReleased(start, "1")

@@ -102,17 +102,17 @@ func TestI16_APollFindsTheTimersOfASmallNamespaceWhileTheHeapIsFull(t *testing.T
 	b.p.Hint(start, hint(smallRow(101, start+10_000))) // brings the poll forward
 	now := start + 8000
 	if at := b.p.PollAt(); at != now {
-		t.Fatalf("the next poll comes in %d ms, want 8000", at-start)
+		t.Fatalf("the next poll is in %d ms, want 8000", at-start)
 	}
 	q := b.p.Poll(now)
 	if len(q.Shards) != 1 || q.Shards[0].Claim.Shard != small || q.Total > 8 {
-		t.Fatalf("the poll asks %+v, want the small namespace alone", q)
+		t.Fatalf("the poll reads %+v, want only the small namespace", q)
 	}
 	b.p.Polled(now, q, []store.DueShard{{Rows: []store.DueRow{smallRow(101, start+10_000)}, NextDueAt: timer.Never}})
 	// If there is room for all, the small namespace comes first.
 	b.release(now)
 	if q = b.p.Poll(now + 60_000); len(q.Shards) != 2 || q.Shards[0].Claim.Shard != small {
-		t.Fatalf("the poll asks %+v, want the small namespace first", q.Shards)
+		t.Fatalf("the poll reads %+v, want the small namespace first", q.Shards)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
 			found = found || name == fmt.Sprint(id)
 		}
 		if !found {
-			t.Fatalf("the timer of the small namespace was not published at its time, in round %d", now-start)
+			t.Fatalf("the timer of the small namespace was not published at its due time, in round %d", now-start)
 		}
 		b.floor(now, b.end)
 		for len(b.rows) < 40 && next < 150 {
@@ -227,7 +227,7 @@ func TestI16_NoPollsWithoutRoom(t *testing.T) {
 		b.release(now)
 	}
 	if polls > 20 {
-		t.Errorf("%d polls in 100 ms, although dispatchers acknowledge nothing", polls)
+		t.Errorf("%d polls in 100 ms, although dispatchers acknowledge no event", polls)
 	}
 	if n := b.p.Armed(); n != 8 {
 		t.Errorf("%d armed, want the bound of 8", n)
@@ -472,7 +472,7 @@ func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 		b.floor(now, int64(finished)+1)
 	}
 	if of < 40 {
-		t.Errorf("%d of 40 timers are published 20 s after their time; %d events of others are in the queue", of, depth)
+		t.Errorf("%d of 40 timers are published 20 s after their due time; %d events of other timers are in the queue", of, depth)
 	}
 }
 

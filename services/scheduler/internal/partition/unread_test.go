@@ -18,7 +18,7 @@ func (b *bench) missed() {
 		b.t.Errorf("missed %d shards: %v, want 1, unavailable", n, err)
 	}
 	if n, err := b.p.Missed(); n != 0 || err != nil {
-		b.t.Errorf("told again, it missed %d shards: %v", n, err)
+		b.t.Errorf("the second call of Missed returns %d shards: %v", n, err)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 	b.wantReleased(start, "1")
 	q := b.p.SweepStart(start + 5000)
 	if len(q.Shards) != 1 {
-		t.Fatalf("the sweep asks %d shards, want 1", len(q.Shards))
+		t.Fatalf("the sweep reads %d shards, want 1", len(q.Shards))
 	}
 	_, done, fenced := b.p.Swept(q, []store.OverdueShard{{Err: errHot}})
 	if !done || len(fenced) != 0 || !b.p.Owns(3) {
