@@ -120,7 +120,7 @@ func loseEvents(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 	if c := consumer.CachedInfo(); after.State.Msgs != 20 || c.NumPending != 0 || c.AckFloor.Stream < after.State.LastSeq {
-		t.Fatalf("the stream has %d messages up to %d, the consumer's ack floor is %d, %d are to come: this proves nothing",
+		t.Fatalf("the stream has %d messages up to %d, the consumer's ack floor is %d, %d are pending: the test proves nothing",
 			after.State.Msgs, after.State.LastSeq, c.AckFloor.Stream, c.NumPending)
 	}
 }

@@ -118,7 +118,7 @@ func TestAnswerTable(t *testing.T) {
 			final := checkHistory(t, w, &c, id)
 			checkEvents(t, w, &c, id, results, graves)
 			if got := len(w.receiver.Calls(w.namespace, id)); got != c.calls {
-				t.Errorf("%d callbacks came, want %d", got, c.calls)
+				t.Errorf("received %d callbacks, want %d", got, c.calls)
 			}
 			if want := client.Status(c.outcomes[len(c.outcomes)-1]); final.Status != want {
 				t.Errorf("status %s, want %s", final.Status, want)
@@ -132,7 +132,7 @@ func checkCalls(t *testing.T, c *answerCase, calls []receiver.Call) {
 	t.Helper()
 	for i, call := range calls {
 		if call.Lateness() < 0 || call.At.Before(call.ExecuteAt.Time()) {
-			t.Errorf("call %d came at %v, before its time %v", i+1, call.At, call.ScheduledFor)
+			t.Errorf("call %d arrived at %v, before its due time %v", i+1, call.At, call.ScheduledFor)
 		}
 	}
 	if len(calls) < 2 {
@@ -169,10 +169,10 @@ func checkHistory(t *testing.T, w *world, c *answerCase, id string) client.Timer
 		outcomes = append(outcomes, string(entry.Outcome))
 	}
 	if !slices.Equal(outcomes, c.outcomes) {
-		t.Errorf("history tells %v, want %v", outcomes, c.outcomes)
+		t.Errorf("history has %v, want %v", outcomes, c.outcomes)
 	}
 	if first := h.Attempts[len(h.Attempts)-1]; !strings.Contains(first.Error, c.says) || (c.says == "") != (first.Error == "") && c.outcomes[0] != "failed" {
-		t.Errorf("the first attempt's error is %q, want it to say %q", first.Error, c.says)
+		t.Errorf("the first attempt's error is %q, want it to contain %q", first.Error, c.says)
 	}
 	return final
 }
@@ -226,6 +226,6 @@ func TestLongCallbackIsLeased(t *testing.T) {
 	w.create(t, "long", 0)
 	w.reaches(t, "long", isStatus("done"))
 	if calls := w.receiver.Calls(w.namespace, "long"); len(calls) != 1 {
-		t.Errorf("%d callbacks came, want 1", len(calls))
+		t.Errorf("received %d callbacks, want 1", len(calls))
 	}
 }

@@ -23,7 +23,7 @@ func TestCallback(t *testing.T) {
 	})
 	call := w.calls(t, "order/17 ä", 1)[0]
 	if call.At.Before(made.ExecuteAt.Time) || call.Lateness() > 2*time.Second {
-		t.Errorf("came %v after its time", call.Lateness())
+		t.Errorf("arrived %v after its due time", call.Lateness())
 	}
 	if !call.ExecuteAt.Time().Equal(made.ExecuteAt.Time) || call.Attempt != 1 || call.Generation != made.Generation ||
 		call.CorrelationID != "trace-1" || string(call.Payload) != `{"order":17,"big":12345678901234567890,"html":"<&>"}` {
@@ -56,7 +56,7 @@ func TestPastFiresAtOnce(t *testing.T) {
 	}
 	call := w.calls(t, "past", 1)[0]
 	if took := call.At.Sub(before); took > 3*time.Second {
-		t.Errorf("came after %v", took)
+		t.Errorf("arrived after %v", took)
 	}
 	if call.ScheduledFor.Time().Before(before.Truncate(time.Millisecond)) {
 		t.Errorf("was due at %v, before it was created at %v", call.ScheduledFor, before)
@@ -136,7 +136,7 @@ func TestLateWrites(t *testing.T) {
 			}
 			if verb == "delete" {
 				if message, _ := r.field(t, "message").(string); !strings.Contains(message, "may have gone out") {
-					t.Errorf("the answer says %q", r.body)
+					t.Errorf("the answer is %q", r.body)
 				}
 				return
 			}
@@ -390,7 +390,7 @@ func TestOperations(t *testing.T) {
 	}
 	for _, of := range of {
 		if !strings.Contains(metrics, of) {
-			t.Errorf("no metric tells of %s", of)
+			t.Errorf("no metric for %s", of)
 		}
 	}
 }

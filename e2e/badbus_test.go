@@ -55,7 +55,7 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 			}
 			endsWith(t, s, want, c.says...)
 			if strings.Contains(s.Log(), "hunter2") {
-				t.Errorf("the log tells the secret:\n%s", s.Log())
+				t.Errorf("the log contains the secret:\n%s", s.Log())
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestBusGoesAndComesBack(t *testing.T) {
 		fired := time.Since(back)
 		c.create(t, "after", 0)
 		c.calls(t, "after", 1)
-		t.Logf("all red %.1f s after the kill; ready %.1f s, and what was created meanwhile fired %.1f s after the server came back",
+		t.Logf("all not ready %.1f s after the kill; ready %.1f s, and the timers created during the outage fired %.1f s after the server was back",
 			red.Seconds(), ready.Seconds(), fired.Seconds())
 		for _, m := range c.members {
 			message := `"not ready"`
@@ -136,7 +136,7 @@ func TestBusGoesAndComesBack(t *testing.T) {
 				t.Errorf("%s has %d lines of Kafka's client library, want 4 at most", m.name, n)
 			}
 			if n := strings.Count(m.Log(), ` failing, retrying"`); n == 0 || n > 8 {
-				t.Errorf("%s has %d lines that say that a component fails, want one for each", m.name, n)
+				t.Errorf("%s has %d lines about a failing component, want one for each", m.name, n)
 			}
 			if strings.Contains(m.Log(), "outbound buffer") {
 				t.Errorf("%s speaks of a buffer, and there is no connection", m.name)
@@ -167,7 +167,7 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 		of := &world{Service: late.Service}
 		for deadline := time.Now().Add(patience); !strings.Contains(late.Log(), "not started yet"); pause(t.Context(), 20*time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("it says nothing")
+				t.Fatal("the service logs nothing")
 			}
 		}
 		if got := of.do(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "the bus does not answer") {
@@ -178,7 +178,7 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 		}
 		pause(t.Context(), time.Second) // it has tried again
 		if n := strings.Count(late.Log(), "not started yet"); n != 1 {
-			t.Errorf("it says %d times what it waits for", n)
+			t.Errorf("%d log lines name the awaited part", n)
 		}
 		control(t, "start/"+name)
 		started = true
@@ -214,7 +214,7 @@ func TestFiredEventTooLargeForTheBus(t *testing.T) {
 		c.reaches(t, "small", isStatus("done"))
 		dead := c.reaches(t, "large", isStatus("dead"))
 		if !strings.Contains(dead.LastError, "too large") {
-			t.Errorf("it died of %q", dead.LastError)
+			t.Errorf("the timer died with %q", dead.LastError)
 		}
 		t.Log(dead.LastError)
 	})

@@ -34,7 +34,7 @@ func endsWith(t *testing.T, s *harness.Service, want int, says ...string) {
 	}
 	for _, want := range says {
 		if !strings.Contains(last, want) {
-			t.Errorf("the last line is %q, want it to say %q", last, want)
+			t.Errorf("the last line is %q, want it to contain %q", last, want)
 		}
 	}
 	if strings.Contains(s.Log(), "panic") || strings.Contains(s.Log(), "goroutine ") {

@@ -44,7 +44,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 			stop()
 			l.settle(within(t, 3*time.Minute), t, c.bus.events(t), back, clusterGrace)
 			report := l.Report(time.Now().Add(-clusterGrace))
-			t.Logf("%s away for %.1f s; the last overdue timer came %.1f s after the restart: %s",
+			t.Logf("%s away for %.1f s; the last overdue timer was delivered %.1f s after the restart: %s",
 				strings.Join(nodes, ", "), back.Sub(killed).Seconds(), report.LastRecovery.Seconds(), report.String())
 			if report.Bad() > 0 || report.LastRecovery > clusterGrace {
 				t.Fatal("a promise is broken")
@@ -58,7 +58,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 			}
 		}
 		if r := l.Report(time.Now()); r.Created == 0 || r.Fired == 0 {
-			t.Errorf("this proves nothing: %s", r.String())
+			t.Errorf("the test proves nothing: %s", r.String())
 		}
 	})
 }

@@ -176,23 +176,23 @@ func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults 
 		}
 		report := c.playRound(t, l, random, f)
 		played.add(f, &report.Round)
-		t.Logf("seed %d, round %d of %d, %s: %d timers, up to %.1f s late, %d repeated; the last of %d overdue ones came %.1f s after the "+
+		t.Logf("seed %d, round %d of %d, %s: %d timers, up to %.1f s late, %d repeated; the last of %d overdue ones was delivered %.1f s after the "+
 			"end of the fault", seed, i+1, len(faults), f, report.Round.First, report.Round.MaxLateness.Seconds(), report.Round.Duplicates,
 			report.LastRecovered, report.LastRecovery.Seconds())
 		if report.Bad() > 0 || report.LastRecovery > clusterGrace {
 			t.Fatalf("seed %d, %s: a promise is broken: %s", seed, f, report.String())
 		}
 		if limit := bus.lateness(); report.Round.MaxLateness > limit && !f.total {
-			t.Errorf("seed %d, %s: a timer came %v late, want %v at most", seed, f, report.Round.MaxLateness, limit)
+			t.Errorf("seed %d, %s: a timer was delivered %v late, want %v at most", seed, f, report.Round.MaxLateness, limit)
 		}
 		if report.Round.First == 0 {
-			t.Errorf("seed %d, %s: no timer was due: this proves nothing", seed, f)
+			t.Errorf("seed %d, %s: no timer was due: the test proves nothing", seed, f)
 		}
 	}
 	r := l.Report(time.Now())
 	t.Logf("seed %d: %s", seed, r.String())
 	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 {
-		t.Errorf("this proves nothing: %s", r.String())
+		t.Errorf("the test proves nothing: %s", r.String())
 	}
 	c.emptyWithin(t, clusterGrace)
 }

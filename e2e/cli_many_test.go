@@ -88,7 +88,7 @@ func TestManyTimersByTheCommandLine(t *testing.T) {
 	got := w.feed(t, "", "timer", "batch-create", file, "-n", ns, "--batch-size", batch)
 	got.expect(t, 0, count(3*third)+" timers created, 0 failed")
 	if n := w.pending(t, client.ListTimersRequest{}); n != 3*third {
-		t.Errorf("%d timers are there", n)
+		t.Errorf("%d timers exist", n)
 	}
 	// A second run has no effect; existing timers are kept.
 	got = w.feed(t, lines.String(), "timer", "batch-create", "-n", ns, "--on-conflict", "keep", "--from-line", strconv.Itoa(2*third+1))
@@ -192,7 +192,7 @@ func TestBatchCreateOverAKill(t *testing.T) {
 	got := w.feed(t, strings.Join(lines, "\n"), "timer", "batch-create", "--from-line", "501")
 	got.expect(t, 0, "500 timers created")
 	if n := w.pending(t, client.ListTimersRequest{}); n != 1000 {
-		t.Errorf("%d timers are there", n)
+		t.Errorf("%d timers exist", n)
 	}
 }
 

@@ -195,7 +195,7 @@ func (s *stream) judge(t *testing.T) {
 		}
 	}
 	if earlier == 0 {
-		t.Error("no kill fell between a commit and its acknowledgement: this proves nothing")
+		t.Error("no kill occurred between a commit and its acknowledgement: the test proves nothing")
 	}
 	if silent > 0 {
 		t.Errorf("%d of %d commands that the bus had acknowledged were never answered", silent, safe)

@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 			}
 			got, err := w.api.GetTimer(t.Context(), w.selection(id))
 			if err != nil || !reflect.DeepEqual(got, made) {
-				t.Errorf("HTTP tells %+v\nthe answer %+v\n%v", got, made, err)
+				t.Errorf("HTTP returns %+v\nthe answer %+v\n%v", got, made, err)
 			}
 			if j == 2 {
 				if a := send("delete", `{"namespace":"NS","id":"ID"}`); a.Timer != nil {
@@ -82,7 +82,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if err := w.tap.Publish(t.Context(), tap.Commands+".16", w.command("nowhere", "create", "{}"), event.Structured); err == nil {
-		t.Error("a partition that does not exist took a command")
+		t.Error("a partition that does not exist accepted a command")
 	}
 }
 
@@ -165,6 +165,6 @@ func TestCommandTime(t *testing.T) {
 	m := await(t, fired, 1, w.about(event.TypeFired, "timed"))[0]
 	d := data[event.Delivery](t, &m)
 	if least := before.Add(500 * time.Millisecond).Truncate(time.Millisecond); d.ExecuteAt.Time().Before(least) || m.At.Before(least) {
-		t.Errorf("executeAt %v, came at %v, want from %v on", d.ExecuteAt, m.At, least)
+		t.Errorf("executeAt %v, arrived at %v, want %v or later", d.ExecuteAt, m.At, least)
 	}
 }

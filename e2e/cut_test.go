@@ -171,7 +171,7 @@ func cutOffFromDatabase(t *testing.T, bus *messageBus, limit time.Duration) {
 	}
 	t.Logf("%d timers, the latest by %v, %d repeated", len(ids), latest, repeated)
 	if latest > limit {
-		t.Errorf("a timer came %v late, want %v at most", latest, limit)
+		t.Errorf("a timer was delivered %v late, want %v at most", latest, limit)
 	}
 	for _, m := range cutOff {
 		if err := m.Ready(within(t, patience)); err != nil {
@@ -219,6 +219,6 @@ func TestARollingRestartOfSchedulersDelaysTimersLittle(t *testing.T) {
 	t.Logf("%d timers, %d restarts: p99 %v, latest %v", len(late), restarts, late[len(late)*99/100], latest)
 	// A generous limit, since machines are busy. It is shorter than the lease of a killed scheduler plus the take-over.
 	if latest > 2*time.Second {
-		t.Errorf("a timer came %v late, want 2s at most", latest)
+		t.Errorf("a timer was delivered %v late, want 2s at most", latest)
 	}
 }

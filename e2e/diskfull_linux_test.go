@@ -44,7 +44,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	// The log must help the operator to find the cause.
 	if log := w.Log(); !strings.Contains(log, "full") && !strings.Contains(log, "too large") && !strings.Contains(log, "no space") {
-		t.Error("the log does not tell that there is no room")
+		t.Error("the log does not report the full disk")
 	}
 	limitFiles(t, w, unix.RLIM_INFINITY)
 	if err := w.Ready(within(t, patience)); err != nil {

@@ -44,7 +44,7 @@ func TestDynamoDBSaysWhatIsWrong(t *testing.T) {
 				first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 				for _, want := range c.says {
 					if !strings.Contains(first, want) {
-						t.Errorf("%s: the first line does not say %q:\n%s", verb, want, out)
+						t.Errorf("%s: the first line does not contain %q:\n%s", verb, want, out)
 					}
 				}
 			}

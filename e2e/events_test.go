@@ -53,7 +53,7 @@ func checkEvents(t *testing.T, w *world, c *answerCase, id string, results, grav
 	}
 	m := await(t, graves, 1, w.about(event.TypeDead, id))[0]
 	if n := data[event.Notice](t, &m); n.CallbackURL != w.receiver.URL || n.Status != "dead" || n.Reason == "" || int(n.Attempts) != c.calls {
-		t.Errorf("the dead timer is announced as %+v", n)
+		t.Errorf("the event of the dead timer is %+v", n)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestFiredEvents(t *testing.T) {
 		t.Errorf("delivered as %+v of event %+v", d, m.Event)
 	}
 	if early := d.ExecuteAt.Time().Sub(m.At); early > 0 || !d.ExecuteAt.Time().Equal(made.ExecuteAt.Time) {
-		t.Errorf("came %v early; executeAt %v, asked for %v", early, d.ExecuteAt, made.ExecuteAt)
+		t.Errorf("arrived %v early; executeAt %v, requested %v", early, d.ExecuteAt, made.ExecuteAt)
 	}
 	m = await(t, results, 1, w.about(event.TypeResult, "as event"))[0]
 	if r := data[event.Result](t, &m); r.Outcome != "done" {

@@ -79,7 +79,7 @@ func TestReadinessFollowsRights(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("%s does not say that due events are not consumed", m.name)
+		t.Fatalf("%s does not report that due events are not consumed", m.name)
 	}
 	topic := func() *kadm.ACLBuilder { return kadm.NewACLs().Topics(b.prefix + ".due") }
 	group := func() *kadm.ACLBuilder { return kadm.NewACLs().Groups(b.prefix + ".due.dispatchers") }
@@ -92,7 +92,7 @@ func TestReadinessFollowsRights(t *testing.T) {
 	red(dispatcher)
 	for ; time.Since(launched) < 10*time.Second; pause(t.Context(), 100*time.Millisecond) {
 		if got := (&world{Service: dispatcher.Service}).do(t, http.MethodGet, "/readyz", ""); got.status == http.StatusOK {
-			t.Fatalf("it is ready %v after its start, and delivers nothing", time.Since(launched))
+			t.Fatalf("ready %v after its start, and delivers no timer", time.Since(launched))
 		}
 	}
 	if n := strings.Count(dispatcher.Log(), "\n"); n > 30 {
@@ -173,7 +173,7 @@ func TestPartitionsAreAdded(t *testing.T) {
 	c.create(t, "more members", time.Second)
 	c.calls(t, "more members", 1)
 	if log := c.member("ingest-2").Log(); !strings.Contains(log, "partitions were added to the topic of commands") || !strings.Contains(log, "action") {
-		t.Errorf("the log does not say what to do:\n%s", log)
+		t.Errorf("the log contains no advice:\n%s", log)
 	}
 	if log := c.member("dispatcher-2").Log(); !strings.Contains(log, "the added ones are not used") {
 		t.Errorf("the log does not warn:\n%s", log)

@@ -137,7 +137,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	r := l.Report(time.Now())
 	t.Logf("seed %d: %s", seed, r.String())
 	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 {
-		t.Errorf("this proves nothing: %s", r.String())
+		t.Errorf("the test proves nothing: %s", r.String())
 	}
 	w.emptyWithin(t, killGrace)
 	return line, latest
@@ -186,7 +186,7 @@ func (w *world) emptyWithin(t *testing.T, late time.Duration) {
 		}
 		for i := range left {
 			timer := &left[i]
-			t.Errorf("timer %s is still there: %s, due at %v, %d attempts, %s", timer.ID, timer.Status, timer.DueAt, timer.Attempts, timer.LastError)
+			t.Errorf("timer %s still exists: %s, due at %v, %d attempts, %s", timer.ID, timer.Status, timer.DueAt, timer.Attempts, timer.LastError)
 		}
 		return
 	}

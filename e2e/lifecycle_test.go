@@ -36,7 +36,7 @@ func TestKilledBeforeItsTime(t *testing.T) {
 		latest = 10 * time.Second // its due time may have passed before the service is ready
 	}
 	if call.Lateness() < 0 || call.Lateness() > latest {
-		t.Errorf("came %v after its time", call.Lateness())
+		t.Errorf("arrived %v after its due time", call.Lateness())
 	}
 	// Timers that became due while the service was down are delivered afterwards.
 	w.reaches(t, "missed", isStatus("done"))
@@ -110,7 +110,7 @@ func checkPromises(t *testing.T, l *load, story string) {
 		t.Error("a promise is broken")
 	}
 	if r.Created == 0 || r.Fired == 0 {
-		t.Error("this proves nothing")
+		t.Error("the test proves nothing")
 	}
 	if owed := l.Owed(); len(owed) > 0 {
 		t.Errorf("still owed: %s", list(owed))
@@ -141,7 +141,7 @@ func TestI11_LeasesEndWithTheirProcess(t *testing.T) {
 	}
 	again := w.calls(t, "long", 2)[1]
 	if left := leased.DueAt.Sub(again.At); left <= 0 && !onDatabase() { // other processes may use a database
-		t.Errorf("the callback came again %v after the end of the lease of the killed process", -left)
+		t.Errorf("the callback was repeated %v after the end of the lease of the killed process", -left)
 	}
 	w.reaches(t, "long", isStatus("done"))
 }

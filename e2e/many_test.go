@@ -89,7 +89,7 @@ func TestByFilter(t *testing.T) {
 				return applied
 			}
 		}
-		t.Fatalf("%s does not come to an end", path)
+		t.Fatalf("%s does not end", path)
 		return 0
 	}
 	if n := all("timers/delete-matching", `"correlationId":"group 0"`); n != 15 {
@@ -128,7 +128,7 @@ func TestRetryOfTheDead(t *testing.T) {
 	for _, id := range ids {
 		calls := w.calls(t, id, 2)
 		if string(calls[1].Payload) != `{"n":7}` || calls[1].Attempt != 1 || calls[1].Generation == calls[0].Generation {
-			t.Errorf("%s came again as %s", id, calls[1].Body)
+			t.Errorf("%s was repeated as %s", id, calls[1].Body)
 		}
 		w.reaches(t, id, isStatus("done"))
 	}

@@ -44,7 +44,7 @@ func consoleOf(t *testing.T, b *messageBus) console {
 	const variable = "TIMERBUS_TEST_KAFKA_TOOLS"
 	c := console{brokers: os.Getenv("TIMERBUS_TEST_KAFKA"), prefix: b.prefix, tools: os.Getenv(variable)}
 	if c.tools == "" {
-		t.Fatalf("%s is not set: testenv sets it; beside a Kafka of your own it is the class path of its libs folder", variable)
+		t.Fatalf("%s is not set: testenv sets it; for your own Kafka, it is the class path of its libs folder", variable)
 	}
 	return c
 }
@@ -205,7 +205,7 @@ func TestClientsOfOthers(t *testing.T) {
 				t.Errorf("%s was sent at %q", want.eventType, at)
 			}
 			if !json.Valid([]byte(m.body)) || !strings.Contains(m.body, want.member) {
-				t.Errorf("%s says %s, want %s in it", want.eventType, m.body, want.member)
+				t.Errorf("%s has the body %s, want %s in it", want.eventType, m.body, want.member)
 			}
 		}
 	})

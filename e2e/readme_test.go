@@ -46,6 +46,6 @@ func TestReadmeWorksAsPasted(t *testing.T) {
 	}
 	call := w.calls(t, "hello", 1)[0]
 	if call.Lateness() < 0 || !strings.Contains(string(call.Payload), "hello, later") {
-		t.Errorf("came %v late with %s", call.Lateness(), call.Payload)
+		t.Errorf("arrived %v late with %s", call.Lateness(), call.Payload)
 	}
 }

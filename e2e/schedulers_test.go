@@ -69,7 +69,7 @@ func (c *cluster) thaw(t *testing.T, frozen *member) (refused float64) {
 			return refused
 		}
 		if time.Now().After(deadline) {
-			t.Error("the frozen one wrote nothing that was refused: this proves nothing of the fence")
+			t.Error("no write of the frozen process was refused: the test does not prove the fencing")
 			return 0
 		}
 	}
@@ -148,7 +148,7 @@ func TestSchedulersComeAndGo(t *testing.T) {
 				joined, left, died, froze, back, refused)
 			t.Log(report.String())
 			if report.Bad() > 0 || report.Fired == 0 {
-				t.Error("a promise is broken, or this proves nothing")
+				t.Error("a guarantee is violated, or the test proves nothing")
 			}
 			// Generous, since machines are busy: a session, plus the time until the bus notices.
 			if limit := c.bus.session + 5*time.Second; died > limit || froze > limit || left > 3*time.Second {

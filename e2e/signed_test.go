@@ -91,7 +91,7 @@ func TestSignedCallbacks(t *testing.T) {
 		t.Helper()
 		for _, secret := range []string{first, second} {
 			if err := verify(t, c, secret); (err == nil) != slices.Contains(secrets, secret) {
-				t.Errorf("%s: a receiver with one of the secrets says %v", c.TimerID, err)
+				t.Errorf("%s: a receiver with one of the secrets returns %v", c.TimerID, err)
 			}
 		}
 		if n := len(strings.Fields(c.Header.Get("Webhook-Signature"))); n != len(secrets) {
@@ -245,7 +245,7 @@ func TestWithoutASecretKey(t *testing.T) {
 	}
 	output := w.cli(t, 5, "namespace", "update", w.namespace, "--secret", secret)
 	if !strings.Contains(output, "TIMERBUS_SECRET_KEY") || strings.Contains(output, secret[6:]) {
-		t.Errorf("the command says %s", output)
+		t.Errorf("the command prints %s", output)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestHeadersOfCallbacks(t *testing.T) {
 	}
 	w.cli(t, 0, "timer", "create", "without", "--in", "0s", "--callback-url", w.receiver.URL, "--namespace", w.namespace)
 	if c := w.calls(t, "without", 1)[0]; c.Header.Get("X-Both") != "namespace" || c.Header.Get("Authorization") != "" {
-		t.Errorf("without headers of its own: %v", c.Header)
+		t.Errorf("without its own headers: %v", c.Header)
 	}
 	w.settings(t, `{"headers":null}`)
 	w.create(t, "none", 0)

@@ -232,7 +232,7 @@ func TestI4_ASweepBeginsAMarginBeforeTheLastOne(t *testing.T) {
 	plan := c.plan()
 	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.SweepMargin = ms }})
 	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "late" }) {
-		t.Errorf("nobody misses it: %v; the latest delivery by %v", r.Violations, r.Slowest)
+		t.Errorf("want a violation of the rule late: %v; the latest delivery by %v", r.Violations, r.Slowest)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
 	plan := c.plan()
 	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Planted.IdleFromR = true }})
 	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "stuck" }) {
-		t.Errorf("nobody misses it: %v", r.Violations)
+		t.Errorf("want a violation of the rule stuck: %v", r.Violations)
 	}
 }
 
