@@ -29,7 +29,7 @@ func TestReportJudgesMediansOverRounds(t *testing.T) {
 		t.Errorf("rate %+v", rate)
 	}
 	if p99 := r.Rows[1]; *p99.Met {
-		t.Errorf("%v is taken for at most %v", p99.Median, *p99.Aim.Most)
+		t.Errorf("%v counts as at most %v", p99.Median, *p99.Aim.Most)
 	}
 	if r.Rows[2].Met != nil {
 		t.Errorf("judged without an aim: %+v", r.Rows[2])

@@ -100,7 +100,7 @@ func TestSmoke(t *testing.T) {
 		}}
 		_, err := playRound(t.Context(), &o, &on, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "the service ended") || !strings.Contains(err.Error(), "/proc/none") {
-			t.Errorf("error %v, want what the service said", err)
+			t.Errorf("error %v, want the output of the service", err)
 		}
 	})
 	t.Run("generator that fails", func(t *testing.T) {
@@ -168,7 +168,7 @@ func interrupted(t *testing.T, service string, signal syscall.Signal) {
 			select {
 			case <-again.C:
 			case <-ctx.Done():
-				t.Fatalf("process %d lives on", pid)
+				t.Fatalf("process %d is still running", pid)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func TestMetricsAreReadAndBilled(t *testing.T) {
 		t.Errorf("the bill is %+v", b)
 	}
 	if b := between(r, r); b != (bill{}) {
-		t.Errorf("nothing happened, and the bill is %+v", b)
+		t.Errorf("the bill of an idle hour is %+v", b)
 	}
 }
 
@@ -40,7 +40,7 @@ func TestIdleIsAddedUpForPresets(t *testing.T) {
 	// (4,096 · 240 + 2,000) units per hour, 730 hours, $0.125 per million.
 	for _, want := range []string{"each shard", "xlarge, 4096 shards", "89.88", "AWS"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table does not say %q:\n%s", want, out.String())
+			t.Errorf("the table does not contain %q:\n%s", want, out.String())
 		}
 	}
 }
