@@ -33,11 +33,11 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 		bus  string
 		says []string
 	}{
-		"nats, nobody there":  {"nats://127.0.0.1:1", []string{"connect to NATS at nats://127.0.0.1:1", "no servers"}},
-		"nats, no token":      {token, []string{"connect to NATS at " + token, "Authorization Violation"}},
-		"nats, wrong token":   {wrong, []string{"connect to NATS at " + token, "Authorization Violation"}},
-		"kafka, nobody there": {"kafka://127.0.0.1:1", []string{"connect to Kafka at 127.0.0.1:1", "refused"}},
-		"kafka, no user":      {"kafka://" + sasl, []string{"connect to Kafka at " + sasl, "SASL"}},
+		"nats, no server":   {"nats://127.0.0.1:1", []string{"connect to NATS at nats://127.0.0.1:1", "no servers"}},
+		"nats, no token":    {token, []string{"connect to NATS at " + token, "Authorization Violation"}},
+		"nats, wrong token": {wrong, []string{"connect to NATS at " + token, "Authorization Violation"}},
+		"kafka, no server":  {"kafka://127.0.0.1:1", []string{"connect to Kafka at 127.0.0.1:1", "refused"}},
+		"kafka, no user":    {"kafka://" + sasl, []string{"connect to Kafka at " + sasl, "SASL"}},
 		"kafka, wrong password": {
 			"kafka://timerbus:hunter2@" + sasl + "?sasl=PLAIN", []string{"connect to Kafka at " + sasl, "SASL_AUTHENTICATION_FAILED"},
 		},
@@ -50,7 +50,7 @@ func TestBusThatCannotBeUsed(t *testing.T) {
 			}
 			s := at(t, c.bus)
 			want := 1
-			if strings.Contains(name, "nobody there") || name == "kafka, no user" { // such a broker closes the connection
+			if strings.Contains(name, "no server") || name == "kafka, no user" { // such a broker closes the connection
 				want = 6
 			}
 			endsWith(t, s, want, c.says...)

@@ -26,7 +26,7 @@ func TestDynamoDBSaysWhatIsWrong(t *testing.T) {
 		"no credentials": {
 			"dynamodb://timers?region=eu-central-1", nil, []string{"no AWS credentials", "give this process a role", "AWS_ACCESS_KEY_ID"},
 		},
-		"nobody there": {
+		"no server": {
 			"dynamodb://timers?region=local&endpoint=http://127.0.0.1:1", keys,
 			[]string{"http://127.0.0.1:1 cannot be reached", "look at region and endpoint", "refused"},
 		},

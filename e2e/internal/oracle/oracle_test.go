@@ -205,7 +205,7 @@ func TestEveryViolationIsCounted(t *testing.T) {
 				s.deliver(11.6, webhookID("u_2"), askedFor(11.5))
 			},
 		},
-		"rescheduled to no time that anybody asked for": {
+		"rescheduled to a time that was not requested": {
 			tell: func(s *story) {
 				s.create()
 				s.deliver(10.1, again(12))

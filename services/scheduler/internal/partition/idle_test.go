@@ -135,7 +135,7 @@ func TestAShardBecomesIdleOnlyWhenNothingOfItIsKnown(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a barrier stands", func(t *testing.T) {
+	t.Run("a handover barrier", func(t *testing.T) {
 		b := newBench(t, idling())
 		b.open(start, store.MinKey(), store.MaxKeyAt(start))
 		b.poll(start)
