@@ -180,8 +180,8 @@ func (r *recording) concluded(d *delivery) bool {
 	})
 }
 
-// explainsRepetition reports whether a fault struck every process that delivered before, or its outcome may have missed the row
-// because the lease of another one of them was written late.
+// explainsRepetition reports whether a fault affected every process that delivered before, or a late lease of one of these
+// processes made the outcome of another one miss the row.
 func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 	writesLate := func(s strike) bool {
 		late := s.kind == StoreHangs || s.kind == StoreLate || s.kind == StoreUnknown

@@ -23,7 +23,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		w.note("fault %s %+v", f.Kind, f)
 		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus
 		case Crash, Replace:
-		case ClockStep, ClockJump: // until it is trusted
+		case ClockStep, ClockJump: // until the clock is trusted
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+trustedWithin)
 		case Zombie, CutOff, StoreCut:
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For)
@@ -34,8 +34,8 @@ func (w *World) strike(ctx context.Context, f Fault) {
 	})
 }
 
-// trustedWithin is how long a clock may take until it is trusted again: two answers of the store that take the longest
-// (travel), and the pauses before them.
+// trustedWithin limits the time until a clock is trusted again: two of the slowest answers of the store (travel), and the
+// pauses before them.
 const trustedWithin = 2500 * time.Millisecond
 
 func (w *World) stroke(f Fault) func(context.Context) {

@@ -73,9 +73,9 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 	return held
 }
 
-// lateness is how long after its time, and after since, a delivery is made, without the time by which a poison timer or a new
-// owner of its partition may have delayed it, and without other spans.
-// The repetition of a delivery by a process that was killed counts from then.
+// lateness returns how long after its due time, and after since, a delivery is made. It omits the time by which a
+// poison timer or a new owner of its partition may have delayed it, and the time in others. The repetition of a delivery
+// by a process that was killed counts from the kill.
 func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) time.Duration {
 	from := max(d.ScheduledFor.Sub(timer.FromTime(o.world.start)), since)
 	if seen := o.seen[d.attempt()]; seen != nil {

@@ -107,7 +107,8 @@ func (r *recording) replaces(n *node) (replaced func()) {
 // openingFor is how long a partition may take to get its new owner and to be read by it.
 const openingFor = time.Second
 
-// replaced returns when processes of a role were being replaced. Meanwhile they take no work, and partitions of schedulers move.
+// replaced returns the times at which processes of a role are replaced. A process that is replaced takes no work, and the
+// partitions of a scheduler move.
 func (r *recording) replaced(role nodeRole) []span {
 	r.mu.Lock()
 	defer r.mu.Unlock()

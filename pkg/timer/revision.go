@@ -9,8 +9,8 @@ import (
 // They are positive and at most 2^63 − 1, so that every engine's integer type can store them.
 type Revision int64
 
-// maybeStarted is the lowest byte of revisions that say MaybeStarted. Revisions of releases that did not know it have random
-// bits there, so one of 256 says so, which counts one start (I13).
+// maybeStarted is the lowest byte of a revision for which MaybeStarted is true. Earlier releases wrote random bits there,
+// so it is true for one of 256 of their revisions, which makes the next start counted (I13).
 const maybeStarted Revision = 0xff
 
 // MaybeStarted reports whether a delivery of the timer may have started before the write that made this state, and ended
@@ -34,8 +34,9 @@ func ParseGeneration(s string) (Generation, error) {
 }
 
 const (
-	// randomBits of a revision are random: two processes that write the same timer in the same millisecond collide once in
-	// two million times (if both postpone a redelivered event, once in 8,192), and only compare-and-set losers could notice.
+	// randomBits is the number of random low bits of a revision. If two processes write the same timer in the same
+	// millisecond, they collide once in two million times (if both postpone a redelivered event, once in 8,192), and only
+	// the loser of a compare-and-set could notice.
 	randomBits = 21
 	// maxStep limits the random step between two revisions made in one millisecond by one process. On average 512 of
 	// them fit into the random bits before the clock part is a millisecond ahead.

@@ -65,11 +65,11 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 		hintsLost:  counter("hints_dropped_total", "Hints dropped because the buffer was full; polls find the timers later."),
 		purged:     counter("history_purged_total", "Expired history rows deleted."),
 		refused: counters("host_refused_total",
-			"Deliveries postponed because their host had no room (saturated) or did not answer lately (open).", "reason"),
-		circuits:  counters("circuits_total", "Hosts that stopped answering (opened) and answered again (closed).", "change"),
-		waited:    counter("host_waited_total", "Deliveries that waited here for their host."),
-		rowsRead:  counter("rows_read_total", "Rows looked up for deliveries: one for each, unless a row must be looked up again."),
-		forbidden: counter("policy_refused_total", "Callbacks not made because their address is not allowed."),
+			"Deliveries postponed because their host had no free permit (saturated) or its circuit was open (open).", "reason"),
+		circuits:  counters("circuits_total", "Circuits that opened (the host stopped answering) or closed (it answers again).", "change"),
+		waited:    counter("host_waited_total", "Deliveries that were queued in this process for their host."),
+		rowsRead:  counter("rows_read_total", "Rows read for deliveries; one per delivery if no row is read again."),
+		forbidden: counter("policy_refused_total", "Callbacks not sent because the egress policy refuses their address."),
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{
 		"called": func(c admission.HostCounts) int { return c.Called },

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// postpone moves the row of a delivery that could not begin here (I11). If the row was not read, the event's revision is
-// the guard.
+// postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
+// the event is the guard.
 func (s *Service) postpone(d *delivery, by time.Duration) {
 	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
 	f := store.Finish{

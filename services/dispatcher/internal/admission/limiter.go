@@ -205,8 +205,8 @@ func (l *limiter) free(t *Ticket) bool {
 	return h == nil || l.may(h, l.tenant(h, t))
 }
 
-// retryAt returns when the circuit that is open for a ticket lets one call try the host; 0 if no circuit is open, or a call
-// tries it already.
+// retryAt returns when the ticket's open circuit allows one trial call. It returns 0 if the circuit is closed or a trial
+// call is running.
 func (l *limiter) retryAt(t *Ticket) time.Duration {
 	h := l.hosts[t.Target]
 	if h == nil {
@@ -218,7 +218,7 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 	return 0
 }
 
-// first finds the first ticket that waits for a host and may have a permit; -1 if there is none.
+// first returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none.
 func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1

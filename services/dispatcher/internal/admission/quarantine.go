@@ -36,9 +36,9 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// takeSuspects takes the suspects that may begin now, at most room of them. wait reports that nothing else may begin:
-// it is the turn of one that runs alone, and what runs ends or takes a lease. retry is when the circuit of a host that
-// suspects wait for lets one of them try it; 0 if none waits for a circuit.
+// takeSuspects takes the suspects that may begin now, at most room of them. wait reports that no other delivery may
+// begin either: the next suspect must run alone, and waits until the running deliveries have ended or have leases. retry
+// is the next time at which an open circuit allows a waiting suspect to make a trial call; 0 if none waits for a circuit.
 func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.alone != nil {
