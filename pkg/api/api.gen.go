@@ -80,10 +80,10 @@ type BatchDeleteRequest struct {
 	Timers []DeleteTimerRequest `json:"timers"`
 }
 
-// BatchResult What became of the item; `timers/get` tells the rest. Without an error it names its timer.
+// BatchResult The result of one item; `timers/get` returns the whole timer. Without an error it contains the timer's id.
 type BatchResult struct {
-	// Status What the item would have been answered by itself: 200, 202 (the old delivery may have gone
-	// out), 204, or that of the error.
+	// Status The status that the item would get as a single request: 200, 202 (the old delivery may have been
+	// sent), 204, or the status of the error.
 	//
 	//
 	// Example: 200
@@ -102,16 +102,16 @@ type BatchResult struct {
 	// Example: order-1842
 	TimerID TimerID `json:"timerId,omitempty,omitzero"`
 
-	// Generation That of the timer created, replaced, kept or deleted.
+	// Generation The generation of the timer that was created, replaced, kept or deleted.
 	Generation Generation `json:"generation,omitempty,omitzero"`
 
 	// DueAt When the timer is next due. Absent after a delete.
 	DueAt Instant `json:"dueAt,omitempty,omitzero"`
 
-	// Kept `onConflict` is keep and the id was taken: nothing was written.
+	// Kept `onConflict` is keep and the id exists: nothing was written.
 	Kept bool `json:"kept,omitempty,omitzero"`
 
-	// Error Why the item was refused. Fields are named as in `timers[7].callbackUrl`.
+	// Error Why the item was refused. Names of fields have the form `timers[7].callbackUrl`.
 	Error *Error `json:"error,omitempty,omitzero"`
 }
 
@@ -122,17 +122,17 @@ type BatchResults struct {
 	Results   []BatchResult `json:"results"`
 }
 
-// CallbackResponse What a callback may answer with a 2xx status. An empty body, one that is not JSON, and JSON with
+// CallbackResponse The body of a callback's answer with a 2xx status. An empty body, a body that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
-	// NextExecuteAt Fire again at this time, as a new generation at attempt 1. One in the past means in a second.
+	// NextExecuteAt Fire again at this time, as a new generation at attempt 1. A time in the past means in one second.
 	NextExecuteAt Instant `json:"nextExecuteAt,omitempty,omitzero"`
 
 	// Ok false without `nextExecuteAt` is a failure, retried by the policy.
 	Ok *bool `json:"ok,omitempty"`
 }
 
-// CorrelationIDFilter The whole correlation id.
+// CorrelationIDFilter The exact correlation id.
 type CorrelationIDFilter = string
 
 // CreateNamespaceRequest `name` is required; `numShards` and `preset` exclude each other.
@@ -140,7 +140,7 @@ type CreateNamespaceRequest struct {
 	// Name Example: billing
 	Name NamespaceName `json:"name"`
 
-	// NumShards Fixed for life.
+	// NumShards Can never be changed.
 	NumShards int `json:"numShards,omitempty,omitzero"`
 
 	// Preset By default `small`.
@@ -149,10 +149,10 @@ type CreateNamespaceRequest struct {
 }
 
 // CreateTimerRequest One of `id` and `timerId` is required (if both are given they must be equal), and exactly one of
-// `executeAt` and `executeIn`. A null field counts as left out.
+// `executeAt` and `executeIn`. A null field counts as absent.
 type CreateTimerRequest struct {
-	// CallbackTimeout Bounds one attempt from dialling to the last byte of the answer; "1s" to "5m". By default
-	// the namespace's.
+	// CallbackTimeout Limits one attempt from dialling to the last byte of the answer; "1s" to "5m". By default
+	// the namespace's value.
 	//
 	//
 	// Example: 30s
@@ -164,47 +164,47 @@ type CreateTimerRequest struct {
 	// CallbackURL Absolute, http or https, with a host; at most 2048 bytes.
 	CallbackURL string `json:"callbackUrl,omitempty,omitzero"`
 
-	// CorrelationID 1 to 255 bytes of UTF-8 without control characters. By default that of the X-Correlation-Id
-	// header (for a topic command, of the event), else the timer's UUID.
+	// CorrelationID 1 to 255 bytes of UTF-8 without control characters. By default the value of the X-Correlation-Id
+	// header (for a topic command, of the event's correlationid), else the timer's UUID.
 	CorrelationID string `json:"correlationId,omitempty,omitzero"`
 
-	// Deliver Callback and both need a `callbackUrl`. Without it, callback if there is a URL, else event.
+	// Deliver `callback` and `both` need a `callbackUrl`. If absent: callback if there is a URL, else event.
 	Deliver Deliver `json:"deliver,omitempty,omitzero"`
 
-	// ExecuteAt RFC 3339, in the years 1 to 9999. A time in the past fires at once.
+	// ExecuteAt RFC 3339, in the years 1 to 9999. If it is in the past, the timer fires immediately.
 	ExecuteAt Instant `json:"executeAt,omitempty,omitzero"`
 
-	// ExecuteIn Counted from the receipt of the request (for a topic command, from when the bus took it). Not negative.
+	// ExecuteIn Counted from the receipt of the request (for a topic command, from the time at which the bus accepted it). Not negative.
 	//
 	// Example: 3s
 	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
 	Headers   Headers `json:"headers,omitempty,omitzero"`
 	ID        TimerID `json:"id,omitempty,omitzero"`
 
-	// Key The event's key on `topic`, which it needs. By default namespace/id.
+	// Key The event's key on `topic`; only with a `topic`. By default namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
 
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
-	// OnConflict When the id is taken: `replace`, the default, replaces the timer; `keep` leaves it as it is and
-	// answers it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
-	// retention, so that a create sent twice does not fire twice.
+	// OnConflict If the id exists: `replace`, the default, replaces the timer; `keep` does not change it and
+	// returns it; `fail` answers 409. For keep and fail, the id of a finished timer exists for the history
+	// retention, so that a create that is sent twice does not fire twice.
 	OnConflict CreateTimerRequestOnConflict `json:"onConflict,omitempty,omitzero"`
 
-	// Payload Any JSON, at most 102400 bytes as sent. Carried, never interpreted; null is none.
+	// Payload Any JSON, at most 102400 bytes as sent. Passed on, never interpreted; null means none.
 	Payload     json.RawMessage  `json:"payload,omitempty,omitzero"`
 	RetryPolicy RetryPolicyInput `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID          `json:"timerId,omitempty,omitzero"`
 
-	// Topic Where the fired event goes instead of the common topic: only where deliver is event or both, and
-	// one that the namespace allows (`eventTopics`). Timerbus does not make it.
+	// Topic The topic of the fired event, instead of the common topic. Only if deliver is event or both. The
+	// namespace must allow it (`eventTopics`). Timerbus does not create it.
 	Topic Topic `json:"topic,omitempty,omitzero"`
 }
 
-// CreateTimerRequestOnConflict When the id is taken: `replace`, the default, replaces the timer; `keep` leaves it as it is and
-// answers it; `fail` answers 409. For keep and fail, a finished timer takes its id for the history
-// retention, so that a create sent twice does not fire twice.
+// CreateTimerRequestOnConflict If the id exists: `replace`, the default, replaces the timer; `keep` does not change it and
+// returns it; `fail` answers 409. For keep and fail, the id of a finished timer exists for the history
+// retention, so that a create that is sent twice does not fire twice.
 type CreateTimerRequestOnConflict string
 
 // DegradedPart defines model for DegradedPart.
@@ -221,12 +221,12 @@ type DegradedPart struct {
 	Since Instant `json:"since"`
 }
 
-// DeleteMatchingRequest All given filters must hold; at least one besides `namespace` is required.
+// DeleteMatchingRequest A timer must match all given filters; at least one in addition to `namespace` is required.
 type DeleteMatchingRequest struct {
-	// CorrelationID The whole correlation id.
+	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` before this instant.
@@ -235,7 +235,7 @@ type DeleteMatchingRequest struct {
 	// DueFrom Selects `dueAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at; by default 100.
+	// Limit How many timers one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -247,7 +247,7 @@ type DeleteMatchingRequest struct {
 type DeleteTimerRequest struct {
 	ID TimerID `json:"id,omitempty,omitzero"`
 
-	// IfGeneration Delete the timer only if it still has this generation; else 409.
+	// IfGeneration Delete the timer only if it still has this generation; otherwise 409.
 	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
 
 	// Namespace By default `default`.
@@ -255,7 +255,7 @@ type DeleteTimerRequest struct {
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
-// Deliver `callback` calls `callbackUrl`, `event` publishes to the topic `timerbus.fired` or to the timer's own,
+// Deliver `callback` calls `callbackUrl`, `event` publishes to the topic `timerbus.fired` or to the timer's `topic`,
 // `both` does both.
 type Deliver string
 
@@ -266,7 +266,7 @@ type Duration = string
 type Error struct {
 	Error ErrorCode `json:"error"`
 
-	// Message One sentence for a human.
+	// Message One sentence for people.
 	Message string `json:"message"`
 
 	// Details The parts of the message by name. INVALID_INPUT: field, value, accepted. PAYLOAD_TOO_LARGE:
@@ -289,24 +289,25 @@ type ErrorCode string
 // Example: customer-7
 type EventKey = string
 
-// EventTopics Patterns of the topics that timers' events may go to. Each `*` stands for any run of characters, dots
-// included, or for none: `orders.*` allows `orders.timeouts` and `orders.eu.timeouts`, not `orders`.
+// EventTopics Patterns of the topics to which timers' events may go. Each `*` matches any sequence of characters, dots
+// included, also the empty one: `orders.*` allows `orders.timeouts` and `orders.eu.timeouts`, not `orders`.
 //
 // Example: ["orders.*","billing.timeouts"]
 type EventTopics = []string
 
-// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
-// readers round numbers of this size.
+// Generation Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+// answer, kept by retries. Compared for equality only. A decimal string, because many JSON readers round numbers
+// of this size.
 //
 // Example: 3981234567890123456
 type Generation = string
 
-// Headers Extra headers of callbacks: at most 32, and 4096 bytes of names and values in all. Names count
-// whatever their case, each once; values are printable ASCII. What the protocol sets itself is refused
+// Headers Extra headers of callbacks: at most 32, and 4096 bytes of names and values in all. Names are
+// case-insensitive and must be unique; values are printable ASCII. Headers that the protocol sets are refused
 // (Webhook-*, Proxy-*, Content-Type, Content-Length, Content-Encoding, Host, Connection, Keep-Alive,
 // Transfer-Encoding, TE, Trailer, Upgrade, Expect, Accept-Encoding, HTTP2-Settings, X-Correlation-Id).
-// Where namespace and timer have the same name, the timer's goes out. They are kept and answered as they
-// are: whoever may read timers reads them.
+// If namespace and timer have a header with the same name, the timer's is sent. Headers are stored and returned
+// unchanged: every client that may read timers can read them.
 //
 // Example: {"X-Team":"billing"}
 type Headers map[string]string
@@ -316,18 +317,19 @@ type Health struct {
 	// Status Example: ok
 	Status string `json:"status"`
 
-	// Reasons What does not work and is required; absent if the process is ready.
+	// Reasons Required components that do not work; absent if the process is ready.
 	Reasons []string `json:"reasons,omitempty,omitzero"`
 
-	// Degraded What does not work and is not required: requests are served without it. While the bus is away, for example,
-	// ingest stores timers, and those that are due soon may fire a few seconds late.
+	// Degraded Other components that do not work: requests are served without them. While the bus is down, for example,
+	// ingest stores timers, and timers that are due soon may fire a few seconds late.
 	Degraded []DegradedPart `json:"degraded,omitempty,omitzero"`
 }
 
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
-	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
-	// readers round numbers of this size.
+	// Generation Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+	// answer, kept by retries. Compared for equality only. A decimal string, because many JSON readers round numbers
+	// of this size.
 	//
 	//
 	// Example: 3981234567890123456
@@ -335,7 +337,7 @@ type HistoryEntry struct {
 	Attempt    int                 `json:"attempt"`
 	Outcome    HistoryEntryOutcome `json:"outcome"`
 
-	// StatusCode The receiver's HTTP status; absent if none came.
+	// StatusCode The receiver's HTTP status; absent if there was no answer.
 	StatusCode int `json:"statusCode,omitempty,omitzero"`
 
 	// Error Absent on success.
@@ -379,8 +381,9 @@ type LateDeletion struct {
 	// Example: order-1842
 	TimerID TimerID `json:"timerId"`
 
-	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
-	// readers round numbers of this size.
+	// Generation Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+	// answer, kept by retries. Compared for equality only. A decimal string, because many JSON readers round numbers
+	// of this size.
 	//
 	//
 	// Example: 3981234567890123456
@@ -392,10 +395,10 @@ type LateDeletion struct {
 
 // ListNamespacesRequest defines model for ListNamespacesRequest.
 type ListNamespacesRequest struct {
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor string `json:"cursor,omitempty,omitzero"`
 
-	// Limit How many namespaces a page has at most; 100 if it is left out. A page has at most 8 MiB of settings.
+	// Limit Largest number of namespaces of a page; 100 if absent. A page has at most 8 MiB of settings.
 	Limit int `json:"limit,omitempty,omitzero"`
 }
 
@@ -405,11 +408,11 @@ type ListShardsRequest struct {
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
 
-// ListTimersRequest All given filters must hold. A null field counts as left out.
+// ListTimersRequest A timer must match all given filters. A null field counts as absent.
 type ListTimersRequest struct {
 	CorrelationID string `json:"correlationId,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor string `json:"cursor,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for finished timers `executeAt`) before this instant.
@@ -424,12 +427,12 @@ type ListTimersRequest struct {
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
-	// Status Without it, live timers are listed (scheduled, retrying, parked). Done and dead ones come
+	// Status If absent, live timers are listed (scheduled, retrying, parked). Done and dead timers come
 	// from history, one for each finished generation, for the history retention (dead retention).
 	Status Status `json:"status,omitempty,omitzero"`
 }
 
-// MatchingCursor The `nextCursor` of the page before, of the same kind of request.
+// MatchingCursor The `nextCursor` of the previous page, of the same kind of request.
 type MatchingCursor = string
 
 // MatchingPage defines model for MatchingPage.
@@ -437,13 +440,13 @@ type MatchingPage struct {
 	// Matched How many timers of this page the filter selected.
 	Matched int `json:"matched"`
 
-	// Applied How many of them were deleted, rescheduled or armed again.
+	// Applied How many of them were deleted, rescheduled or scheduled again.
 	Applied int `json:"applied"`
 
-	// Late How many of those so late that the old delivery may have gone out.
+	// Late How many of those were applied so late that the old delivery may have been sent.
 	Late int `json:"late"`
 
-	// Skipped How many were gone or changed before they could be written, and no longer match.
+	// Skipped How many were deleted or changed before they could be written, and no longer match.
 	Skipped int `json:"skipped"`
 
 	// NextCursor Absent on the last page.
@@ -459,7 +462,7 @@ type Namespace struct {
 	// Settings Defaults for the namespace's timers.
 	Settings NamespaceSettings `json:"settings"`
 
-	// Version 1 when it was made, one more after each update; for `ifVersion`.
+	// Version 1 after the create, one more after each update; for `ifVersion`.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
@@ -492,8 +495,7 @@ type NamespaceSelection struct {
 
 // NamespaceSettings Defaults for the namespace's timers.
 type NamespaceSettings struct {
-	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
-	// take 10 %.
+	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %.
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
 
 	// CallbackTimeout Example: 30s
@@ -513,26 +515,26 @@ type NamespaceSettings struct {
 	// Headers Absent if there are none.
 	Headers Headers `json:"headers,omitempty,omitzero"`
 
-	// FinalStatuses The 4xx answers, besides 410, that end a timer as dead; absent if there are none.
+	// FinalStatuses The 4xx statuses, in addition to 410, after which a timer is dead; absent if there are none.
 	FinalStatuses []int `json:"finalStatuses,omitempty,omitzero"`
 
-	// Secrets Which signing secrets are live, the newest first; absent if callbacks are not signed. The secrets
-	// themselves are never answered.
+	// Secrets The live signing secrets, the newest first; absent if callbacks are not signed. The API never returns
+	// their values.
 	Secrets []SigningSecret `json:"secrets,omitempty,omitzero"`
 
 	// TLS Absent if there is none.
 	TLS NamespaceTLS `json:"tls,omitempty,omitzero"`
 
-	// EventTopics In order; absent if timers may use the common topic only.
+	// EventTopics Sorted; absent if timers may use the common topic only.
 	EventTopics EventTopics `json:"eventTopics,omitempty,omitzero"`
 
-	// HostConcurrency How many callbacks each dispatcher makes to one host and port at the same time.
+	// HostConcurrency Largest number of concurrent callbacks of each dispatcher to one host and port.
 	//
 	// Example: 64
 	HostConcurrency int `json:"hostConcurrency"`
 }
 
-// NamespaceSettingsInput What a create leaves out or null has the service's default.
+// NamespaceSettingsInput In a create, absent and null settings get the service's default.
 type NamespaceSettingsInput struct {
 	// CallbackTimeout "1s" to "5m"; by default "30s".
 	CallbackTimeout Change[string] `json:"callbackTimeout,omitempty,omitzero"`
@@ -540,42 +542,42 @@ type NamespaceSettingsInput struct {
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds Change[float64] `json:"callbackTimeoutSeconds,omitempty,omitzero"`
 
-	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h", by default "720h". It holds
-	// for timers that die from now on.
+	// DeadRetention How long dead timers stay in history, and can be retried; "1m" to "8760h", by default "720h". Applies
+	// to timers that become dead after the change.
 	DeadRetention Change[string] `json:"deadRetention,omitempty,omitzero"`
 
-	// EventTopics All of them, in place of those that are there; null removes them, and timers may then use the
+	// EventTopics Replaces all patterns; null removes them, and timers may then use the
 	// common topic only.
 	EventTopics Change[[]string] `json:"eventTopics,omitempty,omitzero"`
 
-	// FinalStatuses The 4xx answers that end a timer as dead. All others are failed attempts, which the retry policy
-	// repeats. 410 is always final. null means an empty list.
+	// FinalStatuses The 4xx statuses after which a timer is dead. All other errors are failed attempts, which the retry
+	// policy repeats. 410 is always final. null means an empty list.
 	//
 	//
 	// Example: [400,422]
 	FinalStatuses Change[[]int] `json:"finalStatuses,omitempty,omitzero"`
 
-	// Headers All of them, in place of those that are there; null removes them.
+	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
 
 	// HistoryRetention How long outcomes stay in history; "1m" to "8760h", by default "24h".
 	HistoryRetention Change[string] `json:"historyRetention,omitempty,omitzero"`
 
-	// HostConcurrency How many callbacks each dispatcher makes to one host and port at the same time; 1 to 1024, by default 64.
+	// HostConcurrency Largest number of concurrent callbacks of each dispatcher to one host and port; 1 to 1024, by default 64.
 	// Namespaces that call the same host share the largest of their values.
 	HostConcurrency Change[int] `json:"hostConcurrency,omitempty,omitzero"`
 
 	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 
-	// Secrets With which secrets callbacks are signed; null removes them all.
+	// Secrets The secrets with which callbacks are signed; null removes all of them.
 	Secrets Change[SecretsInput] `json:"secrets,omitempty,omitzero"`
 
 	// TLS null removes all of it.
 	TLS Change[NamespaceTLSInput] `json:"tls,omitempty,omitzero"`
 }
 
-// NamespaceTLS The client certificate's key is never answered; it is there if the certificate is.
+// NamespaceTLS The API never returns the client certificate's key; it exists if the certificate exists.
 type NamespaceTLS struct {
 	CA          string `json:"ca,omitempty,omitzero"`
 	Certificate string `json:"certificate,omitempty,omitzero"`
@@ -583,30 +585,30 @@ type NamespaceTLS struct {
 
 // NamespaceTLSInput PEM, at most 32 KiB each. `certificate` and `key` are given, or null, together.
 type NamespaceTLSInput struct {
-	// CA The certificates that callbacks trust, in place of the machine's. null means the machine's.
+	// CA The certificates that callbacks trust, instead of the machine's. null means the machine's.
 	CA Change[string] `json:"ca,omitempty,omitzero"`
 
-	// Certificate Shown to receivers that ask for one, with its chain. null means none.
+	// Certificate Sent to receivers that request a client certificate, with its chain. null means none.
 	Certificate Change[string] `json:"certificate,omitempty,omitzero"`
 
-	// Key The certificate's private key. Kept sealed, and never answered.
+	// Key The certificate's private key. Stored encrypted, and never returned.
 	Key Change[string] `json:"key,omitempty,omitzero"`
 }
 
-// PageLimit How many timers one request looks at; by default 100.
+// PageLimit How many timers one request reads; by default 100.
 type PageLimit = int
 
 // Preset A name for a number of shards: small 16 (below 10,000 timers), medium 256 (below 1,000,000),
 // large 1024 (below 10,000,000), xlarge 4096 (below 100,000,000).
 type Preset string
 
-// RescheduleMatchingRequest All given filters must hold; at least one besides `namespace` is required. Exactly one of
+// RescheduleMatchingRequest A timer must match all given filters; at least one in addition to `namespace` is required. Exactly one of
 // `executeAt`, `executeIn` and `shiftBy` is required.
 type RescheduleMatchingRequest struct {
-	// CorrelationID The whole correlation id.
+	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` before this instant.
@@ -621,7 +623,7 @@ type RescheduleMatchingRequest struct {
 	// Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at; by default 100.
+	// Limit How many timers one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -634,12 +636,12 @@ type RescheduleMatchingRequest struct {
 	Status  Status `json:"status,omitempty,omitzero"`
 }
 
-// RetryMatchingRequest All given filters must hold. `executeAt` and `executeIn` exclude each other.
+// RetryMatchingRequest A timer must match all given filters. `executeAt` and `executeIn` exclude each other.
 type RetryMatchingRequest struct {
-	// CorrelationID The whole correlation id.
+	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before, of the same kind of request.
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.
@@ -654,7 +656,7 @@ type RetryMatchingRequest struct {
 	// Example: 10m
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request looks at; by default 100.
+	// Limit How many timers one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -662,15 +664,14 @@ type RetryMatchingRequest struct {
 	Status    Status        `json:"status"`
 }
 
-// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
-// take 10 %.
+// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %.
 type RetryPolicy struct {
-	// MaxAttempts Counts the first delivery too.
+	// MaxAttempts Includes the first delivery.
 	//
 	// Example: 20
 	MaxAttempts int `json:"maxAttempts"`
 
-	// MaxAttemptsDuration Counted from `executeAt`; an attempt that would start later is not made. "0s" means no such end.
+	// MaxAttemptsDuration Counted from `executeAt`; no attempt starts later. "0s" means no limit.
 	//
 	// Example: 0s
 	MaxAttemptsDuration Duration `json:"maxAttemptsDuration"`
@@ -685,8 +686,8 @@ type RetryPolicy struct {
 	MaxInterval Duration `json:"maxInterval"`
 }
 
-// RetryPolicyInput Fields of a retry policy. What a create leaves out comes from the namespace, what an update
-// leaves out is kept; null stands for the namespace's value.
+// RetryPolicyInput Fields of a retry policy. In a create, absent fields get the namespace's values; in an update, absent
+// fields are kept; null means the namespace's value.
 type RetryPolicyInput struct {
 	BackoffMultiplier Change[float64] `json:"backoffMultiplier,omitempty,omitzero"`
 
@@ -695,10 +696,10 @@ type RetryPolicyInput struct {
 	// Example: 30s
 	InitialInterval Change[string] `json:"initialInterval,omitempty,omitzero"`
 
-	// MaxAttempts Counts the first delivery too.
+	// MaxAttempts Includes the first delivery.
 	MaxAttempts Change[int] `json:"maxAttempts,omitempty,omitzero"`
 
-	// MaxAttemptsDuration "1s" to "8760h", or "0s" for no such end.
+	// MaxAttemptsDuration "1s" to "8760h", or "0s" for no limit.
 	//
 	// Example: 24h
 	MaxAttemptsDuration Change[string] `json:"maxAttemptsDuration,omitempty,omitzero"`
@@ -708,7 +709,7 @@ type RetryPolicyInput struct {
 	// Example: 1h
 	MaxInterval Change[string] `json:"maxInterval,omitempty,omitzero"`
 
-	// MaxRetries `maxAttempts` − 1, for those who count so. If both are given they must agree.
+	// MaxRetries `maxAttempts` − 1, an alternative to it. If both are given they must agree.
 	MaxRetries Change[int] `json:"maxRetries,omitempty,omitzero"`
 }
 
@@ -723,7 +724,7 @@ type RetryTimerRequest struct {
 	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
 	ID        TimerID `json:"id,omitempty,omitzero"`
 
-	// IfGeneration Arm the timer only if it still has this generation; else 409.
+	// IfGeneration Schedule the timer only if it still has this generation; otherwise 409.
 	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
 
 	// Namespace By default `default`.
@@ -731,11 +732,11 @@ type RetryTimerRequest struct {
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
-// SecretsInput One command: `set` puts a secret in place of all; `rotate` puts a new one before the present one, which
-// goes on signing beside it for `overlap`, or until it is removed; `remove` takes one away. A null field
-// counts as left out. Rotating to the secret that is first already changes nothing.
+// SecretsInput One command. `set` replaces all secrets by one. `rotate` adds a new secret; the present one continues to
+// sign as well for `overlap`, or until it is removed. `remove` removes one secret. A null field
+// counts as absent. Rotating to the secret that is already the newest changes nothing.
 type SecretsInput struct {
-	// Overlap With `rotate`; "1s" to "8760h". Without it, the earlier secret signs until it is removed.
+	// Overlap With `rotate`; "1s" to "8760h". If absent, the earlier secret signs until it is removed.
 	//
 	// Example: 24h
 	Overlap string `json:"overlap,omitempty,omitzero"`
@@ -756,34 +757,34 @@ type SecretsInput struct {
 
 // Shard defines model for Shard.
 type Shard struct {
-	// Shard Its number, unique over all namespaces.
+	// Shard The number of the shard, unique over all namespaces.
 	Shard int `json:"shard"`
 
-	// Partition The partition of the bus that it belongs to.
+	// Partition The partition of the bus to which it belongs.
 	Partition int `json:"partition"`
 
-	// Version How often it was claimed.
+	// Version Number of claims so far.
 	Version int64 `json:"version"`
 
-	// Held A scheduler claimed it and has not given it back. It may be dead all the same.
+	// Held A scheduler has claimed it and has not released it. That scheduler may be dead.
 	Held bool `json:"held"`
 
-	// Node The name of the node that claimed it last; absent if none did.
+	// Node The name of the node that claimed it last; absent if it was never claimed.
 	Node string `json:"node,omitempty,omitzero"`
 
-	// Owner The incarnation of that node's session; absent unless it is held.
+	// Owner The incarnation of that node's session; absent if `held` is false.
 	Owner string `json:"owner,omitempty,omitzero"`
 
-	// ClaimedAt Absent if nobody ever did.
+	// ClaimedAt Absent if it was never claimed.
 	ClaimedAt Instant `json:"claimedAt,omitempty,omitzero"`
 
-	// Watermark Everything due before has been published and acknowledged. Absent at the beginning of time.
+	// Watermark All timers that are due before this time have been published and acknowledged. Absent before the first one.
 	Watermark Instant `json:"watermark,omitempty,omitzero"`
 
 	// NextDueAt When its earliest timer is due; absent if it has none.
 	NextDueAt Instant `json:"nextDueAt,omitempty,omitzero"`
 
-	// OverdueFor How long that is past; absent if it is not.
+	// OverdueFor How long ago `nextDueAt` was; absent if it is in the future.
 	OverdueFor Duration `json:"overdueFor,omitempty,omitzero"`
 }
 
@@ -796,7 +797,7 @@ type ShardList struct {
 
 // SigningSecret defines model for SigningSecret.
 type SigningSecret struct {
-	// ID Made from the secret by a keyed hash, the same for ever.
+	// ID Derived from the secret by a keyed hash; never changes.
 	//
 	// Example: 0a1b2c3d
 	ID string `json:"id"`
@@ -806,13 +807,13 @@ type SigningSecret struct {
 	// Example: 2030-01-31T09:00:00.000Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// ExpiresAt When it stops signing; absent if it signs until it is removed.
+	// ExpiresAt Callbacks are signed with the secret until this time; absent if it signs until it is removed.
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 }
 
-// Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
-// again; `parked` was started several times without any result and waits for an update; `done`
-// and `dead` are finished.
+// Status `scheduled`: the timer waits for its first attempt, or the attempt is running. `retrying`: an attempt failed
+// and there will be another one. `parked`: the timer was started several times without any result and waits for
+// an update. `done` and `dead`: the timer is finished.
 type Status string
 
 // Timer defines model for Timer.
@@ -828,29 +829,29 @@ type Timer struct {
 	// TimerID The same as `id`.
 	TimerID TimerID `json:"timerId"`
 
-	// UUID Computed from namespace and id, the same for ever.
+	// UUID Computed from namespace and id; never changes.
 	//
 	// Example: 6ba7b810-9dad-51d1-80b4-00c04fd430c8
 	UUID string `json:"uuid"`
 
-	// Status `scheduled` waits for its first attempt or is in it; `retrying` has failed and will be tried
-	// again; `parked` was started several times without any result and waits for an update; `done`
-	// and `dead` are finished.
+	// Status `scheduled`: the timer waits for its first attempt, or the attempt is running. `retrying`: an attempt failed
+	// and there will be another one. `parked`: the timer was started several times without any result and waits for
+	// an update. `done` and `dead`: the timer is finished.
 	Status Status `json:"status"`
 
-	// ExecuteAt What was asked for, or the time that a callback's answer rescheduled it to.
+	// ExecuteAt The requested time, or the time to which a callback's answer rescheduled the timer.
 	ExecuteAt Instant `json:"executeAt"`
 
-	// DueAt When it is next due, later than `executeAt` for retries.
+	// DueAt When the timer is next due; for retries later than `executeAt`.
 	DueAt Instant `json:"dueAt"`
 
-	// Deliver As given, or else as resolved.
+	// Deliver As given, or else the default.
 	Deliver Deliver `json:"deliver"`
 
 	// CallbackURL Absent if there is none.
 	CallbackURL string `json:"callbackUrl,omitempty,omitzero"`
 
-	// Headers Absent if there are none. Those of the namespace are not among them.
+	// Headers Absent if there are none. Does not include the headers of the namespace.
 	Headers Headers `json:"headers,omitempty,omitzero"`
 
 	// CallbackTimeout Example: 30s
@@ -861,23 +862,23 @@ type Timer struct {
 	// Example: 30
 	CallbackTimeoutSeconds float64 `json:"callbackTimeoutSeconds"`
 
-	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)), give or
-	// take 10 %.
+	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %.
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
 
-	// Payload The same JSON as given, not null. Absent if there is none, and always for a timer that is `done`:
-	// its history does not keep it. The history of a `dead` timer keeps it, for `timers/retry`.
+	// Payload The same JSON as given, never null. Absent if there is none, and always for a timer that is `done`,
+	// because its history does not keep the payload. The history of a `dead` timer keeps it, for `timers/retry`.
 	Payload       json.RawMessage `json:"payload,omitempty,omitzero"`
 	CorrelationID string          `json:"correlationId"`
 
-	// Generation Names one life of a timer; compared for equality only. A decimal string, because many JSON
-	// readers round numbers of this size.
+	// Generation Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+	// answer, kept by retries. Compared for equality only. A decimal string, because many JSON readers round numbers
+	// of this size.
 	//
 	//
 	// Example: 3981234567890123456
 	Generation Generation `json:"generation"`
 
-	// Attempts Attempts of this generation that gave a result.
+	// Attempts Number of attempts of this generation that had a result.
 	Attempts int `json:"attempts"`
 
 	// CreatedAt Kept by replace.
@@ -888,19 +889,19 @@ type Timer struct {
 	// Example: 2030-01-31T09:00:00.000Z
 	UpdatedAt Instant `json:"updatedAt"`
 
-	// ExecutedAt When the last attempt with a result began, of any generation; absent if none did.
+	// ExecutedAt Start of the last attempt with a result, of any generation; absent if there is none.
 	ExecutedAt Instant `json:"executedAt,omitempty,omitzero"`
 
-	// LastStatusCode The HTTP status of the last attempt with a result; absent if none came.
+	// LastStatusCode The HTTP status of the last attempt with a result; absent if there was no answer.
 	LastStatusCode int `json:"lastStatusCode,omitempty,omitzero"`
 
-	// LastError Why the last attempt failed; absent if it did not.
+	// LastError Why the last attempt failed; absent if it succeeded.
 	LastError string `json:"lastError,omitempty,omitzero"`
 
 	// Key The event's key on `topic`; absent for namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
 
-	// Topic Where the fired event goes; absent for the common topic.
+	// Topic The topic of the fired event; absent for the common topic.
 	Topic Topic `json:"topic,omitempty,omitzero"`
 }
 
@@ -955,13 +956,13 @@ type TimerSelection struct {
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
 
-// Topic A topic of the user's own, by the name that it has on the bus: letters, digits, dots, underscores and
+// Topic The name of a user topic on the bus: letters, digits, dots, underscores and
 // hyphens, not "." or "..".
 //
 // Example: orders.timeouts
 type Topic = string
 
-// UpdateNamespaceRequest `settings` is required. Any update, an empty one too, seals the secrets with the newest key of the service. `numShards` and `preset` are refused: they are fixed for life.
+// UpdateNamespaceRequest `settings` is required. Any update, also an empty one, encrypts the secrets with the newest key of the service. `numShards` and `preset` are refused, because they can never be changed.
 type UpdateNamespaceRequest struct {
 	// IfVersion The update is refused with `VERSION_CONFLICT` if the namespace has another version.
 	IfVersion int64 `json:"ifVersion,omitempty,omitzero"`
@@ -969,7 +970,7 @@ type UpdateNamespaceRequest struct {
 	// Name Example: billing
 	Name NamespaceName `json:"name"`
 
-	// Settings What a create leaves out or null has the service's default.
+	// Settings In a create, absent and null settings get the service's default.
 	Settings NamespaceSettingsInput `json:"settings"`
 }
 
@@ -993,11 +994,11 @@ type UpdateTimerRequest struct {
 	// ExecuteIn Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Headers All of them, in place of those that are there; null removes them.
+	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
 	ID      TimerID         `json:"id,omitempty,omitzero"`
 
-	// IfGeneration Change the timer only if it still has this generation; else 409.
+	// IfGeneration Change the timer only if it still has this generation; otherwise 409.
 	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
 
 	// Key null means namespace/id.
@@ -1011,7 +1012,7 @@ type UpdateTimerRequest struct {
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID                  `json:"timerId,omitempty,omitzero"`
 
-	// Topic null means the common topic; a key has to go with it.
+	// Topic null means the common topic; then the key must be null, too.
 	Topic Change[string] `json:"topic,omitempty,omitzero"`
 }
 
@@ -1125,7 +1126,7 @@ type ServerInterface interface {
 	// UpdateNamespace Change a namespace's settings
 	// (POST /api/v1/namespaces/update)
 	UpdateNamespace(w http.ResponseWriter, r *http.Request)
-	// ListShards Tell who holds a namespace's shards, and how far each is
+	// ListShards List the owners and the progress of a namespace's shards
 	// (POST /api/v1/shards/list)
 	ListShards(w http.ResponseWriter, r *http.Request)
 	// BatchCreateTimers Create up to 1,000 timers
@@ -1143,7 +1144,7 @@ type ServerInterface interface {
 	// DeleteMatchingTimers Delete the timers that a filter selects, page by page
 	// (POST /api/v1/timers/delete-matching)
 	DeleteMatchingTimers(w http.ResponseWriter, r *http.Request)
-	// GetTimer Get a timer, or how it ended
+	// GetTimer Get a timer, or its outcome
 	// (POST /api/v1/timers/get)
 	GetTimer(w http.ResponseWriter, r *http.Request)
 	// GetTimerHistory List the attempts of a timer, newest first
@@ -1152,25 +1153,25 @@ type ServerInterface interface {
 	// ListTimers List a namespace's timers, page by page
 	// (POST /api/v1/timers/list)
 	ListTimers(w http.ResponseWriter, r *http.Request)
-	// RescheduleMatchingTimers Give the timers that a filter selects another time, page by page
+	// RescheduleMatchingTimers Reschedule the timers that a filter selects, page by page
 	// (POST /api/v1/timers/reschedule-matching)
 	RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request)
-	// RetryTimer Arm a dead or parked timer again
+	// RetryTimer Schedule a dead or parked timer again
 	// (POST /api/v1/timers/retry)
 	RetryTimer(w http.ResponseWriter, r *http.Request)
-	// RetryMatchingTimers Arm the dead or parked timers that a filter selects again, page by page
+	// RetryMatchingTimers Schedule the dead or parked timers that a filter selects again, page by page
 	// (POST /api/v1/timers/retry-matching)
 	RetryMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// UpdateTimer Change fields of a timer
 	// (POST /api/v1/timers/update)
 	UpdateTimer(w http.ResponseWriter, r *http.Request)
-	// GetHealth Tell whether the process is up
+	// GetHealth Report whether the process is running
 	// (GET /healthz)
 	GetHealth(w http.ResponseWriter, r *http.Request)
 	// GetMetrics Metrics for Prometheus
 	// (GET /metrics)
 	GetMetrics(w http.ResponseWriter, r *http.Request)
-	// GetReadiness Tell whether requests can be served
+	// GetReadiness Report whether the process can serve requests
 	// (GET /readyz)
 	GetReadiness(w http.ResponseWriter, r *http.Request)
 }
