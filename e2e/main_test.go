@@ -239,7 +239,7 @@ func (w *world) calls(t *testing.T, id string, n int) []receiver.Call {
 	return calls
 }
 
-// reaches waits until is is true for a timer, and returns it.
+// reaches waits until a timer satisfies is, and returns it.
 func (w *world) reaches(t *testing.T, id string, is func(*client.Timer) bool) client.Timer {
 	t.Helper()
 	ctx := within(t, patience)

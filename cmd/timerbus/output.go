@@ -45,7 +45,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// short cuts s to at most most runes.
+// short cuts s to the length most, in runes.
 func short(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

@@ -91,7 +91,7 @@ func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) tim
 // span is the time between two times.
 type span struct{ from, until time.Duration }
 
-// outside returns the part of the time from from to until that is in none of the spans.
+// outside returns how much of the time between from and until is in none of the spans.
 func outside(from, until time.Duration, spans []span) time.Duration {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var sum time.Duration

@@ -85,5 +85,5 @@ func As[T any](s Store) (T, bool) {
 	}
 }
 
-// ErrPartitions: the partition count of the configuration differs from that of the cluster record.
+// ErrPartitions means that the partition count of the configuration differs from that of the cluster record.
 var ErrPartitions = errors.New("the cluster was created with a different partition count")

@@ -167,7 +167,7 @@ func TestBadCommands(t *testing.T) {
 	}{
 		{message.NewMessage("m-1", []byte(`{"id":"a","executeIn":"1h"}`)), "a", `specversion: "" is not accepted`},
 		{message.NewMessage("m-2", []byte{0xff, 0}), "commands/m-2", "want a CloudEvent in UTF-8"},
-		{outside, outside.UUID, `allows no topics of timers' own`},
+		{outside, outside.UUID, `allows no user topics`},
 	} {
 		publish(t, pubsub, watermillclient.Commands, c.bad)
 		e, a := answer(t, next(t, dead))

@@ -101,7 +101,8 @@ func startDynamoDB(ctx context.Context, s *site, data []string) (string, error) 
 func findJava() (string, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), or set the server's address in the environment")
+		return "", errors.New("java is missing: install a JDK, 17 or newer (Debian's default-jdk-headless), " +
+			"or set the server's address in the environment")
 	}
 	if java, err = filepath.EvalSymlinks(java); err != nil {
 		return "", fmt.Errorf("find java: %w", err)
@@ -121,7 +122,8 @@ func nameSQLite(_ context.Context, folder string) error {
 	}
 	found, err := filepath.Glob(filepath.Join(folder, "libsqlite4java-"+platform+"-*"+suffix))
 	if err != nil || len(found) != 1 {
-		return fmt.Errorf("the package has %d native libraries for %s, want 1: set the address of a running DynamoDB Local in the environment",
+		return fmt.Errorf("the package has %d native libraries for %s, want 1: "+
+			"set the address of a running DynamoDB Local in the environment",
 			len(found), platform)
 	}
 	library, err := os.ReadFile(found[0])

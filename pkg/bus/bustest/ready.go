@@ -41,11 +41,11 @@ func (m *member) isReady(spec bus.Spec) error { return m.Bus.Ready(spec.Topic, s
 func (m *member) isNotReady(spec bus.Spec, kinds ...error) error {
 	err := m.isReady(spec)
 	if err == nil {
-		return errors.New("Ready returned nil")
+		return errors.New("the call of Ready returned nil")
 	}
 	for _, kind := range kinds {
 		if !errors.Is(err, kind) {
-			return fmt.Errorf("Ready returned %w, want an error that wraps %w", err, kind)
+			return fmt.Errorf("the call of Ready returned %w, want an error that wraps %w", err, kind)
 		}
 	}
 	return nil

@@ -82,7 +82,8 @@ func (b *Bus) prepare(ctx context.Context) error {
 	// Ping first: it fails at the first error, while other requests are retried.
 	if err := b.client.Ping(ctx); err != nil {
 		if errors.Is(err, io.EOF) && b.opts.SASL.Mechanism != "" {
-			err = fmt.Errorf("the broker closed the connection: check the SASL mechanism, user and password, and whether it requires TLS: %w", err)
+			err = fmt.Errorf("the broker closed the connection: check the SASL mechanism, user and password, "+
+				"and whether it requires TLS: %w", err)
 		}
 		return err
 	}

@@ -53,7 +53,8 @@ func (c SubscriberConfig) complete() (SubscriberConfig, error) {
 	case c.ConsumerGroup == "":
 		return c, errors.New("watermillbus: a subscriber needs a ConsumerGroup")
 	case c.ConsumerGroup == bus.GroupIngest, c.ConsumerGroup == bus.GroupSchedulers, c.ConsumerGroup == bus.GroupDispatchers:
-		return c, fmt.Errorf("watermillbus: consumer group %q belongs to the service, which would miss messages: choose another", c.ConsumerGroup)
+		return c, fmt.Errorf("watermillbus: consumer group %q belongs to the service, which would miss messages: choose another",
+			c.ConsumerGroup)
 	case c.Unacked < 0 || c.Prefetch < 0 || c.AckWait < 0 || c.CloseTimeout < 0 || c.RetryPause < 0:
 		return c, errors.New("watermillbus: Unacked, Prefetch, AckWait, CloseTimeout and RetryPause must not be negative")
 	}

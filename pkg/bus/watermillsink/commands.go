@@ -31,7 +31,8 @@ func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.Open
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.config.Logger.Warn("consuming commands failed, retrying", "topic", s.TopicName(spec.Topic), "error", err, "retry_in", s.config.Pause)
+		s.config.Logger.Warn("consuming commands failed, retrying", "topic", s.TopicName(spec.Topic), "error", err,
+			"retry_in", s.config.Pause)
 		if !pause(ctx, s.config.Pause) {
 			return nil
 		}

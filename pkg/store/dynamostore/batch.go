@@ -75,7 +75,8 @@ func (s *Store) singly(groups [][]int, do func(i int) error, failed func(i int, 
 			mu.Unlock()
 			failed(i, err)
 			for _, behind := range items[n+1:] {
-				failed(behind, fmt.Errorf("%w: not tried because an earlier item for the same timer failed: %w", store.ErrUnavailable, hideKind(err)))
+				failed(behind, fmt.Errorf("%w: not tried because an earlier item for the same timer failed: %w",
+					store.ErrUnavailable, hideKind(err)))
 			}
 			return
 		}

@@ -218,7 +218,8 @@ func (s *Store) enableTTL(ctx context.Context) error {
 	switch is.TimeToLiveDescription.TimeToLiveStatus {
 	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
 		if by := aws.ToString(is.TimeToLiveDescription.AttributeName); by != attrTTL {
-			return fmt.Errorf("table %s has a time to live by the attribute %s, and not by %s: history would never be deleted, or too early",
+			return fmt.Errorf("table %s has a time to live by the attribute %s, and not by %s: "+
+				"history would never be deleted, or too early",
 				s.options.History, by, attrTTL)
 		}
 		return nil

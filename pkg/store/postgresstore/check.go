@@ -216,7 +216,8 @@ func refused(where string, err error) error {
 			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
 		case protocolViolation:
 			if strings.Contains(told.Message, "startup parameter") { // the server itself accepts all parameters that it knows
-				return &startError{where, "settings were refused, probably by a pooler (" + told.Message + "): connect to the server itself", err}
+				reason := "settings were refused, probably by a pooler (" + told.Message + "): connect to the server itself"
+				return &startError{where, reason, err}
 			}
 		}
 		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}

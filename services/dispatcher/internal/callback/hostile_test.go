@@ -270,7 +270,7 @@ func TestHostileReceivers(t *testing.T) {
 	}
 }
 
-// settled waits until at most most goroutines exist, or for 10 s.
+// settled waits until no more than most goroutines exist, or for 10 s.
 func settled(t *testing.T, most int) (n int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {

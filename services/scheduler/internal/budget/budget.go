@@ -63,7 +63,7 @@ const (
 	unlimited = math.MaxInt32
 )
 
-// New returns a budget. At least least events may be unacknowledged, even if dispatchers can hold fewer. most bounds
+// New returns a budget. least is how many events may be unacknowledged, even if dispatchers can hold fewer. most bounds
 // the capacity. wait is twice the interval between two observations.
 func New(least, most int, wait time.Duration) *Budget {
 	b := &Budget{least: least, most: max(least, most), wait: wait}
