@@ -254,7 +254,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if os.Getuid() == 0 {
 		// Permissions do not apply to root; folders cannot be created in /proc.
 		got := command(t, "dev", "--listen", "127.0.0.1:0", "--nats-listen", "", "--data", "/proc/timerbus")
-		if got.code != exitFailure || !strings.Contains(got.stderr, "data folder /proc/timerbus cannot be made") {
+		if got.code != exitFailure || !strings.Contains(got.stderr, "data folder /proc/timerbus cannot be created") {
 			t.Errorf("exit code %d: %s", got.code, got.stderr)
 		}
 		return

@@ -87,7 +87,7 @@ func TestAClusterKeepsItsIdentityAndPartitions(t *testing.T) {
 	other := o
 	other.Partitions = 8
 	_, err := backend.Open(t.Context(), other)
-	if !errors.Is(err, store.ErrPartitions) || !strings.Contains(err.Error(), "ask for 4") {
+	if !errors.Is(err, store.ErrPartitions) || !strings.Contains(err.Error(), "set it to 4") {
 		t.Errorf("opened with 8 partitions: %v", err)
 	}
 	if again := open(t, o); again.Cluster != first.Cluster {
