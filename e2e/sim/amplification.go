@@ -181,11 +181,14 @@ func (r *recording) concluded(d *delivery) bool {
 }
 
 // explainsRepetition reports whether a fault affected every process that delivered before, or a late lease of one of these
-// processes made the outcome of another one miss the row.
+// processes made the outcome of another one miss the row, or the process that delivers again had held the event beyond bus.AckWait.
 func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 	writesLate := func(s strike) bool {
 		late := s.kind == StoreHangs || s.kind == StoreLate || s.kind == StoreUnknown
 		return late && slices.ContainsFunc(before, func(b delivery) bool { return b.node == s.node })
+	}
+	heldTooLong := func(s strike) bool {
+		return s.node == d.node && (s.kind == Zombie || s.kind == CutOff || s.kind == StoreHangs || s.kind == StoreCut)
 	}
 	return !slices.ContainsFunc(before, func(b delivery) bool {
 		return !r.strikeIn(b.at-heldFor, d.at, func(s strike) bool {
@@ -195,7 +198,7 @@ func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 			case s.kind == Crash && s.until < b.at: // the delivering process started after it
 				return false
 			default:
-				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode || writesLate(s))
+				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode || writesLate(s) || heldTooLong(s))
 			}
 		})
 	}) || r.publishedTwice(d)
