@@ -430,6 +430,27 @@ func TestContextEndsSubscriptionAndMessages(t *testing.T) {
 	})
 }
 
+// TestAClosedChannelFreesTheTopic: when the channel of a subscription is closed, the next one may begin.
+func TestAClosedChannelFreesTheTopic(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := w.subscriber(watermillbus.SubscriberConfig{})
+		if err := s.SubscribeInitialize("orders"); err != nil {
+			w.Fatal(err)
+		}
+		for range 2000 {
+			ctx, cancel := context.WithCancel(w.Context())
+			messages, err := s.Subscribe(ctx, "orders")
+			cancel()
+			if err != nil {
+				w.Fatal(err)
+			}
+			for range messages {
+				w.Error("a message came from an empty topic")
+			}
+		}
+	})
+}
+
 func TestBusThatEndsClosesTheChannel(t *testing.T) {
 	inBubble(t, func(w *world) {
 		messages := w.subscribe(w.subscriber(watermillbus.SubscriberConfig{}), "orders")

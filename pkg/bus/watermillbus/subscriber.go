@@ -143,9 +143,10 @@ func (s *Subscriber) Subscribe(ctx context.Context, name string) (<-chan *messag
 	}
 	sub := &subscription{config: &s.config, ctx: ctx, name: name, topic: topic, out: make(chan *message.Message)}
 	go func() {
-		defer s.leave(name)
-		defer close(sub.out)
+		defer s.running.Done()
 		sub.run(s.closing)
+		s.leave(name) // before the channel is closed: then the caller may subscribe again
+		close(sub.out)
 	}()
 	return sub.out, nil
 }
@@ -166,9 +167,8 @@ func (s *Subscriber) enter(name string) error {
 
 func (s *Subscriber) leave(name string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.topics, name)
-	s.mu.Unlock()
-	s.running.Done()
 }
 
 // Close implements message.Subscriber: it ends all subscriptions and waits for them. It waits up to CloseTimeout for
