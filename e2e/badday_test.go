@@ -53,11 +53,11 @@ func TestPortTaken(t *testing.T) {
 	taken := l.Addr().String()
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
-		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses(taken, "")), "--listen", taken, "taken")
+		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses(taken, "")), "--listen", taken, "in use")
 	})
 	t.Run("nats", func(t *testing.T) {
 		t.Parallel()
-		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses("", taken)), "--nats-listen", taken, "taken")
+		refusesToStart(t, newService(t, t.TempDir(), harness.WithAddresses("", taken)), "--nats-listen", taken, "in use")
 	})
 }
 
