@@ -25,7 +25,7 @@ space := $(empty) $(empty)
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
 TESTFLAGS    ?=
-TEST_TIMEOUT ?= 10m
+TEST_TIMEOUT ?= 20m
 FUZZTIME     ?= 10s
 ARGS         ?=
 SEEDS        ?= 1000
