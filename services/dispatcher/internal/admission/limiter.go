@@ -205,14 +205,14 @@ func (l *limiter) free(t *Ticket) bool {
 	return h == nil || l.may(h, l.tenant(h, t))
 }
 
-// retryAt returns when the ticket's open circuit allows one trial call. It returns 0 if the circuit is closed or a trial
-// call is running.
+// retryAt returns when the ticket's open circuit allows one trial call. It returns 0 if the circuit does not keep the ticket
+// waiting, or a trial call is running: then the end of another call wakes the ticket.
 func (l *limiter) retryAt(t *Ticket) time.Duration {
 	h := l.hosts[t.Target]
 	if h == nil {
 		return 0
 	}
-	if n := l.tenant(h, t); n.down && !n.trying {
+	if n := l.tenant(h, t); n.down && !n.trying && l.elapsed <= n.until {
 		return n.until
 	}
 	return 0

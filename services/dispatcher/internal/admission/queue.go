@@ -189,7 +189,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.fair || !others()) {
 		group, wait, retry := q.takeSuspects(room)
 		if retry > 0 {
-			r.lookIn(max(0, retry-elapsed) + time.Millisecond)
+			r.lookIn(retry - elapsed + time.Millisecond)
 		}
 		if len(group) > 0 || wait {
 			r.Check, r.Suspects = group, true

@@ -92,9 +92,11 @@ func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket,
 		}
 		full = true
 		keep := s.bearable(now, s.held, patience)
-		for at := len(s.queue) - 1; at >= 0 && len(s.queue) > keep; at-- {
-			t := s.queue[at]
-			s.queue = slices.Delete(s.queue, at, at+1)
+		for len(s.queue) > keep {
+			last := len(s.queue) - 1
+			t := s.queue[last]
+			s.queue[last] = nil
+			s.queue = s.queue[:last]
 			l.size--
 			delay, exact := s.postpone(now, s.held, patience, most)
 			each(t, Grant{Delay: delay, Exact: exact})

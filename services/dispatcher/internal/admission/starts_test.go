@@ -114,3 +114,32 @@ func TestASuspectTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
 		t.Errorf("%d to check when the circuit lets one try, want the suspect", len(r.Check))
 	}
 }
+
+// TestASuspectThatWaitsForAPermitIsNotPolledFor: the circuit would allow a call, but another namespace has all permits of the
+// host. The end of one of its calls wakes the suspect.
+func TestASuspectThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
+	b := newTable(t, 8, 2)
+	b.hosts.limits.CircuitAfter = 1
+	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
+	d, silent := b.bring("n", "host"), b.bring("n", "host")
+	if r := b.Decide(0, 0); len(r.Check) != 2 {
+		t.Fatalf("%d to check, want 2", len(r.Check))
+	}
+	b.Quarantine(d, 3)
+	b.Start(silent, 0)
+	b.Answer(silent, Silent, 0)
+	b.End(silent)
+	b.quarantine.fair = true
+	first, second := b.bring("m", "host"), b.bring("m", "host")
+	if got := len(b.start(20 * time.Second)); got != 2 {
+		t.Fatalf("%d calls of the other namespace began, want 2", got)
+	}
+	if r := b.Decide(0, 20*time.Second); len(r.Check) > 0 || r.Wait != 0 {
+		t.Errorf("without a free permit: %d to check, %v until the next look, want 0 and no wait", len(r.Check), r.Wait)
+	}
+	b.end(first, 21*time.Second)
+	if got := b.start(21 * time.Second); len(got) != 1 || got[0] != d {
+		t.Errorf("after one call %d deliveries began, want the suspect", len(got))
+	}
+	b.end(second, 21*time.Second)
+}
