@@ -45,20 +45,12 @@ func (r *run) fireAtOnce(ctx context.Context, name, namespace string, callbacks 
 	if err != nil {
 		return burst{}, err
 	}
-	before, err := r.fires(ctx)
-	if err != nil {
-		return burst{}, err
-	}
 	c, err := r.fire(ctx, s, due, nil)
 	if err != nil {
 		return burst{}, err
 	}
-	after, err := r.fires(ctx)
 	count := float64(s.count)
-	return burst{
-		caught: c, due: due, count: s.count,
-		rate: count / c.settled.Sub(due).Seconds(), reads: (after.rows - before.rows) / count,
-	}, err
+	return burst{caught: c, due: due, count: s.count, rate: count / c.settled.Sub(due).Seconds(), reads: c.rows / count}, nil
 }
 
 // lateness measures the lateness of timers at a steady rate.
@@ -169,6 +161,7 @@ type caught struct {
 	report  Report
 	beside  loaded
 	settled time.Time // when the last outcome was written
+	rows    float64   // rows that the service has read meanwhile
 }
 
 // fire waits for the due time, and then until all callbacks of the set have arrived and their outcomes are written. The
@@ -201,10 +194,11 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 	if err := r.await(ctx, s); err != nil {
 		return caught{}, err
 	}
-	if err := r.settle(ctx, began.done+float64(s.count)); err != nil {
+	ended, err := r.settle(ctx, began.done+float64(s.count))
+	if err != nil {
 		return caught{}, err
 	}
-	c.settled = time.Now()
+	c.settled, c.rows = time.Now(), ended.rows-began.rows
 	other.Wait()
 	if besideErr != nil {
 		return caught{}, besideErr
@@ -291,22 +285,22 @@ func (r *run) fires(ctx context.Context) (firing, error) {
 // settleEvery is the precision of the time of the last outcome.
 const settleEvery = 10 * time.Millisecond
 
-// settle waits until the outcomes of this many attempts are written.
-func (r *run) settle(ctx context.Context, attempts float64) error {
+// settle waits until the outcomes of this many attempts are written, and returns the last state that it read.
+func (r *run) settle(ctx context.Context, attempts float64) (firing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Plan.Patience, errors.New("all callbacks arrived, but not all outcomes were written"))
 	defer cancel()
 	for {
 		f, err := r.fires(ctx)
 		switch {
 		case context.Cause(ctx) != nil:
-			return context.Cause(ctx)
+			return firing{}, context.Cause(ctx)
 		case err != nil:
-			return err
+			return firing{}, err
 		case f.done >= attempts && f.inFlight == 0:
-			return nil
+			return f, nil
 		}
 		if err := rest(ctx, settleEvery); err != nil {
-			return err
+			return firing{}, err
 		}
 	}
 }
