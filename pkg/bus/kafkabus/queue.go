@@ -77,7 +77,7 @@ func (q *queueSource) start(at place) {
 		q.doubt = at.end // moved by other tools: every existing message may have been delivered
 	}
 	q.high = at.next
-	q.reach = max(q.doubt, at.progress.reach, at.next+q.ahead())
+	q.reach = max(at.progress.reach, at.next+q.ahead())
 	q.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)
 	q.ledger = &ledger{partition: int32(s.partition), progress: q.progress, wrote: q.wrote}
 	s.membership.committer.add(q.ledger)
