@@ -101,7 +101,7 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 		err = errors.Join(err, cause)
 	default: // readLines is still blocked on the input; do not wait for it
 	}
-	return b.tell(&report, err)
+	return b.printReport(&report, err)
 }
 
 // work sends chunks until the channel is closed. It cancels a request in flight when ctx ends; the lines of that
@@ -180,8 +180,8 @@ func (b *batchRun[T]) failed(report *batchReport, f *failure) {
 	fmt.Fprintln(b.stderr, f)
 }
 
-// tell prints the report. If lines are left, the error has a hint with the line to continue from.
-func (b *batchRun[T]) tell(report *batchReport, err error) error {
+// printReport prints the report. If lines are left, the error has a hint with the line to continue from.
+func (b *batchRun[T]) printReport(report *batchReport, err error) error {
 	if b.json {
 		if e := printLine(b.stdout, report); e != nil {
 			return errors.Join(err, e)

@@ -47,7 +47,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Con
 	if err != nil {
 		return usageError{err}
 	}
-	n, err := openPatiently(ctx, &node.Options{
+	n, err := openWithRetry(ctx, &node.Options{
 		AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
 		// The database stores the partition count. A different count is an error that names the stored one.

@@ -19,9 +19,9 @@ import (
 // startPause is the wait between two attempts to reach the database and the bus.
 const startPause = 500 * time.Millisecond
 
-// openPatiently opens a node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it
+// openWithRetry opens a node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it
 // answers probes at the listener with "not ready" and the reason.
-func openPatiently(ctx context.Context, o *node.Options, wait time.Duration) (*node.Node, error) {
+func openWithRetry(ctx context.Context, o *node.Options, wait time.Duration) (*node.Node, error) {
 	n, err := node.Open(ctx, o)
 	if err == nil || wait <= 0 || away(err) == "" {
 		return n, err

@@ -128,7 +128,7 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 		})
 	})
 	line.clear()
-	if e := m.tell(&total); e != nil {
+	if e := m.printTotal(&total); e != nil {
 		return errors.Join(err, e)
 	}
 	if err != nil && total.Cursor != "" {
@@ -190,7 +190,7 @@ func confirmed(in io.Reader, out io.Writer, question string) error {
 	}
 }
 
-func (m *change) tell(total *client.MatchingTotal) error {
+func (m *change) printTotal(total *client.MatchingTotal) error {
 	if m.json {
 		return printJSON(m.stdout, map[string]any{
 			"matched": total.Matched, "applied": total.Applied, "late": total.Late, "skipped": total.Skipped,
