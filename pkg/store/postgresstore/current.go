@@ -17,11 +17,11 @@ JOIN timers t ON ` + atKey}
 
 	currentByUUID = statement{"current_by_uuid", "SELECT a.place, " + timerColumns + `
 FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS a(shard_id, timer_uuid, place)
-JOIN timers t ON t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+JOIN timers t ON ` + byUUID}
 
 	countStarts = statement{"count_starts", `UPDATE timers t SET starts = t.starts + 1
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH ORDINALITY AS a(shard_id, timer_uuid, revision, place)
-WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid AND t.revision = a.revision
+WHERE ` + byUUID + ` AND t.revision = a.revision
 RETURNING a.place, ` + timerColumns}
 )
 

@@ -19,8 +19,7 @@ var (
 	// giveWay deletes history of the same attempt that is not final.
 	giveWay = statement{"give_way", `DELETE FROM timer_history h
 USING unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[]) AS a(shard_id, timer_uuid, generation, attempt)
-WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt
-	AND h.outcome = 'failed'`}
+WHERE ` + byAttempt + ` AND h.outcome = 'failed'`}
 
 	// insertHistory inserts nothing if the attempt has final history.
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
@@ -40,7 +39,7 @@ FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $
 		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
 		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key, dead_until, recent)
 WHERE NOT EXISTS (SELECT FROM timer_history h
-	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt)`}
+	WHERE ` + byAttempt + `)`}
 )
 
 // unexpired returns the condition that a history row h has not expired at the time. Dead timers expire at dead_until

@@ -11,7 +11,7 @@ import (
 var inspectShards = statement{"inspect_shards", `SELECT a.place, f.due_at, c.version, c.owner, c.node, c.claimed_at,
 	n.due_at, n.uuid, c.published_due, c.published_uuid
 FROM unnest($1::bigint[]) WITH ORDINALITY AS a(shard_id, place)
-LEFT JOIN claims c ON c.shard_id = a.shard_id
+LEFT JOIN claims c ON c.shard_id = ANY (ARRAY[a.shard_id])
 LEFT JOIN LATERAL (` + newestWatermark + `) n ON true
 LEFT JOIN LATERAL (SELECT t.due_at FROM timers t WHERE t.shard_id = a.shard_id AND t.status <> 'parked'
 	ORDER BY t.due_at, t.timer_uuid LIMIT 1) f ON true`}

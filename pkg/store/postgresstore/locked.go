@@ -21,7 +21,7 @@ import (
 var (
 	lockTimers = statement{"lock_timers", "SELECT " + timerColumns + `, t.marked_at, t.leased
 FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
-JOIN timers t ON t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid
+JOIN timers t ON ` + byUUID + `
 FOR UPDATE OF t`}
 
 	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
@@ -51,10 +51,10 @@ FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[],
 	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at,
 	revision, generation, attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
 	topic, event_key, planned_at, leased, target, same_payload)
-WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+WHERE ` + byUUID}
 
 	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
-WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid`}
+WHERE ` + byUUID}
 )
 
 // slot is a row of the batch: as found (was) and after the operations (is). Each is nil if there is no row.

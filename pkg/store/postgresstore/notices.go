@@ -10,7 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Few rows have outbox entries, and each table has a partial index of them.
+// Few rows have outbox entries, and each table has a partial index of them. The CASE conditions hide from the planner that
+// this index has the rows to unmark: it would scan the whole index for a batch.
 var (
 	parkedMarks = statement{"parked_marks", "SELECT t.marked_at, " + timerColumns + ` FROM timers t
 WHERE t.marked_at IS NOT NULL AND t.marked_at < $2 AND t.shard_id = ANY($1::bigint[]) ORDER BY t.marked_at LIMIT $3`}
@@ -20,12 +21,12 @@ WHERE h.marked_at IS NOT NULL AND h.marked_at < $2 AND h.shard_id = ANY($1::bigi
 
 	unmarkParked = statement{"unmark_parked", `UPDATE timers t SET marked_at = NULL
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS a(shard_id, timer_uuid, revision)
-WHERE t.shard_id = a.shard_id AND t.timer_uuid = a.timer_uuid AND t.revision = a.revision AND t.marked_at IS NOT NULL`}
+WHERE ` + byUUID + ` AND t.revision = a.revision AND CASE WHEN t.marked_at IS NULL THEN false ELSE true END`}
 
 	unmarkDead = statement{"unmark_dead", `UPDATE timer_history h SET marked_at = NULL
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[]) AS a(shard_id, timer_uuid, generation, attempt)
-WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt
-	AND h.marked_at IS NOT NULL`}
+WHERE ` + byAttempt + `
+	AND CASE WHEN h.marked_at IS NULL THEN false ELSE true END`}
 )
 
 // Unannounced implements store.Shards.

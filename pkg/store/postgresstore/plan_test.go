@@ -22,17 +22,17 @@ type plan struct {
 	// through are index searches that the plan must contain.
 	through []string
 	// mayScan, maySort and mayFilter are the reasons why a scan of a table, a sort, or a join with a condition that no
-	// index serves is allowed.
-	mayScan, maySort, mayFilter string
+	// index serves is allowed, and mayVary why the plan for empty tables may be another one.
+	mayScan, maySort, mayFilter, mayVary string
 }
 
 const (
-	byDue     = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
-	byUUID    = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\)\)`
+	byDue     = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = ANY \(ARRAY\[a.shard_id\]\)\) AND \(ROW\(due_at, timer_uuid\) >= ROW\(a.due_at, a.timer_uuid\)\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(a.due_at, a.timer_uuid\)\)\)`
+	byKey     = `_pkey on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = ANY \(ARRAY\[a.shard_id\]\)\) AND \(timer_uuid = a.timer_uuid\)\)`
 	behindKey = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(a.after_due, a.after_uuid\)\)\)`
 	between   = `_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = f.shard_id\) AND \(ROW\(due_at, timer_uuid\) > ROW\(f.after_due, f.after_uuid\)\) AND \(due_at < \$8\) AND \(ROW\(due_at, timer_uuid\) <= ROW\(f.upto_due, f.upto_uuid\)\)\)`
-	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = a.shard_id\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
-	byShard   = `claims_pkey on claims c.*\n.*Index Cond: \(shard_id = a.shard_id\)`
+	inHistory = `_shard_id_timer_uuid_generation_\w+ on timer_history_\w+ h.*\n.*Index Cond: \(\(shard_id = ANY \(ARRAY\[a.shard_id\]\)\) AND \(timer_uuid = a.timer_uuid\) AND \(generation = a.generation\) AND \(attempt = a.attempt\)\)`
+	byShard   = `claims_pkey on claims c.*\n.*Index Cond: \(shard_id = ANY \(ARRAY\[a.shard_id\]\)\)`
 	watermark = `Index Scan Backward using watermarks_pkey on watermarks m.*\n.*Index Cond: \(shard_id = a.shard_id\)`
 	oneTimers = "sorts the history of one timer"
 
@@ -42,18 +42,18 @@ const (
 func plans() []plan {
 	plans := []plan{
 		{what: "Put: creates", statement: createTimers},
-		{what: "Put, Update, Delete, Finish: lock", statement: lockTimers, through: []string{byUUID}},
+		{what: "Put, Update, Delete, Finish: lock", statement: lockTimers, through: []string{byKey}},
 		{what: "Put: insert", statement: insertTimers},
-		{what: "Put, Update, Finish: replace", statement: replaceTimers, through: []string{byUUID}},
-		{what: "Delete, Finish: delete", statement: deleteTimers, through: []string{byUUID}},
+		{what: "Put, Update, Finish: replace", statement: replaceTimers, through: []string{byKey}},
+		{what: "Delete, Finish: delete", statement: deleteTimers, through: []string{byKey}},
 		{what: "Put at a position", statement: movePosition, through: []string{`positions_pkey`}},
 		{what: "Position", statement: selectPosition, through: []string{`positions_pkey`}},
 		{what: "Get", statement: selectLive, through: []string{`_pkey on timers_`}},
 		{what: "Get of finished timers", statement: selectEnds, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "History", statement: selectHistory, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "Current", statement: currentByKey, through: []string{byDue}},
-		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byUUID}},
-		{what: "Current: count starts", statement: countStarts, through: []string{byUUID}},
+		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byKey}},
+		{what: "Current: count starts", statement: countStarts, through: []string{byKey}},
 		{
 			what: "Finish: remove", statement: removeTimers, through: []string{byDue, `generation_\w+ on timer_history_`},
 			mayFilter: "the attempts of one generation are few",
@@ -70,7 +70,7 @@ func plans() []plan {
 		{what: "Advance", statement: advanceShards, through: []string{byShard, watermark, `Tid Scan on watermarks w`}},
 		{what: "Unannounced: parked", statement: parkedMarks, through: []string{`marked_at_idx on timers_`}},
 		{what: "Unannounced: dead", statement: deadMarks, through: []string{`marked_at_idx on timer_history_`}},
-		{what: "Announced: parked", statement: unmarkParked, through: []string{byUUID}},
+		{what: "Announced: parked", statement: unmarkParked, through: []string{byKey}},
 		{what: "Announced: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
 		{what: "Purge: dead timers", statement: deleteExpiredDead, through: []string{`timer_history_dead_expiry`}},
@@ -96,6 +96,9 @@ func plans() []plan {
 			mayScan: "reads all namespaces, which are few",
 		},
 	}
+	variable := map[relational.Walk]string{
+		relational.ByCorrelation: "a list is not part of the protocol, and the server plans again when it analyzes tables that have rows",
+	}
 	for walk, through := range map[relational.Walk]struct{ index, cond string }{
 		relational.ByKey:              {`timers_\d+_pkey`, `.*ROW\(shard_id, timer_uuid\) > ROW`},
 		relational.Parked:             {`timers_\d+_status_\w+`, `.*status = 'parked'.*ROW\(shard_id, timer_uuid\) > ROW`},
@@ -106,8 +109,8 @@ func plans() []plan {
 		relational.EndedByCorrelation: {`timer_history_\w+_correlation\w+`, `\(\(correlation_id = `},
 	} {
 		plans = append(plans,
-			plan{what: fmt.Sprintf("List, walk %d: rows", walk), statement: ways[walk].rows.statement, through: []string{`Index Scan using ` + through.index + ` on .*\n.*Index Cond: ` + through.cond}},
-			plan{what: fmt.Sprintf("List, walk %d: bound", walk), statement: ways[walk].bound.statement, through: []string{`Index Only Scan using ` + through.index}})
+			plan{what: fmt.Sprintf("List, walk %d: rows", walk), mayVary: variable[walk], statement: ways[walk].rows.statement, through: []string{`Index Scan using ` + through.index + ` on .*\n.*Index Cond: ` + through.cond}},
+			plan{what: fmt.Sprintf("List, walk %d: bound", walk), mayVary: variable[walk], statement: ways[walk].bound.statement, through: []string{`Index Only Scan using ` + through.index}})
 	}
 	return plans
 }
@@ -141,18 +144,24 @@ func (p *plan) check(t *testing.T, steps string) {
 	}
 }
 
-// TestPlans checks the plans on empty tables without statistics, and on 50,000 rows.
+// TestPlans checks the plans on empty tables without statistics, and with statistics of tables of several sizes. An
+// analysis of small tables makes the server plan again, and the plan stays while the tables grow.
 func TestPlans(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		s := openStore(t, inside)
-		for _, rows := range []int{0, 50_000} {
+		for i, rows := range []int{0, 0, 200, 2_000, 20_000, 50_000} {
 			seed(t, s, rows)
 			if rows > 0 {
 				claimShardsOf(t, s, shard.Block{Count: 1024})
+			}
+			if i > 0 {
 				execute(t, inside, "VACUUM ANALYZE")
 			}
 			for _, p := range plans() {
+				if rows == 0 && i > 0 && p.mayVary != "" {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/rows=%d", p.what, rows), func(t *testing.T) { p.check(t, explain(t, s, p.sql)) })
 			}
 		}

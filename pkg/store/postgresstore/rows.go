@@ -16,12 +16,26 @@ const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execu
 	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
 	t.headers, t.topic, t.event_key, coalesce(t.planned_at, t.due_at) AS planned_at`
 
-// atKey finds a row t that is not parked by its key in timers_due, which does not contain parked rows. With equality
-// conditions either index would serve, and the planner could choose the one by uuid, in which rows that are due
-// together are spread over all pages.
-const atKey = `t.shard_id = a.shard_id
+// These conditions join a table with the array parameters a of a batch. They compare shard_id with an array of one
+// element instead of a value: for an equality the planner also considers a scan of the whole index in the order of
+// shard_id. It prefers that scan if the table was small when the server last analyzed it, and keeps the plan while the
+// table grows (docs/decisions/0045).
+const (
+	// byUUID finds a row t by its primary key.
+	byUUID = "t.shard_id = ANY (ARRAY[a.shard_id]) AND t.timer_uuid = a.timer_uuid"
+
+	// byAttempt finds a history row h by its key.
+	byAttempt = "h.shard_id = ANY (ARRAY[a.shard_id]) AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt"
+
+	// atKey finds a row t that is not parked by its key in timers_due, which does not contain parked rows. With equality
+	// conditions either index would serve, and the planner could choose the one by uuid, in which rows that are due
+	// together are spread over all pages. The planner also considers a scan of the whole index, because the index is
+	// partial. place > 0 is always true, and makes it expect a batch of 3 rows instead of 10; for 10 it prefers that scan
+	// while the tables are empty.
+	atKey = `t.shard_id = ANY (ARRAY[a.shard_id])
 	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)
-	AND t.status <> 'parked'`
+	AND t.status <> 'parked' AND a.place > 0`
+)
 
 // endColumns are the same columns of a history row h: the timer after the attempt. They are valid for done and dead
 // timers only.

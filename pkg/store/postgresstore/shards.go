@@ -56,7 +56,7 @@ RETURNING a.place`}
 )
 
 const (
-	fence = "c.shard_id = a.shard_id AND c.version = a.version AND c.owner = a.owner"
+	fence = "c.shard_id = ANY (ARRAY[a.shard_id]) AND c.version = a.version AND c.owner = a.owner"
 
 	keysUnderClaims = `unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::uuid[])
 	WITH ORDINALITY AS a(shard_id, version, owner, due, uuid, place)`
