@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -142,16 +143,18 @@ func (w *wire) mend() {
 type outage struct {
 	*wire
 
+	inside         string // the database's URL, without the wire
 	behind, beside *Store
 }
 
-func newOutage(t *testing.T, address string) *outage {
+// newOutage adds settings to the URL of the store behind the wire.
+func newOutage(t *testing.T, address string, settings ...string) *outage {
 	t.Helper()
 	inside := migrated(t, address)
 	w := newWire(t, inside)
-	o := &outage{wire: w, beside: openStore(t, inside), behind: openStore(t, w.address)}
+	o := &outage{wire: w, inside: inside, beside: openStore(t, inside), behind: openStore(t, w.address)}
 	// Only one connection at a time, so that it is the one in which warm has prepared the statements.
-	config, err := (&Options{URL: w.address}).pool()
+	config, err := (&Options{URL: strings.Join(append([]string{w.address}, settings...), "&")}).pool()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +244,47 @@ func TestWhatIsLostIsToldTruthfully(t *testing.T) {
 			if err := o.put(t, putOf("after "+c.name, now)); err != nil {
 				t.Errorf("after %s was lost: %v", c.name, err)
 			}
+		}
+	})
+}
+
+// TestAStatementEndsWithItsClient: a create that waits for a lock when its process dies is never applied.
+func TestAStatementEndsWithItsClient(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		// Without the limit on waiting for locks, only the check of the client ends the statement.
+		o := newOutage(t, address, "lock_timeout=0")
+		holder, err := pgx.Connect(t.Context(), o.inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer holder.Close(t.Context())
+		for _, statement := range []string{"BEGIN", "LOCK TABLE timers IN EXCLUSIVE MODE"} {
+			if _, err := holder.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		await := func(waiting int) {
+			for got := -1; got != waiting; {
+				err := holder.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&got)
+				if err != nil {
+					t.Fatalf("while awaiting %d statements that wait for a lock: %v", waiting, err)
+				}
+			}
+		}
+		p := putOf("late", now+1000)
+		ended := make(chan error)
+		go func() { ended <- o.put(t, p) }()
+		await(1)
+		o.cut()
+		if err := <-ended; !errors.Is(err, store.ErrOutcomeUnknown) {
+			t.Errorf("write: %v", err)
+		}
+		await(0)
+		if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.truth(t, p); got != 0 {
+			t.Errorf("the create of a dead client was applied: the row has revision %s", got)
 		}
 	})
 }

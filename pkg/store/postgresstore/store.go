@@ -2,6 +2,7 @@ package postgresstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -133,9 +136,25 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	if _, given := config.ConnConfig.RuntimeParams[deadClientParameter]; !given {
+		config.AfterConnect = endWithClient
+	}
 	// The pool replaces lost connections at this interval, up to MinConns.
 	config.HealthCheckPeriod = 10 * time.Second
 	return config, nil
+}
+
+const deadClientParameter = "client_connection_check_interval"
+
+// endWithClient makes the server cancel a statement within a second after its client has died. Without it, the create of a
+// killed process may wait for a lock, and be applied after a later delete by another process. Servers on platforms that
+// cannot check their clients refuse the setting; they keep the default.
+func endWithClient(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "SET "+deadClientParameter+" = '1s'")
+	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
+		return nil
+	}
+	return err
 }
 
 func (o *Options) logger() *slog.Logger {
