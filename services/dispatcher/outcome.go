@@ -403,9 +403,29 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	if job.done == nil {
 		job.done = make(chan struct{}, 1)
 	}
-	s.finishes.add(job)
+	to := s.finishes
+	if d.postponing {
+		to = s.postpones
+	}
+	to.add(job)
 	<-job.done
 	return job.now, job.err
+}
+
+// postponeShare bounds the time that writes of postponements take to 1 in postponeShare, and maxPostponePause bounds
+// the pause after one batch.
+const (
+	postponeShare    = 4
+	maxPostponePause = 500 * time.Millisecond
+)
+
+// flushPostpones writes one batch of postponements, and pauses. After an outage a process may receive thousands of events
+// of one host within a second, and postpone most of them. Without the pauses these writes slow down the outcomes of the
+// calls, the host seems slow, and even more timers are postponed.
+func (s *Service) flushPostpones(jobs []*finishJob) {
+	began := s.watch.Elapsed()
+	s.flushFinishes(jobs)
+	sleep(s.life, min((postponeShare-1)*(s.watch.Elapsed()-began), maxPostponePause))
 }
 
 // flushFinishes writes one batch.

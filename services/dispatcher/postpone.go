@@ -13,7 +13,7 @@ import (
 // postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
 // the event is the guard.
 func (s *Service) postpone(d *delivery, by time.Duration) {
-	d.held, d.heldDueAt = d.due.Revision, d.due.DueAt
+	d.held, d.heldDueAt, d.postponing = d.due.Revision, d.due.DueAt, true
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.postponed(d),
 		NextAt: s.planNow(d).Add(by),

@@ -28,7 +28,7 @@ type Service struct {
 
 	profiles *profiles
 
-	finishes             *batch[*finishJob]
+	finishes, postpones  *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
 	own                  *outlets
 	hints                *batch[bus.Message]
@@ -57,6 +57,7 @@ func New(config Config) (*Service, error) {
 	}
 	s.metrics = newMetrics(config.Registerer, s.intake.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
+	s.postpones = newBatch(config.Room, config.Batch, s.flushPostpones)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.own = newOutlets(config.Batch, s.publishOwn)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
@@ -148,11 +149,13 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 		group.Go(s.fired.work)
 		group.Go(s.results.work)
 	}
+	group.Go(s.postpones.work)
 	group.Go(s.dead.work)
 	group.Go(s.hints.work)
 	group.Go(s.marks.work)
 	return func() {
 		s.finishes.close()
+		s.postpones.close()
 		s.fired.close()
 		s.results.close()
 		s.dead.close()

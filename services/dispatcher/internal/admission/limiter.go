@@ -49,6 +49,7 @@ type limiter struct {
 	idle           *list.List // hosts without calls and queue, the longest idle first
 	queued         *list.List // hosts with a queue, the next one first
 	calls, waiting int
+	postponing     int // refused tickets whose postponement is not written yet
 	called         int // hosts with calls
 	down           int // open circuits
 	clock          *activity
@@ -127,7 +128,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.take(h, n, t):
 		return Grant{OK: true}
-	case len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(n, now):
+	case l.mayPostpone() && (len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(n, now)):
 		return l.refuse(h, n, Saturated, age)
 	}
 	t.permit.host, t.permit.tenant, t.permit.queuedAt = h, n, elapsed
@@ -137,6 +138,11 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	l.place(h)
 	return Grant{}
 }
+
+// mayPostpone reports whether another ticket may be refused because it would wait too long. The other tickets keep waiting, and
+// get a permit if their host becomes faster. Otherwise one slow second after an outage would postpone all timers that are
+// in memory, and they would hold all room until they are written.
+func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch }
 
 // keeps returns how many tickets may wait for a host. If the host has free permits, they wait for slots and not for the
 // host.
@@ -333,7 +339,7 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 				}
 			}
 		}
-		for last := len(h.waiting) - 1; last >= 0 && last >= l.keeps(h, now); last-- {
+		for last := len(h.waiting) - 1; last >= 0 && last >= l.keeps(h, now) && l.mayPostpone(); last-- {
 			t := h.waiting[last]
 			n := t.permit.tenant
 			l.unqueue(h, last)
@@ -341,7 +347,7 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 		}
 		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.keepsOf(n, now) }) {
 			for at, t := range slices.Backward(h.waiting) {
-				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) {
+				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) && l.mayPostpone() {
 					l.unqueue(h, at)
 					refuse(t, l.refuse(h, n, Saturated, 0))
 				}

@@ -13,7 +13,7 @@ func anybody(*Ticket) bool { return true }
 func testLimiter(slots, perHost int) *limiter {
 	return newLimiter(&Limits{
 		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, HostsRemembered: 3, HostPatience: time.Second,
-		PostponeMost: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second,
+		PostponeMost: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second, Batch: 1000,
 	}, &activity{})
 }
 
@@ -147,40 +147,82 @@ func TestAPermitIsNoCall(t *testing.T) {
 	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
 }
 
-// Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate and at
-// most by a minute.
+// Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate, at most by
+// a minute, and no further than the time since the first of them was postponed.
 func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 	g := testLimiter(100, 1)
 	d := g.want(t, "in", "slow", 0)
 	h := d.permit.host
 	g.want(t, "queued", "slow", 0)
 	at := time.Duration(0)
-	for range 20 { // one answer in 500 ms
-		for range 5 {
-			at += 100 * ms
-			g.clock.read(at)
+	answers := func(n int) { // one answer in 500 ms
+		for range n {
+			for range 5 {
+				at += 100 * ms
+				g.clock.read(at)
+			}
+			g.leave(d, Replied, at)
+			if d = g.next(anybody); d == nil {
+				t.Fatal("no delivery waits")
+			}
+			g.call(d, at)
+			g.enter(&Ticket{Target: targetOf("slow")}, 0, at)
 		}
-		g.leave(d, Replied, at)
-		if d = g.next(anybody); d == nil {
-			t.Fatal("no delivery waits")
-		}
-		g.call(d, at)
-		g.enter(&Ticket{Target: targetOf("slow")}, 0, at)
 	}
+	refused := func() (grants []Grant) {
+		for len(grants) < 200 {
+			if e := g.enter(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
+				grants = append(grants, e)
+			}
+		}
+		return grants
+	}
+	answers(20)
 	if pace := h.pace(g.clock.total, 1); pace < 400*ms || pace > 600*ms {
 		t.Fatalf("pace %v, want about 500 ms", pace)
 	}
-	var delays []time.Duration
-	for len(delays) < 200 {
-		if e := g.enter(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
-			delays = append(delays, e.Delay)
-			if e.Exact != (e.Delay < time.Minute) {
-				t.Fatalf("%+v", e)
-			}
+	first := refused()
+	if f := first[0]; !f.Exact || f.Delay < 1400*ms || f.Delay > 1600*ms {
+		t.Fatalf("the first is %+v", f)
+	}
+	if f := first[199]; f.Exact || f.Delay < 2*time.Second || f.Delay > at {
+		t.Fatalf("after %v the last is %+v", at, f)
+	}
+	for range 60 {
+		answers(2)
+		refused()
+	}
+	if last := refused()[199]; last.Exact || last.Delay != time.Minute {
+		t.Fatalf("after %v the last is %+v", at, last)
+	}
+}
+
+// If the calls of a host become faster, its timers were not postponed for long: a process that has just started, and is
+// still slow, knows little about its hosts.
+func TestPostponementsReachNoFurtherThanTheyLast(t *testing.T) {
+	var r drain
+	const patience, most = time.Second, time.Minute
+	now := 5 * time.Second
+	slow := func(until time.Duration) { // one answer in a second
+		for ; now < until; now += time.Second {
+			r.begin(now)
+			r.end(now+time.Second, now, true)
 		}
 	}
-	if delays[0] < 1400*ms || delays[0] > 1600*ms || delays[9] < 5*time.Second || delays[9] > 7*time.Second || delays[199] != time.Minute {
-		t.Fatalf("postponed for %v, the tenth %v, the last %v", delays[0], delays[9], delays[199])
+	slow(10 * time.Second)
+	for _, want := range []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute} {
+		var last time.Duration
+		for range 200 {
+			last, _ = r.postpone(now, 1, patience, most)
+		}
+		if last != want {
+			t.Fatalf("at %v postponed for %v, want %v", now, last, want)
+		}
+		slow(now + last)
+	}
+	now += 2 * most // nothing was refused for longer than the longest postponement
+	if by, _ := r.postpone(now, 1, patience, most); by > 2*time.Second {
+		t.Fatalf("postponed for %v", by)
 	}
 }
 

@@ -171,7 +171,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		r.Wait = q.early[0].DueAt.Sub(now)
 	}
 	refuse := func(t *Ticket, g Grant) {
-		q.move(t, Writing)
+		q.postpone(t)
 		r.Postpone = append(r.Postpone, Postponement{t, g})
 	}
 	q.hosts.shed(elapsed, refuse, q.ready)
@@ -200,7 +200,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(r.Check) > 0 {
 		q.quarantine.fair = false
 	}
-	if q.shares.shed(q.free(), q.limits.HostPatience, q.limits.PostponeMost, refuse) {
+	if q.shares.shed(q.free(), q.limits.HostPatience, q.limits.PostponeMost, q.hosts.mayPostpone, refuse) {
 		r.lookAgain()
 	}
 	return r
@@ -293,6 +293,8 @@ func (q *Queue) Enter(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) 
 	g = q.hosts.enter(t, age, elapsed)
 	switch {
 	case g.OK:
+	case g.Refused == Saturated:
+		q.postpone(t)
 	case g.Refused != "":
 		q.move(t, Writing)
 	default:
@@ -400,7 +402,7 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 		case q.tooLong(t, elapsed):
 			a.Postpone, dropped = true, true
 			a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t)
-			q.move(t, Writing)
+			q.postpone(t)
 		}
 		old = append(old, a)
 	}
@@ -417,7 +419,7 @@ func (q *Queue) Watched() int { return q.aging.Len() }
 // treated as saturated. While rows are being read the answer is no, because postponing would only add to the store's
 // work.
 func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
-	if q.checking || q.closed {
+	if q.checking || q.closed || !q.hosts.mayPostpone() {
 		return false
 	}
 	waited := elapsed - t.age.since

@@ -82,9 +82,9 @@ func (l *shares) may(t *Ticket, free int) bool {
 }
 
 // shed removes tickets from the end of the queue of each namespace that holds all slots of its share, if they would
-// wait too long: otherwise they would fill the intake. each gets the removed tickets. shed reports whether any
-// namespace is full.
-func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket, Grant)) (full bool) {
+// wait too long: otherwise they would fill the intake. each gets the removed tickets, while may returns true. shed reports
+// whether any namespace is full.
+func (l *shares) shed(free int, patience, most time.Duration, may func() bool, each func(*Ticket, Grant)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.turn {
 		if s.may(free) {
@@ -92,7 +92,7 @@ func (l *shares) shed(free int, patience, most time.Duration, each func(*Ticket,
 		}
 		full = true
 		keep := s.bearable(now, s.held, patience)
-		for len(s.queue) > keep {
+		for len(s.queue) > keep && may() {
 			last := len(s.queue) - 1
 			t := s.queue[last]
 			s.queue[last] = nil
@@ -146,32 +146,38 @@ func (l *shares) forget(s *share) {
 // process could not read rows. All times are those of the activity clock.
 type drain struct {
 	running int           // calls requested and not answered
-	at      time.Duration // spent is counted up to this time
-	spent   time.Duration // by all calls, answered or not
 	begun   time.Duration // sum of the times at which the running calls began
 	ended   float64       // number of answered calls
-	halved  time.Duration // up to when spent and ended were halved, once for each drainWindow
+	spent   time.Duration // by the answered calls
+	halved  time.Duration // up to when ended and spent were halved, once for each drainWindow
 	quietAt time.Duration // when the last answer came
 	tail    time.Duration // when the last postponed timer is due again
+	since   time.Duration // when the first of these timers was postponed
 }
 
 const (
-	// drainWindow is the half-life of the estimate: long enough for hosts that answer in bursts.
-	drainWindow = 10 * time.Second
+	// drainWindow is the half-life of the estimate, or drainAnswers answers if they take less: long enough for hosts that
+	// answer in bursts, and short for hosts that have become fast.
+	drainWindow  = 10 * time.Second
+	drainAnswers = 256
 	silentAfter = 100 * time.Millisecond
+	// firstPostponements times HostPatience is the bound of the first postponements. Timers that were postponed count
+	// as returned this long after they were due.
+	firstPostponements = 2
 	// maxWaiting means no limit; MaxInFlight bounds the number of waiting deliveries.
 	maxWaiting = 1 << 20
 )
 
 func (r *drain) advance(now time.Duration) {
-	r.spent += time.Duration(r.running) * (now - r.at)
-	r.at = now
 	if past := (now - r.halved).Truncate(drainWindow); past > 0 {
 		r.halved += past
-		kept := math.Ldexp(1, -int(min(past/drainWindow, 60)))
-		r.spent = time.Duration(float64(r.spent) * kept)
-		r.ended *= kept
+		r.keep(math.Ldexp(1, -int(min(past/drainWindow, 60))))
 	}
+}
+
+func (r *drain) keep(part float64) {
+	r.spent = time.Duration(float64(r.spent) * part)
+	r.ended *= part
 }
 
 // begin records the request of a call.
@@ -187,10 +193,13 @@ func (r *drain) end(now, began time.Duration, answered bool) {
 	r.running--
 	r.begun -= began
 	if !answered {
-		r.spent = max(0, r.spent-(now-began))
 		return
 	}
 	r.ended++
+	r.spent += now - began
+	if r.ended >= drainAnswers {
+		r.keep(0.5)
+	}
 	r.quietAt = now
 }
 
@@ -206,7 +215,7 @@ func (r *drain) latency(now time.Duration) time.Duration {
 	if calls == 0 {
 		return 0
 	}
-	return time.Duration(float64(r.spent) / calls)
+	return time.Duration(float64(r.spent+time.Duration(r.running)*now-r.begun) / calls)
 }
 
 // silence is the time since the last answer, but at most the average age of the running calls: after a pause without
@@ -231,7 +240,15 @@ func (r *drain) bearable(now time.Duration, permits int, patience time.Duration)
 
 // postpone returns how far to postpone one more timer: later than the waiting tickets, which take patience, and than
 // the timers postponed before. If that exceeds most, it returns most, and exact is false.
+//
+// A postponed timer stays postponed even if the calls become faster. So the first postponements are short, and later
+// ones reach no further ahead than the first one is in the past.
 func (r *drain) postpone(now time.Duration, permits int, patience, most time.Duration) (delay time.Duration, exact bool) {
+	first := firstPostponements * patience
+	if r.tail+first <= now {
+		r.since = now
+	}
+	most = min(most, max(first, now-r.since))
 	r.tail = max(r.tail, now+patience) + r.pace(now, permits)
 	if r.tail >= now+most {
 		r.tail = now + most

@@ -79,6 +79,8 @@ type Ticket struct {
 	leasing bool
 	// suspect: it was started from quarantine.
 	suspect bool
+	// postponing: it would have waited too long, and its postponement is being written.
+	postponing bool
 	host    string // the readable name of its target; empty before the row is read
 	share   *share // the namespace share from which it holds a slot
 	permit  permit
@@ -120,7 +122,19 @@ func (q *Queue) move(t *Ticket, to Stage) {
 	case to.hasRoom() && !from.hasRoom():
 		q.room++
 	}
+	if t.postponing && to != Writing {
+		t.postponing = false
+		q.hosts.postponing--
+		q.changed = true
+	}
 	q.countExposed(t, exposed)
+}
+
+// postpone moves a ticket that would wait too long to Writing.
+func (q *Queue) postpone(t *Ticket) {
+	q.move(t, Writing)
+	t.postponing = true
+	q.hosts.postponing++
 }
 
 func (q *Queue) countExposed(t *Ticket, before bool) {
