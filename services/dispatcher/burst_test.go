@@ -49,7 +49,7 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 			return row.Target
 		}, 2},
 		// Each postponement costs one read.
-		"schedulers of earlier releases": {func(store.DueRow) timer.Target { return 0 }, 4},
+		"schedulers of earlier releases": {func(store.DueRow) timer.Target { return 0 }, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

@@ -197,6 +197,32 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 	}
 }
 
+// A host that becomes fast counts as fast after a few hundred answers, although its calls took seconds before.
+func TestAHostThatBecomesFast(t *testing.T) {
+	var r drain
+	const permits = 64
+	now := time.Duration(0)
+	answers := func(n int, latency time.Duration) {
+		for range n / permits {
+			for range permits {
+				r.begin(now)
+			}
+			for range permits {
+				r.end(now+latency, now, true)
+			}
+			now += latency
+		}
+	}
+	answers(4*permits, 2*time.Second)
+	if latency := r.latency(now); latency != 2*time.Second {
+		t.Fatalf("latency %v", latency)
+	}
+	answers(16*permits, 10*ms)
+	if latency := r.latency(now); latency > 100*ms {
+		t.Errorf("latency %v after %d fast answers", latency, 16*permits)
+	}
+}
+
 // If the calls of a host become faster, its timers were not postponed for long: a process that has just started, and is
 // still slow, knows little about its hosts.
 func TestPostponementsReachNoFurtherThanTheyLast(t *testing.T) {

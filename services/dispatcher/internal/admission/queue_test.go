@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -79,6 +80,55 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	}
 	if held := b.shares.of("loud").held; held > 6 {
 		t.Errorf("the loud namespace holds %d of 8 slots", held)
+	}
+}
+
+// While a batch of postponements is being written, no more tickets are postponed: they wait, hold no room, and are called if
+// their host becomes faster.
+func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
+	b := newTable(t, 8, 2)
+	calls := make([]*Ticket, 0, 2)
+	for range 50 {
+		b.bring("a", "slow")
+	}
+	elapsed := time.Duration(0)
+	var postponed []*Ticket
+	pass := func() {
+		for range 100 {
+			elapsed += 10 * ms
+			r := b.Decide(0, elapsed)
+			for _, p := range r.Postpone {
+				postponed = append(postponed, p.Ticket)
+			}
+			for _, d := range r.Check {
+				b.Start(d, elapsed)
+				calls = append(calls, d)
+			}
+		}
+	}
+	pass() // silence
+	if batch := b.limits.Batch; len(calls) != 2 || len(postponed) != batch || b.hosts.waiting != 48-batch || b.room != 2+batch {
+		t.Fatalf("%d called, %d postponed, %d wait, %d hold room", len(calls), len(postponed), b.hosts.waiting, b.room)
+	}
+	if old, _ := b.Aged(time.Minute); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
+		t.Error("more are postponed because of their age")
+	}
+	for _, p := range postponed[:3] {
+		b.End(p)
+	}
+	pass()
+	if want := b.limits.Batch + 3; len(postponed) != want {
+		t.Fatalf("%d postponed, want %d", len(postponed), want)
+	}
+	for len(calls) > 0 { // the host answers
+		d := calls[0]
+		calls = calls[1:]
+		elapsed += ms
+		b.end(d, elapsed)
+		calls = append(calls, b.start(elapsed)...)
+	}
+	if b.hosts.waiting != 0 {
+		t.Errorf("%d wait for a host that answers", b.hosts.waiting)
 	}
 }
 
