@@ -80,7 +80,8 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 		why := ""
 		switch {
 		case takenOver(&before, &e) || r.early(&before):
-			if !r.explainsTakeOver(&before, &e) {
+			// If the row was gone, a hint caused the second publication.
+			if !r.explainsTakeOver(&before, &e) && (e.there || !r.explainsLoss(&before, &e)) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
 		case before.there && e.there && !before.position.Before(e.floor) && !r.restored(&before, &e):
