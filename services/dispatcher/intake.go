@@ -105,9 +105,9 @@ type delivery struct {
 	// unplanned: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
 	// is written.
 	unplanned atomic.Bool
-	// postponing: the delivery does not begin, and its row is postponed.
-	postponing bool
-	write     finishJob
+	// yields: its postponement must not delay outcomes.
+	yields bool
+	write  finishJob
 }
 
 // of returns the delivery of a ticket.

@@ -49,9 +49,9 @@ func (s *Service) age() (wait time.Duration) {
 		case a.Lease:
 			s.work.Go(func() { s.holdLease(d.lease) })
 		case a.Refused:
-			s.postponeRefused(d, admission.Grant{Refused: admission.Saturated, Delay: s.config.HostPatience})
+			s.postponeRefused(d, a.Grant)
 		case a.Postpone:
-			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor)) })
+			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), true) })
 		}
 	}
 	return wait

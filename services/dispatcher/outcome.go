@@ -404,7 +404,7 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 		job.done = make(chan struct{}, 1)
 	}
 	to := s.finishes
-	if d.postponing {
+	if d.yields {
 		to = s.postpones
 	}
 	to.add(job)
@@ -412,20 +412,29 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	return job.now, job.err
 }
 
-// postponeShare bounds the time that writes of postponements take to 1 in postponeShare, and maxPostponePause bounds
+// While outcomes are written, postponements take 1 in postponeShare of the time of their worker. maxPostponePause bounds
 // the pause after one batch.
 const (
 	postponeShare    = 4
 	maxPostponePause = 500 * time.Millisecond
 )
 
-// flushPostpones writes one batch of postponements, and pauses. After an outage a process may receive thousands of events
-// of one host within a second, and postpone most of them. Without the pauses these writes slow down the outcomes of the
-// calls, the host seems slow, and even more timers are postponed.
+// flushPostpones writes one batch of postponements, and pauses if outcomes are being written or wait. After an outage a
+// process may receive thousands of events of one host within a second, and postpone most of them. Without the pauses these
+// writes slow down the outcomes of the calls, the host seems slow, and even more timers are postponed.
 func (s *Service) flushPostpones(jobs []*finishJob) {
 	began := s.watch.Elapsed()
 	s.flushFinishes(jobs)
-	sleep(s.life, min((postponeShare-1)*(s.watch.Elapsed()-began), maxPostponePause))
+	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
+		sleep(s.taking, min((postponeShare-1)*(s.watch.Elapsed()-began), maxPostponePause))
+	}
+}
+
+// flushOutcomes writes one batch of outcomes.
+func (s *Service) flushOutcomes(jobs []*finishJob) {
+	s.finishing.Add(1)
+	defer s.finishing.Add(-1)
+	s.flushFinishes(jobs)
 }
 
 // flushFinishes writes one batch.

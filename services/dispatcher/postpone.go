@@ -11,9 +11,9 @@ import (
 )
 
 // postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
-// the event is the guard.
-func (s *Service) postpone(d *delivery, by time.Duration) {
-	d.held, d.heldDueAt, d.postponing = d.due.Revision, d.due.DueAt, true
+// the event is the guard. yields: outcomes are written before it.
+func (s *Service) postpone(d *delivery, by time.Duration, yields bool) {
+	d.held, d.heldDueAt, d.yields = d.due.Revision, d.due.DueAt, yields
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.postponed(d),
 		NextAt: s.planNow(d).Add(by),
@@ -60,7 +60,8 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	if !g.Exact {
 		by = s.spread(by)
 	}
-	s.work.Go(func() { s.postpone(d, by) })
+	// The number of deliveries that wait too long is limited, that of deliveries with an open circuit is not.
+	s.work.Go(func() { s.postpone(d, by, g.Refused != admission.Open) })
 }
 
 // failRefused uses an attempt of a delivery whose host is silent, without a call. It reads the row again, because a

@@ -39,10 +39,12 @@ type Service struct {
 
 	randomMu sync.Mutex
 
-	// life ends when running deliveries must be abandoned. calls lives longer, so that jobs already handed to a batch
-	// get their result.
-	life, calls context.Context
-	work        sync.WaitGroup // deliveries, leases, parkings and postponements
+	finishing atomic.Int64 // batches of outcomes that are being written
+
+	// taking ends when the intake ends, life when running deliveries must be abandoned. calls lives longer, so that jobs
+	// already handed to a batch get their result.
+	taking, life, calls context.Context
+	work                sync.WaitGroup // deliveries, leases, parkings and postponements
 }
 
 // New checks the configuration and registers the metrics.
@@ -56,7 +58,7 @@ func New(config Config) (*Service, error) {
 		outage: outage.New(config.Logger, "dispatcher", "operation"),
 	}
 	s.metrics = newMetrics(config.Registerer, s.intake.hosts)
-	s.finishes = newBatch(config.Room, config.Batch, s.flushFinishes)
+	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postpones = newBatch(config.Room, config.Batch, s.flushPostpones)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.own = newOutlets(config.Batch, s.publishOwn)
@@ -79,10 +81,11 @@ func (s *Service) Run(ctx context.Context) error {
 	defer end()
 	s.life = life
 
-	var batches, loops sync.WaitGroup
-	closeBatches := s.startBatches(&batches)
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
+	s.taking = intake
+	var batches, loops sync.WaitGroup
+	closeBatches := s.startBatches(&batches)
 	loops.Go(func() { s.checkLoop(intake) })
 	loops.Go(func() { s.keepHouse(intake) })
 	loops.Go(func() { s.refreshNamespaces(intake) })

@@ -39,8 +39,8 @@ type Grant struct {
 // A namespace has at most as many permits of a host as its setting hostConcurrency allows, and a host at most as many
 // as the largest of these settings. A host never has more permits than there are free slots, so hung hosts can never
 // use all slots. Events name their target, so a delivery gets its permit before its row is read, and calls immediately
-// after the read (I7). Without a permit the delivery waits here with only its message, if the expected wait is at most
-// HostPatience. Otherwise, and while the host's circuit is open, its row is postponed (I11).
+// after the read (I7). Without a permit the delivery waits here with only its message. If the expected wait exceeds
+// HostPatience, or the host's circuit is open, its row is postponed (I11); in the first case, at most a batch at a time.
 type limiter struct {
 	limits *Limits
 	crowd  int // number of waiting deliveries above which silent hosts keep shorter queues
@@ -49,9 +49,10 @@ type limiter struct {
 	idle           *list.List // hosts without calls and queue, the longest idle first
 	queued         *list.List // hosts with a queue, the next one first
 	calls, waiting int
-	postponing     int // refused tickets whose postponement is not written yet
-	called         int // hosts with calls
-	down           int // open circuits
+	postponing     int  // tickets in Writing because they would have waited too long
+	paused         bool // no ticket is refused because of its wait, see Queue.Decide
+	called         int  // hosts with calls
+	down           int  // open circuits
 	clock          *activity
 	elapsed        time.Duration // of the last call
 }
@@ -139,10 +140,10 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	return Grant{}
 }
 
-// mayPostpone reports whether another ticket may be refused because it would wait too long. The other tickets keep waiting, and
-// get a permit if their host becomes faster. Otherwise one slow second after an outage would postpone all timers that are
-// in memory, and they would hold all room until they are written.
-func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch }
+// mayPostpone reports whether another ticket may be refused because it would wait too long. If not, the ticket keeps
+// waiting, and gets a permit if its host becomes faster. Without this limit, one slow second after an outage would
+// postpone all timers that are in memory, and they would hold all room until their postponements are written.
+func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !l.paused }
 
 // keeps returns how many tickets may wait for a host. If the host has free permits, they wait for slots and not for the
 // host.
@@ -229,7 +230,17 @@ func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
-	return slices.IndexFunc(h.waiting, func(t *Ticket) bool { return may(t) && l.may(h, t.permit.tenant) })
+	var not *tenant // may not get a permit
+	return slices.IndexFunc(h.waiting, func(t *Ticket) bool {
+		if t.permit.tenant == not {
+			return false
+		}
+		if may(t) && l.may(h, t.permit.tenant) {
+			return true
+		}
+		not = t.permit.tenant
+		return false
+	})
 }
 
 // anyTenant reports whether wanted is true for one of a host's namespaces. There are fewer namespaces than waiting
@@ -347,7 +358,10 @@ func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again
 		}
 		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.keepsOf(n, now) }) {
 			for at, t := range slices.Backward(h.waiting) {
-				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) && l.mayPostpone() {
+				if !l.mayPostpone() {
+					break
+				}
+				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) {
 					l.unqueue(h, at)
 					refuse(t, l.refuse(h, n, Saturated, 0))
 				}

@@ -170,7 +170,10 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 		}
 	}
 	refused := func() (grants []Grant) {
-		for len(grants) < 200 {
+		for n := 0; len(grants) < 200; n++ {
+			if n == 1000 {
+				t.Fatal("the host is not saturated")
+			}
 			if e := g.enter(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
 				grants = append(grants, e)
 			}
@@ -220,6 +223,26 @@ func TestAHostThatBecomesFast(t *testing.T) {
 	answers(16*permits, 10*ms)
 	if latency := r.latency(now); latency > 100*ms {
 		t.Errorf("latency %v after %d fast answers", latency, 16*permits)
+	}
+}
+
+// The running calls of a host with many permits do not make it seem fast.
+func TestAHostWithManyPermitsIsNotUnderestimated(t *testing.T) {
+	var r drain
+	const permits, latency, step = 1024, time.Second, time.Second / 1024
+	began := make([]time.Duration, 0, permits)
+	now := time.Duration(0)
+	for range 20 * permits { // one call begins and one ends in each step
+		if len(began) == permits {
+			r.end(now, began[0], true)
+			began = began[1:]
+		}
+		r.begin(now)
+		began = append(began, now)
+		now += step
+	}
+	if got := r.latency(now); got < 8*latency/10 || got > latency*11/10 {
+		t.Errorf("latency %v, want about %v", got, latency)
 	}
 }
 

@@ -24,7 +24,8 @@ type Limits struct {
 	// the process does not complete within bus.AckWait. The messages of long callbacks are acknowledged when their rows
 	// are leased.
 	MaxInFlight int
-	// Batch bounds the row checks, outcomes and events in one call: 256.
+	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because
+	// they would wait too long: 256.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -37,7 +38,7 @@ type Limits struct {
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
 	// HoldFor is how long a message waits in this process for a slot or to run alone: 10 s. Then its row is postponed,
-	// so that another process can take it.
+	// so that another process can take it. A message that waits for its host may wait longer, see Batch.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
 	HostLimit int
@@ -45,7 +46,7 @@ type Limits struct {
 	// other timers of their namespace have to wait.
 	TopicLimit int
 	// HostPatience is the longest expected wait in this process for a permit of a host: 1 s. A delivery that would wait
-	// longer is postponed by at least HostPatience.
+	// longer is postponed by at least HostPatience, unless a batch of them is being postponed already.
 	HostPatience time.Duration
 	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// secrets that cannot be decrypted: 60 s.
@@ -186,8 +187,11 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		room = 0
 	}
 	others := func() bool { return room > 0 && (q.shares.any(q.free()) || q.hosts.any(q.mayTake)) }
+	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.fair || !others()) {
 		group, wait, retry := q.takeSuspects(room)
+		// The suspect that must run alone also waits for the end of postponements.
+		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
 			r.lookIn(retry - elapsed + time.Millisecond)
 		}
@@ -378,8 +382,10 @@ type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host.
+	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host; then Grant has the
+	// delay.
 	Postpone, Refused bool
+	Grant
 }
 
 // Aged returns the deliveries whose interval is over, and starts another interval for each. wait is the time until the
@@ -401,7 +407,10 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 			t.leasing, a.Lease = true, true
 		case q.tooLong(t, elapsed):
 			a.Postpone, dropped = true, true
-			a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t)
+			if a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.Refused {
+				h, n := q.hosts.of(t)
+				a.Grant = q.hosts.refuse(h, n, Saturated, 0)
+			}
 			q.postpone(t)
 		}
 		old = append(old, a)
@@ -419,12 +428,15 @@ func (q *Queue) Watched() int { return q.aging.Len() }
 // treated as saturated. While rows are being read the answer is no, because postponing would only add to the store's
 // work.
 func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
-	if q.checking || q.closed || !q.hosts.mayPostpone() {
+	if q.checking || q.closed {
 		return false
 	}
 	waited := elapsed - t.age.since
 	switch t.stage {
 	case Queued:
+		if !q.hosts.mayPostpone() {
+			return false
+		}
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostPatience && !q.mayTake(t) || queued >= q.limits.HoldFor
 	case Ready, Quarantined:

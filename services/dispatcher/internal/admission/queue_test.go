@@ -110,7 +110,8 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 	if batch := b.limits.Batch; len(calls) != 2 || len(postponed) != batch || b.hosts.waiting != 48-batch || b.room != 2+batch {
 		t.Fatalf("%d called, %d postponed, %d wait, %d hold room", len(calls), len(postponed), b.hosts.waiting, b.room)
 	}
-	if old, _ := b.Aged(time.Minute); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
+	elapsed = time.Minute
+	if old, _ := b.Aged(elapsed); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
 		t.Error("more are postponed because of their age")
 	}
 	for _, p := range postponed[:3] {
@@ -129,6 +130,58 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 	}
 	if b.hosts.waiting != 0 {
 		t.Errorf("%d wait for a host that answers", b.hosts.waiting)
+	}
+}
+
+// A suspect that must run alone waits for the postponements that are being written, but not for all timers of a slow host.
+func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
+	b := newTable(t, 8, 2)
+	b.limits.ParkAfter, b.limits.SecondStarts = 5, 4
+	for range 100 {
+		b.bring("a", "slow")
+	}
+	var suspect *Ticket
+	var calls, postponed []*Ticket
+	elapsed := time.Duration(0)
+	began := false
+	pass := func() {
+		elapsed += 10 * ms
+		r := b.Decide(0, elapsed)
+		for _, p := range r.Postpone {
+			postponed = append(postponed, p.Ticket)
+		}
+		for _, d := range r.Check {
+			if d == suspect && !r.Suspects {
+				b.Quarantine(d, 4)
+				continue
+			}
+			began = began || d == suspect
+			b.Start(d, elapsed)
+			calls = append(calls, d)
+		}
+	}
+	for range 100 {
+		pass()
+	}
+	suspect = b.bring("b", "other")
+	for range 100 {
+		pass()
+	}
+	if began || len(calls) != 2 || len(postponed) == 0 {
+		t.Fatalf("suspect began: %v, %d calls, %d postponed", began, len(calls), len(postponed))
+	}
+	for _, d := range calls { // a long callback
+		b.Lease(d, 7)
+	}
+	for range 3 {
+		for _, p := range postponed {
+			b.End(p)
+		}
+		postponed = nil
+		pass()
+	}
+	if !began {
+		t.Errorf("the suspect did not begin, while %d wait for a slow host", b.hosts.waiting)
 	}
 }
 

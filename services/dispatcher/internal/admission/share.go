@@ -152,17 +152,18 @@ type drain struct {
 	halved  time.Duration // up to when ended and spent were halved, once for each drainWindow
 	quietAt time.Duration // when the last answer came
 	tail    time.Duration // when the last postponed timer is due again
-	since   time.Duration // when the first of these timers was postponed
+	since   time.Duration // when the first timer of this series was postponed
 }
 
 const (
-	// drainWindow is the half-life of the estimate, or drainAnswers answers if they take less: long enough for hosts that
-	// answer in bursts, and short for hosts that have become fast.
+	// The estimate is halved once for each drainWindow, which is long enough for hosts that answer in bursts. It is also
+	// halved when it contains drainAnswers answers, and four times as many as there are running calls, so that a host that
+	// has become fast soon counts as fast.
 	drainWindow  = 10 * time.Second
 	drainAnswers = 256
-	silentAfter = 100 * time.Millisecond
-	// firstPostponements times HostPatience is the bound of the first postponements. Timers that were postponed count
-	// as returned this long after they were due.
+	silentAfter  = 100 * time.Millisecond
+	// firstPostponements times HostPatience bounds the first postponements of a series. If no timer was postponed until
+	// this long after the last one was due, a new series begins.
 	firstPostponements = 2
 	// maxWaiting means no limit; MaxInFlight bounds the number of waiting deliveries.
 	maxWaiting = 1 << 20
@@ -197,7 +198,7 @@ func (r *drain) end(now, began time.Duration, answered bool) {
 	}
 	r.ended++
 	r.spent += now - began
-	if r.ended >= drainAnswers {
+	if r.ended >= max(drainAnswers, 4*float64(r.running)) {
 		r.keep(0.5)
 	}
 	r.quietAt = now
@@ -241,8 +242,8 @@ func (r *drain) bearable(now time.Duration, permits int, patience time.Duration)
 // postpone returns how far to postpone one more timer: later than the waiting tickets, which take patience, and than
 // the timers postponed before. If that exceeds most, it returns most, and exact is false.
 //
-// A postponed timer stays postponed even if the calls become faster. So the first postponements are short, and later
-// ones reach no further ahead than the first one is in the past.
+// A postponed timer stays postponed even if the calls become faster. So the first postponements of a series are short, and
+// later ones are no longer than the series has lasted.
 func (r *drain) postpone(now time.Duration, permits int, patience, most time.Duration) (delay time.Duration, exact bool) {
 	first := firstPostponements * patience
 	if r.tail+first <= now {

@@ -81,10 +81,10 @@ type Ticket struct {
 	suspect bool
 	// postponing: it would have waited too long, and its postponement is being written.
 	postponing bool
-	host    string // the readable name of its target; empty before the row is read
-	share   *share // the namespace share from which it holds a slot
-	permit  permit
-	age     age
+	host       string // the readable name of its target; empty before the row is read
+	share      *share // the namespace share from which it holds a slot
+	permit     permit
+	age        age
 }
 
 // exposed reports whether the work of a delivery would be lost if its session or its process ended now.

@@ -160,8 +160,9 @@ func TestEverythingIsGivenBack(t *testing.T) {
 					sessions[i] = &Session{}
 				}
 			}
-			if b.slots < 0 || b.slots > b.limits.Concurrency || b.room < 0 || b.bytes < 0 || b.exposed < 0 || b.hosts.calls > b.slots {
-				t.Fatalf("seed %d: %d slots, %d room, %d bytes, %d exposed, %d calls", seed, b.slots, b.room, b.bytes, b.exposed, b.hosts.calls)
+			if b.slots < 0 || b.slots > b.limits.Concurrency || b.room < 0 || b.bytes < 0 || b.exposed < 0 || b.hosts.calls > b.slots || b.hosts.postponing < 0 {
+				t.Fatalf("seed %d: %d slots, %d room, %d bytes, %d exposed, %d calls, %d postponing",
+					seed, b.slots, b.room, b.bytes, b.exposed, b.hosts.calls, b.hosts.postponing)
 			}
 		}
 		all := sessions
@@ -179,7 +180,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 		q := &b.quarantine
 		if b.slots != 0 || b.room != 0 || b.bytes != 0 || b.exposed != 0 || len(b.known) != 0 || len(b.early) != 0 || b.aging.Len() != 0 ||
 			b.shares.size != 0 || len(b.shares.known) != 0 || len(b.shares.turn) != 0 || len(q.waiting) != 0 || q.begun != 0 || q.grouped != [2]int{} ||
-			q.alone != nil || b.hosts.calls != 0 || b.hosts.waiting != 0 || b.hosts.called != 0 || b.hosts.queued.Len() != 0 ||
+			q.alone != nil || b.hosts.postponing != 0 || b.hosts.calls != 0 || b.hosts.waiting != 0 || b.hosts.called != 0 || b.hosts.queued.Len() != 0 ||
 			b.hosts.idle.Len() != len(b.hosts.hosts) || !b.Idle() {
 			t.Fatalf("seed %d: left: slots %d room %d bytes %d exposed %d known %d early %d aging %d shares %+v quarantine %+v hosts %+v (%d of %d idle)", seed,
 				b.slots, b.room, b.bytes, b.exposed, len(b.known), len(b.early), b.aging.Len(), b.shares, q, b.hosts.counts(), b.hosts.idle.Len(), len(b.hosts.hosts))
