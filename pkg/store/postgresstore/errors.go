@@ -28,6 +28,7 @@ const (
 	overlappingPartition = "42P17"
 	queryCanceled        = "57014"
 	diskFull             = "53100"
+	invalidParameter     = "22023"
 
 	classData       = "22" // a value that the column cannot store
 	classConstraint = "23"

@@ -263,9 +263,17 @@ func TestAStatementEndsWithItsClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		watcher, err := pgx.Connect(t.Context(), o.inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watcher.Close(t.Context())
 		await := func(waiting int) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
 			for got := -1; got != waiting; {
-				err := holder.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&got)
+				err := watcher.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity, pg_sleep(0.01)
+					WHERE datname = current_database() AND application_name = 'timerbus' AND wait_event_type = 'Lock'`).Scan(&got)
 				if err != nil {
 					t.Fatalf("while awaiting %d statements that wait for a lock: %v", waiting, err)
 				}

@@ -2,7 +2,6 @@ package postgresstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -137,7 +135,7 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 		}
 	}
 	if _, given := config.ConnConfig.RuntimeParams[deadClientParameter]; !given {
-		config.AfterConnect = endWithClient
+		config.AfterConnect = endWithClient(config.ConnConfig.ConnectTimeout)
 	}
 	// The pool replaces lost connections at this interval, up to MinConns.
 	config.HealthCheckPeriod = 10 * time.Second
@@ -146,15 +144,20 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 
 const deadClientParameter = "client_connection_check_interval"
 
-// endWithClient makes the server cancel a statement within a second after its client has died. Without it, the create of a
-// killed process may wait for a lock, and be applied after a later delete by another process. Servers on platforms that
-// cannot check their clients refuse the setting; they keep the default.
-func endWithClient(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, "SET "+deadClientParameter+" = '1s'")
-	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
-		return nil
+// endWithClient makes the server cancel a statement within a second after its client process has died. Without it, the
+// create of a killed process may wait for a lock, and be applied after a later delete by another process. If the client's
+// machine is lost, lock_timeout ends the wait. Servers on platforms that cannot check their clients refuse the setting;
+// they keep the default.
+func endWithClient(timeout time.Duration) func(context.Context, *pgx.Conn) error {
+	return func(ctx context.Context, c *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		_, err := c.Exec(ctx, "SET "+deadClientParameter+" = '1s'")
+		if code(err) == invalidParameter {
+			return nil
+		}
+		return err
 	}
-	return err
 }
 
 func (o *Options) logger() *slog.Logger {
