@@ -15,6 +15,9 @@ import (
 const (
 	parkAfter  = 5
 	leaseAfter = 2 * time.Second
+	// writeTime is longer than a dispatcher takes to write an outcome and to publish its hint while nothing fails. It includes
+	// the offset of the dispatcher's clock.
+	writeTime = clockBound
 )
 
 // poisoned is the effect of poison timers on a process.
@@ -71,6 +74,19 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 		}
 	}
 	return held
+}
+
+// killedAtItsAnswer reports whether a poison timer killed the process that made an attempt while it wrote the outcome.
+func (o *oracle) killedAtItsAnswer(a attempt) bool {
+	seen := o.seen[a]
+	return seen != nil && slices.ContainsFunc(seen.by, func(l *life) bool {
+		p := o.poisoned[l]
+		if p == nil {
+			return false
+		}
+		killed := timer.FromTime(o.world.start.Add(p.killed))
+		return slices.ContainsFunc(seen.ends, func(e end) bool { return killed.Sub(e.at).Abs() <= writeTime })
+	})
 }
 
 // lateness returns how long after its due time, and after since, a delivery is made. It omits the time by which a

@@ -35,6 +35,9 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	if o.world.plan.Circuit > 0 && o.seen[d.attempt()] != nil {
 		return // it is a suspect, and waits while the circuit of its host is open
 	}
+	if d.Attempt > 1 && o.killedAtItsAnswer(d.attempt().of(d.Attempt-1)) {
+		return // the hint of this attempt may be lost, so a sweep finds it
+	}
 	// If the due time had passed when the operation was sent, lateness counts from then.
 	if late := o.lateness(d, s.at); late > prompt {
 		o.broken("prompt", "op %d was delivered %v late without a cause", d.op, late)
