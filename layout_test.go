@@ -184,7 +184,7 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "services/ingest", to: "pkg/client"},
 		{from: "services/scheduler", to: "services/dispatcher"},
 		{from: "services/scheduler", to: "services/dispatcher", inTest: true},
-		{from: "services/scheduler/internal/agenda", to: "services/dispatcher"},
+		{from: "services/scheduler/internal/timerheap", to: "services/dispatcher"},
 
 		{from: "cmd/timerbus", to: "services/ingest", allowed: true},
 		{from: "cmd/timerbus", to: "pkg/backend", allowed: true},

@@ -12,7 +12,7 @@ timerbus_dynamodb_requests_total{operation="Query"} 10
 timerbus_dynamodb_requests_total{operation="UpdateItem"} 3
 timerbus_dynamodb_capacity_units_total{operation="Query",unit="read"} 4.5
 timerbus_dynamodb_capacity_units_total{operation="UpdateItem",unit="write"} 6
-timerbus_scheduler_shards_at_rest 16
+timerbus_scheduler_shards_idle 16
 timerbus_scheduler_publish_lateness_seconds_bucket{le="0.001"} 12
 `
 

@@ -181,7 +181,7 @@ type reading struct {
 const (
 	requestsMetric = "timerbus_dynamodb_requests_total{"
 	unitsMetric    = "timerbus_dynamodb_capacity_units_total{"
-	restMetric     = "timerbus_scheduler_shards_at_rest "
+	idleMetric     = "timerbus_scheduler_shards_idle "
 )
 
 func (s *service) read(ctx context.Context) (reading, error) {
@@ -198,7 +198,7 @@ func parse(text io.Reader) (reading, error) {
 	for lines.Scan() {
 		line := lines.Text()
 		name, number, ok := strings.Cut(line, "} ")
-		rest, isRest := strings.CutPrefix(line, restMetric)
+		rest, isRest := strings.CutPrefix(line, idleMetric)
 		if isRest {
 			number = rest
 		}

@@ -252,7 +252,7 @@ func inAnIdleShard() hardCase {
 func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
 	c := inAnIdleShard()
 	plan := c.plan()
-	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Planted.IdleFromR = true }})
+	r := sim.Run(t, &plan, sim.Options{Change: func(c *sim.Configs) { c.Scheduler.Mutant.IdleFromR = true }})
 	if !slices.ContainsFunc(r.Violations, func(v sim.Violation) bool { return v.Rule == "stuck" }) {
 		t.Errorf("want a violation of the rule stuck: %v", r.Violations)
 	}
@@ -262,7 +262,7 @@ func TestI4_AnIdleShardIsReadFromTheFirstKey(t *testing.T) {
 func crowded() hardCase {
 	c := hardCase{
 		name:   "the outstanding bound reached while timers beyond R become overdue",
-		change: func(c *sim.Configs) { c.Scheduler.Outstanding, c.Scheduler.Agenda = 2, 16 },
+		change: func(c *sim.Configs) { c.Scheduler.MaxInFlight, c.Scheduler.MaxArmed = 2, 16 },
 		// No hints, so that polls must find all of them.
 		faults:     []sim.Fault{{Kind: sim.HintsLost, For: 39 * s}},
 		deliveries: 40,

@@ -151,7 +151,7 @@ func (l *life) service() func(context.Context) error {
 	c.Wall = func() timer.Millis { wall, _ := n.clocks.machine(); return timer.FromTime(wall.Add(n.offset)) }
 	c.Dispatcher.Concurrency = n.world.plan.Narrow
 	if n.world.plan.backlog() {
-		c.Scheduler.Agenda, c.Scheduler.Outstanding, c.Scheduler.QueueAhead = 16*partitions, 8, 16
+		c.Scheduler.MaxArmed, c.Scheduler.MaxInFlight, c.Scheduler.QueueAhead = 16*partitions, 8, 16
 	}
 	c.Dispatcher.CircuitAfter, c.Dispatcher.CircuitOpenFor = n.world.plan.Circuit, n.world.plan.OpenFor
 	if n.change != nil {

@@ -29,7 +29,7 @@ var planted = []struct {
 	{"no row check", []string{"duplicate", "superseded"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unchecked{c.Dispatcher.Store}
 	})},
-	{"ack before the outcome", []string{"stuck", "lost", "late"}, always(func(c *sim.Configs) { c.Dispatcher.Planted.AckFirst = true })},
+	{"ack before the outcome", []string{"stuck", "lost", "late"}, always(func(c *sim.Configs) { c.Dispatcher.Mutant.AckFirst = true })},
 	{"Finish without compare-and-set", []string{"lost"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unguarded{c.Dispatcher.Store}
 	})},
@@ -40,22 +40,22 @@ var planted = []struct {
 		c.Ingest.Revisions, c.Dispatcher.Revisions = counter, counter
 	})},
 	{"hint decided before the commit, unknown outcomes dropped", []string{"prompt"}, always(func(c *sim.Configs) {
-		c.Ingest.Planted.HintBeforeCommit = true
+		c.Ingest.Mutant.HintBeforeCommit = true
 	})},
-	{"sweep without I12", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.SweepAtOnce = true })},
+	{"sweep without I12", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.SweepAtOnce = true })},
 	{"long bound of five seconds", []string{"amplified"}, always(func(c *sim.Configs) {
 		c.Scheduler.LongBound = 5 * time.Second
 	})},
-	{"states dropped from the in-flight set before the ack floor passed them", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Planted.ForgetAtOnce = true })},
+	{"states dropped from the in-flight set before the ack floor passed them", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.ForgetAtOnce = true })},
 	{"row read before waiting for the time", []string{"superseded"}, always(func(c *sim.Configs) {
 		// Events arrive before their due time only from a scheduler whose clock is ahead.
-		c.Scheduler.Planted.Early = 2 * time.Second
-		c.Dispatcher.Planted.ReadFirst = true
+		c.Scheduler.Mutant.Early = 2 * time.Second
+		c.Dispatcher.Mutant.ReadFirst = true
 	})},
 	{"in time judged before the commit", []string{"superseded"}, always(func(c *sim.Configs) {
-		c.Ingest.Planted.JudgeBeforeCommit = true
+		c.Ingest.Mutant.JudgeBeforeCommit = true
 	})},
-	{"no shares for namespaces", []string{"fair"}, always(func(c *sim.Configs) { c.Scheduler.Planted.FirstComeFirstServed = true })},
+	{"no shares for namespaces", []string{"fair"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.FirstComeFirstServed = true })},
 	{"no margin before sweeps", []string{"late"}, always(func(c *sim.Configs) { c.Scheduler.SweepMargin = time.Millisecond })},
 	{"cursor-based sweep", []string{"stuck", "lost", "late"}, cursors},
 	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},
@@ -74,7 +74,7 @@ var planted = []struct {
 		c.Scheduler.Store = &silent{c.Scheduler.Store}
 	})},
 	{"publish before due_at", []string{"far early"}, always(func(c *sim.Configs) {
-		c.Scheduler.Planted.Early = 2 * time.Second
+		c.Scheduler.Mutant.Early = 2 * time.Second
 		// The dispatchers would wait by their clocks, so these are as wrong as the schedulers'. That alone violates the
 		// rule "early", by less than the clock bound.
 		right := c.Dispatcher.Clock

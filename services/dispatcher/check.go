@@ -187,7 +187,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 		return false
 	}
 	// The due time of the row decides, not that of the event.
-	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Planted.ReadFirst {
+	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Mutant.ReadFirst {
 		s.hold(d, until)
 		return false
 	}

@@ -102,13 +102,13 @@ type Config struct {
 	// RefreshEvery is the interval at which the namespaces are read: 30 s, with jitter.
 	RefreshEvery time.Duration
 
-	// Planted is for the simulation only.
-	Planted Planted
+	// Mutant is for the simulation only.
+	Mutant Mutant
 }
 
-// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
 // it.
-type Planted struct {
+type Mutant struct {
 	// ReadFirst reads the row when the event arrives, and then waits for the due time.
 	ReadFirst bool
 	// AckFirst acknowledges the message when a delivery begins, before its outcome is written.

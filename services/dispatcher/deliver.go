@@ -37,10 +37,10 @@ type attemptResult struct {
 // the event is too large for the bus. The event is published again with every attempt. A publish to a user topic also
 // decides.
 func (s *Service) deliver(d *delivery) {
-	if s.config.Planted.ReadFirst {
+	if s.config.Mutant.ReadFirst {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
 	}
-	if s.config.Planted.AckFirst {
+	if s.config.Mutant.AckFirst {
 		s.leased(d, 0)
 	}
 	d.startedAt = s.config.Clock()

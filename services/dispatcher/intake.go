@@ -171,7 +171,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
 		d.ticket.Namespace, d.ticket.HostLimit = ns.Name, ns.Settings.HostConcurrency
 	}
-	if s.config.Planted.ReadFirst {
+	if s.config.Mutant.ReadFirst {
 		d.ticket.DueAt = now
 	}
 	elapsed := s.watch.Elapsed()

@@ -202,7 +202,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
 	b.After = t.writtenBy()
-	if t.cfg.Planted.JudgeBeforeCommit {
+	if t.cfg.Mutant.JudgeBeforeCommit {
 		b.After = b.Now
 	}
 	b.Err = commit.Settle(b.Err, len(b.Written), len(b.Ops))

@@ -106,13 +106,13 @@ type Config struct {
 	// one publish: 512.
 	HintQueue, HintBatch int
 
-	// Planted is for the simulation only.
-	Planted Planted
+	// Mutant is for the simulation only.
+	Mutant Mutant
 }
 
-// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
 // it.
-type Planted struct {
+type Mutant struct {
 	// HintBeforeCommit sends no hints after a failed commit, even if its outcome is unknown.
 	HintBeforeCommit bool
 	// JudgeBeforeCommit uses the time before the commit to decide whether a command was in time.

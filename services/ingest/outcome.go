@@ -59,7 +59,7 @@ func (s *Service) committed(b commit.Batch) {
 // unknown outcome it also sends hints for timers that may have been written: if the state does not exist, the row check
 // drops its event. If only the row has the due time (an update without one), the schedulers' sweep must find the timer.
 func (s *Service) hint(b commit.Batch) {
-	if b.Err != nil && s.cfg.Planted.HintBeforeCommit {
+	if b.Err != nil && s.cfg.Mutant.HintBeforeCommit {
 		return
 	}
 	horizon := b.After.Add(s.cfg.HintWindow)

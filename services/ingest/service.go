@@ -63,7 +63,7 @@ func New(cfg Config) (*Service, error) {
 		Write: cfg.Store.Write, Now: s.writeNow, After: s.writtenBy, Lanes: cfg.Lanes,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
-		Timeout: cfg.StoreTimeout, Committed: s.committed, AfterIsBefore: cfg.Planted.JudgeBeforeCommit,
+		Timeout: cfg.StoreTimeout, Committed: s.committed, AfterIsBefore: cfg.Mutant.JudgeBeforeCommit,
 		Sizes: s.metrics.commitSizes, Seconds: s.metrics.commitSeconds,
 	})
 	return s, nil

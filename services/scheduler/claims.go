@@ -18,8 +18,8 @@ type claims struct {
 	end bus.Position
 }
 
-// claimAtOnce bounds the shards of one call, so that the call ends in time.
-const claimAtOnce = 1000
+// claimBatch bounds the shards of one call, so that the call ends in time.
+const claimBatch = 1000
 
 // claim reads the end of the due queue and then claims the shards. It bounds the time of each of its calls.
 func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) {
@@ -30,7 +30,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 		return claims{}, err
 	}
 	c := claims{claimed: make([]store.Claimed, 0, len(shards)), end: floor.End}
-	for some := range slices.Chunk(shards, claimAtOnce) {
+	for some := range slices.Chunk(shards, claimBatch) {
 		call, cancel := o.bounded(ctx)
 		claimed, err := o.config.Store.Claim(call, o.config.Clock(), o.owner, some)
 		cancel()
@@ -42,7 +42,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 	return c, nil
 }
 
-func (o *session) take(c claims) {
+func (o *session) addClaims(c claims) {
 	now := o.config.Clock()
 	taken := 0
 	var missed error
@@ -57,8 +57,8 @@ func (o *session) take(c claims) {
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
 	o.metrics.claims.Add(float64(taken))
-	o.wanted = o.wanted || missed != nil // claimMissing tries again
-	o.missedShards(effectClaim, len(c.claimed)-taken, missed)
+	o.claimWanted = o.claimWanted || missed != nil // claimMissing tries again
+	o.reportUnservedShards(opClaim, len(c.claimed)-taken, missed)
 }
 
 // missing lists the partition's shards that are neither claimed nor recently lost.
@@ -66,7 +66,7 @@ func (o *session) missing(now timer.Millis) []shard.ID {
 	var ids []shard.ID
 	for _, ns := range o.config.Directory.All() {
 		for _, id := range ns.Shards.In(o.partition, o.config.Bus.Partitions()) {
-			if !o.state.Owns(id) && !o.lately(id, now) {
+			if !o.state.Owns(id) && !o.recentlyFenced(id, now) {
 				ids = append(ids, id)
 			}
 		}
@@ -84,13 +84,13 @@ func (o *session) lookForShards(now timer.Millis) {
 	if !missing {
 		o.layout = layout
 	}
-	o.wanted = o.wanted || missing
+	o.claimWanted = o.claimWanted || missing
 }
 
-// lately reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately, so that
-// two owners do not take it from one to the other repeatedly. It is claimed later, because a shard must have an owner
-// as long as the bus assigns the partition to this process.
-func (o *session) lately(id shard.ID, now timer.Millis) bool {
+// recentlyFenced reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately,
+// so that two owners do not take it from one to the other repeatedly. It is claimed later, because a shard must have an
+// owner as long as the bus assigns the partition to this process.
+func (o *session) recentlyFenced(id shard.ID, now timer.Millis) bool {
 	at, fenced := o.fencedAt[id]
 	return fenced && now.Sub(at) < o.config.HintWindow/2
 }
@@ -98,36 +98,36 @@ func (o *session) lately(id shard.ID, now timer.Millis) bool {
 // claimMissing claims shards of namespaces that were created after the partition was opened, and shards lost to an
 // owner that is gone.
 func (o *session) claimMissing() {
-	o.wanted = false
-	o.work(effectClaim, func(ctx context.Context) func(timer.Millis) {
+	o.claimWanted = false
+	o.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
 		call, cancel := o.bounded(ctx)
 		err := o.config.Directory.Refresh(call)
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
-				o.wanted = true
-				o.failed(effectClaim, now, err)
+				o.claimWanted = true
+				o.failed(opClaim, now, err)
 				return
 			}
-			o.worked(effectClaim, now.Add(o.config.FloorEvery))
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery))
 			if ids := o.missing(now); len(ids) > 0 {
-				o.claimThese(ids)
+				o.claimShards(ids)
 			}
 		}
 	})
 }
 
-func (o *session) claimThese(ids []shard.ID) {
-	o.work(effectClaim, func(ctx context.Context) func(timer.Millis) {
+func (o *session) claimShards(ids []shard.ID) {
+	o.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
 		got, err := o.claim(ctx, ids)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.wanted = true
-				o.failed(effectClaim, now, err)
+				o.claimWanted = true
+				o.failed(opClaim, now, err)
 				return
 			}
-			o.worked(effectClaim, now.Add(o.config.FloorEvery))
-			o.take(got)
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery))
+			o.addClaims(got)
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// consuming is the name of the Consume call, which owns the partitions, in the log.
-const consuming = "consume hints"
+// consumeOperation is the name of the Consume call, which owns the partitions, in the log.
+const consumeOperation = "consume hints"
 
 // Close ends the session. After a revoke it waits for publishes in flight, advances the watermarks and releases the
 // claims with P, so that the next owner publishes nothing twice. After a loss it cancels everything immediately:
@@ -29,19 +29,19 @@ func (o *session) Close(ctx context.Context, cause error) error {
 		err = o.release(ctx)
 	}
 	o.cancel()
-	o.metrics.hide(&o.shown)
+	o.metrics.hide(&o.reported)
 	o.metrics.partitions.Dec()
-	o.budget.Leave()
+	o.budget.RemovePartition()
 	if errors.Is(cause, bus.ErrLost) {
-		o.outage.Failed(consuming, cause, "partition", int(o.partition))
+		o.outage.Failed(consumeOperation, cause, "partition", int(o.partition))
 	}
 	o.log.Debug("partition closed", "cause", cause)
 	return err
 }
 
 func (o *session) release(ctx context.Context) error {
-	for len(o.done) > 0 {
-		apply := <-o.done
+	for len(o.results) > 0 {
+		apply := <-o.results
 		apply(o.config.Clock())
 	}
 	now := o.config.Clock()
@@ -56,7 +56,7 @@ func (o *session) release(ctx context.Context) error {
 			failure = fmt.Errorf("advance watermarks before release: %w", err)
 		}
 	}
-	if _, err := o.config.Store.Release(ctx, now, o.state.Releases()); err != nil {
+	if _, err := o.config.Store.Release(ctx, now, o.state.ClaimReleases()); err != nil {
 		return errors.Join(failure, fmt.Errorf("release claims: %w", err))
 	}
 	return failure

@@ -60,11 +60,11 @@ type Config struct {
 	SweepMargin time.Duration
 	// FullSweep is the interval between sweeps that read from the first key: 5 min.
 	FullSweep time.Duration
-	// Outstanding bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096.
+	// MaxInFlight bounds a partition's states in flight, which the dispatchers' ack floor has not passed: 4,096.
 	// Namespaces that have less than their share may exceed it, up to twice the bound in total.
-	Outstanding int
-	// Agenda bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have equal shares.
-	Agenda int
+	MaxInFlight int
+	// MaxArmed bounds the armed states of the process: 65,536 (about 200 bytes each). Partitions have equal shares.
+	MaxArmed int
 	// PollPerShard and PollTotal bound the rows of one poll: 1,000 and 10,000. PollShards bounds its shards: 1,000.
 	PollPerShard, PollTotal, PollShards int
 	// QueueDepth is the depth of the due queue at which publishing stops: 100,000.
@@ -99,17 +99,18 @@ type Config struct {
 	ActiveFor time.Duration
 	// PaidByShard: each shard of a query costs money (store.AsksByShard).
 	PaidByShard bool
-	// AnnounceAfter is the age at which the scheduler announces an unannounced dead or parked timer, and the interval
-	// at which it reads the outbox: 5 s. If all shards of a partition are idle, the interval is half a hint window.
-	AnnounceAfter time.Duration
+	// OutboxAfter is the age at which the scheduler publishes the outbox entry of a dead or parked timer, and the
+	// interval at which it reads the outbox: 5 s. If all shards of a partition are idle, the interval is half a hint
+	// window.
+	OutboxAfter time.Duration
 
-	// Planted is for the simulation only.
-	Planted Planted
+	// Mutant is for the simulation only.
+	Mutant Mutant
 }
 
-// Planted disables single rules, so that the simulation can prove that it detects the violation. Production never sets
+// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
 // it.
-type Planted = partition.Planted
+type Mutant = partition.Mutant
 
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Random == nil {
@@ -146,7 +147,7 @@ func (c *Config) withDefaults() error {
 		{&c.AdvanceEvery, advance},
 		{&c.FloorEvery, 500 * time.Millisecond},
 		{&c.QueueAheadFor, 50 * time.Millisecond},
-		{&c.AnnounceAfter, 5 * time.Second},
+		{&c.OutboxAfter, 5 * time.Second},
 		{&c.ActiveFor, active},
 	} {
 		if *d.field == 0 {
@@ -158,8 +159,8 @@ func (c *Config) withDefaults() error {
 		value int
 	}{
 		{&c.SweepPublish, 1000},
-		{&c.Outstanding, 4096},
-		{&c.Agenda, 65536},
+		{&c.MaxInFlight, 4096},
+		{&c.MaxArmed, 65536},
 		{&c.PollPerShard, 1000},
 		{&c.PollTotal, 10000},
 		{&c.PollShards, 1000},
@@ -179,10 +180,10 @@ func (c *Config) limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
 		Grace: c.Grace, LongBound: c.LongBound,
-		ClockBound: c.ClockBound, Outstanding: c.Outstanding,
-		Agenda:       max(1, c.Agenda/c.Bus.Partitions()),
+		ClockBound: c.ClockBound, MaxInFlight: c.MaxInFlight,
+		MaxArmed:     max(1, c.MaxArmed/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
 		SweepPublish: c.SweepPublish, SweepMargin: c.SweepMargin, FullSweep: c.FullSweep, ActiveFor: c.ActiveFor,
-		PollShards: c.PollShards, Planted: c.Planted,
+		PollShards: c.PollShards, Mutant: c.Mutant,
 	}
 }

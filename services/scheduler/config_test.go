@@ -59,8 +59,8 @@ func TestThePartitionGetsTheConfiguredLimits(t *testing.T) {
 	for i := range got.NumField() {
 		name, value := got.Type().Field(i).Name, got.Field(i).Interface()
 		expected := want.FieldByName(name).Interface()
-		if name == "Agenda" { // partitions have equal shares
-			expected = c.Agenda / 4
+		if name == "MaxArmed" { // partitions have equal shares
+			expected = c.MaxArmed / 4
 		}
 		if value != expected {
 			t.Errorf("%s is %v in the partition, want %v", name, value, expected)

@@ -92,7 +92,7 @@ func TestAFailingSweepIsPacedWhileTheBoundIsNear(t *testing.T) {
 			return store.ErrUnavailable
 		}}
 		w.set(holding)
-		n := w.start("a", through(f), func(c *scheduler.Config) { c.Outstanding = 1 })
+		n := w.start("a", through(f), func(c *scheduler.Config) { c.MaxInFlight = 1 })
 		w.put("n", "a", time.Second, true)
 		w.pass(1100 * time.Millisecond)
 		f.failing.Store(true)

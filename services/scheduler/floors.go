@@ -9,8 +9,8 @@ import (
 
 // floors lets the sessions of a process share requests for the ack floors of the due queue, which cover all partitions.
 type floors struct {
-	// turn has a token while no request is running.
-	turn chan struct{}
+	// token has a token while no request is running.
+	token chan struct{}
 	// answer is the answer to a request that began at at.
 	answer bus.Floors
 	at     time.Time
@@ -23,8 +23,8 @@ type floors struct {
 const floorTimeout = time.Second
 
 func newFloors() *floors {
-	f := &floors{turn: make(chan struct{}, 1)}
-	f.turn <- struct{}{}
+	f := &floors{token: make(chan struct{}, 1)}
+	f.token <- struct{}{}
 	return f
 }
 
@@ -36,9 +36,9 @@ func (f *floors) recent(
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-f.turn:
+	case <-f.token:
 	}
-	defer func() { f.turn <- struct{}{} }()
+	defer func() { f.token <- struct{}{} }()
 	switch {
 	case f.ended.After(arrived):
 		return f.answer, f.err

@@ -7,20 +7,20 @@ import (
 )
 
 type metrics struct {
-	partitions  prometheus.Gauge
-	armed       prometheus.Gauge
-	outstanding prometheus.Gauge
-	idle        prometheus.Gauge
-	claims      prometheus.Counter
-	fenced      prometheus.Counter
-	published   prometheus.Counter
-	sweepFinds  prometheus.Counter
-	announced   prometheus.Counter
-	// announceRefused counts the outbox entries that the bus refuses.
-	announceRefused *prometheus.CounterVec
-	hints           *prometheus.CounterVec
-	failures        *prometheus.CounterVec
-	lateness        prometheus.Histogram
+	partitions      prometheus.Gauge
+	armed           prometheus.Gauge
+	inFlight        prometheus.Gauge
+	idle            prometheus.Gauge
+	claims          prometheus.Counter
+	fenced          prometheus.Counter
+	published       prometheus.Counter
+	sweepFinds      prometheus.Counter
+	outboxPublished prometheus.Counter
+	// outboxRefused counts the outbox entries that the bus refuses.
+	outboxRefused *prometheus.CounterVec
+	hints         *prometheus.CounterVec
+	failures      *prometheus.CounterVec
+	lateness      prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -34,43 +34,43 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		return prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
 	}
 	m := &metrics{
-		partitions:  gauge("partitions", "Partitions this process owns."),
-		armed:       gauge("armed", "Armed timers: in memory until their due time."),
-		outstanding: gauge("outstanding", "Timers published as due and not yet acknowledged by dispatchers."),
-		idle:        gauge("shards_at_rest", "Idle shards: no timer in them is due soon, so each is read only once per half hint window."),
-		claims:      prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
-		fenced:      prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),
-		published:   prometheus.NewCounter(counter("published_total", "Due events published.")),
+		partitions: gauge("partitions", "Partitions this process owns."),
+		armed:      gauge("armed", "Armed timers: in memory until their due time."),
+		inFlight:   gauge("in_flight", "Timers published as due and not yet acknowledged by dispatchers."),
+		idle:       gauge("shards_idle", "Idle shards: no timer in them is due soon, so each is read only once per half hint window."),
+		claims:     prometheus.NewCounter(counter("claims_total", "Shards claimed.")),
+		fenced:     prometheus.NewCounter(counter("fenced_total", "Shards lost to a newer claim.")),
+		published:  prometheus.NewCounter(counter("published_total", "Due events published.")),
 		sweepFinds: prometheus.NewCounter(counter("sweep_finds_total",
 			"Overdue timers that only the sweep found and published.")),
-		announced: prometheus.NewCounter(counter("announced_total",
+		outboxPublished: prometheus.NewCounter(counter("announced_total",
 			"Events of dead and parked timers published by the scheduler because the dispatcher stopped before it published them.")),
-		announceRefused: prometheus.NewCounterVec(counter("announce_refused_total",
+		outboxRefused: prometheus.NewCounterVec(counter("announce_refused_total",
 			"Events of dead and parked timers refused by the bus: retried, or dropped as too large even without the payload."),
 			[]string{"result"}),
 		hints: prometheus.NewCounterVec(counter("hints_total", "Hints received, by result."),
 			[]string{"result"}),
 		failures: prometheus.NewCounterVec(counter("failures_total", "Failed calls to the store and the bus, by operation."),
-			[]string{"effect"}),
+			[]string{"operation"}),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "publish_lateness_seconds",
 			Help:    "Time from a timer's due time to the publish of its due event.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2, 5, 10, 60},
 		}),
 	}
-	registerer.MustRegister(m.partitions, m.armed, m.outstanding, m.idle, m.claims, m.fenced, m.published,
-		m.sweepFinds, m.announced, m.announceRefused, m.hints, m.failures, m.lateness)
+	registerer.MustRegister(m.partitions, m.armed, m.inFlight, m.idle, m.claims, m.fenced, m.published,
+		m.sweepFinds, m.outboxPublished, m.outboxRefused, m.hints, m.failures, m.lateness)
 	return m
 }
 
 // gauges are the values that one session has added to the process's gauges.
-type gauges struct{ armed, outstanding, idle int }
+type gauges struct{ armed, inFlight, idle int }
 
 // show updates the process's gauges by a session's state.
 func (m *metrics) show(shown *gauges, state *partition.Partition) {
-	now := gauges{armed: state.Armed(), outstanding: state.Outstanding(), idle: state.Idle()}
+	now := gauges{armed: state.Armed(), inFlight: state.InFlight(), idle: state.Idle()}
 	m.armed.Add(float64(now.armed - shown.armed))
-	m.outstanding.Add(float64(now.outstanding - shown.outstanding))
+	m.inFlight.Add(float64(now.inFlight - shown.inFlight))
 	m.idle.Add(float64(now.idle - shown.idle))
 	*shown = now
 }
@@ -78,7 +78,7 @@ func (m *metrics) show(shown *gauges, state *partition.Partition) {
 // hide removes a session's values from the gauges.
 func (m *metrics) hide(shown *gauges) {
 	m.armed.Sub(float64(shown.armed))
-	m.outstanding.Sub(float64(shown.outstanding))
+	m.inFlight.Sub(float64(shown.inFlight))
 	m.idle.Sub(float64(shown.idle))
 	*shown = gauges{}
 }

@@ -24,12 +24,12 @@ type Service struct {
 	outage  *outage.Log
 	budget  *budget.Budget
 	floors  *floors
-	// sweeps has an element for each page of a sweep that is being read.
-	sweeps chan struct{}
+	// sweepSlots has an element for each page of a sweep that is being read.
+	sweepSlots chan struct{}
 }
 
-// sweepsAtOnce bounds the pages of sweeps that a process reads concurrently.
-const sweepsAtOnce = 2
+// maxConcurrentSweeps bounds the pages of sweeps that a process reads concurrently.
+const maxConcurrentSweeps = 2
 
 // New checks the configuration and registers the metrics.
 func New(config Config) (*Service, error) {
@@ -40,7 +40,7 @@ func New(config Config) (*Service, error) {
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
 		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
-		sweeps: make(chan struct{}, sweepsAtOnce),
+		sweepSlots: make(chan struct{}, maxConcurrentSweeps),
 	}, nil
 }
 
@@ -95,14 +95,14 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 // for them were lost.
 func (s *Service) refresh(ctx context.Context) {
 	for sleep(ctx, s.config.HintWindow/2) {
-		s.ended(ctx, "read namespaces", s.readNamespaces(ctx))
+		s.recordResult(ctx, "read namespaces", s.readNamespaces(ctx))
 		// Sessions that were lost in an outage of the bus report nothing more.
-		s.ended(ctx, consuming, s.config.Bus.Ready(bus.Shards, bus.GroupSchedulers))
+		s.recordResult(ctx, consumeOperation, s.config.Bus.Ready(bus.Shards, bus.GroupSchedulers))
 	}
 }
 
-// ended records the result of a repeated operation, unless the service ends.
-func (s *Service) ended(ctx context.Context, operation string, err error) {
+// recordResult records the result of a repeated operation, unless the service ends.
+func (s *Service) recordResult(ctx context.Context, operation string, err error) {
 	switch {
 	case err == nil:
 		s.outage.Worked(operation)
@@ -129,9 +129,9 @@ func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error)
 		o.cancel()
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
-	o.take(claims)
+	o.addClaims(claims)
 	s.metrics.partitions.Inc()
-	s.budget.Join()
+	s.budget.AddPartition()
 	s.config.Logger.Debug("partition opened", "partition", int(p), "shards", len(claims.claimed))
 	o.begin()
 	return o, nil

@@ -193,7 +193,7 @@ func TestNamespaceMadeAfterThePartitionWasOpened(t *testing.T) {
 
 func TestI12_ALostQueueIsMadeUpFor(t *testing.T) {
 	inWorld(t, func(w *world) {
-		n := w.start("a", func(c *scheduler.Config) { c.Outstanding = 8 })
+		n := w.start("a", func(c *scheduler.Config) { c.MaxInFlight = 8 })
 		w.set(holding)
 		timers := w.many(64, time.Second, true)
 		w.pass(2 * time.Second)

@@ -21,69 +21,69 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// effect is a kind of I/O operation. At most one operation of each kind runs at a time.
-type effect int
+// operation is a kind of I/O operation. At most one operation of each kind runs at a time.
+type operation int
 
 const (
-	effectPublish effect = iota
-	effectPoll
-	effectSweep
-	effectFloor
-	effectAdvance
-	effectAnnounce
-	effectClaim
-	effects
+	opPublish operation = iota
+	opPoll
+	opSweep
+	opFloor
+	opAdvance
+	opOutbox
+	opClaim
+	opCount
 )
 
 // session owns one partition. Only the loop goroutine uses state and the fields after it. I/O runs in other goroutines,
 // which return their results as functions for the loop to call.
 type session struct {
-	config    *Config
-	metrics   *metrics
-	log       *slog.Logger
-	outage    *outage.Log
-	budget    *budget.Budget
-	floors    *floors
-	sweeps    chan struct{}
-	partition shard.Partition
-	owner     store.Owner
+	config     *Config
+	metrics    *metrics
+	log        *slog.Logger
+	outage     *outage.Log
+	budget     *budget.Budget
+	floors     *floors
+	sweepSlots chan struct{}
+	partition  shard.Partition
+	owner      store.Owner
 
 	state *partition.Partition
-	// at is when each operation may run next; running marks running operations; pauses are the backoffs of operations
+	// nextRun is when each operation may run next; running marks running operations; backoffs are those of operations
 	// that failed last time.
-	at      [effects]timer.Millis
-	running [effects]bool
-	pauses  [effects]*backoff.ExponentialBackOff
+	nextRun  [opCount]timer.Millis
+	running  [opCount]bool
+	backoffs [opCount]*backoff.ExponentialBackOff
 	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested outside a sweep.
 	sweptAt, flooredAt timer.Millis
 	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
 	hintsMissed bool
-	// announcedAt is when the outbox was last read.
-	announcedAt timer.Millis
-	// refused are the outbox entries that the bus refused last time.
-	refused map[store.Mark]bool
+	// outboxReadAt is when the outbox was last read.
+	outboxReadAt timer.Millis
+	// refusedEntries are the outbox entries that the bus refused last time.
+	refusedEntries map[store.Mark]bool
 	// fencedAt is when a shard was lost to a newer claim, so that it is not claimed again immediately.
 	fencedAt map[shard.ID]timer.Millis
-	// wanted: there may be shards to claim.
-	wanted bool
+	// claimWanted: there may be shards to claim.
+	claimWanted bool
 	// layout is the layout of the directory when no shard of it was missing.
 	layout uint64
 	// closing: no new operation begins.
-	closing bool
-	shown   gauges
+	closing  bool
+	reported gauges
 
 	// hints have no Revision if only the shard is known.
 	hints chan event.Hint
 	// overflow is set when a hint was dropped because the queue was full.
 	overflow atomic.Bool
-	done     chan func(now timer.Millis)
+	results  chan func(now timer.Millis)
 
-	// stop is the context of the session from the bus. io lives longer, until Close has flushed.
-	stop    context.Context //nolint:containedctx // it ends with the session.
-	io      context.Context //nolint:containedctx // it ends when Close has flushed.
-	cancel  context.CancelFunc
-	loop    sync.WaitGroup
-	workers sync.WaitGroup
+	// sessionCtx is the context of the session from the bus. ioCtx lives longer, until Close has flushed.
+	sessionCtx context.Context //nolint:containedctx // it ends with the session.
+	ioCtx      context.Context //nolint:containedctx // it ends when Close has flushed.
+	cancel     context.CancelFunc
+	loop       sync.WaitGroup
+	workers    sync.WaitGroup
 }
 
 func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation timer.UUID) *session {
@@ -91,17 +91,17 @@ func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation 
 	o := &session{
 		config: &s.config, metrics: s.metrics, partition: p,
 		log:    s.config.Logger.With("partition", int(p)),
-		outage: s.outage, budget: s.budget, floors: s.floors, sweeps: s.sweeps,
-		owner:    store.Owner{Incarnation: incarnation, Node: s.config.Node},
-		state:    partition.New(s.config.limits()),
-		fencedAt: map[shard.ID]timer.Millis{},
-		hints:    make(chan event.Hint, s.config.HintQueue),
-		done:     make(chan func(timer.Millis), effects),
-		stop:     ctx, io: io, cancel: cancel,
+		outage: s.outage, budget: s.budget, floors: s.floors, sweepSlots: s.sweepSlots,
+		owner:      store.Owner{Incarnation: incarnation, Node: s.config.Node},
+		state:      partition.New(s.config.limits()),
+		fencedAt:   map[shard.ID]timer.Millis{},
+		hints:      make(chan event.Hint, s.config.HintQueue),
+		results:    make(chan func(timer.Millis), opCount),
+		sessionCtx: ctx, ioCtx: io, cancel: cancel,
 	}
 	now := s.config.Clock()
-	o.at[effectSweep] = now.Add(s.config.Sweep)
-	o.at[effectAnnounce] = now.Add(s.config.AnnounceAfter)
+	o.nextRun[opSweep] = now.Add(s.config.Sweep)
+	o.nextRun[opOutbox] = now.Add(s.config.OutboxAfter)
 	return o
 }
 
@@ -149,17 +149,17 @@ func (o *session) run() {
 	defer alarm.Stop()
 	for {
 		// With a clock that is ahead, all timers would seem due and all publications lost.
-		if !o.config.StoreClock.AwaitTrust(o.stop) {
+		if !o.config.StoreClock.AwaitTrust(o.sessionCtx) {
 			return
 		}
 		now := o.config.Clock()
 		o.act(now)
-		o.metrics.show(&o.shown, o.state)
+		o.metrics.show(&o.reported, o.state)
 		alarm.Reset(max(0, o.wakeAt(now).Sub(now)))
 		select {
-		case <-o.stop.Done():
+		case <-o.sessionCtx.Done():
 			return
-		case apply := <-o.done:
+		case apply := <-o.results:
 			apply(o.config.Clock())
 		case h := <-o.hints:
 			o.hint(h)
@@ -178,7 +178,7 @@ func (o *session) hint(h event.Hint) {
 		}
 		if result == partition.HintForeign {
 			// A namespace created after the partition was opened, or a shard lost to another owner.
-			o.wanted = o.wanted || !o.lately(h.Shard, now)
+			o.claimWanted = o.claimWanted || !o.recentlyFenced(h.Shard, now)
 		}
 		select {
 		case h = <-o.hints:
@@ -193,7 +193,7 @@ func (o *session) act(now timer.Millis) {
 	if o.overflow.Swap(false) {
 		o.state.HintsLost(now)
 	}
-	for e := range effects {
+	for e := range opCount {
 		if !o.running[e] && o.dueAt(e, now) <= now {
 			o.start(e, now)
 		}
@@ -203,7 +203,7 @@ func (o *session) act(now timer.Millis) {
 // wakeAt returns when act must run next unless something happens earlier, at most a minute ahead.
 func (o *session) wakeAt(now timer.Millis) timer.Millis {
 	next := now.Add(time.Minute)
-	for e := range effects {
+	for e := range opCount {
 		if !o.running[e] {
 			next = min(next, o.dueAt(e, now))
 		}
@@ -212,31 +212,31 @@ func (o *session) wakeAt(now timer.Millis) timer.Millis {
 }
 
 // dueAt returns when an operation that is not running is to run next.
-func (o *session) dueAt(e effect, now timer.Millis) timer.Millis {
+func (o *session) dueAt(e operation, now timer.Millis) timer.Millis {
 	switch e {
-	case effectPublish:
-		return max(o.at[e], o.state.ReleaseAt(now, o.budget.Left()))
-	case effectPoll:
-		return max(o.at[e], o.state.PollAt())
-	case effectFloor:
+	case opPublish:
+		return max(o.nextRun[e], o.state.NextPublishAt(now, o.budget.Left()))
+	case opPoll:
+		return max(o.nextRun[e], o.state.PollAt())
+	case opFloor:
 		return o.floorAt(now)
-	case effectAdvance:
+	case opAdvance:
 		if !o.state.Behind() {
 			return timer.Never
 		}
-	case effectSweep:
-		if o.pauses[effectSweep] == nil {
-			return min(o.at[e], max(o.state.SweepBy(), o.sweptAt.Add(soonSweep)))
+	case opSweep:
+		if o.backoffs[opSweep] == nil {
+			return min(o.nextRun[e], max(o.state.SweepBy(), o.sweptAt.Add(minSweepDelay)))
 		}
-	case effectClaim:
-		if !o.wanted {
+	case opClaim:
+		if !o.claimWanted {
 			return timer.Never
 		}
-	case effectAnnounce:
-		return o.announceAt()
-	case effects:
+	case opOutbox:
+		return o.outboxAt()
+	case opCount:
 	}
-	return o.at[e]
+	return o.nextRun[e]
 }
 
 // floorAt returns when to request the ack floor outside sweeps: soon if credit for publications is low, and after a
@@ -244,25 +244,25 @@ func (o *session) dueAt(e effect, now timer.Millis) timer.Millis {
 func (o *session) floorAt(now timer.Millis) timer.Millis {
 	switch {
 	case o.budget.Low() && o.state.WantsCredit(now):
-		if o.pauses[effectFloor] != nil {
-			return o.at[effectFloor]
+		if o.backoffs[opFloor] != nil {
+			return o.nextRun[opFloor]
 		}
 		return o.flooredAt.Add(o.config.QueueAheadFor / 2)
 	case o.state.NeedsFloor():
-		return o.at[effectFloor]
+		return o.nextRun[opFloor]
 	default:
 		return timer.Never
 	}
 }
 
-// announceAt returns when to read the outbox next. Marks come from timers that were in flight, so one read some time
+// outboxAt returns when to read the outbox next. Marks come from timers that were in flight, so one read some time
 // after the last shard became idle finds them all. Then the owner reads it only as often as it polls, because a
 // dispatcher may still work on an event of an earlier owner.
-func (o *session) announceAt() timer.Millis {
-	at := o.at[effectAnnounce]
+func (o *session) outboxAt() timer.Millis {
+	at := o.nextRun[opOutbox]
 	since, all := o.state.IdleSince()
-	if !all || o.pauses[effectAnnounce] != nil || o.announcedAt < since.Add(o.config.AnnounceAfter) {
+	if !all || o.backoffs[opOutbox] != nil || o.outboxReadAt < since.Add(o.config.OutboxAfter) {
 		return at
 	}
-	return max(at, o.announcedAt.Add(o.config.HintWindow/2))
+	return max(at, o.outboxReadAt.Add(o.config.HintWindow/2))
 }

@@ -20,7 +20,7 @@ func besideABacklog(t *testing.T, change func(*scheduler.Config)) (worst time.Du
 		w.namespace("small")
 		w.pace = 5 * time.Millisecond
 		w.many(2000, -time.Minute, false)
-		n := w.start("a", func(c *scheduler.Config) { c.Agenda, c.Outstanding, c.QueueAhead = 256, 64, 16 }, change)
+		n := w.start("a", func(c *scheduler.Config) { c.MaxArmed, c.MaxInFlight, c.QueueAhead = 256, 64, 16 }, change)
 		due := map[timer.UUID]timer.Millis{}
 		for i := range 40 {
 			// Half of them get no hint: a poll must find them.
@@ -53,7 +53,7 @@ func TestI16_ABacklogDelaysASmallNamespaceByLessThanAQuarterSecond(t *testing.T)
 
 // TestI16_WithoutSharesABacklogDelaysAll shows that the previous test can fail.
 func TestI16_WithoutSharesABacklogDelaysAll(t *testing.T) {
-	worst := besideABacklog(t, func(c *scheduler.Config) { c.Planted.FirstComeFirstServed = true })
+	worst := besideABacklog(t, func(c *scheduler.Config) { c.Mutant.FirstComeFirstServed = true })
 	if worst < time.Second {
 		t.Errorf("timers of the small namespace are late by at most %v", worst)
 	}

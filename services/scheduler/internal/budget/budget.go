@@ -19,16 +19,16 @@ import (
 // it is the number of events that dispatchers hold while other events wait. It leaves a part of the capacity free, so
 // that dispatchers immediately take an event that was published without credit.
 type Budget struct {
-	least, most int
-	wait        time.Duration
+	min, max int
+	wait     time.Duration
 
 	mu sync.Mutex
 	// partitions is the number of partitions that the process owns.
 	partitions int
 	// left is the available credit, granted the credit after the last observation.
 	left, granted int
-	// short: since the last observation, a call of Take got less than requested.
-	short bool
+	// limited: since the last observation, a call of Take got less than requested.
+	limited bool
 	// publishing is the credit of publishes in flight. published has the acknowledged publications that may be later
 	// than the last floor.
 	publishing int
@@ -39,11 +39,11 @@ type Budget struct {
 	// Since fullAt (0: not now) events have waited in the queue, while dispatchers held at most fullHeld.
 	fullAt   timer.Millis
 	fullHeld int
-	// at is the time of the last observation, and done the number of events of each queue acknowledged by then. rate is
-	// the number of acknowledgements per second.
-	at   timer.Millis
-	done map[int]int64
-	rate float64
+	// observedAt is the time of the last observation, and acked the number of events of each queue acknowledged by
+	// then. rate is the number of acknowledgements per second.
+	observedAt timer.Millis
+	acked      map[int]int64
+	rate       float64
 }
 
 // publication is used credit, with the position of the last event.
@@ -66,8 +66,8 @@ const (
 // New returns a budget. least is how many events may be unacknowledged, even if dispatchers can hold fewer. most bounds
 // the capacity. wait is twice the interval between two observations.
 func New(least, most int, wait time.Duration) *Budget {
-	b := &Budget{least: least, most: max(least, most), wait: wait}
-	b.capacity = min(startCapacity*least, b.most)
+	b := &Budget{min: least, max: max(least, most), wait: wait}
+	b.capacity = min(startCapacity*least, b.max)
 	b.left = b.depth()
 	b.granted = b.left
 	return b
@@ -77,18 +77,18 @@ func New(least, most int, wait time.Duration) *Budget {
 // be without work between two observations; then some events may wait.
 func (b *Budget) depth() int {
 	ahead := max(0, int(b.rate*b.wait.Seconds())-b.capacity/2)
-	return max(b.least, b.capacity-b.capacity/reserve+ahead)
+	return max(b.min, b.capacity-b.capacity/reserve+ahead)
 }
 
-// Join adds a partition of the process, until Leave.
-func (b *Budget) Join() {
+// AddPartition adds a partition of the process, until RemovePartition.
+func (b *Budget) AddPartition() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.partitions++
 }
 
-// Leave removes a partition.
-func (b *Budget) Leave() {
+// RemovePartition removes a partition.
+func (b *Budget) RemovePartition() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.partitions--
@@ -100,7 +100,7 @@ func (b *Budget) Take(n int) int {
 	defer b.mu.Unlock()
 	wanted := n
 	n = max(0, min(n, b.left, max(1, b.granted/4)))
-	b.short = b.short || n < wanted
+	b.limited = b.limited || n < wanted
 	b.left -= n
 	b.publishing += n
 	return n
@@ -155,21 +155,21 @@ func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 		all := max(1, len(floors))
 		free = (max(0, b.depth()-held-waiting)*b.partitions + all - 1) / all // rounded up, so it is 0 only if nothing is free
 	}
-	b.left = max(0, free-b.behind(floors))
-	b.granted, b.short = b.left, false
+	b.left = max(0, free-b.unconfirmed(floors))
+	b.granted, b.limited = b.left, false
 }
 
 // measure updates the rate.
 func (b *Budget) measure(now timer.Millis, done map[int]int64) {
-	passed := now.Sub(b.at)
-	if b.at == 0 || passed < 0 || passed > time.Second {
-		b.at, b.done, b.rate, b.fullAt = now, done, 0, 0
+	passed := now.Sub(b.observedAt)
+	if b.observedAt == 0 || passed < 0 || passed > time.Second {
+		b.observedAt, b.acked, b.rate, b.fullAt = now, done, 0, 0
 		b.probeAt = min(b.probeAt, now.Add(probeEvery)) // the clock may have been set back
 		return
 	}
 	var finished int64
 	for queue, n := range done {
-		before, seen := b.done[queue]
+		before, seen := b.acked[queue]
 		if !seen {
 			continue
 		}
@@ -182,12 +182,12 @@ func (b *Budget) measure(now timer.Millis, done map[int]int64) {
 		// Acknowledgements come in batches, so a short interval has little weight.
 		rate := float64(finished) / passed.Seconds()
 		b.rate += (rate - b.rate) * min(1, float64(passed)/float64(8*b.wait))
-		b.at, b.done = now, done
+		b.observedAt, b.acked = now, done
 	}
 }
 
-// behind returns the credit of publications that are later than the floors.
-func (b *Budget) behind(floors bus.Floors) int {
+// unconfirmed returns the credit of publications that are later than the floors.
+func (b *Budget) unconfirmed(floors bus.Floors) int {
 	n := b.publishing
 	b.published = slices.DeleteFunc(b.published, func(p publication) bool {
 		partition := int(p.last.Partition)
@@ -203,7 +203,7 @@ func (b *Budget) behind(floors bus.Floors) int {
 // learn updates the capacity.
 func (b *Budget) learn(now timer.Millis, waiting, held int) {
 	switch {
-	case waiting <= b.least/2:
+	case waiting <= b.min/2:
 		b.fullAt = 0
 	case b.fullAt == 0:
 		b.fullAt, b.fullHeld = now, held
@@ -214,12 +214,12 @@ func (b *Budget) learn(now timer.Millis, waiting, held int) {
 			b.fullAt = 0
 		}
 	}
-	if b.short && waiting <= b.least/8 && 2*held >= b.capacity && now >= b.probeAt {
+	if b.limited && waiting <= b.min/8 && 2*held >= b.capacity && now >= b.probeAt {
 		// The capacity may be larger. The next step waits until this one has an effect.
-		b.capacity += b.capacity/reserve + b.least
+		b.capacity += b.capacity/reserve + b.min
 		b.probeAt = now.Add(2 * b.wait)
 	}
-	b.capacity = min(max(b.capacity, held), b.most)
+	b.capacity = min(max(b.capacity, held), b.max)
 }
 
 // count returns how many events wait, how many dispatchers hold, and how many were ever acknowledged in each queue.

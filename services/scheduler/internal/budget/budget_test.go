@@ -16,7 +16,7 @@ const start timer.Millis = 1_000_000
 func newBudget(least, most int, wait time.Duration) *budget.Budget {
 	b := budget.New(least, most, wait)
 	for range 4 {
-		b.Join()
+		b.AddPartition()
 	}
 	return b
 }
@@ -100,7 +100,7 @@ func TestPublicationsThatTheFloorsDoNotHaveCount(t *testing.T) {
 // TestI16_ProcessesShareTheCredit: together they publish no more than one process would.
 func TestI16_ProcessesShareTheCredit(t *testing.T) {
 	b := newBudget(100, 1, 50*time.Millisecond)
-	b.Leave()
+	b.RemovePartition()
 	b.Observe(start, oneQueue(1000, 10, 50))
 	wantLeft(t, b, 30) // three quarters of 40
 }
@@ -167,7 +167,7 @@ func TestI16_WithoutNumbersOfWaitingEventsCreditHasNoLimit(t *testing.T) {
 // unacknowledged, and the process's share is half an event.
 func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
 	b := budget.New(64, 100_000, 50*time.Millisecond)
-	b.Join()
+	b.AddPartition()
 	floors := func(waiting int) bus.Floors {
 		f := make(bus.Floors, 128)
 		for i := range f {
@@ -181,7 +181,7 @@ func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
 	wantLeft(t, b, 0)
 	b.Observe(start+500, floors(0))
 	wantLeft(t, b, 1)
-	b.Leave()
+	b.RemovePartition()
 	b.Observe(start+510, floors(0))
 	wantLeft(t, b, 0)
 }

@@ -57,7 +57,7 @@ func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b.put(row(1, start, start-10))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	batch, _ := b.p.Release(start, 10, 10)
+	batch, _ := b.p.TakeDue(start, 10, 10)
 	b.p.Published(start, batch, []bus.Position{{}})
 	b.floor(start, 5)
 	long := start.Add(limits().LongBound)

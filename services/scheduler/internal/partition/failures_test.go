@@ -17,8 +17,8 @@ func TestASweepAfterTheClockWentBackForgetsNothing(t *testing.T) {
 	b.poll(start)
 	b.wantReleased(start+100, "1")
 	b.sweep(start + 50)
-	if n := b.p.Outstanding(); n != 1 {
-		t.Fatalf("%d outstanding, want 1: the row is still in the store", n)
+	if n := b.p.InFlight(); n != 1 {
+		t.Fatalf("%d in flight, want 1: the row is still in the store", n)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestI5_AFencedShardLeavesTheOthersArmed(t *testing.T) {
 
 func TestAHintBeyondTheBoundIsLeftToThePoll(t *testing.T) {
 	l := limits()
-	l.Agenda = 1
+	l.MaxArmed = 1
 	b := newBench(t, l)
 	b.open(start, store.MinKey(), store.MinKey())
 	b.p.Hint(start, hint(row(1, start+100, start)))

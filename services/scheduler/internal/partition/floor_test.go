@@ -11,7 +11,7 @@ import (
 // wantInFlight checks the number of states in flight.
 func (b *bench) wantInFlight(want int) {
 	b.t.Helper()
-	if n := b.p.Outstanding(); n != want {
+	if n := b.p.InFlight(); n != want {
 		b.t.Fatalf("%d in flight, want %d", n, want)
 	}
 }
@@ -42,7 +42,7 @@ func TestTheFloorEmptiesTheInFlightSet(t *testing.T) {
 // An owner with a backlog does not sweep beyond R, where hints have armed timers.
 func TestTheFloorEmptiesTheInFlightSetBeyondR(t *testing.T) {
 	l := limits()
-	l.PollPerShard, l.Outstanding = 1, 3
+	l.PollPerShard, l.MaxInFlight = 1, 3
 	b := newBench(t, l)
 	b.put(row(1, start-9, start-10), row(2, start-8, start-10))
 	hinted := []store.DueRow{row(7, start+10, start), row(8, start+20, start)}
@@ -64,7 +64,7 @@ func TestWhatTheBusHasNotTakenStaysInFlight(t *testing.T) {
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	b.p.Release(start, 10, 1000)
+	b.p.TakeDue(start, 10, 1000)
 	b.floor(start+100, 9)
 	b.sweep(start + 3000)
 	b.wantInFlight(1)
@@ -84,10 +84,10 @@ func TestASweepForgetsNothingBeforeItsBeginning(t *testing.T) {
 	b.wantInFlight(1)
 }
 
-// TestStatesForgottenDuringAReadAreBounded: while a poll does not return, at most Outstanding states are remembered.
-func TestStatesForgottenDuringAReadAreBounded(t *testing.T) {
+// TestStatesRemovedDuringAReadAreBounded: while a poll does not return, at most MaxInFlight states are remembered.
+func TestStatesRemovedDuringAReadAreBounded(t *testing.T) {
 	l := limits()
-	l.Outstanding = 2
+	l.MaxInFlight = 2
 	b := newBench(t, l)
 	for id := byte(1); id <= 6; id++ {
 		b.put(row(id, start, start))

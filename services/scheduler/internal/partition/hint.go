@@ -6,23 +6,23 @@ import (
 	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
-// Hinted is the result of a hint.
-type Hinted string
+// HintResult is the result of a hint.
+type HintResult string
 
 const (
-	HintArmed   Hinted = "armed"   // it will be published when due
-	HintLater   Hinted = "later"   // a poll will find it
-	HintKnown   Hinted = "known"   // armed or in flight already
-	HintBarred  Hinted = "barred"  // it may have been published already: the sweep decides
-	HintForeign Hinted = "foreign" // the shard is not claimed
+	HintArmed   HintResult = "armed"   // it will be published when due
+	HintLater   HintResult = "later"   // a poll will find it
+	HintKnown   HintResult = "known"   // armed or in flight already
+	HintBarred  HintResult = "barred"  // it may have been published already: the sweep decides
+	HintForeign HintResult = "foreign" // the shard is not claimed
 )
 
 // Hint processes a hint that a state exists. Hints may be lost, repeated, stale or late: every armed state goes through
 // the row check before it is delivered. A hint without Revision could not be decoded: a poll then reads its shard.
-func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
+func (p *Partition) Hint(now timer.Millis, h event.Hint) HintResult {
 	s := p.shard(h.Shard)
 	if s == nil {
 		return HintForeign
@@ -35,12 +35,12 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) Hinted {
 	case h.Revision == 0:
 		p.pollBy(s, now.Add(p.limits.BusyPoll)) // one poll serves many such hints
 		return HintLater
-	case p.known(agenda.StateOf(&row)):
+	case p.known(timerheap.StateOf(&row)):
 		return HintKnown
-	case s.standing && !row.Key().After(s.takeover.barrier):
+	case s.barrierStands && !row.Key().After(s.takeover.barrier):
 		return HintBarred
-	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, agenda.Entry{Row: row, Again: s.again(now, &row)}):
-		p.use(s, now)
+	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, timerheap.Entry{Row: row, BypassDedup: s.bypassDedup(now, &row)}):
+		p.markUsed(s, now)
 		return HintArmed
 	default:
 		p.pollBy(s, max(now, h.DueAt.Add(-p.limits.LookAhead)))

@@ -13,8 +13,8 @@ import (
 // window, and these polls start where a sweep would start instead of at R, so that one query is both poll and sweep
 // (I4). Any row that is found or armed makes the shard active. See decisions 0019 and 0041.
 
-// settle makes shards idle in which the walk that has just ended found no row.
-func (p *Partition) settle() {
+// markIdle makes shards idle in which the walk that has just ended found no row.
+func (p *Partition) markIdle() {
 	var busy map[shard.ID]bool
 	before := len(p.active)
 	for id, s := range p.active {
@@ -22,11 +22,11 @@ func (p *Partition) settle() {
 		// A walk under an earlier claim says nothing. A walk reads the rows that are due by its start, and R may be
 		// later than that.
 		whole := walked && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
-		if !whole || s.standing || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
+		if !whole || s.barrierStands || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
 			continue
 		}
 		if busy == nil {
-			busy = p.busy()
+			busy = p.busyShards()
 		}
 		if !busy[id] {
 			s.idle = true
@@ -42,18 +42,18 @@ func (p *Partition) settle() {
 	}
 }
 
-// busy returns the shards that have timers armed or in flight.
-func (p *Partition) busy() map[shard.ID]bool {
+// busyShards returns the shards that have timers armed or in flight.
+func (p *Partition) busyShards() map[shard.ID]bool {
 	busy := map[shard.ID]bool{}
-	p.agenda.Each(func(row *store.DueRow) { busy[row.Ref.Shard] = true })
-	for _, pub := range p.out {
+	p.timers.Each(func(row *store.DueRow) { busy[row.Ref.Shard] = true })
+	for _, pub := range p.inFlight {
 		busy[pub.row.Ref.Shard] = true
 	}
 	return busy
 }
 
-// use records that a row of the shard was read or armed at now.
-func (p *Partition) use(s *ownedShard, now timer.Millis) {
+// markUsed records that a row of the shard was read or armed at now.
+func (p *Partition) markUsed(s *ownedShard, now timer.Millis) {
 	s.usedAt = max(s.usedAt, now)
 	if s.idle {
 		s.idle = false
@@ -61,10 +61,10 @@ func (p *Partition) use(s *ownedShard, now timer.Millis) {
 	}
 }
 
-// from returns where a poll of a shard begins to read.
-func (p *Partition) from(s *ownedShard, now timer.Millis) store.Key {
+// pollFrom returns where a poll of a shard begins to read.
+func (p *Partition) pollFrom(s *ownedShard, now timer.Millis) store.Key {
 	switch {
-	case !s.idle || p.limits.Planted.IdleFromR:
+	case !s.idle || p.limits.Mutant.IdleFromR:
 		return s.read
 	case now.Sub(s.fullAt) >= p.limits.FullSweep:
 		return store.MinKey()
@@ -73,9 +73,9 @@ func (p *Partition) from(s *ownedShard, now timer.Millis) store.Key {
 	}
 }
 
-// walked records that a poll of an idle shard, which began at now, found no row after from. It was a complete walk,
-// like those of sweeps (moveFloors).
-func (p *Partition) walked(s *ownedShard, from store.Key, now timer.Millis) {
+// recordWalk records that a poll of an idle shard, which began at now, found no row after from. It was a complete walk,
+// like those of sweeps (moveSweepFloors).
+func (p *Partition) recordWalk(s *ownedShard, from store.Key, now timer.Millis) {
 	if from == store.MinKey() {
 		s.fullAt = now
 	}

@@ -118,7 +118,7 @@ func TestAShardBecomesIdleOnlyWhenNothingOfItIsKnown(t *testing.T) {
 			b.put(row(1, start+600, start))
 			b.p.HintsLost(start + 500)
 			b.poll(start + 500)
-			b.p.Release(start+600, 10, 1000)
+			b.p.TakeDue(start+600, 10, 1000)
 			b.remove(1)
 		}, 0},
 		"a row in the store": {func(b *bench) { b.put(row(1, start+600, start)) }, 0},
@@ -215,7 +215,7 @@ func TestI4_WithoutRoomForPollsAnIdleShardIsSwept(t *testing.T) {
 	at := b.p.PollAt()
 	other := store.Claim{Shard: 7, Version: 1}
 	b.p.Claim(start, "n", store.Claimed{Claim: other, Watermark: store.MinKey(), Published: store.MinKey()}, bus.Position{})
-	for id := range byte(l.Agenda) {
+	for id := range byte(l.MaxArmed) {
 		h := hint(row(100+id, start+31_000, start))
 		h.Shard = 7
 		b.p.Hint(start+30_000, h)

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
 // Limits are the settings in section 2 of docs/design.md that concern a partition.
@@ -27,10 +27,10 @@ type Limits struct {
 	// LongBound is the age at which a publication counts as lost, regardless of the ack floor.
 	LongBound  time.Duration
 	ClockBound time.Duration
-	// Outstanding and Agenda bound the states in flight and the armed states.
-	Outstanding, Agenda int
-	PollPerShard        int
-	PollTotal           int
+	// MaxInFlight and MaxArmed bound the states in flight and the armed states.
+	MaxInFlight, MaxArmed int
+	PollPerShard          int
+	PollTotal             int
 	// QueueDepth is the depth of the due queue at which publishing stops.
 	QueueDepth int
 	// SweepPublish bounds the rows that one sweep publishes.
@@ -44,11 +44,11 @@ type Limits struct {
 	ActiveFor time.Duration
 	// PollShards bounds the shards of one poll.
 	PollShards int
-	Planted    Planted
+	Mutant     Mutant
 }
 
-// Planted disables single rules. Only simulations that must fail set it.
-type Planted struct {
+// Mutant disables single rules. Only simulations that must fail set it.
+type Mutant struct {
 	// SweepAtOnce publishes every overdue row in every sweep, which violates I12.
 	SweepAtOnce bool
 	// ForgetAtOnce removes states from the in-flight set before the ack floor has passed their positions.
@@ -67,38 +67,39 @@ type Partition struct {
 	shards []*ownedShard // by id
 	// A partition may have very many idle shards, so no step of a session reads all shards. These contain the shards
 	// that steps need: polls has all shards, ordered by their next poll; active the shards that are not idle; behind
-	// the shards whose watermark is behind R. standing counts the shards whose handover barrier has not fallen.
+	// the shards whose watermark is behind R. barriers counts the shards whose handover barrier has not fallen.
 	polls    pollHeap
 	active   map[shard.ID]*ownedShard
 	behind   map[shard.ID]*ownedShard
-	standing int
+	barriers int
 	// polledFirst is the first shard of the last poll.
 	polledFirst shard.ID
-	agenda      *agenda.Agenda
-	// out is the in-flight set; inFlight counts it by namespace.
-	out      map[agenda.State]*publication
-	inFlight map[string]int
-	// forgotten has the states that left the in-flight set during a poll or a sweep, with the tick. The answer may have
+	timers      *timerheap.Heap
+	// inFlight is the in-flight set; inFlightByGroup counts it by namespace.
+	inFlight        map[timerheap.State]*publication
+	inFlightByGroup map[string]int
+	// removed has the states that left the in-flight set during a poll or a sweep, with the tick. The answer may have
 	// their rows although their outcomes have been written since.
-	forgotten map[agenda.State]uint64
+	removed map[timerheap.State]uint64
 	// pollTick is the tick at which the running poll began; 0 if none runs.
 	pollTick uint64
-	// repeat has the events that a sweep decided to publish, oldest first.
-	repeat   []Outgoing
-	sequence uint64
+	// republish has the events that a sweep decided to publish, oldest first.
+	republish []Outgoing
+	sequence  uint64
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
 	// epochSince is when the floor entered its topic epoch.
 	epochSince timer.Millis
-	// liftedAt is when a handover barrier fell, and staleAt when publications of earlier epochs may be repeated. Both
-	// are Never if a sweep has started since.
-	liftedAt, staleAt timer.Millis
+	// barrierFellAt is when a handover barrier fell, and staleEpochAt when publications of earlier epochs may be
+	// repeated. Both are Never if a sweep has started since.
+	barrierFellAt, staleEpochAt timer.Millis
 	// idleSince is when a shard last became idle.
 	idleSince timer.Millis
-	// misses is the number of shards that the store could not serve while it served others; missed is the first error.
-	misses int
-	missed error
+	// unserved is the number of shards that the store could not serve while it served others; unservedErr is the first
+	// error.
+	unserved    int
+	unservedErr error
 	// sweep is the running or the last sweep.
 	sweep sweep
 }
@@ -113,17 +114,17 @@ type ownedShard struct {
 	read      store.Key // R
 	// takeover is the state found by the claim; nil once it is not needed any more.
 	takeover *takeover
-	// sent is the largest key published.
-	sent   store.Key
-	pollAt timer.Millis
-	// place is the shard's index in polls.
-	place int32
-	// standing: the handover barrier has not fallen, so keys up to it may have been published. held (P > W): until then
-	// the watermark does not move.
-	standing, held bool
-	cut            bool
-	// polling: a Due with this shard is running. wentBack: R has gone back since it began.
-	polling, wentBack bool
+	// published is the largest key published.
+	published store.Key
+	pollAt    timer.Millis
+	// heapIndex is the shard's index in polls.
+	heapIndex int32
+	// barrierStands: the handover barrier has not fallen, so keys up to it may have been published. watermarkHeld (P >
+	// W): until then the watermark does not move.
+	barrierStands, watermarkHeld bool
+	cut                          bool
+	// polling: a Due with this shard is running. rewound: R has gone back since it began.
+	polling, rewound bool
 	// idle: no timer of it is known to be due, armed or in flight, and its polls replace sweeps.
 	idle bool
 	// usedAt is when a row of it was last read or armed.
@@ -155,8 +156,8 @@ type publication struct {
 	position bus.Position
 	at       timer.Millis
 	tick     uint64
-	// repeating: it is in repeat, or is being published again.
-	repeating bool
+	// republishing: it is in republish, or is being published again.
+	republishing bool
 	// seen is the number of the last sweep that found its row.
 	seen uint64
 }
@@ -164,28 +165,28 @@ type publication struct {
 // New returns the state of a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
-		limits: limits, agenda: agenda.New(),
+		limits: limits, timers: timerheap.New(),
 		active: map[shard.ID]*ownedShard{}, behind: map[shard.ID]*ownedShard{},
-		out: map[agenda.State]*publication{}, inFlight: map[string]int{}, forgotten: map[agenda.State]uint64{},
-		liftedAt: timer.Never, staleAt: timer.Never,
+		inFlight: map[timerheap.State]*publication{}, inFlightByGroup: map[string]int{}, removed: map[timerheap.State]uint64{},
+		barrierFellAt: timer.Never, staleEpochAt: timer.Never,
 	}
 }
 
 // isFenced reports whether an error means that the shard is lost. Any other error means that it was not served.
 func isFenced(err error) bool { return errors.Is(err, store.ErrFenced) }
 
-// miss records a shard that the store could not serve, for example a hot one. A later call includes it again.
-func (p *Partition) miss(err error) {
-	p.misses++
-	if p.missed == nil {
-		p.missed = err
+// recordUnserved records a shard that the store could not serve, for example a hot one. A later call includes it again.
+func (p *Partition) recordUnserved(err error) {
+	p.unserved++
+	if p.unservedErr == nil {
+		p.unservedErr = err
 	}
 }
 
-// Missed returns how many shards were missed since its last call, and the first error.
-func (p *Partition) Missed() (n int, why error) {
-	n, why = p.misses, p.missed
-	p.misses, p.missed = 0, nil
+// Unserved returns how many shards were not served since its last call, and the first error.
+func (p *Partition) Unserved() (n int, why error) {
+	n, why = p.unserved, p.unservedErr
+	p.unserved, p.unservedErr = 0, nil
 	return n, why
 }
 
@@ -197,12 +198,12 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
 		claim: c.Claim, group: group, claimedAt: now, watermark: c.Watermark, read: resume,
-		takeover: &takeover{end: end, resume: resume, barrier: resume}, standing: true,
-		sent: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
+		takeover: &takeover{end: end, resume: resume, barrier: resume}, barrierStands: true,
+		published: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
 	}
 	s.fullAt = now.Add(-p.limits.FullSweep)
 	if published.After(resume) {
-		s.read, s.takeover.barrier, s.held = published, published, true
+		s.read, s.takeover.barrier, s.watermarkHeld = published, published, true
 	}
 	at, known := p.find(c.Claim.Shard)
 	if known {
@@ -213,7 +214,7 @@ func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end b
 	}
 	heap.Push(&p.polls, s)
 	p.active[s.claim.Shard] = s
-	p.standing++
+	p.barriers++
 	p.advanceLater(s)
 }
 
@@ -238,19 +239,19 @@ func (p *Partition) Fenced(id shard.ID) {
 // drop removes a shard from everything except the list of shards.
 func (p *Partition) drop(s *ownedShard) {
 	id := s.claim.Shard
-	heap.Remove(&p.polls, int(s.place))
+	heap.Remove(&p.polls, int(s.heapIndex))
 	delete(p.active, id)
 	delete(p.behind, id)
-	if s.standing {
-		p.standing--
+	if s.barrierStands {
+		p.barriers--
 	}
-	p.agenda.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
-	for state, pub := range p.out {
+	p.timers.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
+	for state, pub := range p.inFlight {
 		if pub.row.Ref.Shard == id {
-			p.land(state, pub)
+			p.removeInFlight(state, pub)
 		}
 	}
-	p.repeat = slices.DeleteFunc(p.repeat, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
+	p.republish = slices.DeleteFunc(p.republish, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
 }
 
 // Owns reports whether the shard is claimed.
@@ -269,16 +270,16 @@ func (p *Partition) Shards() []shard.ID {
 }
 
 // Armed returns the number of armed states.
-func (p *Partition) Armed() int { return p.agenda.Len() }
+func (p *Partition) Armed() int { return p.timers.Len() }
 
-// Outstanding returns the number of states in flight.
-func (p *Partition) Outstanding() int { return len(p.out) }
+// InFlight returns the number of states in flight.
+func (p *Partition) InFlight() int { return len(p.inFlight) }
 
-// Releases lists the claims to release when the partition gets another owner.
-func (p *Partition) Releases() []store.Release {
+// ClaimReleases lists the claims to release when the partition gets another owner.
+func (p *Partition) ClaimReleases() []store.Release {
 	items := make([]store.Release, len(p.shards))
 	for i, s := range p.shards {
-		items[i] = store.Release{Claim: s.claim, Published: s.sent}
+		items[i] = store.Release{Claim: s.claim, Published: s.published}
 	}
 	return items
 }
@@ -292,49 +293,49 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Incarnation > p.floor.Floor.Incarnation {
 		p.epochSince = now
 		if p.floor.Floor.Incarnation > 0 {
-			p.staleAt = now.Add(bus.AckWait)
+			p.staleEpochAt = now.Add(bus.AckWait)
 		}
 	}
 	p.floor = f
-	p.forgetPassed(now)
-	if p.standing == 0 {
+	p.removePassed(now)
+	if p.barriers == 0 {
 		return
 	}
 	for _, s := range p.shards {
-		if s.standing && !f.Floor.Before(s.takeover.end) {
-			p.lift(now, s)
+		if s.barrierStands && !f.Floor.Before(s.takeover.end) {
+			p.dropBarrier(now, s)
 			p.ticks++
 			s.takeover.fellAt = p.ticks
-			p.liftedAt = now
+			p.barrierFellAt = now
 		}
 	}
 }
 
-// forgetPassed removes the states that the ack floor has passed from the in-flight set.
-func (p *Partition) forgetPassed(now timer.Millis) {
+// removePassed removes the states that the ack floor has passed from the in-flight set.
+func (p *Partition) removePassed(now timer.Millis) {
 	oldest := p.oldestRead()
-	maps.DeleteFunc(p.forgotten, func(_ agenda.State, tick uint64) bool { return tick < oldest })
-	for state, pub := range p.out {
+	maps.DeleteFunc(p.removed, func(_ timerheap.State, tick uint64) bool { return tick < oldest })
+	for state, pub := range p.inFlight {
 		if !p.passed(now, pub) {
 			continue
 		}
-		if !p.forget(state, pub, oldest) {
+		if !p.removeRecorded(state, pub, oldest) {
 			return
 		}
 	}
 }
 
-// forget removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer may have
-// the state's row. It returns false if forgotten is full because of a very long read.
-func (p *Partition) forget(state agenda.State, pub *publication, oldest uint64) bool {
+// removeRecorded removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer
+// may have the state's row. It returns false if removed is full because of a very long read.
+func (p *Partition) removeRecorded(state timerheap.State, pub *publication, oldest uint64) bool {
 	if oldest != noRead {
-		if len(p.forgotten) >= p.limits.Outstanding {
+		if len(p.removed) >= p.limits.MaxInFlight {
 			return false
 		}
 		p.ticks++
-		p.forgotten[state] = p.ticks
+		p.removed[state] = p.ticks
 	}
-	p.land(state, pub)
+	p.removeInFlight(state, pub)
 	return true
 }
 
@@ -343,10 +344,10 @@ func (p *Partition) forget(state agenda.State, pub *publication, oldest uint64) 
 // lease within bus.AckWait (I11).
 func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	switch {
-	case pub.repeating, pub.position == (bus.Position{}):
+	case pub.republishing, pub.position == (bus.Position{}):
 		// The bus does not have it yet, or has not returned its position.
 		return false
-	case p.limits.Planted.ForgetAtOnce:
+	case p.limits.Mutant.ForgetAtOnce:
 		return true
 	case pub.position.Incarnation < p.floor.Floor.Incarnation:
 		return now.Sub(max(p.epochSince, pub.at)) >= bus.AckWait
@@ -370,36 +371,36 @@ func (p *Partition) oldestRead() uint64 {
 	return oldest
 }
 
-// forgottenSince reports whether the state left the in-flight set after a read had begun at tick.
-func (p *Partition) forgottenSince(tick uint64, state agenda.State) bool {
-	at, ok := p.forgotten[state]
+// removedSince reports whether the state left the in-flight set after a read had begun at tick.
+func (p *Partition) removedSince(tick uint64, state timerheap.State) bool {
+	at, ok := p.removed[state]
 	return ok && at > tick
 }
 
-// lift removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes back to
-// the watermark once, to read the rows that were not delivered.
-func (p *Partition) lift(now timer.Millis, s *ownedShard) {
-	s.standing = false
-	p.standing--
-	if s.held {
-		s.held = false
-		s.read, s.wentBack = s.takeover.resume, true
+// dropBarrier removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes
+// back to the watermark once, to read the rows that were not delivered.
+func (p *Partition) dropBarrier(now timer.Millis, s *ownedShard) {
+	s.barrierStands = false
+	p.barriers--
+	if s.watermarkHeld {
+		s.watermarkHeld = false
+		s.read, s.rewound = s.takeover.resume, true
 		p.setPoll(s, now)
 	}
 	p.advanceLater(s)
 }
 
-// fellBefore reports whether the handover barrier of the shard fell before a tick.
-func (s *ownedShard) fellBefore(tick uint64) bool {
-	return !s.standing && (s.takeover == nil || s.takeover.fellAt < tick)
+// barrierFellBefore reports whether the handover barrier of the shard fell before a tick.
+func (s *ownedShard) barrierFellBefore(tick uint64) bool {
+	return !s.barrierStands && (s.takeover == nil || s.takeover.fellAt < tick)
 }
 
-// again reports whether the bus must not drop a publication of the row as a repetition. During a take-over it must drop
-// repetitions. Once the barrier has fallen, a row that is past its due time may have been published before without
-// effect: by an earlier owner, or by this one after a hint that came before the commit of its row, and then removed
-// from the in-flight set.
-func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
-	if s.standing {
+// bypassDedup reports whether the bus must not drop a publication of the row as a repetition. During a take-over it
+// must drop repetitions. Once the barrier has fallen, a row that is past its due time may have been published before
+// without effect: by an earlier owner, or by this one after a hint that came before the commit of its row, and then
+// removed from the in-flight set.
+func (s *ownedShard) bypassDedup(now timer.Millis, row *store.DueRow) bool {
+	if s.barrierStands {
 		return false
 	}
 	return row.DueAt < now || s.takeover != nil && !row.Key().After(s.takeover.barrier)
@@ -408,10 +409,10 @@ func (s *ownedShard) again(now timer.Millis, row *store.DueRow) bool {
 // NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier stands,
 // publishing waits for the queue to drain, or half of the in-flight set is in use.
 func (p *Partition) NeedsFloor() bool {
-	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.out) >= p.limits.Outstanding {
+	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.inFlight) >= p.limits.MaxInFlight {
 		return true
 	}
-	return p.standing > 0
+	return p.barriers > 0
 }
 
 func (p *Partition) find(id shard.ID) (int, bool) {
@@ -428,10 +429,10 @@ func (p *Partition) shard(id shard.ID) *ownedShard {
 }
 
 // known reports whether this owner has the state armed or in flight.
-func (p *Partition) known(state agenda.State) bool {
-	_, out := p.out[state]
-	return out || p.agenda.Has(state)
+func (p *Partition) known(state timerheap.State) bool {
+	_, out := p.inFlight[state]
+	return out || p.timers.Contains(state)
 }
 
-// room returns how many more states may be armed.
-func (p *Partition) room() int { return max(0, p.limits.Agenda-p.agenda.Len()) }
+// armRoom returns how many more states may be armed.
+func (p *Partition) armRoom() int { return max(0, p.limits.MaxArmed-p.timers.Len()) }

@@ -21,7 +21,7 @@ func limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: 2 * time.Second, BusyPoll: 500 * time.Millisecond, HintWindow: time.Minute,
 		Slack: 2 * time.Second, Grace: 2 * time.Second,
-		SweepMargin: time.Minute, FullSweep: 5 * time.Minute, LongBound: 6 * time.Minute, ClockBound: 250 * time.Millisecond, Outstanding: 8, Agenda: 16,
+		SweepMargin: time.Minute, FullSweep: 5 * time.Minute, LongBound: 6 * time.Minute, ClockBound: 250 * time.Millisecond, MaxInFlight: 8, MaxArmed: 16,
 		PollPerShard: 1000, PollTotal: 1000, PollShards: 1000, ActiveFor: time.Hour, QueueDepth: 1000, SweepPublish: 100,
 	}
 }
@@ -112,7 +112,7 @@ func (b *bench) poll(now timer.Millis) {
 // release publishes the due states, and the bus acknowledges them.
 func (b *bench) release(now timer.Millis) []string {
 	b.t.Helper()
-	batch, _ := b.p.Release(now, 1000, 1000)
+	batch, _ := b.p.TakeDue(now, 1000, 1000)
 	positions := make([]bus.Position, len(batch))
 	var names []string
 	for i, o := range batch {
@@ -241,7 +241,7 @@ func TestHintArmsWithinTheLookAheadOnce(t *testing.T) {
 	}
 	b.wantReleased(start+500, "1")
 	if got := b.p.Hint(start+600, hint(r)); got != partition.HintKnown {
-		t.Fatalf("hint of an outstanding state: %s", got)
+		t.Fatalf("hint of a state in flight: %s", got)
 	}
 	if got := b.p.Hint(start, event.Hint{Shard: 99}); got != partition.HintForeign {
 		t.Fatalf("hint for a shard not claimed: %s", got)
@@ -250,7 +250,7 @@ func TestHintArmsWithinTheLookAheadOnce(t *testing.T) {
 
 func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 4, 3
+	l.MaxArmed, l.MaxInFlight = 4, 3
 	b := newBench(t, l)
 	for i := range byte(10) {
 		b.put(row(i+1, start, start-10_000))

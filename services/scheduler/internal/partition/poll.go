@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
 // PollAt returns when the next poll is useful: when a shard's next row comes into the look-ahead, but not before the
@@ -25,7 +25,7 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 		PerShard: p.limits.PollPerShard,
 		Total:    p.limits.PollTotal,
 	}
-	room, may := p.room(), p.mayPoll()
+	room, may := p.armRoom(), p.mayPoll()
 	shards := duePolls(p.polls, 0, nil, now, func(s *ownedShard) bool { return !s.polling && may(s) })
 	if len(shards) > p.limits.PollShards {
 		slices.SortFunc(shards, func(a, b *ownedShard) int {
@@ -35,23 +35,23 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	}
 	sortByID(shards)
 	for _, s := range shards {
-		room = max(room, p.heapShare(s.group)-p.agenda.LenOf(s.group))
-		s.polling, s.wentBack = true, false
+		room = max(room, p.heapShare(s.group)-p.timers.LenOf(s.group))
+		s.polling, s.rewound = true, false
 		// The answer must not overwrite a hint that arrives while the poll runs.
 		p.setPoll(s, timer.Never)
-		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.from(s, now)})
+		q.Shards = append(q.Shards, store.DueAfter{Claim: s.claim, After: p.pollFrom(s, now)})
 	}
 	p.ticks++
 	p.pollTick = p.ticks
 	q.PerShard, q.Total = min(q.PerShard, room), min(q.Total, room)
-	q.Shards = p.takeTurns(q.Shards)
-	p.fewestFirst(q.Shards)
+	q.Shards = p.rotate(q.Shards)
+	p.sortByArmed(q.Shards)
 	return q
 }
 
-// takeTurns rotates the shards so that a different one is first each time: the store serves shards in the order of the
+// rotate rotates the shards so that a different one is first each time: the store serves shards in the order of the
 // query, and one with a backlog may use the whole limit of an answer.
-func (p *Partition) takeTurns(asked []store.DueAfter) []store.DueAfter {
+func (p *Partition) rotate(asked []store.DueAfter) []store.DueAfter {
 	if len(asked) == 0 {
 		return nil
 	}
@@ -85,26 +85,26 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 		}
 		s.polling = false
 		if answer[i].Err != nil {
-			p.miss(answer[i].Err)
+			p.recordUnserved(answer[i].Err)
 			p.pollBy(s, now.Add(p.limits.BusyPoll))
 			continue
 		}
-		if s.wentBack {
+		if s.rewound {
 			continue // the poll began after rows that must be read again
 		}
 		if s.idle && len(answer[i].Rows) == 0 && !answer[i].Cut {
-			p.walked(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))
+			p.recordWalk(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))
 		}
-		p.take(now, s, &answer[i])
+		p.armRows(now, s, &answer[i])
 	}
 	p.pollTick = 0
 	return fenced
 }
 
-// take arms the rows of a shard.
-func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard) {
+// armRows arms the rows of a shard.
+func (p *Partition) armRows(now timer.Millis, s *ownedShard, found *store.DueShard) {
 	if len(found.Rows) > 0 {
-		p.use(s, now)
+		p.markUsed(s, now)
 	}
 	defer p.advanceLater(s)
 	for i := range found.Rows {
@@ -116,8 +116,8 @@ func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard)
 			}
 			continue
 		}
-		if state := agenda.StateOf(row); !p.known(state) && !p.forgottenSince(p.pollTick, state) {
-			if !p.arm(s, agenda.Entry{Row: *row, Again: s.again(now, row)}) {
+		if state := timerheap.StateOf(row); !p.known(state) && !p.removedSince(p.pollTick, state) {
+			if !p.arm(s, timerheap.Entry{Row: *row, BypassDedup: s.bypassDedup(now, row)}) {
 				s.cut = true
 				p.setPoll(s, now)
 				return
@@ -130,7 +130,7 @@ func (p *Partition) take(now timer.Millis, s *ownedShard, found *store.DueShard)
 		p.setPoll(s, now)
 		return
 	}
-	next := p.lookAt(s, now)
+	next := p.idlePollAt(s, now)
 	if found.NextDueAt != timer.Never {
 		next = min(next, found.NextDueAt.Add(-p.limits.LookAhead))
 	}

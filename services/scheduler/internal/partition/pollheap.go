@@ -16,12 +16,12 @@ func (h pollHeap) Less(i, j int) bool { return h[i].pollAt < h[j].pollAt }
 
 func (h pollHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = int32(i), int32(j)
+	h[i].heapIndex, h[j].heapIndex = int32(i), int32(j)
 }
 
 func (h *pollHeap) Push(x any) {
 	s, _ := x.(*ownedShard)
-	s.place = int32(len(*h))
+	s.heapIndex = int32(len(*h))
 	*h = append(*h, s)
 }
 
@@ -63,25 +63,25 @@ func duePolls(h pollHeap, at int, found []*ownedShard, now timer.Millis, may fun
 func (p *Partition) setPoll(s *ownedShard, at timer.Millis) {
 	if s.pollAt != at {
 		s.pollAt = at
-		heap.Fix(&p.polls, int(s.place))
+		heap.Fix(&p.polls, int(s.heapIndex))
 	}
 }
 
 // pollBy sets the next poll of a shard to at, unless it is already earlier.
 func (p *Partition) pollBy(s *ownedShard, at timer.Millis) { p.setPoll(s, min(s.pollAt, at)) }
 
-// neighbours is the number of consecutive shards, over all partitions, that are polled at the same time.
-const neighbours = 1024
+// shardsPerPollSlot is the number of consecutive shards, over all partitions, that are polled at the same time.
+const shardsPerPollSlot = 1024
 
-// lookAt returns when a shard is polled if no row of it is known to be due: within half a hint window, at a time that
-// depends on its number. These times are BusyPoll apart, so one query reads many shards, but never all of them.
+// idlePollAt returns when a shard is polled if no row of it is known to be due: within half a hint window, at a time
+// that depends on its number. These times are BusyPoll apart, so one query reads many shards, but never all of them.
 // Neighbours are polled at the same time, by all partitions, because their entries share pages of the store.
-func (p *Partition) lookAt(s *ownedShard, now timer.Millis) timer.Millis {
+func (p *Partition) idlePollAt(s *ownedShard, now timer.Millis) timer.Millis {
 	period, step := p.limits.HintWindow.Milliseconds()/2, p.limits.BusyPoll.Milliseconds()
 	if step <= 0 || step >= period {
 		return now.Add(p.limits.HintWindow / 2)
 	}
-	offset := int64(s.claim.Shard/neighbours) % (period / step) * step
+	offset := int64(s.claim.Shard/shardsPerPollSlot) % (period / step) * step
 	latest := int64(now) + period
 	return timer.Millis(latest - ((latest-offset)%period+period)%period)
 }

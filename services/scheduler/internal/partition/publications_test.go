@@ -74,7 +74,7 @@ func TestI9_EveryEventOfAClaimHasItsOwnSequence(t *testing.T) {
 	last, ids := uint64(0), map[string]bool{}
 	for now := start; now <= start.Add(90*time.Second); now += 30_000 {
 		b.sweep(now)
-		batch, _ := b.p.Release(now, 1000, 1000)
+		batch, _ := b.p.TakeDue(now, 1000, 1000)
 		if len(batch) != 2 {
 			t.Fatalf("%d events at %v, want 2: both rows are still overdue", len(batch), now.Sub(start))
 		}

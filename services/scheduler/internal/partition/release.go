@@ -9,7 +9,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
 // Outgoing is one due event to be published.
@@ -21,30 +21,31 @@ type Outgoing struct {
 	group string
 }
 
-// ReleaseAt returns when the next state may be published with this credit (Release); Never while a limit is reached.
-func (p *Partition) ReleaseAt(now timer.Millis, credit int) timer.Millis {
+// NextPublishAt returns when the next state may be published with this credit (TakeDue); Never while a limit is
+// reached.
+func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return timer.Never
 	}
-	next := p.agenda.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Planted.Early)
-	for i := range p.repeat {
-		if credit > 0 || !p.needsCredit(p.repeat[i].group, now) {
-			return min(next, p.repeat[i].Row.DueAt)
+	next := p.timers.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Mutant.Early)
+	for i := range p.republish {
+		if credit > 0 || !p.needsCredit(p.republish[i].group, now) {
+			return min(next, p.republish[i].Row.DueAt)
 		}
 	}
 	return next
 }
 
-// Release takes up to limit states that are due at now, never before their due time: first the states that the sweep
+// TakeDue takes up to limit states that are due at now, never before their due time: first the states that the sweep
 // found, then those of the timer heap, with namespaces taking turns. From then on they are in flight. The caller
 // publishes them until the bus has them, with the same IDs, and calls Published.
 //
 // left is the unused part of credit. Namespaces with few timers due and in flight publish without credit.
-func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
+func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return nil, credit
 	}
-	p.repeat = slices.DeleteFunc(p.repeat, func(o Outgoing) bool {
+	p.republish = slices.DeleteFunc(p.republish, func(o Outgoing) bool {
 		if len(batch) == limit {
 			return false
 		}
@@ -58,7 +59,7 @@ func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoi
 		return true
 	})
 	for len(batch) < limit {
-		group, e, ok := p.agenda.Pop(now.Add(p.limits.Planted.Early), p.mayPublish(now, &credit))
+		group, e, ok := p.timers.Pop(now.Add(p.limits.Mutant.Early), p.mayPublish(now, &credit))
 		if !ok {
 			break
 		}
@@ -66,15 +67,15 @@ func (p *Partition) Release(now timer.Millis, limit, credit int) (batch []Outgoi
 		if s == nil {
 			continue
 		}
-		p.launch(agenda.StateOf(&e.Row), &publication{row: e.Row, group: group})
+		p.addInFlight(timerheap.StateOf(&e.Row), &publication{row: e.Row, group: group})
 		if p.needsCredit(group, now) {
 			credit = max(0, credit-1)
 		}
-		batch = append(batch, p.outgoing(s, e.Row, e.Again))
+		batch = append(batch, p.outgoing(s, e.Row, e.BypassDedup))
 	}
 	for i := range batch {
-		if s := p.shard(batch[i].Row.Ref.Shard); s != nil && batch[i].Row.Key().After(s.sent) {
-			s.sent = batch[i].Row.Key()
+		if s := p.shard(batch[i].Row.Ref.Shard); s != nil && batch[i].Row.Key().After(s.published) {
+			s.published = batch[i].Row.Key()
 		}
 	}
 	return batch, credit
@@ -104,11 +105,11 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoi
 func (p *Partition) Published(now timer.Millis, batch []Outgoing, positions []bus.Position) {
 	p.ticks++
 	for i := range batch {
-		pub, ok := p.out[agenda.StateOf(&batch[i].Row)]
+		pub, ok := p.inFlight[timerheap.StateOf(&batch[i].Row)]
 		if !ok {
 			continue
 		}
-		pub.acked, pub.repeating = true, false
+		pub.acked, pub.republishing = true, false
 		pub.at, pub.tick = now, p.ticks
 		if i < len(positions) {
 			pub.position = positions[i]

@@ -69,7 +69,7 @@ func TestI5_AFencedShardStopsAtOnce(t *testing.T) {
 		t.Fatalf("shards %v are fenced, want 3", n)
 	}
 	b.wantReleased(start + 200)
-	if b.p.Armed() != 0 || b.p.Outstanding() != 0 || len(b.p.Releases()) != 0 {
+	if b.p.Armed() != 0 || b.p.InFlight() != 0 || len(b.p.ClaimReleases()) != 0 {
 		t.Fatal("a fenced shard must leave nothing behind")
 	}
 }
@@ -94,7 +94,7 @@ func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
 	if w, moved := b.watermark(late); moved && !(store.Key{DueAt: start, UUID: timer.UUID{1}}).After(w) {
 		t.Fatalf("W moved to %v although no timer is published", w)
 	}
-	batch, _ := b.p.Release(start, 1000, 1000)
+	batch, _ := b.p.TakeDue(start, 1000, 1000)
 	if len(batch) != 2 {
 		t.Fatalf("%d released, want 2", len(batch))
 	}
@@ -181,7 +181,7 @@ func TestI12_ARowIsPublishedAgainOnceTheFloorHasPassedItsEvent(t *testing.T) {
 	b.wantReleased(start+101_000, "1!")
 }
 
-func TestI12_AnOutstandingRowWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
+func TestI12_ARowInFlightWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start-10))
 	b.open(start, store.MinKey(), store.MinKey())
@@ -224,9 +224,9 @@ func TestI12_RowsFromBeforeTheClaimGoOutAfterTheLongBound(t *testing.T) {
 	b.wantReleased(start-5000+6*60_000, "1!")
 }
 
-func TestI12_RepublishingAnOutstandingKeyNeedsNoRoom(t *testing.T) {
+func TestI12_RepublishingAKeyInFlightNeedsNoRoom(t *testing.T) {
 	l := limits()
-	l.Outstanding = 2
+	l.MaxInFlight = 2
 	b := newBench(t, l)
 	b.put(row(1, start, start-10), row(2, start, start-10), row(3, start+1, start-10))
 	b.open(start, store.MinKey(), store.MinKey())
@@ -241,7 +241,7 @@ func TestI12_RepublishingAnOutstandingKeyNeedsNoRoom(t *testing.T) {
 
 func TestI12_TheSweepIsRateLimitedOldestFirst(t *testing.T) {
 	l := limits()
-	l.SweepPublish, l.Outstanding = 3, 100
+	l.SweepPublish, l.MaxInFlight = 3, 100
 	b := newBench(t, l)
 	for i := range byte(9) {
 		b.put(row(i+1, start-9000+timer.Millis(i), start+300))
@@ -253,33 +253,33 @@ func TestI12_TheSweepIsRateLimitedOldestFirst(t *testing.T) {
 	b.wantReleased(start+3000, "4!", "5!", "6!")
 }
 
-func TestOutstandingIsForgottenOnlyByAReadBegunAfterItsPublication(t *testing.T) {
+func TestInFlightStatesAreRemovedOnlyByAReadBegunAfterItsPublication(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	batch, _ := b.p.Release(start, 10, 1000)
+	batch, _ := b.p.TakeDue(start, 10, 1000)
 	q := b.p.SweepStart(start)
 	b.p.Published(start, batch, []bus.Position{b.position(1)})
 	// The page was read before the row was committed, or before the publication.
 	if _, done, _ := b.p.Swept(q, []store.OverdueShard{{}}); !done {
 		t.Fatal("an empty page must end the walk")
 	}
-	if b.p.Outstanding() != 1 {
+	if b.p.InFlight() != 1 {
 		t.Fatal("forgotten by a read that was begun before the publication")
 	}
 	b.sweep(start + 1)
-	if b.p.Outstanding() != 1 {
+	if b.p.InFlight() != 1 {
 		t.Fatal("forgotten although the row exists")
 	}
 	b.remove(1)
 	b.sweep(start + 2)
-	if b.p.Outstanding() != 0 {
+	if b.p.InFlight() != 0 {
 		t.Fatal("not forgotten although the row was deleted")
 	}
 }
 
-func TestOutstandingOfAnotherRevisionIsForgotten(t *testing.T) {
+func TestInFlightStatesOfAnotherRevisionAreRemoved(t *testing.T) {
 	b := newBench(t, limits())
 	b.put(row(1, start, start))
 	b.open(start, store.MinKey(), store.MinKey())
@@ -290,8 +290,8 @@ func TestOutstandingOfAnotherRevisionIsForgotten(t *testing.T) {
 	moved.Revision = 77
 	b.put(moved)
 	b.sweep(start + 1)
-	if b.p.Outstanding() != 0 {
-		t.Fatal("an older revision of the row is still outstanding")
+	if b.p.InFlight() != 0 {
+		t.Fatal("an older revision of the row is still in flight")
 	}
 }
 
@@ -317,11 +317,11 @@ func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 	b.put(row(1, start, start), row(2, start+50, start))
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
-	if got := b.p.Releases()[0].Published; got != store.MinKey() {
+	if got := b.p.ClaimReleases()[0].Published; got != store.MinKey() {
 		t.Fatalf("P of an owner without publishes: %v", got)
 	}
-	b.p.Release(start+60, 10, 1000) // the bus never answers
-	if got := b.p.Releases()[0].Published; got != (store.Key{DueAt: start + 50, UUID: timer.UUID{2}}) {
+	b.p.TakeDue(start+60, 10, 1000) // the bus never answers
+	if got := b.p.ClaimReleases()[0].Published; got != (store.Key{DueAt: start + 50, UUID: timer.UUID{2}}) {
 		t.Fatalf("P after two were sent with unknown answer: %v", got)
 	}
 }
@@ -333,7 +333,7 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b.poll(start)
 	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
 	b.wantReleased(start)
-	if b.p.ReleaseAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {
+	if b.p.NextPublishAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {
 		t.Fatal("with a full queue no timer is released, and the floor is read")
 	}
 	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
@@ -343,7 +343,7 @@ func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 // TestLongSweepsComeLessOften: every sweep reads the rows that wait in the dispatchers' queue again.
 func TestLongSweepsComeLessOften(t *testing.T) {
 	l := limits()
-	l.Outstanding, l.Agenda, l.PollPerShard, l.PollTotal = 100_000, 100_000, 100_000, 100_000
+	l.MaxInFlight, l.MaxArmed, l.PollPerShard, l.PollTotal = 100_000, 100_000, 100_000, 100_000
 	const configured = 2 * time.Second
 	for _, c := range []struct {
 		rows int

@@ -19,7 +19,7 @@ const small = shard.ID(7)
 func fairBench(t *testing.T) *bench {
 	t.Helper()
 	l := limits()
-	l.Agenda, l.Outstanding = 8, 4
+	l.MaxArmed, l.MaxInFlight = 8, 4
 	b := newBench(t, l)
 	for id := byte(1); id <= 12; id++ {
 		b.put(row(id, start-1000+timer.Millis(id), start-2000))
@@ -131,7 +131,7 @@ func TestI16_ASmallNamespacePublishesBeyondTheBoundInFlight(t *testing.T) {
 
 func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 100, 100
+	l.MaxArmed, l.MaxInFlight = 100, 100
 	b := newBench(t, l)
 	for id := byte(1); id <= 40; id++ {
 		b.put(row(id, start, start-2000))
@@ -142,7 +142,7 @@ func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
 	b.poll(start)
 	publish := func(credit, want, wantLeft int) {
 		t.Helper()
-		batch, left := b.p.Release(start, 1000, credit)
+		batch, left := b.p.TakeDue(start, 1000, credit)
 		positions := make([]bus.Position, len(batch))
 		for i := range positions {
 			positions[i] = b.position(b.end)
@@ -154,15 +154,15 @@ func TestI16_WithoutCreditOnlyNamespacesWithFewTimersDuePublish(t *testing.T) {
 		}
 	}
 	publish(4, 4, 0)
-	if at := b.p.ReleaseAt(start, 0); at != timer.Never {
+	if at := b.p.NextPublishAt(start, 0); at != timer.Never {
 		t.Fatalf("the next release is at %d, want never without credit", at)
 	}
-	if at := b.p.ReleaseAt(start, 1); at != start {
+	if at := b.p.NextPublishAt(start, 1); at != start {
 		t.Fatalf("the next release is at %d, want %d with credit", at, start)
 	}
 	publish(5, 5, 0)
 	b.p.Hint(start, hint(smallRow(101, start)))
-	if at := b.p.ReleaseAt(start, 0); at != start || !b.p.WantsCredit(start) {
+	if at := b.p.NextPublishAt(start, 0); at != start || !b.p.WantsCredit(start) {
 		t.Fatalf("the next release is at %d, want %d", at, start)
 	}
 	publish(0, 1, 0)
@@ -208,7 +208,7 @@ func TestI16_ASmallNamespaceIsServedBesideABacklog(t *testing.T) {
 // TestI16_NoPollsWithoutRoom: more namespaces have due timers than the heap has room for, and nothing can be published.
 func TestI16_NoPollsWithoutRoom(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 8, 4
+	l.MaxArmed, l.MaxInFlight = 8, 4
 	b := newBench(t, l)
 	for n := range byte(20) {
 		id := shard.ID(100 + int(n))
@@ -239,7 +239,7 @@ func TestI16_NoPollsWithoutRoom(t *testing.T) {
 func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 	for namespaces := 1; namespaces <= 2; namespaces++ {
 		l := limits()
-		l.Agenda, l.Outstanding, l.PollPerShard, l.PollTotal = 256, 1<<20, 1000, 1000
+		l.MaxArmed, l.MaxInFlight, l.PollPerShard, l.PollTotal = 256, 1<<20, 1000, 1000
 		b := newBench(t, l)
 		for i := range 5000 {
 			r := row(1, start-100_000+timer.Millis(i), start-200_000)
@@ -259,7 +259,7 @@ func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 				b.poll(now)
 				polls++
 			}
-			batch, _ := b.p.Release(now, 16, 16)
+			batch, _ := b.p.TakeDue(now, 16, 16)
 			positions := make([]bus.Position, len(batch))
 			for i := range positions {
 				positions[i] = b.position(b.end)
@@ -279,7 +279,7 @@ func TestI16_APollOfABacklogReadsAQuarterOfTheHeap(t *testing.T) {
 // during a poll of its shard that began before the timer was written.
 func TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 8, 4
+	l.MaxArmed, l.MaxInFlight = 8, 4
 	b := newBench(t, l)
 	b.open(start, store.MinKey(), store.MinKey())
 	b.p.Claim(start, "m", claimed(small), b.position(1))
@@ -329,7 +329,7 @@ func TestI16_WhatGivesRoomWhileAPollRunsIsReadAgain(t *testing.T) {
 // watermark. The next sweep finds that timer.
 func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 8, 4
+	l.MaxArmed, l.MaxInFlight = 8, 4
 	b := newBench(t, l)
 	b.p.Claim(start, "n", claimed(4), b.position(1)) // another shard of n
 	b.open(start, store.MinKey(), store.MinKey())
@@ -376,7 +376,7 @@ func TestI16_RStaysAtOrAfterTheWatermark(t *testing.T) {
 // TestI16_ASweepPublishesForASmallNamespaceWithoutCredit, while another namespace needs credit.
 func TestI16_ASweepPublishesForASmallNamespaceWithoutCredit(t *testing.T) {
 	l := limits()
-	l.Outstanding = 64
+	l.MaxInFlight = 64
 	b := newBench(t, l)
 	b.page = 100
 	b.open(start, store.MinKey(), store.MinKey())
@@ -400,20 +400,20 @@ func TestI16_ASweepPublishesForASmallNamespaceWithoutCredit(t *testing.T) {
 	if n := b.p.SweepFinds(); n != 21 {
 		t.Fatalf("the sweep finds %d timers, want 21", n)
 	}
-	if at := b.p.ReleaseAt(now, 0); at > now {
+	if at := b.p.NextPublishAt(now, 0); at > now {
 		t.Errorf("without credit the next release is at %d", at)
 	}
-	batch, _ := b.p.Release(now, 100, 0)
+	batch, _ := b.p.TakeDue(now, 100, 0)
 	if len(batch) != 1 || name(&batch[0]) != "101!" {
 		t.Errorf("%d published without credit, want the one of the small namespace", len(batch))
 	}
-	if at := b.p.ReleaseAt(now, 0); at != timer.Never {
+	if at := b.p.NextPublishAt(now, 0); at != timer.Never {
 		t.Errorf("without credit the next release is at %d, want never", at)
 	}
-	if batch, left := b.p.Release(now, 15, 30); len(batch) != 15 || left != 15 {
+	if batch, left := b.p.TakeDue(now, 15, 30); len(batch) != 15 || left != 15 {
 		t.Errorf("%d published and %d of 30 credit left, want 15 and 15", len(batch), left)
 	}
-	if batch, left := b.p.Release(now, 100, 15); len(batch) != 5 || left != 10 {
+	if batch, left := b.p.TakeDue(now, 100, 15); len(batch) != 5 || left != 10 {
 		t.Errorf("%d published and %d of 15 credit left, want 5 and 10", len(batch), left)
 	}
 }
@@ -426,7 +426,7 @@ func TestI16_SmallNamespacesDoNotUseCredit(t *testing.T) {
 	for id := byte(101); id <= 104; id++ {
 		b.p.Hint(start, hint(smallRow(id, start)))
 	}
-	if batch, left := b.p.Release(start, 100, 3); len(batch) != 4 || left != 3 {
+	if batch, left := b.p.TakeDue(start, 100, 3); len(batch) != 4 || left != 3 {
 		t.Errorf("%d published and %d of 3 credit left, want 4 and 3", len(batch), left)
 	}
 }
@@ -435,7 +435,7 @@ func TestI16_SmallNamespacesDoNotUseCredit(t *testing.T) {
 // dispatchers finish, and then another namespace has 40 due timers.
 func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding, l.QueueDepth = 4096, 100_000, 100_000
+	l.MaxArmed, l.MaxInFlight, l.QueueDepth = 4096, 100_000, 100_000
 	b := newBench(t, l)
 	b.open(start, store.MinKey(), store.MinKey())
 	for n := range 300 {
@@ -456,7 +456,7 @@ func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 		for id := byte(1); id <= 40 && round == 800; id++ {
 			b.p.Hint(now, hint(row(id, now, now)))
 		}
-		batch, _ := b.p.Release(now, 512, max(0, 1000-depth))
+		batch, _ := b.p.TakeDue(now, 512, max(0, 1000-depth))
 		positions := make([]bus.Position, len(batch))
 		for i := range positions {
 			positions[i] = b.position(b.end)
@@ -479,7 +479,7 @@ func TestI16_AMediumNamespaceIsServedBesideManySmallOnes(t *testing.T) {
 // TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight: each of ten namespaces has less than its share in flight.
 func TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight(t *testing.T) {
 	l := limits()
-	l.Outstanding = 4
+	l.MaxInFlight = 4
 	b := newBench(t, l)
 	for n := range 10 {
 		b.p.Claim(start, fmt.Sprint("n", n), claimed(shard.ID(100+n)), b.position(1))
@@ -498,7 +498,7 @@ func TestI16_AllTogetherPublishAtMostTwiceTheBoundInFlight(t *testing.T) {
 // TestI16_ASweepDoesNotReadWhatGaveRoom: the next poll reads these rows again, so the sweep ends at R.
 func TestI16_ASweepDoesNotReadWhatGaveRoom(t *testing.T) {
 	l := limits()
-	l.Agenda, l.Outstanding = 8, 4
+	l.MaxArmed, l.MaxInFlight = 8, 4
 	b := newBench(t, l)
 	b.open(start, store.MinKey(), store.MinKey())
 	b.p.Claim(start, "m", claimed(small), b.position(1))

@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
 // sweep is one walk over all overdue rows, in pages.
@@ -42,7 +42,7 @@ type walk struct {
 
 // SweepBy returns when a sweep is due regardless of the interval: when a handover barrier has fallen, and AckWait after
 // the floor has entered a new topic epoch. Otherwise it returns Never.
-func (p *Partition) SweepBy() timer.Millis { return min(p.liftedAt, p.staleAt) }
+func (p *Partition) SweepBy() timer.Millis { return min(p.barrierFellAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one for each page that it read, but at most five times
 // that. After a sweep that found more than SweepPublish it is the configured one.
@@ -60,11 +60,11 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // immediately. If the last poll of the shard was cut, such rows are expected, so the walk ends at R. The walk omits
 // idle shards, which have their polls.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
-	p.forgetPassed(now)
+	p.removePassed(now)
 	p.ticks++
-	p.liftedAt = timer.Never
-	if p.staleAt <= now {
-		p.staleAt = timer.Never
+	p.barrierFellAt = timer.Never
+	if p.staleEpochAt <= now {
+		p.staleEpochAt = timer.Never
 	}
 	p.sweep = sweep{
 		number: p.sweep.number + 1, running: true, start: p.ticks, now: now,
@@ -110,20 +110,20 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		w := p.sweep.walks[asked.Claim.Shard]
 		if page[i].Err != nil {
 			// The walk does not cover this shard, so that none of its states counts as gone.
-			p.miss(page[i].Err)
+			p.recordUnserved(page[i].Err)
 			delete(p.sweep.walks, asked.Claim.Shard)
 			continue
 		}
 		rows := page[i].Rows
 		p.sweep.read += len(rows)
 		if len(rows) > 0 {
-			p.use(s, p.sweep.now)
+			p.markUsed(s, p.sweep.now)
 		}
 		if len(rows) > 0 && !w.occupied {
 			w.occupied, w.first = true, rows[0].Key()
 		}
 		for j := range rows {
-			p.judge(s, &rows[j])
+			p.classifyOverdue(s, &rows[j])
 		}
 		if !page[i].More {
 			continue
@@ -147,43 +147,43 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 // SweepFailed ends the walk without any conclusion.
 func (p *Partition) SweepFailed() { p.sweep.found, p.sweep.running = nil, false }
 
-// judge implements I12: it decides whether the sweep publishes an overdue row.
-func (p *Partition) judge(s *ownedShard, row *store.DueRow) {
-	now, state := p.sweep.now, agenda.StateOf(row)
-	pub, outstanding := p.out[state]
-	if outstanding {
+// classifyOverdue implements I12: it decides whether the sweep publishes an overdue row.
+func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
+	now, state := p.sweep.now, timerheap.StateOf(row)
+	pub, inFlight := p.inFlight[state]
+	if inFlight {
 		pub.seen = p.sweep.number
 	}
 	switch {
-	case row.DueAt >= now.Add(-p.limits.Grace), p.agenda.Has(state):
+	case row.DueAt >= now.Add(-p.limits.Grace), p.timers.Contains(state):
 		return
-	case p.limits.Planted.SweepAtOnce:
-		p.candidate(row)
-	case outstanding:
-		if p.lost(pub) {
-			p.candidate(row)
+	case p.limits.Mutant.SweepAtOnce:
+		p.addCandidate(row)
+	case inFlight:
+		if p.isLost(pub) {
+			p.addCandidate(row)
 		}
-	case p.forgottenSince(p.sweep.start, state):
+	case p.removedSince(p.sweep.start, state):
 		// The row was read before its outcome was written. Otherwise it is overdue in the next sweep, too.
 		return
 	case row.Key().After(s.read):
 		p.pollBy(s, now)
 	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
 		// Written under this claim: only this owner could have published it, and did not.
-		p.candidate(row)
-	case s.fellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
+		p.addCandidate(row)
+	case s.barrierFellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
 		// An earlier owner may have published it, but the event is not in the queue any more.
-		p.candidate(row)
+		p.addCandidate(row)
 	}
 }
 
-// lost reports whether a publication counts as lost although the ack floor has not passed it.
-func (p *Partition) lost(pub *publication) bool {
-	return pub.acked && !pub.repeating && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
+// isLost reports whether a publication counts as lost although the ack floor has not passed it.
+func (p *Partition) isLost(pub *publication) bool {
+	return pub.acked && !pub.republishing && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
 
-// candidate adds a row to publish. If there are too many, the oldest are kept.
-func (p *Partition) candidate(row *store.DueRow) {
+// addCandidate adds a row to publish. If there are too many, the oldest are kept.
+func (p *Partition) addCandidate(row *store.DueRow) {
 	p.sweep.found = append(p.sweep.found, *row)
 	if len(p.sweep.found) >= 2*p.limits.SweepPublish {
 		p.sweep.trim(p.limits.SweepPublish)
@@ -202,9 +202,9 @@ func (w *sweep) trim(limit int) {
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
-	for state, pub := range p.out {
-		gone := pub.acked && !pub.repeating && pub.tick < p.sweep.start && pub.seen != p.sweep.number
-		if gone && p.covered(&pub.row) && !p.forget(state, pub, oldest) {
+	for state, pub := range p.inFlight {
+		gone := pub.acked && !pub.republishing && pub.tick < p.sweep.start && pub.seen != p.sweep.number
+		if gone && p.covered(&pub.row) && !p.removeRecorded(state, pub, oldest) {
 			break // the next sweep continues
 		}
 	}
@@ -214,32 +214,32 @@ func (p *Partition) finishSweep() {
 		if s == nil {
 			continue
 		}
-		state := agenda.StateOf(&row)
-		pub, outstanding := p.out[state]
+		state := timerheap.StateOf(&row)
+		pub, inFlight := p.inFlight[state]
 		switch {
-		case outstanding && !p.lost(pub) && !p.limits.Planted.SweepAtOnce:
+		case inFlight && !p.isLost(pub) && !p.limits.Mutant.SweepAtOnce:
 			// The state was armed by a hint and published while the sweep was reading.
 			continue
-		case outstanding:
-			pub.repeating = true
-		case p.agenda.Has(state) || len(p.out) >= p.limits.Outstanding:
+		case inFlight:
+			pub.republishing = true
+		case p.timers.Contains(state) || len(p.inFlight) >= p.limits.MaxInFlight:
 			// It was armed by a hint, or there is no room: the next sweep decides.
 			continue
 		default:
-			p.launch(state, &publication{row: row, group: s.group, repeating: true})
+			p.addInFlight(state, &publication{row: row, group: s.group, republishing: true})
 		}
-		p.repeat = append(p.repeat, p.outgoing(s, row, true))
+		p.republish = append(p.republish, p.outgoing(s, row, true))
 		p.sweep.queued++
 	}
 	p.sweep.found = nil
-	p.moveFloors()
-	p.settle()
+	p.moveSweepFloors()
+	p.markIdle()
 }
 
-// moveFloors sets where the next walks begin: before the first row that this walk found, and not after the end of the
-// covered range, nor after its start less the margin. A row that is committed later is due later than that (I6), so no
-// row is before.
-func (p *Partition) moveFloors() {
+// moveSweepFloors sets where the next walks begin: before the first row that this walk found, and not after the end of
+// the covered range, nor after its start less the margin. A row that is committed later is due later than that (I6), so
+// no row is before.
+func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
 	for id, w := range p.sweep.walks {
 		s := p.shard(id)

@@ -14,10 +14,10 @@ var errHot = fmt.Errorf("due shard 3: %w: the shard is hot", store.ErrUnavailabl
 // missed checks that the partition reports one missed shard.
 func (b *bench) missed() {
 	b.t.Helper()
-	if n, err := b.p.Missed(); n != 1 || !errors.Is(err, store.ErrUnavailable) {
+	if n, err := b.p.Unserved(); n != 1 || !errors.Is(err, store.ErrUnavailable) {
 		b.t.Errorf("missed %d shards: %v, want 1, unavailable", n, err)
 	}
-	if n, err := b.p.Missed(); n != 0 || err != nil {
+	if n, err := b.p.Unserved(); n != 0 || err != nil {
 		b.t.Errorf("the second call of Missed returns %d shards: %v", n, err)
 	}
 }
@@ -58,13 +58,13 @@ func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 		t.Fatalf("the sweep is over: %t, shards %v fenced", done, fenced)
 	}
 	b.missed()
-	if b.p.Outstanding() != 1 || b.p.Idle() != 0 {
-		t.Errorf("%d states outstanding, %d idle shards; want 1 and 0", b.p.Outstanding(), b.p.Idle())
+	if b.p.InFlight() != 1 || b.p.Idle() != 0 {
+		t.Errorf("%d states in flight, %d idle shards; want 1 and 0", b.p.InFlight(), b.p.Idle())
 	}
 	b.remove(1)
 	b.sweep(start + 10_000)
-	if b.p.Outstanding() != 0 || b.p.Idle() != 1 {
-		t.Errorf("swept: %d states outstanding, %d idle shards; want 0 and 1", b.p.Outstanding(), b.p.Idle())
+	if b.p.InFlight() != 0 || b.p.Idle() != 1 {
+		t.Errorf("swept: %d states in flight, %d idle shards; want 0 and 1", b.p.InFlight(), b.p.Idle())
 	}
 }
 

@@ -18,7 +18,7 @@ func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
 	}
 	b.wantReleased(start+10, "1", "2", "3", "4", "5")
 	b.sweep(start + 20)
-	if n := b.p.Outstanding(); n != 5 {
+	if n := b.p.InFlight(); n != 5 {
 		t.Fatalf("%d in flight, want 5: every row is still in the store", n)
 	}
 	b.poll(start + 20)
@@ -54,7 +54,7 @@ func TestI6_RStaysBeforeTheFirstRowLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := limits()
-			l.Agenda = 3
+			l.MaxArmed = 3
 			b := newBench(t, l)
 			for id := byte(1); id <= 3; id++ {
 				b.put(row(id, start+timer.Millis(id), start))

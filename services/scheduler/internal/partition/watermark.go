@@ -20,8 +20,8 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 			first[row.Ref.Shard] = row.Key()
 		}
 	}
-	p.agenda.Each(block)
-	for _, pub := range p.out {
+	p.timers.Each(block)
+	for _, pub := range p.inFlight {
 		if !pub.acked {
 			block(&pub.row)
 		}
@@ -58,7 +58,7 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced []s
 			continue
 		}
 		if answers[i] != nil {
-			p.miss(answers[i])
+			p.recordUnserved(answers[i])
 			continue
 		}
 		if item.Watermark.After(s.watermark) {
@@ -91,7 +91,7 @@ func (p *Partition) Behind() bool { return len(p.behind) > 0 }
 
 // advanceLater records that R of a shard has moved, so that its watermark may have to advance.
 func (p *Partition) advanceLater(s *ownedShard) {
-	if !s.held && s.read.After(s.watermark) {
+	if !s.watermarkHeld && s.read.After(s.watermark) {
 		p.behind[s.claim.Shard] = s
 	}
 }

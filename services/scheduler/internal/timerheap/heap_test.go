@@ -1,4 +1,4 @@
-package agenda_test
+package timerheap_test
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
-	"github.com/timerbus/timerbus/services/scheduler/internal/agenda"
+	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
 func row(due timer.Millis, id byte, revision timer.Revision) store.DueRow {
@@ -17,8 +17,8 @@ func row(due timer.Millis, id byte, revision timer.Revision) store.DueRow {
 func all(string) bool { return true }
 
 func TestPopGivesNothingBeforeItsTime(t *testing.T) {
-	a := agenda.New()
-	a.Arm("n", agenda.Entry{Row: row(100, 1, 1)})
+	a := timerheap.New()
+	a.Arm("n", timerheap.Entry{Row: row(100, 1, 1)})
 	if _, _, ok := a.Pop(99, all); ok {
 		t.Fatal("an entry due at 100 was popped at 99")
 	}
@@ -32,12 +32,12 @@ func TestPopGivesNothingBeforeItsTime(t *testing.T) {
 
 func TestPopOrdersByDueAtThenUUID(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	a := agenda.New()
+	a := timerheap.New()
 	var want []store.Key
 	for i := range 200 {
 		r := row(timer.Millis(random.IntN(20)), byte(i), 1)
 		want = append(want, r.Key())
-		a.Arm("n", agenda.Entry{Row: r})
+		a.Arm("n", timerheap.Entry{Row: r})
 	}
 	slices.SortFunc(want, store.Key.Compare)
 	for i, key := range want {
@@ -49,11 +49,11 @@ func TestPopOrdersByDueAtThenUUID(t *testing.T) {
 }
 
 func TestGroupsTakeTurns(t *testing.T) {
-	a := agenda.New()
+	a := timerheap.New()
 	for i := range byte(50) {
-		a.Arm("flood", agenda.Entry{Row: row(1, i, 1)})
+		a.Arm("flood", timerheap.Entry{Row: row(1, i, 1)})
 	}
-	a.Arm("quiet", agenda.Entry{Row: row(2, 99, 1)})
+	a.Arm("quiet", timerheap.Entry{Row: row(2, 99, 1)})
 	for i := range 2 {
 		_, e, ok := a.Pop(10, all)
 		if !ok {
@@ -69,20 +69,20 @@ func TestGroupsTakeTurns(t *testing.T) {
 }
 
 func TestSeveralRevisionsOfOneTimerStandSideBySide(t *testing.T) {
-	a := agenda.New()
+	a := timerheap.New()
 	old, now := row(1, 1, 1), row(1, 1, 2)
-	a.Arm("n", agenda.Entry{Row: old})
-	a.Arm("n", agenda.Entry{Row: now})
-	a.Arm("n", agenda.Entry{Row: now})
-	if a.Len() != 2 || !a.Has(agenda.StateOf(&old)) || !a.Has(agenda.StateOf(&now)) {
+	a.Arm("n", timerheap.Entry{Row: old})
+	a.Arm("n", timerheap.Entry{Row: now})
+	a.Arm("n", timerheap.Entry{Row: now})
+	if a.Len() != 2 || !a.Contains(timerheap.StateOf(&old)) || !a.Contains(timerheap.StateOf(&now)) {
 		t.Fatalf("%d states are armed, want the two revisions", a.Len())
 	}
 }
 
 func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
-	a := agenda.New()
+	a := timerheap.New()
 	for i := range byte(100) {
-		a.Arm("n", agenda.Entry{Row: row(timer.Millis(200-int(i)), i, 1)})
+		a.Arm("n", timerheap.Entry{Row: row(timer.Millis(200-int(i)), i, 1)})
 	}
 	a.Drop(func(r *store.DueRow) bool { return r.Ref.UUID[0]%2 == 0 })
 	last := timer.Millis(0)
@@ -100,9 +100,9 @@ func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
 }
 
 func TestGroupsThatMayNotAreLeftOut(t *testing.T) {
-	a := agenda.New()
-	a.Arm("flood", agenda.Entry{Row: row(1, 1, 1)})
-	a.Arm("quiet", agenda.Entry{Row: row(2, 2, 1)})
+	a := timerheap.New()
+	a.Arm("flood", timerheap.Entry{Row: row(1, 1, 1)})
+	a.Arm("quiet", timerheap.Entry{Row: row(2, 2, 1)})
 	quiet := func(name string) bool { return name == "quiet" }
 	if next := a.NextDue(quiet); next != 2 {
 		t.Errorf("the next of the group that may is due at %d, want 2", next)
@@ -117,16 +117,16 @@ func TestGroupsThatMayNotAreLeftOut(t *testing.T) {
 
 func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	a := agenda.New()
+	a := timerheap.New()
 	for _, i := range random.Perm(100) {
-		a.Arm("flood", agenda.Entry{Row: row(timer.Millis(i), byte(i), 1)})
+		a.Arm("flood", timerheap.Entry{Row: row(timer.Millis(i), byte(i), 1)})
 	}
-	a.Arm("quiet", agenda.Entry{Row: row(1000, 200, 1)})
+	a.Arm("quiet", timerheap.Entry{Row: row(1000, 200, 1)})
 	if name, n := a.Largest(); name != "flood" || n != 100 {
 		t.Fatalf("the largest group is %q with %d", name, n)
 	}
-	for i, e := range a.TakeLast("flood", 10) {
-		if want := byte(90 + i); e.Row.Ref.UUID[0] != want || a.Has(agenda.StateOf(&e.Row)) {
+	for i, e := range a.RemoveLatest("flood", 10) {
+		if want := byte(90 + i); e.Row.Ref.UUID[0] != want || a.Contains(timerheap.StateOf(&e.Row)) {
 			t.Errorf("entry %d is %v, want %d", i, e.Row, want)
 		}
 	}
@@ -135,35 +135,35 @@ func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
 			t.Fatalf("entry %d is %v", i, e.Row)
 		}
 	}
-	if len(a.TakeLast("flood", 1)) != 0 || len(a.TakeLast("quiet", 9)) != 1 || a.Len() != 0 || a.Groups() != 0 {
+	if len(a.RemoveLatest("flood", 1)) != 0 || len(a.RemoveLatest("quiet", 9)) != 1 || a.Len() != 0 || a.Groups() != 0 {
 		t.Error("a group returned an entry that it does not have, or still exists")
 	}
 }
 
 func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	a := agenda.New()
+	a := timerheap.New()
 	for _, i := range random.Perm(100) {
-		a.Arm("n", agenda.Entry{Row: row(timer.Millis(i), byte(i), 1)})
+		a.Arm("n", timerheap.Entry{Row: row(timer.Millis(i), byte(i), 1)})
 	}
 	for now := range timer.Millis(100) {
 		for _, most := range []int{0, 1, 7, 100} {
-			if got, want := a.DueOf("n", now, most), min(most, int(now)+1); got != want {
+			if got, want := a.CountDue("n", now, most), min(most, int(now)+1); got != want {
 				t.Fatalf("%d are due at %d, up to %d; want %d", got, now, most, want)
 			}
 		}
 	}
-	if n := a.DueOf("other", 100, 9); n != 0 {
+	if n := a.CountDue("other", 100, 9); n != 0 {
 		t.Errorf("%d are due of a group that has none", n)
 	}
 }
 
 // TestEmptyGroupsAreForgotten: ten groups have from one to ten entries. Pop takes turns among the non-empty groups.
 func TestEmptyGroupsAreForgotten(t *testing.T) {
-	a := agenda.New()
+	a := timerheap.New()
 	arm := func(group, n byte) {
 		for i := range n {
-			a.Arm(string('a'+rune(group)), agenda.Entry{Row: row(1, 10*group+i, 1)})
+			a.Arm(string('a'+rune(group)), timerheap.Entry{Row: row(1, 10*group+i, 1)})
 		}
 	}
 	for group := range byte(10) {
@@ -183,7 +183,7 @@ func TestEmptyGroupsAreForgotten(t *testing.T) {
 		t.Fatalf("%d groups are left", a.Groups())
 	}
 	arm(3, 2)
-	if n := len(a.TakeLast("d", 5)); n != 2 || a.Groups() != 0 || a.TakeLast("d", 1) != nil {
+	if n := len(a.RemoveLatest("d", 5)); n != 2 || a.Groups() != 0 || a.RemoveLatest("d", 1) != nil {
 		t.Fatalf("%d entries popped, and %d groups are left", n, a.Groups())
 	}
 }

@@ -12,50 +12,50 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// soonSweep is the minimum interval before a sweep that a fallen handover barrier or a new topic epoch requires.
-const soonSweep = 250 * time.Millisecond
+// minSweepDelay is the minimum interval before a sweep that a fallen handover barrier or a new topic epoch requires.
+const minSweepDelay = 250 * time.Millisecond
 
 // String returns the name of an operation in logs and metrics.
-func (e effect) String() string {
+func (e operation) String() string {
 	return [...]string{"publish", "poll", "sweep", "floor", "advance", "announce", "claim", "none"}[e]
 }
 
 // start begins an operation. The caller has checked that it does not run.
-func (o *session) start(e effect, now timer.Millis) {
+func (o *session) start(e operation, now timer.Millis) {
 	switch e {
-	case effectPublish:
+	case opPublish:
 		o.publish(now)
-	case effectPoll:
+	case opPoll:
 		o.poll(now)
-	case effectSweep:
+	case opSweep:
 		o.sweep()
-	case effectFloor:
+	case opFloor:
 		o.floor()
-	case effectAdvance:
+	case opAdvance:
 		o.advance(now)
-	case effectAnnounce:
-		o.announce(now)
-	case effectClaim:
+	case opOutbox:
+		o.publishOutbox(now)
+	case opClaim:
 		o.claimMissing()
-	case effects:
+	case opCount:
 	}
 }
 
-// work runs I/O in a goroutine. The loop, or Close, calls the function that io returns, which may start the next step
+// runIO runs I/O in a goroutine. The loop, or Close, calls the function that io returns, which may start the next step
 // of the operation.
-func (o *session) work(e effect, io func(ctx context.Context) func(now timer.Millis)) {
+func (o *session) runIO(e operation, io func(ctx context.Context) func(now timer.Millis)) {
 	if o.closing {
 		return
 	}
 	o.running[e] = true
 	o.workers.Go(func() {
-		ctx, cancel := o.io, context.CancelFunc(func() {})
-		if e != effectPublish && e != effectSweep && e != effectClaim { // these bound each of their calls
+		ctx, cancel := o.ioCtx, context.CancelFunc(func() {})
+		if e != opPublish && e != opSweep && e != opClaim { // these bound each of their calls
 			ctx, cancel = o.bounded(ctx)
 		}
 		apply := io(ctx)
 		cancel()
-		o.done <- func(now timer.Millis) {
+		o.results <- func(now timer.Millis) {
 			o.running[e] = false
 			apply(now)
 		}
@@ -67,42 +67,42 @@ func (o *session) bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, o.config.CallTimeout)
 }
 
-// operation is the name of an operation on this partition in the log.
-func (o *session) operation(e effect) string {
+// operationName returns the name of an operation on this partition in the log.
+func (o *session) operationName(e operation) string {
 	return fmt.Sprintf("%s in partition %d", e, o.partition)
 }
 
 // failed records a failure and returns when to try again.
-func (o *session) failed(e effect, now timer.Millis, err error) timer.Millis {
-	if o.io.Err() != nil {
+func (o *session) failed(e operation, now timer.Millis, err error) timer.Millis {
+	if o.ioCtx.Err() != nil {
 		return timer.Never
 	}
-	if o.pauses[e] == nil {
-		o.pauses[e] = newBackoff()
+	if o.backoffs[e] == nil {
+		o.backoffs[e] = newBackoff()
 	}
-	o.outage.Failed(o.operation(e), err)
+	o.outage.Failed(o.operationName(e), err)
 	o.metrics.failures.WithLabelValues(e.String()).Inc()
-	o.at[e] = now.Add(o.pauses[e].NextBackOff())
-	return o.at[e]
+	o.nextRun[e] = now.Add(o.backoffs[e].NextBackOff())
+	return o.nextRun[e]
 }
 
-// worked ends a series of failures and sets when the operation may run next.
-func (o *session) worked(e effect, next timer.Millis) {
-	o.pauses[e] = nil
-	o.outage.Worked(o.operation(e))
-	o.at[e] = next
+// succeeded ends a series of failures and sets when the operation may run next.
+func (o *session) succeeded(e operation, next timer.Millis) {
+	o.backoffs[e] = nil
+	o.outage.Worked(o.operationName(e))
+	o.nextRun[e] = next
 }
 
-// missed records that the store did not serve some shards in an operation.
-func (o *session) missed(e effect) {
-	n, err := o.state.Missed()
-	if o.io.Err() == nil {
-		o.missedShards(e, n, err)
+// reportUnserved records that the store did not serve some shards in an operation.
+func (o *session) reportUnserved(e operation) {
+	n, err := o.state.Unserved()
+	if o.ioCtx.Err() == nil {
+		o.reportUnservedShards(e, n, err)
 	}
 }
 
-func (o *session) missedShards(e effect, n int, err error) {
-	operation := o.operation(e) + " for some shards"
+func (o *session) reportUnservedShards(e operation, n int, err error) {
+	operation := o.operationName(e) + " for some shards"
 	if n == 0 {
 		o.outage.Worked(operation)
 		return
@@ -114,7 +114,7 @@ func (o *session) missedShards(e effect, n int, err error) {
 // publish publishes due states, and repeats until the bus has them: until then, their keys block the watermark.
 func (o *session) publish(now timer.Millis) {
 	credit := o.budget.Take(o.config.PublishBatch)
-	batch, left := o.state.Release(now, o.config.PublishBatch, credit)
+	batch, left := o.state.TakeDue(now, o.config.PublishBatch, credit)
 	o.budget.Return(left)
 	if len(batch) == 0 {
 		return
@@ -124,8 +124,8 @@ func (o *session) publish(now timer.Millis) {
 		messages[i] = partition.Message(&batch[i], o.partition)
 		o.metrics.lateness.Observe(now.Sub(batch[i].Row.DueAt).Seconds())
 	}
-	o.work(effectPublish, func(ctx context.Context) func(timer.Millis) {
-		positions, err := o.publishUntil(ctx, messages)
+	o.runIO(opPublish, func(ctx context.Context) func(timer.Millis) {
+		positions, err := o.publishWithRetry(ctx, messages)
 		var last bus.Position
 		if err == nil {
 			last = positions[len(positions)-1]
@@ -137,13 +137,13 @@ func (o *session) publish(now timer.Millis) {
 			}
 			o.metrics.published.Add(float64(len(batch)))
 			o.state.Published(now, batch, positions)
-			o.worked(effectPublish, now)
+			o.succeeded(opPublish, now)
 		}
 	})
 }
 
-// publishUntil repeats the publish, with the same IDs, until the bus has the messages or ctx ends.
-func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
+// publishWithRetry repeats the publish, with the same IDs, until the bus has the messages or ctx ends.
+func (o *session) publishWithRetry(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
 	pause := newBackoff()
 	for {
 		call, cancel := o.bounded(ctx)
@@ -155,8 +155,8 @@ func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]b
 		if ctx.Err() != nil || errors.Is(err, bus.ErrClosed) {
 			return nil, err
 		}
-		o.metrics.failures.WithLabelValues(effectPublish.String()).Inc()
-		o.outage.Failed(o.operation(effectPublish), err, "events", len(messages))
+		o.metrics.failures.WithLabelValues(opPublish.String()).Inc()
+		o.outage.Failed(o.operationName(opPublish), err, "events", len(messages))
 		if !sleep(ctx, pause.NextBackOff()) {
 			return nil, err
 		}
@@ -165,16 +165,16 @@ func (o *session) publishUntil(ctx context.Context, messages []bus.Message) ([]b
 
 func (o *session) poll(now timer.Millis) {
 	q := o.state.Poll(now)
-	o.work(effectPoll, func(ctx context.Context) func(timer.Millis) {
+	o.runIO(opPoll, func(ctx context.Context) func(timer.Millis) {
 		answer, err := o.config.Store.Due(ctx, q)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.state.PollFailed(q, o.failed(effectPoll, now, err))
+				o.state.PollFailed(q, o.failed(opPoll, now, err))
 				return
 			}
-			o.worked(effectPoll, now)
+			o.succeeded(opPoll, now)
 			o.fenced(now, o.state.Polled(now, q, answer))
-			o.missed(effectPoll)
+			o.reportUnserved(opPoll)
 		}
 	})
 }
@@ -186,14 +186,14 @@ func (o *session) sweep() {
 	if _, all := o.state.IdleSince(); all {
 		ask = func(ctx context.Context) (bus.Floor, error) { return o.recentFloor(ctx, o.config.Sweep/2) }
 	}
-	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
+	o.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
 		call, cancel := o.bounded(ctx)
 		floor, err := ask(call)
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
 				o.hintsMissed = true
-				o.failed(effectSweep, now, err)
+				o.failed(opSweep, now, err)
 				return
 			}
 			if o.hintsMissed {
@@ -207,26 +207,26 @@ func (o *session) sweep() {
 }
 
 func (o *session) sweepPage(q store.OverdueQuery) {
-	o.work(effectSweep, func(ctx context.Context) func(timer.Millis) {
+	o.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
 		page, err := o.overdue(ctx, q)
 		return func(now timer.Millis) {
 			if err != nil {
 				o.state.SweepFailed()
-				if o.stop.Err() == nil {
-					o.failed(effectSweep, now, err)
+				if o.sessionCtx.Err() == nil {
+					o.failed(opSweep, now, err)
 				}
 				return
 			}
 			next, done, fenced := o.state.Swept(q, page)
 			o.fenced(now, fenced)
-			o.missed(effectSweep)
+			o.reportUnserved(opSweep)
 			if !done {
 				o.sweepPage(next)
 				return
 			}
 			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
 			o.sweptAt = now
-			o.worked(effectSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
+			o.succeeded(opSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
 			o.lookForShards(now)
 		}
 	})
@@ -236,37 +236,39 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 // time, and would delay polls and row checks (SQLite has four read connections).
 func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
 	select {
-	case o.sweeps <- struct{}{}:
-	case <-o.stop.Done():
-		return nil, o.stop.Err()
+	case o.sweepSlots <- struct{}{}:
+	case <-o.sessionCtx.Done():
+		return nil, o.sessionCtx.Err()
 	}
-	defer func() { <-o.sweeps }()
+	defer func() { <-o.sweepSlots }()
 	call, cancel := o.bounded(ctx)
 	defer cancel()
 	return o.config.Store.Overdue(call, q)
 }
 
 func (o *session) floor() {
-	o.work(effectFloor, func(ctx context.Context) func(timer.Millis) {
+	o.runIO(opFloor, func(ctx context.Context) func(timer.Millis) {
 		floor, err := o.recentFloor(ctx, o.config.QueueAheadFor/4)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.failed(effectFloor, now, err)
+				o.failed(opFloor, now, err)
 				return
 			}
 			o.state.Floor(now, floor)
 			o.flooredAt = now
-			o.worked(effectFloor, now.Add(o.config.FloorEvery))
+			o.succeeded(opFloor, now.Add(o.config.FloorEvery))
 		}
 	})
 }
 
 // askFloor requests the ack floor. The answer is not older than the call.
-func (o *session) askFloor(ctx context.Context) (bus.Floor, error) { return o.own(o.askFloors(ctx)) }
+func (o *session) askFloor(ctx context.Context) (bus.Floor, error) {
+	return o.ownFloor(o.askFloors(ctx))
+}
 
 // recentFloor returns an ack floor that is at most age old.
 func (o *session) recentFloor(ctx context.Context, age time.Duration) (bus.Floor, error) {
-	return o.own(o.floors.recent(ctx, age, o.askFloors))
+	return o.ownFloor(o.floors.recent(ctx, age, o.askFloors))
 }
 
 func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
@@ -277,8 +279,8 @@ func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
 	return floors, err
 }
 
-// own returns the entry of this partition.
-func (o *session) own(floors bus.Floors, err error) (bus.Floor, error) {
+// ownFloor returns the entry of this partition.
+func (o *session) ownFloor(floors bus.Floors, err error) (bus.Floor, error) {
 	if err != nil {
 		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: %w", err)
 	}
@@ -291,19 +293,19 @@ func (o *session) own(floors bus.Floors, err error) (bus.Floor, error) {
 func (o *session) advance(now timer.Millis) {
 	items := o.state.Advances(now)
 	if len(items) == 0 {
-		o.at[effectAdvance] = now.Add(o.config.AdvanceEvery)
+		o.nextRun[opAdvance] = now.Add(o.config.AdvanceEvery)
 		return
 	}
-	o.work(effectAdvance, func(ctx context.Context) func(timer.Millis) {
+	o.runIO(opAdvance, func(ctx context.Context) func(timer.Millis) {
 		answers, err := o.config.Store.Advance(ctx, now, items)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.failed(effectAdvance, now, err)
+				o.failed(opAdvance, now, err)
 				return
 			}
-			o.worked(effectAdvance, now.Add(o.config.AdvanceEvery))
+			o.succeeded(opAdvance, now.Add(o.config.AdvanceEvery))
 			o.fenced(now, o.state.Advanced(items, answers))
-			o.missed(effectAdvance)
+			o.reportUnserved(opAdvance)
 		}
 	})
 }

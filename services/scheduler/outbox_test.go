@@ -80,7 +80,7 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 		refused string // in the event
 		err     error
 		bad     int
-		gone    bool // refused entries are announced without their payload, or dropped
+		gone    bool // refused entries are published without their payload, or dropped
 		told    int  // number of events of the first refused entry
 	}{
 		"too large":                 {`"large"`, bus.ErrTooLarge, 1, true, 1},

@@ -17,51 +17,51 @@ import (
 // owner of the shard publishes the entries that stay marked.
 
 const (
-	// announcePage bounds the entries of one read, without the refused ones.
-	announcePage = 100
-	// maxRefused bounds the refused entries that are read in addition to a page. If a partition has more refused
+	// outboxPageSize bounds the entries of one read, without the refused ones.
+	outboxPageSize = 100
+	// maxRefusedEntries bounds the refused entries that are read in addition to a page. If a partition has more refused
 	// entries, the oldest ones fill every page.
-	maxRefused = 100
+	maxRefusedEntries = 100
 )
 
-// announced is the result of one page.
-type announced struct {
+// outboxResult is the result of one page.
+type outboxResult struct {
 	// refused are the entries that the bus did not accept.
 	refused map[store.Mark]bool
 	// more: there may be more entries.
 	more bool
 }
 
-func (o *session) announce(now timer.Millis) {
-	asked, shards, before, refused := now, o.state.Shards(), now.Add(-o.config.AnnounceAfter), o.refused
-	o.work(effectAnnounce, func(ctx context.Context) func(timer.Millis) {
-		answer, err := o.announcePage(ctx, shards, now, before, refused)
+func (o *session) publishOutbox(now timer.Millis) {
+	asked, shards, before, refused := now, o.state.Shards(), now.Add(-o.config.OutboxAfter), o.refusedEntries
+	o.runIO(opOutbox, func(ctx context.Context) func(timer.Millis) {
+		answer, err := o.publishOutboxPage(ctx, shards, now, before, refused)
 		return func(now timer.Millis) {
-			o.refused = answer.refused
+			o.refusedEntries = answer.refused
 			switch {
 			case err != nil:
-				o.failed(effectAnnounce, now, err)
+				o.failed(opOutbox, now, err)
 				return
 			case answer.more:
-				o.worked(effectAnnounce, now)
+				o.succeeded(opOutbox, now)
 			default:
-				o.worked(effectAnnounce, now.Add(o.config.AnnounceAfter))
+				o.succeeded(opOutbox, now.Add(o.config.OutboxAfter))
 			}
-			o.announcedAt = asked
+			o.outboxReadAt = asked
 		}
 	})
 }
 
-// announcePage publishes the marked entries in one batch. Entries that were refused before are published one by one. If
-// the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no others. It
-// returns an error if no entry was announced.
-func (o *session) announcePage(
+// publishOutboxPage publishes the marked entries in one batch. Entries that were refused before are published one by
+// one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no others.
+// It returns an error if no entry was published.
+func (o *session) publishOutboxPage(
 	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.Mark]bool,
-) (announced, error) {
-	limit := announcePage + min(len(refused), maxRefused)
+) (outboxResult, error) {
+	limit := outboxPageSize + min(len(refused), maxRefusedEntries)
 	notices, err := o.config.Store.Unannounced(ctx, shards, before, limit)
 	if err != nil || len(notices) == 0 {
-		return announced{refused: refused}, err
+		return outboxResult{refused: refused}, err
 	}
 	var together, apart []*store.Notice
 	for i := range notices {
@@ -71,13 +71,13 @@ func (o *session) announcePage(
 			together = append(together, &notices[i])
 		}
 	}
-	done, left, failure := o.announceAll(ctx, now, together)
+	done, left, failure := o.publishEntries(ctx, now, together)
 	apart = append(left, apart...)
-	answer := announced{refused: map[store.Mark]bool{}}
+	answer := outboxResult{refused: map[store.Mark]bool{}}
 	for _, n := range apart {
 		err := ctx.Err()
 		if err == nil {
-			err = o.announceOne(ctx, now, n)
+			err = o.publishEntry(ctx, now, n)
 		}
 		if err == nil {
 			done++
@@ -91,7 +91,7 @@ func (o *session) announcePage(
 	if done == 0 {
 		return answer, failure
 	}
-	o.metrics.announceRefused.WithLabelValues("retried").Add(float64(len(answer.refused)))
+	o.metrics.outboxRefused.WithLabelValues("retried").Add(float64(len(answer.refused)))
 	if len(answer.refused) > len(refused) {
 		o.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
 	}
@@ -99,16 +99,16 @@ func (o *session) announcePage(
 	return answer, nil
 }
 
-// announceAll publishes entries together and clears their marks. It returns how many were announced, and the entries
+// publishEntries publishes entries together and clears their marks. It returns how many were published, and the entries
 // that the bus refused.
-func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*store.Notice) (done int, left []*store.Notice, err error) {
+func (o *session) publishEntries(ctx context.Context, now timer.Millis, notices []*store.Notice) (done int, left []*store.Notice, err error) {
 	if len(notices) == 0 {
 		return 0, nil, nil
 	}
 	// If the bus hangs on an entry, half of the time remains for publishing one by one.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
 	defer cancel()
-	err = o.publishNotices(publish, event.NoticeOf, now, notices...)
+	err = o.publishEntryEvents(publish, event.NoticeOf, now, notices...)
 	var marks []store.Mark
 	for i, n := range notices {
 		if bus.ErrorOf(err, i) == nil {
@@ -120,40 +120,40 @@ func (o *session) announceAll(ctx context.Context, now timer.Millis, notices []*
 	if len(marks) == 0 {
 		return 0, left, err
 	}
-	o.metrics.announced.Add(float64(len(marks)))
+	o.metrics.outboxPublished.Add(float64(len(marks)))
 	if failed := o.config.Store.Announced(ctx, marks); failed != nil {
 		return 0, left, failed
 	}
 	return len(marks), left, err
 }
 
-// announceOne publishes one entry and clears its mark. If the event is too large for the bus, it is published without
-// its payload. If it is still too large, it can never be announced, and the mark is cleared: history and list still
+// publishEntry publishes one entry and clears its mark. If the event is too large for the bus, it is published without
+// its payload. If it is still too large, it can never be published, and the mark is cleared: history and list still
 // have the timer.
-func (o *session) announceOne(ctx context.Context, now timer.Millis, n *store.Notice) error {
+func (o *session) publishEntry(ctx context.Context, now timer.Millis, n *store.Notice) error {
 	// If the bus hangs on this entry, time remains for others.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/4)
 	defer cancel()
-	err := o.publishNotices(publish, event.NoticeOf, now, n)
+	err := o.publishEntryEvents(publish, event.NoticeOf, now, n)
 	if errors.Is(err, bus.ErrTooLarge) {
-		err = o.publishNotices(publish, event.NoticeWithoutPayload, now, n)
+		err = o.publishEntryEvents(publish, event.NoticeWithoutPayload, now, n)
 	}
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
-		o.metrics.announceRefused.WithLabelValues("dropped").Inc()
+		o.metrics.outboxRefused.WithLabelValues("dropped").Inc()
 		o.log.Error("event of a dead or parked timer is too large for the bus, dropped",
 			"namespace", n.Timer.Namespace, "timer", n.Timer.ID, "status", string(n.Timer.Status), "error", err)
 	case err != nil:
 		return fmt.Errorf("timer %q of namespace %q: %w", n.Timer.ID, n.Timer.Namespace, err)
 	default:
-		o.metrics.announced.Inc()
+		o.metrics.outboxPublished.Inc()
 	}
 	return o.config.Store.Announced(ctx, []store.Mark{n.Mark})
 }
 
-// publishNotices publishes the events of entries. Their ids let the bus drop events that it already accepted in an
+// publishEntryEvents publishes the events of entries. Their ids let the bus drop events that it already accepted in an
 // attempt whose answer was lost.
-func (o *session) publishNotices(
+func (o *session) publishEntryEvents(
 	ctx context.Context, eventOf func(source string, t *timer.Timer, at timer.Millis) (event.CloudEvent, error),
 	now timer.Millis, notices ...*store.Notice,
 ) error {

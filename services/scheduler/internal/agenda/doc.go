@@ -1,8 +1,0 @@
-// Package agenda is the timer heap of one partition: it has the armed states of timers, and defines the order in which
-// they are published.
-//
-// It imports pkg/store and pkg/timer for their types only. It is pure: no I/O, no clock, no locks; the same calls give
-// the same results.
-//
-// Everything is in agenda.go.
-package agenda
