@@ -9,9 +9,9 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// after is the only function that creates timers. The channel fires once. If d ≤ 0, it never fires, so that a select
-// can always include it.
-func after(d time.Duration) (fires <-chan time.Time, stop func()) {
+// timerAfter is the only function that creates timers. The channel fires once. If d ≤ 0, it never fires, so that a
+// select can always include it.
+func timerAfter(d time.Duration) (fires <-chan time.Time, stop func()) {
 	if d <= 0 {
 		return nil, func() {}
 	}
@@ -21,7 +21,7 @@ func after(d time.Duration) (fires <-chan time.Time, stop func()) {
 
 // sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	fires, stop := after(max(d, 1))
+	fires, stop := timerAfter(max(d, 1))
 	defer stop()
 	select {
 	case <-fires:
@@ -31,29 +31,29 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pauses returns the backoff between tries of one call: from 50 ms, doubling, to at most 2 s. wait adds jitter.
-func (s *Service) pauses() *pauses {
+// storeBackoff returns the backoff between tries of one call: from 50 ms, doubling, to at most 2 s. wait adds jitter.
+func (s *Service) newBackoff() *storeBackoff {
 	steps := &backoff.ExponentialBackOff{
 		InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: 2 * time.Second,
 		Stop: backoff.Stop, Clock: backoff.SystemClock,
 	}
 	steps.Reset()
-	return &pauses{service: s, steps: steps}
+	return &storeBackoff{service: s, steps: steps}
 }
 
-type pauses struct {
+type storeBackoff struct {
 	service *Service
 	steps   *backoff.ExponentialBackOff
 }
 
-func (p *pauses) wait(ctx context.Context) bool {
+func (p *storeBackoff) wait(ctx context.Context) bool {
 	return sleep(ctx, p.service.jitter(p.steps.NextBackOff()))
 }
 
 // waitForStore waits between tries of a store call. If the store is lost, it waits for the store if untilFound is set,
 // and returns false otherwise.
-func (p *pauses) waitForStore(ctx context.Context, untilFound bool) bool {
-	fires, stop := after(max(p.service.jitter(p.steps.NextBackOff()), 1))
+func (p *storeBackoff) waitForStore(ctx context.Context, untilFound bool) bool {
+	fires, stop := timerAfter(max(p.service.jitter(p.steps.NextBackOff()), 1))
 	defer stop()
 	reach := p.service.config.Reach
 	select {
@@ -73,16 +73,16 @@ func (s *Service) random() uint64 {
 	return s.config.Random()
 }
 
-// failed records a failed call that will be retried or compensated for.
-func (s *Service) failed(operation string, err error) {
+// recordFailure records a failed call that will be retried or compensated for.
+func (s *Service) recordFailure(operation string, err error) {
 	s.metrics.failures.WithLabelValues(operation).Inc()
 	s.outage.Failed(operation, err)
 }
 
-// ended records the result of a call.
-func (s *Service) ended(operation string, err error) {
+// recordResult records the result of a call.
+func (s *Service) recordResult(operation string, err error) {
 	if err != nil {
-		s.failed(operation, err)
+		s.recordFailure(operation, err)
 	} else {
 		s.outage.Worked(operation)
 	}

@@ -19,21 +19,21 @@ func (s *Service) checkLoop(ctx context.Context) {
 			return
 		}
 		var r admission.Decision
-		now, elapsed := s.config.Clock(), s.watch.Elapsed()
+		now, elapsed := s.config.Clock(), s.stopwatch.Elapsed()
 		s.intake.step(func(q *admission.Queue) { r = q.Decide(now, elapsed) })
-		s.metrics.waited.Add(float64(r.Queued))
+		s.metrics.hostWaited.Add(float64(r.Queued))
 		for _, p := range r.Postpone {
-			s.postponeRefused(of(p.Ticket), p.Grant)
+			s.postponeRefused(deliveryOf(p.Ticket), p.Grant)
 		}
 		if len(r.Check) > 0 {
 			batch := make([]*delivery, len(r.Check))
 			for i, t := range r.Check {
-				batch[i] = of(t)
+				batch[i] = deliveryOf(t)
 			}
-			s.check(ctx, batch, r.Suspects)
+			s.check(ctx, batch, r.Quarantined)
 			continue
 		}
-		fires, stop := after(r.Wait)
+		fires, stop := timerAfter(r.Wait)
 		select {
 		case <-s.intake.wake:
 		case <-fires:
@@ -57,107 +57,107 @@ func (s *Service) checkLoop(ctx context.Context) {
 // There is no queue between the last read and the request. So a delivery has its host's permit before its row is read.
 // If its target was not known before the read, it needs a permit after the read; without one it waits, and is read
 // again.
-func (s *Service) check(ctx context.Context, batch []*delivery, suspects bool) {
+func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = suspects && !d.maybeCounted
+		checks[i].CountStart = quarantined && !d.startMaybeCounted
 	}
 	began := s.config.Clock()
-	rows, ok := s.read(ctx, checks, false)
+	rows, ok := s.readRows(ctx, checks, false)
 	if !ok {
-		s.forget(batch)
+		s.discardAll(batch)
 		return
 	}
-	began = s.ifTrusted(began)
-	var recount []*delivery
+	began = s.trustedOrZero(began)
+	var recheck []*delivery
 	for i, d := range batch {
-		if !s.answered(d, &rows[i]) {
+		if !s.rowRead(d, &rows[i]) {
 			continue
 		}
-		d.maybeCounted = d.maybeCounted || suspects
-		if !s.judge(d, &rows[i], began) {
+		d.startMaybeCounted = d.startMaybeCounted || quarantined
+		if !s.verifyRow(d, &rows[i], began) {
 			continue
 		}
 		starts := d.startsBefore(&rows[i])
 		switch {
-		case suspects:
-			d.counted = true
-			s.begin(d)
+		case quarantined:
+			d.startCounted = true
+			s.start(d)
 		case d.ticket.Redelivered && starts > 0 || starts >= 2:
-			s.metrics.suspects.Inc()
-			s.waitAgain(d, func(q *admission.Queue) { q.Quarantine(&d.ticket, starts+1) })
-		case !s.enter(d):
+			s.metrics.quarantined.Inc()
+			s.requeue(d, func(q *admission.Queue) { q.Quarantine(&d.ticket, starts+1) })
+		case !s.requestPermit(d):
 		case d.ticket.Redelivered:
-			recount = append(recount, d)
+			recheck = append(recheck, d)
 		default:
-			s.begin(d)
+			s.start(d)
 		}
 	}
-	if len(recount) == 0 {
+	if len(recheck) == 0 {
 		return
 	}
-	checks = checks[:len(recount)]
-	for i, d := range recount {
+	checks = checks[:len(recheck)]
+	for i, d := range recheck {
 		checks[i] = checkOf(d)
-		checks[i].CountStart = !d.maybeCounted
+		checks[i].CountStart = !d.startMaybeCounted
 	}
 	began = s.config.Clock()
-	if rows, ok = s.read(ctx, checks, false); !ok {
-		s.forget(recount)
+	if rows, ok = s.readRows(ctx, checks, false); !ok {
+		s.discardAll(recheck)
 		return
 	}
-	began = s.ifTrusted(began)
-	for i, d := range recount {
-		if !s.answered(d, &rows[i]) {
+	began = s.trustedOrZero(began)
+	for i, d := range recheck {
+		if !s.rowRead(d, &rows[i]) {
 			continue
 		}
-		d.maybeCounted = true
-		if s.judge(d, &rows[i], began) {
-			d.counted = true
-			s.begin(d)
+		d.startMaybeCounted = true
+		if s.verifyRow(d, &rows[i], began) {
+			d.startCounted = true
+			s.start(d)
 		}
 	}
 }
 
-// refusedRow is the delay before a row is read again that the store refused while it served other rows.
-const refusedRow = 500 * time.Millisecond
+// refusedRowDelay is the delay before a row is read again that the store refused while it served other rows.
+const refusedRowDelay = 500 * time.Millisecond
 
-// answered reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
+// rowRead reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
 // again. The other rows of the batch do not wait for it.
-func (s *Service) answered(d *delivery, row *store.Checked) bool {
+func (s *Service) rowRead(d *delivery, row *store.Checked) bool {
 	if row.Err == nil {
 		return true
 	}
-	s.failed("check rows", row.Err)
-	d.maybeCounted = d.maybeCounted || !errors.Is(row.Err, store.ErrUnavailable)
-	s.hold(d, s.config.Clock().Add(s.jitter(refusedRow)))
+	s.recordFailure("check rows", row.Err)
+	d.startMaybeCounted = d.startMaybeCounted || !errors.Is(row.Err, store.ErrUnavailable)
+	s.delay(d, s.config.Clock().Add(s.jitter(refusedRowDelay)))
 	return false
 }
 
-// ifTrusted returns began, or 0 if the clock is not trusted after the read: if the clock was set during the read, it
-// may have been wrong before.
-func (s *Service) ifTrusted(began timer.Millis) timer.Millis {
+// trustedOrZero returns began, or 0 if the clock is not trusted after the read: if the clock was set during the read,
+// it may have been wrong before.
+func (s *Service) trustedOrZero(began timer.Millis) timer.Millis {
 	if !s.config.StoreClock.Trusted() {
 		return 0
 	}
 	return began
 }
 
-// readOne reads one row like read does, and repeats the read while the store refuses this row.
-func (s *Service) readOne(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
-	pauses := s.pauses()
+// readRow reads one row like readRows does, and repeats the read while the store refuses this row.
+func (s *Service) readRow(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
+	backoff := s.newBackoff()
 	for {
-		rows, ok := s.read(ctx, []store.Check{check}, untilFound)
+		rows, ok := s.readRows(ctx, []store.Check{check}, untilFound)
 		if !ok {
 			return store.Checked{}, false
 		}
 		if rows[0].Err == nil {
 			return rows[0], true
 		}
-		s.failed("check rows", rows[0].Err)
+		s.recordFailure("check rows", rows[0].Err)
 		check.CountStart = check.CountStart && errors.Is(rows[0].Err, store.ErrUnavailable)
-		if !pauses.waitForStore(ctx, untilFound) {
+		if !backoff.waitForStore(ctx, untilFound) {
 			return store.Checked{}, false
 		}
 	}
@@ -167,17 +167,17 @@ func checkOf(d *delivery) store.Check {
 	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
 }
 
-// judge handles every row that must not be delivered, and returns true for the others. began is when the read began: a
-// row that was read before its due time may since have been deleted in time (I7).
-func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) bool {
+// verifyRow handles every row that must not be delivered, and returns true for the others. began is when the read
+// began: a row that was read before its due time may since have been deleted in time (I7).
+func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
 		s.metrics.stale.Inc()
-		s.settle(d)
+		s.ackAndRemove(d)
 		return false
 	}
 	d.row = row.Timer
-	d.held, d.heldDueAt = row.Timer.Revision, row.Timer.DueAt
-	s.learn(d)
+	d.knownRevision, d.knownDueAt = row.Timer.Revision, row.Timer.DueAt
+	s.learnRow(d)
 	if starts := d.startsBefore(row); starts >= s.config.ParkAfter {
 		withdrawn := false
 		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
@@ -188,7 +188,7 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 	}
 	// The due time of the row decides, not that of the event.
 	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Mutant.ReadFirst {
-		s.hold(d, until)
+		s.delay(d, until)
 		return false
 	}
 	return true
@@ -197,39 +197,40 @@ func (s *Service) judge(d *delivery, row *store.Checked, began timer.Millis) boo
 // startsBefore returns the number of starts without a result that the row had before this one. An earlier read may have
 // counted this start although it was then not made; the row's count then includes it.
 func (d *delivery) startsBefore(row *store.Checked) int {
-	if d.maybeCounted && !row.Counted {
+	if d.startMaybeCounted && !row.Counted {
 		return max(0, row.Timer.Starts-1)
 	}
 	return row.Timer.Starts
 }
 
-// learn passes the facts in a row to the admission queue.
-func (s *Service) learn(d *delivery) {
+// learnRow passes the facts in a row to the admission queue.
+func (s *Service) learnRow(d *delivery) {
 	row := admission.Row{Namespace: d.row.Namespace, Bytes: len(d.row.Payload) + len(d.row.Headers)}
 	row.Host, row.Target = d.row.NamedTarget()
-	s.intake.step(func(q *admission.Queue) { q.Learn(&d.ticket, &row) })
+	s.intake.step(func(q *admission.Queue) { q.LearnRow(&d.ticket, &row) })
 }
 
-// hold makes a delivery wait until a later time.
-func (s *Service) hold(d *delivery, until timer.Millis) {
-	s.waitAgain(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
+// delay makes a delivery wait until a later time.
+func (s *Service) delay(d *delivery, until timer.Millis) {
+	s.requeue(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
 }
 
-// waitAgain takes a step after which the delivery waits. Its row will be read again, so its payload is dropped.
-func (s *Service) waitAgain(d *delivery, step func(q *admission.Queue)) {
+// requeue takes a step after which the delivery waits. Its row will be read again, so its payload is dropped.
+func (s *Service) requeue(d *delivery, step func(q *admission.Queue)) {
 	d.row.Payload = nil
 	s.intake.step(step)
 }
 
-// enter requests a permit of the host that the row calls, unless the row calls none or the delivery has a permit.
-func (s *Service) enter(d *delivery) bool {
+// requestPermit requests a permit of the host that the row calls, unless the row calls none or the delivery has a
+// permit.
+func (s *Service) requestPermit(d *delivery) bool {
 	var g admission.Grant
 	var ok bool
-	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.watch.Elapsed()
+	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
-		if g, ok = q.Enter(&d.ticket, age, elapsed); ok && !g.OK && g.Refused == "" {
+		if g, ok = q.RequestPermit(&d.ticket, age, elapsed); ok && !g.OK && g.Refused == "" {
 			d.row.Payload = nil
-			s.metrics.waited.Inc()
+			s.metrics.hostWaited.Inc()
 		}
 	})
 	if g.Refused != "" {
@@ -238,8 +239,8 @@ func (s *Service) enter(d *delivery) bool {
 	return ok && g.OK
 }
 
-func (s *Service) begin(d *delivery) {
-	started, elapsed := false, s.watch.Elapsed()
+func (s *Service) start(d *delivery) {
+	started, elapsed := false, s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) { started = q.Start(&d.ticket, elapsed) })
 	if started {
 		s.metrics.inFlight.Inc()
@@ -247,18 +248,18 @@ func (s *Service) begin(d *delivery) {
 	}
 }
 
-// read repeats the read until it succeeds. It returns false if the service ends. If the store is lost, it waits for the
-// store if untilFound is set, and returns false otherwise.
+// readRows repeats the read until it succeeds. It returns false if the service ends. If the store is lost, it waits for
+// the store if untilFound is set, and returns false otherwise.
 //
 // A count whose answer was lost may have been written, and is not repeated. If one start were counted twice, an
 // innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
-func (s *Service) read(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
-	pauses := s.pauses()
+func (s *Service) readRows(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
+	backoff := s.newBackoff()
 	for {
 		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 		rows, err := s.config.Store.Current(call, checks)
 		cancel()
-		s.ended("check rows", err)
+		s.recordResult("check rows", err)
 		if err == nil {
 			s.metrics.rowsRead.Add(float64(len(checks)))
 			return rows, true
@@ -268,14 +269,14 @@ func (s *Service) read(ctx context.Context, checks []store.Check, untilFound boo
 				checks[i].CountStart = false
 			}
 		}
-		if errors.Is(err, store.ErrClosed) || !pauses.waitForStore(ctx, untilFound) {
+		if errors.Is(err, store.ErrClosed) || !backoff.waitForStore(ctx, untilFound) {
 			return nil, false
 		}
 	}
 }
 
-// forget discards deliveries. The bus redelivers their messages to this or another process.
-func (s *Service) forget(ds []*delivery) {
+// discardAll discards deliveries. The bus redelivers their messages to this or another process.
+func (s *Service) discardAll(ds []*delivery) {
 	for _, d := range ds {
 		s.discard(d)
 	}

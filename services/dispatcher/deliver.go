@@ -23,8 +23,8 @@ type attemptResult struct {
 	finishedAt timer.Millis
 	// postpone: no callback was made and the bus confirmed no event, so no attempt is used.
 	postpone bool
-	// lasting: the cause of the postponement may last, and may affect all timers of a namespace.
-	lasting bool
+	// persistent: the cause of the postponement may last, and may affect all timers of a namespace.
+	persistent bool
 	// host is the result for the circuit of the host.
 	host admission.Result
 	// fired is the event if its publish failed although the callback was made.
@@ -41,7 +41,7 @@ func (s *Service) deliver(d *delivery) {
 		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
 	}
 	if s.config.Mutant.AckFirst {
-		s.leased(d, 0)
+		s.ackLeased(d, 0)
 	}
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
@@ -50,26 +50,26 @@ func (s *Service) deliver(d *delivery) {
 	if err != nil {
 		result.host = admission.Untried
 	}
-	s.answer(d, result.host)
+	s.returnPermit(d, result.host)
 	if err != nil {
 		s.abandon(d, way, err)
 		return
 	}
 	result.finishedAt = max(s.config.Clock(), d.startedAt)
-	s.conclude(d, way, &result)
+	s.complete(d, way, &result)
 }
 
 func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error) {
 	if way != timer.DeliverCallback && d.row.Topic != "" {
-		if refused := s.allow(d); refused != nil {
+		if refused := s.checkUserTopic(d); refused != nil {
 			return *refused, nil
 		}
 	}
 	if way == timer.DeliverEvent {
 		return s.fire(d)
 	}
-	if reason := s.dress(d); reason != "" {
-		return attemptResult{postpone: true, lasting: true, host: admission.Untried, Verdict: callback.Verdict{Reason: reason}}, nil
+	if reason := s.loadProfile(d); reason != "" {
+		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: reason}}, nil
 	}
 	if way == timer.DeliverBoth {
 		return s.callAndFire(d)
@@ -86,22 +86,22 @@ func (s *Service) call(d *delivery) (attemptResult, error) {
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Judge(&d.row, answer, d.finalStatuses, s.planNow(d), s.random)}
+	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.finalStatuses, s.planNow(d), s.random)}
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried
-		s.metrics.forbidden.Inc()
+		s.metrics.policyRefused.Inc()
 	case answer.Silent():
 		result.host = admission.Silent
 	}
 	return result, nil
 }
 
-// answer returns the slot and the permit of a delivery. It logs if the circuit of the host opened or closed.
-func (s *Service) answer(d *delivery, result admission.Result) {
+// returnPermit returns the slot and the permit of a delivery. It logs if the circuit of the host opened or closed.
+func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	var host string
 	var changed admission.Change
-	elapsed := s.watch.Elapsed()
+	elapsed := s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) { host, changed = q.Answer(&d.ticket, result, elapsed) })
 	switch changed {
 	case admission.Opened:
@@ -123,7 +123,7 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 		return undeliverable(err), nil
 	}
 	if d.row.Topic != "" {
-		return s.fireOwn(d, m)
+		return s.fireToUserTopic(d, m)
 	}
 	job := send(s.fired, m)
 	<-job.done
@@ -145,7 +145,7 @@ func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
 		return undeliverable(err), nil
 	}
 	if d.row.Topic != "" {
-		return s.callAndFireOwn(d, m)
+		return s.callAndFireToUserTopic(d, m)
 	}
 	job := send(s.fired, m)
 	result, err := s.call(d)
@@ -190,9 +190,9 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 // receiver: a failed publish is a failed attempt, repeated by the retry policy until the timer is dead, because the
 // topic may never exist.
 
-// allow checks that the namespace allows the timer's topic, because the settings may have changed since the create. It
-// returns nil if the topic is allowed.
-func (s *Service) allow(d *delivery) *attemptResult {
+// checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
+// create. It returns nil if the topic is allowed.
+func (s *Service) checkUserTopic(d *delivery) *attemptResult {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
@@ -222,24 +222,24 @@ func notAllowed(ns *store.Namespace, topic string) string {
 	return fmt.Sprintf("event to topic %q: namespace %q no longer allows it; allowed: %s", topic, ns.Name, allows)
 }
 
-// fireOwn publishes the fired event to the timer's topic.
-func (s *Service) fireOwn(d *delivery, m bus.Message) (attemptResult, error) {
-	err := s.own.send(bus.Own(d.row.Topic), m)
-	if err != nil && s.ending(err) {
+// fireToUserTopic publishes the fired event to the timer's topic.
+func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
+	err := s.userTopics.send(bus.Own(d.row.Topic), m)
+	if err != nil && s.isStopping(err) {
 		return attemptResult{}, err
 	}
 	if err != nil {
-		return attemptResult{Verdict: s.judgeOwn(d, err)}, nil
+		return attemptResult{Verdict: s.userTopicVerdict(d, err)}, nil
 	}
 	return attemptResult{Verdict: callback.Verdict{Kind: callback.Done}}, nil
 }
 
-// callAndFireOwn makes the callback and publishes to the timer's topic concurrently. The attempt succeeds if both
-// succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
+// callAndFireToUserTopic makes the callback and publishes to the timer's topic concurrently. The attempt succeeds if
+// both succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
 // callback.
-func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, error) {
+func (s *Service) callAndFireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
 	published := make(chan error, 1)
-	go func() { published <- s.own.send(bus.Own(d.row.Topic), m) }()
+	go func() { published <- s.userTopics.send(bus.Own(d.row.Topic), m) }()
 	result, err := s.call(d)
 	refused := <-published
 	switch {
@@ -247,17 +247,17 @@ func (s *Service) callAndFireOwn(d *delivery, m bus.Message) (attemptResult, err
 		return result, err
 	case refused == nil || result.Kind != callback.Done && result.Kind != callback.Rescheduled:
 		return result, nil
-	case s.ending(refused):
+	case s.isStopping(refused):
 		return attemptResult{}, refused
 	}
 	status := result.Status
-	result.Verdict = s.judgeOwn(d, refused)
+	result.Verdict = s.userTopicVerdict(d, refused)
 	result.Status = status
 	return result, nil
 }
 
-// judgeOwn returns the verdict for a timer whose event could not be published to its topic.
-func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
+// userTopicVerdict returns the verdict for a timer whose event could not be published to its topic.
+func (s *Service) userTopicVerdict(d *delivery, refused error) callback.Verdict {
 	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
 	v := callback.Fail(&d.row, reason, s.planNow(d), s.random)
 	if errors.Is(refused, bus.ErrUnsupported) {
@@ -267,12 +267,14 @@ func (s *Service) judgeOwn(d *delivery, refused error) callback.Verdict {
 	return v
 }
 
-// ending reports whether a publish failed because the service ends, which says nothing about the topic.
-func (s *Service) ending(err error) bool { return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil }
+// isStopping reports whether a publish failed because the service ends, which says nothing about the topic.
+func (s *Service) isStopping(err error) bool {
+	return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil
+}
 
-// dress loads the namespace's callback settings into the delivery. It returns a reason if they cannot be decrypted: the
-// callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
-func (s *Service) dress(d *delivery) (whyNot string) {
+// loadProfile loads the namespace's callback settings into the delivery. It returns a reason if they cannot be
+// decrypted: the callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
+func (s *Service) loadProfile(d *delivery) (whyNot string) {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)

@@ -9,6 +9,6 @@
 // messages), internal/admission (decides when a delivery begins; pure), check.go (the row check), deliver.go (the
 // attempt), outcome.go (the result and its compare-and-set), publish.go (events, results and hints in batches) and
 // calls.go (retries of calls, and their metrics). lease.go handles long deliveries, postpone.go deliveries that cannot
-// begin, and announce.go dead and parked timers. housekeeping.go, metrics.go and config.go complete the package.
+// begin, and outbox.go dead and parked timers. housekeeping.go, metrics.go and config.go complete the package.
 // internal/callback implements the protocol with receivers; profile.go decrypts the callback settings of a namespace.
 package dispatcher

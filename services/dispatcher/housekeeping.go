@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// keepHouse removes expired history. Every dispatcher does it, at random intervals.
-func (s *Service) keepHouse(ctx context.Context) {
+// purgeHistory removes expired history. Every dispatcher does it, at random intervals.
+func (s *Service) purgeHistory(ctx context.Context) {
 	for sleep(ctx, s.jitter(s.config.PurgeEvery)) {
 		s.purgeAll(ctx)
 	}
@@ -22,18 +22,18 @@ func (s *Service) refreshNamespaces(ctx context.Context) {
 func (s *Service) readNamespaces(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	s.ended("read namespaces", s.config.Directory.Refresh(call))
+	s.recordResult("read namespaces", s.config.Directory.Refresh(call))
 }
 
 // purgeAll removes expired history in batches. After each batch it sleeps as long as the batch took, and it stops after
 // half of PurgeEvery. So even a long history uses at most a quarter of the store's time.
 func (s *Service) purgeAll(ctx context.Context) {
-	began := s.watch.Elapsed()
+	began := s.stopwatch.Elapsed()
 	for {
-		before := s.watch.Elapsed()
+		before := s.stopwatch.Elapsed()
 		n, err := s.purge(ctx)
-		s.ended("purge history", err)
-		now := s.watch.Elapsed()
+		s.recordResult("purge history", err)
+		now := s.stopwatch.Elapsed()
 		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !sleep(ctx, now-before) {
 			return
 		}

@@ -23,9 +23,9 @@ type intake struct {
 	// idle is closed when the queue is closed and no delivery holds room.
 	idle chan struct{}
 
-	mu    sync.Mutex
-	queue *admission.Queue
-	ended bool // idle is closed
+	mu         sync.Mutex
+	queue      *admission.Queue
+	idleClosed bool // idle is closed
 }
 
 func newIntake(limits *admission.Limits) *intake {
@@ -38,16 +38,16 @@ func newIntake(limits *admission.Limits) *intake {
 func (i *intake) step(do func(q *admission.Queue)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	watched := i.queue.Watched()
+	watched := i.queue.AgingLen()
 	do(i.queue)
 	if i.queue.Changed() {
 		signal(i.wake)
 	}
-	if watched == 0 && i.queue.Watched() > 0 {
+	if watched == 0 && i.queue.AgingLen() > 0 {
 		signal(i.aging)
 	}
-	if i.queue.Idle() && !i.ended {
-		i.ended = true
+	if i.queue.Idle() && !i.idleClosed {
+		i.idleClosed = true
 		close(i.idle)
 	}
 }
@@ -89,39 +89,39 @@ type delivery struct {
 	// Settings of the namespace for the callback; set before the call.
 	profile       *callback.Profile
 	finalStatuses timer.StatusCodes
-	// held is the last revision of the row known to belong to this delivery; heldDueAt is the due time of that
-	// revision.
-	held      timer.Revision
-	heldDueAt timer.Millis
-	// maybe is the revision of a write whose answer was lost; 0 if there is none.
-	maybe timer.Revision
-	// counted: the row counts this start, or the answer to the write that counts it was lost. The row lease of this
-	// delivery then does not count it.
-	counted bool
-	// maybeCounted: this start was counted, or the answer to that write was lost. It is not counted a second time.
-	maybeCounted bool
-	// uncalled: an attempt is used without a call.
-	uncalled bool
-	// unplanned: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
+	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of
+	// that revision.
+	knownRevision timer.Revision
+	knownDueAt    timer.Millis
+	// unconfirmedRevision is the revision of a write whose answer was lost; 0 if there is none.
+	unconfirmedRevision timer.Revision
+	// startCounted: the row counts this start, or the answer to the write that counts it was lost. The row lease of
+	// this delivery then does not count it.
+	startCounted bool
+	// startMaybeCounted: this start was counted, or the answer to that write was lost. It is not counted a second time.
+	startMaybeCounted bool
+	// notCalled: an attempt is used without a call.
+	notCalled bool
+	// clockLost: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
 	// is written.
-	unplanned atomic.Bool
+	clockLost atomic.Bool
 	// yields: its postponement must not delay outcomes.
 	yields bool
 	write  finishJob
 }
 
-// of returns the delivery of a ticket.
-func of(t *admission.Ticket) *delivery {
+// deliveryOf returns the delivery of a ticket.
+func deliveryOf(t *admission.Ticket) *delivery {
 	return t.Delivery.(*delivery) //nolint:errcheck // Deliver sets it.
 }
 
-// farAhead is the longest time for which this process keeps a message that arrived before its due time. A message that
+// maxAhead is the longest time for which this process keeps a message that arrived before its due time. A message that
 // is further ahead goes back to the queue, because another member may have the correct clock.
-const farAhead = bus.AckWait
+const maxAhead = bus.AckWait
 
-// clockRead is the time within which the clock is read again. An event far ahead of its time may come from a scheduler
-// that noticed a step of the store's clock earlier than this process (I15).
-const clockRead = 500 * time.Millisecond
+// clockReadInterval is the time within which the clock is read again. An event far ahead of its time may come from a
+// scheduler that noticed a step of the store's clock earlier than this process (I15).
+const clockReadInterval = 500 * time.Millisecond
 
 // session is one assignment of the due queue.
 type session struct {
@@ -131,9 +131,9 @@ type session struct {
 	acking atomic.Int64
 
 	// Guarded by intake.mu.
-	admitted admission.Session
-	idle     chan struct{} // closed when the session has ended, and no delivery is exposed or being acknowledged
-	ended    bool          // idle is closed
+	admitted   admission.Session
+	idle       chan struct{} // closed when the session has ended, and no delivery is exposed or being acknowledged
+	idleClosed bool          // idle is closed
 }
 
 func (s *Service) open(context.Context, shard.Partition) (bus.Session, error) {
@@ -151,10 +151,10 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	now, redelivered := s.config.Clock(), s.config.Redelivered(m)
 	if ahead := due.DueAt.Sub(now); ahead > s.config.ClockBound {
 		s.metrics.early.Inc()
-		if ahead > farAhead && s.config.StoreClock.Trusted() {
-			most := 6 * farAhead
+		if ahead > maxAhead && s.config.StoreClock.Trusted() {
+			most := 6 * maxAhead
 			if !redelivered {
-				most = clockRead
+				most = clockReadInterval
 			}
 			m.Nack(min(ahead, most))
 			return nil
@@ -174,11 +174,11 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	if s.config.Mutant.ReadFirst {
 		d.ticket.DueAt = now
 	}
-	elapsed := s.watch.Elapsed()
+	elapsed := s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
 		if running := q.Offer(&d.ticket, now, elapsed); running != nil {
 			// The message is acknowledged together with the running delivery.
-			of(running).messages = append(of(running).messages, m)
+			deliveryOf(running).messages = append(deliveryOf(running).messages, m)
 			s.metrics.duplicates.Inc()
 		}
 	})
@@ -191,8 +191,8 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 // clock is lost: no outcome is written, so other processes repeat the deliveries that have begun here.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.service.intake.step(func(q *admission.Queue) {
-		q.Leave(&o.admitted)
-		o.update()
+		q.EndSession(&o.admitted)
+		o.closeIfIdle()
 	})
 	if errors.Is(cause, bus.ErrLost) {
 		return nil
@@ -209,21 +209,21 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	}
 }
 
-// update closes idle if the session is idle. The caller holds intake.mu.
-func (o *session) update() {
-	if o.admitted.Idle() && o.acking.Load() == 0 && !o.ended {
-		o.ended = true
+// closeIfIdle closes idle if the session is idle. The caller holds intake.mu.
+func (o *session) closeIfIdle() {
+	if o.admitted.Idle() && o.acking.Load() == 0 && !o.idleClosed {
+		o.idleClosed = true
 		close(o.idle)
 	}
 }
 
-// settle removes a delivery whose outcome is known, and acknowledges its messages.
-func (s *Service) settle(d *delivery) {
+// ackAndRemove removes a delivery whose outcome is known, and acknowledges its messages.
+func (s *Service) ackAndRemove(d *delivery) {
 	s.acknowledge(d, func(q *admission.Queue) { q.End(&d.ticket) })
 }
 
-// leased acknowledges the messages of a delivery whose row is leased, or has changed (revision 0).
-func (s *Service) leased(d *delivery, revision timer.Revision) {
+// ackLeased acknowledges the messages of a delivery whose row is leased, or has changed (revision 0).
+func (s *Service) ackLeased(d *delivery, revision timer.Revision) {
 	s.acknowledge(d, func(q *admission.Queue) { q.Lease(&d.ticket, revision) })
 }
 
@@ -236,13 +236,13 @@ func (s *Service) acknowledge(d *delivery, step func(q *admission.Queue)) {
 			d.session.acking.Add(1)
 		}
 		step(q)
-		d.session.update()
+		d.session.closeIfIdle()
 	})
 	for _, m := range messages {
 		m.Ack()
 	}
 	if len(messages) > 0 && d.session.acking.Add(-1) == 0 {
-		s.intake.step(func(*admission.Queue) { d.session.update() })
+		s.intake.step(func(*admission.Queue) { d.session.closeIfIdle() })
 	}
 }
 
@@ -250,22 +250,23 @@ func (s *Service) acknowledge(d *delivery, step func(q *admission.Queue)) {
 func (s *Service) discard(d *delivery) {
 	s.intake.step(func(q *admission.Queue) {
 		q.End(&d.ticket)
-		d.session.update()
+		d.session.closeIfIdle()
 	})
 }
 
 // A due event of an unknown version goes back to the queue, because a process of a later release can deliver it. The
-// delay doubles from unknownFirst to unknownMost. After unknownTries deliveries (10 minutes) the event is dropped: on
-// Kafka an event that is never acknowledged stops its partition, and the sweep publishes the timer again (I4).
+// delay doubles from unknownMinDelay to unknownMaxDelay. After unknownMaxDeliveries deliveries (10 minutes) the event
+// is dropped: on Kafka an event that is never acknowledged stops its partition, and the sweep publishes the timer again
+// (I4).
 const (
-	unknownFirst = time.Second
-	unknownMost  = 30 * time.Second
-	unknownTries = 24
+	unknownMinDelay      = time.Second
+	unknownMaxDelay      = 30 * time.Second
+	unknownMaxDeliveries = 24
 )
 
 // unreadable handles a message that UnmarshalDue refused with err.
 func (s *Service) unreadable(m *bus.Delivery, err error) {
-	if errors.Is(err, event.ErrUnknown) && m.Deliveries < unknownTries {
+	if errors.Is(err, event.ErrUnknown) && m.Deliveries < unknownMaxDeliveries {
 		s.metrics.unknown.Inc()
 		if s.unknown[m.Body[0]].CompareAndSwap(false, true) {
 			s.config.Logger.Warn("due event returned to the queue: a later release must deliver it", "error", err, "key", m.Key)
@@ -281,5 +282,5 @@ func (s *Service) unreadable(m *bus.Delivery, err error) {
 
 // unknownDelay returns the delay after the n-th delivery. On a bus that does not count deliveries, n is 0.
 func unknownDelay(n int) time.Duration {
-	return min(unknownFirst<<min(max(n-1, 0), 10), unknownMost)
+	return min(unknownMinDelay<<min(max(n-1, 0), 10), unknownMaxDelay)
 }

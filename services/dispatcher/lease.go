@@ -9,11 +9,11 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// keep handles deliveries that take long (I11). It extends the wait of their unacknowledged messages, leases the rows
-// of deliveries that have begun, and postpones deliveries that cannot begin.
-func (s *Service) keep(ctx context.Context) {
+// runAging handles deliveries that take long (I11). It extends the wait of their unacknowledged messages, leases the
+// rows of deliveries that have begun, and postpones deliveries that cannot begin.
+func (s *Service) runAging(ctx context.Context) {
 	for {
-		fires, stop := after(s.age())
+		fires, stop := timerAfter(s.handleAged())
 		select {
 		case <-s.intake.aging:
 		case <-fires:
@@ -25,15 +25,16 @@ func (s *Service) keep(ctx context.Context) {
 	}
 }
 
-// age handles the deliveries whose interval is over, and returns the time until the next one; 0 if there is none.
-func (s *Service) age() (wait time.Duration) {
+// handleAged handles the deliveries whose interval is over, and returns the time until the next one; 0 if there is
+// none.
+func (s *Service) handleAged() (wait time.Duration) {
 	var old []admission.Aged
 	var extend []*bus.Delivery
-	elapsed := s.watch.Elapsed()
+	elapsed := s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
 		old, wait = q.Aged(elapsed)
 		for _, a := range old {
-			d := of(a.Ticket)
+			d := deliveryOf(a.Ticket)
 			extend = append(extend, d.messages...)
 			if a.Lease {
 				d.lease = newLease(s.life, d)
@@ -44,10 +45,10 @@ func (s *Service) age() (wait time.Duration) {
 		m.Extend()
 	}
 	for _, a := range old {
-		d := of(a.Ticket)
+		d := deliveryOf(a.Ticket)
 		switch {
 		case a.Lease:
-			s.work.Go(func() { s.holdLease(d.lease) })
+			s.work.Go(func() { s.renewLease(d.lease) })
 		case a.Refused:
 			s.postponeRefused(d, a.Grant)
 		case a.Postpone:
@@ -71,30 +72,30 @@ func newLease(parent context.Context, d *delivery) *lease {
 	return &lease{delivery: d, ctx: ctx, stop: stop, done: make(chan struct{})}
 }
 
-// holdLease is the lease renewer. It moves the row's due_at ahead, acknowledges the message, and renews the lease until
-// end is called or the row has changed. In the latter case the callback continues without a lease, and the guards of
-// its outcome decide.
-func (s *Service) holdLease(l *lease) {
+// renewLease is the lease renewer. It moves the row's due_at ahead, acknowledges the message, and renews the lease
+// until end is called or the row has changed. In the latter case the callback continues without a lease, and the guards
+// of its outcome decide.
+func (s *Service) renewLease(l *lease) {
 	defer close(l.done)
 	defer l.stop()
 	d := l.delivery
 	for {
 		f := store.Finish{
-			Kind: store.FinishLeased, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
-			CountStart: !d.counted, // try sets NextAt
+			Kind: store.FinishLeased, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
+			CountStart: !d.startCounted, // try sets NextAt
 		}
-		switch s.put(l.ctx, d, &f) {
+		switch s.writeOutcome(l.ctx, d, &f) {
 		case applied:
 			s.metrics.leases.WithLabelValues("held").Inc()
-			d.counted = true
-			s.leased(d, f.Next)
+			d.startCounted = true
+			s.ackLeased(d, f.Next)
 		case abandoned:
 			// The lease may be in the row, and this start counted with it.
-			d.counted = d.counted || d.maybe == f.Next
+			d.startCounted = d.startCounted || d.unconfirmedRevision == f.Next
 			return
-		case missed, vanished:
+		case missed, rowGone:
 			s.metrics.leases.WithLabelValues("missed").Inc()
-			s.leased(d, 0)
+			s.ackLeased(d, 0)
 			return
 		}
 		if !sleep(l.ctx, s.config.LeaseRenew) {

@@ -7,28 +7,28 @@ import (
 )
 
 type metrics struct {
-	fires      *prometheus.CounterVec
-	lateness   prometheus.Histogram
-	inFlight   prometheus.Gauge
-	retries    prometheus.Counter
-	dead       prometheus.Counter
-	parked     prometheus.Counter
-	postponed  prometheus.Counter
-	duplicates prometheus.Counter
-	stale      prometheus.Counter
-	malformed  prometheus.Counter
-	unknown    prometheus.Counter
-	early      prometheus.Counter
-	suspects   prometheus.Counter
-	leases     *prometheus.CounterVec
-	failures   *prometheus.CounterVec
-	hintsLost  prometheus.Counter
-	purged     prometheus.Counter
-	refused    *prometheus.CounterVec
-	circuits   *prometheus.CounterVec
-	forbidden  prometheus.Counter
-	waited     prometheus.Counter
-	rowsRead   prometheus.Counter
+	fires         *prometheus.CounterVec
+	lateness      prometheus.Histogram
+	inFlight      prometheus.Gauge
+	retries       prometheus.Counter
+	dead          prometheus.Counter
+	parked        prometheus.Counter
+	postponed     prometheus.Counter
+	duplicates    prometheus.Counter
+	stale         prometheus.Counter
+	malformed     prometheus.Counter
+	unknown       prometheus.Counter
+	early         prometheus.Counter
+	quarantined   prometheus.Counter
+	leases        *prometheus.CounterVec
+	failures      *prometheus.CounterVec
+	hintsLost     prometheus.Counter
+	purged        prometheus.Counter
+	hostRefused   *prometheus.CounterVec
+	circuits      *prometheus.CounterVec
+	policyRefused prometheus.Counter
+	hostWaited    prometheus.Counter
+	rowsRead      prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCounts) *metrics {
@@ -49,27 +49,27 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 			Help:    "Time from a timer's due time to the start of its delivery.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}),
-		inFlight:   prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight", "Started deliveries whose due event is not acknowledged."))),
-		retries:    counter("retries_total", "Failed attempts that will be retried."),
-		dead:       counter("dead_total", "Timers that became dead."),
-		parked:     counter("parked_total", "Timers parked because several starts ended without a result."),
-		postponed:  counter("postponed_total", "Timers postponed: their due time was moved without using an attempt."),
-		duplicates: counter("duplicates_dropped_total", "Due events dropped because the delivery of their timer was already running."),
-		stale:      counter("stale_dropped_total", "Due events dropped because their row was deleted or has changed."),
-		malformed:  counter("malformed_total", "Messages on the due queue that could not be decoded as due events."),
-		unknown:    counter("unknown_total", "Returns to the queue of due events that only a later release can deliver."),
-		early:      counter("early_total", "Due events that arrived before their due time by more than the clock error bound."),
-		suspects:   counter("suspects_total", "Quarantined deliveries: limited to a group or isolated after starts without a result."),
-		leases:     counters("leases_total", "Row leases of long deliveries, including renewals, by result.", "result"),
-		failures:   counters("failures_total", "Failed calls to the store and the bus, by operation.", "operation"),
-		hintsLost:  counter("hints_dropped_total", "Hints dropped because the buffer was full; polls find the timers later."),
-		purged:     counter("history_purged_total", "Expired history rows deleted."),
-		refused: counters("host_refused_total",
+		inFlight:    prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight", "Started deliveries whose due event is not acknowledged."))),
+		retries:     counter("retries_total", "Failed attempts that will be retried."),
+		dead:        counter("dead_total", "Timers that became dead."),
+		parked:      counter("parked_total", "Timers parked because several starts ended without a result."),
+		postponed:   counter("postponed_total", "Timers postponed: their due time was moved without using an attempt."),
+		duplicates:  counter("duplicates_dropped_total", "Due events dropped because the delivery of their timer was already running."),
+		stale:       counter("stale_dropped_total", "Due events dropped because their row was deleted or has changed."),
+		malformed:   counter("malformed_total", "Messages on the due queue that could not be decoded as due events."),
+		unknown:     counter("unknown_total", "Returns to the queue of due events that only a later release can deliver."),
+		early:       counter("early_total", "Due events that arrived before their due time by more than the clock error bound."),
+		quarantined: counter("quarantined_total", "Quarantined deliveries: limited to a group or isolated after starts without a result."),
+		leases:      counters("leases_total", "Row leases of long deliveries, including renewals, by result.", "result"),
+		failures:    counters("failures_total", "Failed calls to the store and the bus, by operation.", "operation"),
+		hintsLost:   counter("hints_dropped_total", "Hints dropped because the buffer was full; polls find the timers later."),
+		purged:      counter("history_purged_total", "Expired history rows deleted."),
+		hostRefused: counters("host_refused_total",
 			"Deliveries postponed because their host had no free permit (saturated) or its circuit was open (open).", "reason"),
-		circuits:  counters("circuits_total", "Circuits that opened (the host stopped answering) or closed (it answers again).", "change"),
-		waited:    counter("host_waited_total", "Deliveries that were queued in this process for their host."),
-		rowsRead:  counter("rows_read_total", "Rows read for deliveries; one per delivery if no row is read again."),
-		forbidden: counter("policy_refused_total", "Callbacks not sent because the egress policy refuses their address."),
+		circuits:      counters("circuits_total", "Circuits that opened (the host stopped answering) or closed (it answers again).", "change"),
+		hostWaited:    counter("host_waited_total", "Deliveries that were queued in this process for their host."),
+		rowsRead:      counter("rows_read_total", "Rows read for deliveries; one per delivery if no row is read again."),
+		policyRefused: counter("policy_refused_total", "Callbacks not sent because the egress policy refuses their address."),
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{
 		"called": func(c admission.HostCounts) int { return c.Called },
@@ -82,7 +82,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(hosts())) }))
 	}
 	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
-		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.suspects, m.leases, m.failures, m.hintsLost, m.purged,
-		m.refused, m.circuits, m.forbidden, m.waited, m.rowsRead)
+		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.quarantined, m.leases, m.failures, m.hintsLost, m.purged,
+		m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead)
 	return m
 }

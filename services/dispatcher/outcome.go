@@ -15,11 +15,11 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// conclude publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
-func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
+// complete publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
+func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
 		// The first publish failed, so publish again.
-		switch err := s.sendSurely(s.fired, *r.fired); {
+		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
 		case err != nil:
@@ -36,20 +36,20 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 	}
 	s.endLease(d)
 	if f.If.Revision != 0 {
-		f.If.Revision = d.held // the revision of the lease, if there is one
+		f.If.Revision = d.knownRevision // the revision of the lease, if there is one
 	}
-	fate := s.put(s.life, d, &f)
+	result := s.writeOutcome(s.life, d, &f)
 	switch {
-	case fate != abandoned:
-	case (r.postpone || d.uncalled) && s.life.Err() == nil:
+	case result != abandoned:
+	case (r.postpone || d.notCalled) && s.life.Err() == nil:
 		s.discard(d) // the store is lost
 		return
 	default:
 		s.abandon(d, way, errStopped)
 		return
 	}
-	s.settle(d)
-	if fate == missed {
+	s.ackAndRemove(d)
+	if result == missed {
 		s.metrics.fires.WithLabelValues(string(way), "missed").Inc()
 		return
 	}
@@ -61,8 +61,8 @@ func (s *Service) conclude(d *delivery, way timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		if fate == applied { // otherwise the scheduler announces it, if this write was applied
-			s.announceDead(d, &f)
+		if result == applied { // otherwise the scheduler announces it, if this write was applied
+			s.publishDeadTimer(d, &f)
 		}
 	}
 }
@@ -90,14 +90,14 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		},
 	}
 	generation := store.Guard{Generation: d.row.Generation}
-	revision := store.Guard{Revision: d.row.Revision} // conclude replaces it by the held revision before the write
+	revision := store.Guard{Revision: d.row.Revision} // complete replaces it by the known revision before the write
 	switch {
 	case r.postpone:
-		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponed(d), d.counted
+		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponed(d), d.startCounted
 		now, by := s.planNow(d), s.jitter(s.config.PostponeFor)
-		if r.lasting {
+		if r.persistent {
 			// As for a silent host, the postponement grows with the time since executeAt.
-			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.PostponeMost)))
+			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.MaxPostpone)))
 		}
 		f.NextAt = now.Add(by)
 	case r.Kind == callback.Done:
@@ -115,7 +115,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		f.Next = s.config.Revisions.Next()
 	}
 	if !r.postpone {
-		f.Record.KeepFor = s.keepFor(d.row.Namespace, f.Kind)
+		f.Record.KeepFor = s.retention(d.row.Namespace, f.Kind)
 	}
 	return f
 }
@@ -139,7 +139,7 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	if err != nil {
 		return err
 	}
-	if err := s.sendSurely(s.results, m); err != nil && !errors.Is(err, bus.ErrTooLarge) {
+	if err := s.sendWithRetry(s.results, m); err != nil && !errors.Is(err, bus.ErrTooLarge) {
 		return err
 	}
 	return nil
@@ -150,39 +150,39 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 // If the write fails, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	s.endLease(d)
-	ctx, cancel := context.WithTimeout(s.calls, returnTimeout)
+	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
 	defer cancel()
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(), ReturnStart: d.counted,
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(), ReturnStart: d.startCounted,
 	}
-	fate := s.put(ctx, d, &f)
-	if fate != abandoned {
-		s.settle(d)
+	result := s.writeOutcome(ctx, d, &f)
+	if result != abandoned {
+		s.ackAndRemove(d)
 	} else {
 		s.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
 	s.config.Logger.Info("delivery canceled at shutdown", "namespace", d.row.Namespace, "timer", d.row.ID,
-		"due_again", fate == applied, "cause", cause)
+		"due_again", result == applied, "cause", cause)
 }
 
 // park parks a timer that was started at least ParkAfter times without a result (I13).
 func (s *Service) park(d *delivery, starts int) {
 	f := store.Finish{
-		Kind: store.FinishParked, If: store.Guard{Revision: d.held}, Next: s.config.Revisions.Next(),
+		Kind: store.FinishParked, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
 		Record: store.Record{
 			Error: "started " + strconv.Itoa(starts) + " times without a result",
 		},
 	}
-	fate := s.put(s.life, d, &f)
-	if fate == abandoned {
+	result := s.writeOutcome(s.life, d, &f)
+	if result == abandoned {
 		s.discard(d)
 		return
 	}
-	s.settle(d)
-	if fate == applied {
+	s.ackAndRemove(d)
+	if result == applied {
 		s.metrics.parked.Inc()
-		s.announceParked(d, &f)
+		s.publishParkedTimer(d, &f)
 	}
 }
 
@@ -202,9 +202,9 @@ func outcomeName(r *attemptResult) string {
 	}
 }
 
-// keepFor returns how long history keeps an outcome. If the namespace cannot be read, it returns the default, because
+// retention returns how long history keeps an outcome. If the namespace cannot be read, it returns the default, because
 // that must not delay the outcome.
-func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration {
+func (s *Service) retention(namespace string, kind store.FinishKind) time.Duration {
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	settings := store.DefaultSettings()
@@ -219,29 +219,29 @@ func (s *Service) keepFor(namespace string, kind store.FinishKind) time.Duration
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
 
-// fate is the result of one write.
-type fate int
+// writeResult is the result of one write.
+type writeResult int
 
 const (
 	// applied: the row is in the written state.
-	applied fate = iota + 1
+	applied writeResult = iota + 1
 	// missed: another write had changed the row; nothing was written.
 	missed
-	// vanished: the row is gone, removed by this write or by another.
-	vanished
+	// rowGone: the row is gone, removed by this write or by another.
+	rowGone
 	// abandoned: ctx ended first, or, for a delivery without a call, the store was lost. The write may have been
 	// applied.
 	abandoned
 )
 
-// following is the next step after one try of a write.
-type following int
+// nextStep is the next step after one try of a write.
+type nextStep int
 
 const (
-	nothing following = iota
-	// tryNow and tryLater: try again, immediately or after a backoff.
-	tryNow
-	tryLater
+	noRetry nextStep = iota
+	// retryNow and retryLater: try again, immediately or after a backoff.
+	retryNow
+	retryLater
 )
 
 // finishJob carries one write to the batch, and its answer back.
@@ -252,42 +252,42 @@ type finishJob struct {
 	done   chan struct{}
 }
 
-// put writes one outcome by compare-and-set, and repeats it until the answer is final (I2). A repetition has the same
-// guard and the same next revision, so it misses if an earlier try was applied. Nothing is written twice.
+// writeOutcome writes one outcome by compare-and-set, and repeats it until the answer is final (I2). A repetition has
+// the same guard and the same next revision, so it misses if an earlier try was applied. Nothing is written twice.
 //
-// If no call was made and the store is lost, put abandons the write: the session returns the message, and another
-// process delivers it.
+// If no call was made and the store is lost, writeOutcome abandons the write: the session returns the message, and
+// another process delivers it.
 //
 // After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within
 // the hint window.
-func (s *Service) put(ctx context.Context, d *delivery, f *store.Finish) fate {
-	if d.unplanned.Load() {
+func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish) writeResult {
+	if d.clockLost.Load() {
 		return abandoned
 	}
 	f.Ref = d.ref
-	pauses := s.pauses()
-	untilFound := f.Kind != store.FinishPostponed && !d.uncalled
+	backoff := s.newBackoff()
+	untilFound := f.Kind != store.FinishPostponed && !d.notCalled
 	unknown := false
 	for {
-		fate, then := s.try(ctx, d, f, untilFound, &unknown)
+		result, next := s.tryWrite(ctx, d, f, untilFound, &unknown)
 		switch {
-		case then == tryNow, then == tryLater && pauses.waitForStore(ctx, untilFound):
-		case then == tryLater, fate == abandoned:
-			s.suspend(d, f, unknown)
+		case next == retryNow, next == retryLater && backoff.waitForStore(ctx, untilFound):
+		case next == retryLater, result == abandoned:
+			s.recordUnknown(d, f, unknown)
 			return abandoned
 		default:
-			return fate
+			return result
 		}
 	}
 }
 
-// try makes one try of put. unknown: an earlier try may have been applied.
-func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFound bool, unknown *bool) (fate, following) {
-	f.DueAt = d.heldDueAt
+// tryWrite makes one try of writeOutcome. unknown: an earlier try may have been applied.
+func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, untilFound bool, unknown *bool) (writeResult, nextStep) {
+	f.DueAt = d.knownDueAt
 	if f.Kind == store.FinishLeased {
 		now, certain := s.certainNow(ctx)
 		if !certain {
-			return abandoned, nothing
+			return abandoned, noRetry
 		}
 		// Computed for each try: a lease time computed before an outage could be over when the write succeeds.
 		f.NextAt = now.Add(s.config.LeaseFor)
@@ -295,55 +295,55 @@ func (s *Service) try(ctx context.Context, d *delivery, f *store.Finish, untilFo
 	now, err := s.submit(d, f)
 	switch {
 	case err == nil:
-		s.took(d, f, dueAfter(d, f, now), now)
-		return applied, nothing
+		s.recordApplied(d, f, dueAfter(d, f, now), now)
+		return applied, noRetry
 	case errors.Is(err, store.ErrNotFound):
 		if *unknown {
-			return vanished, nothing
+			return rowGone, noRetry
 		}
-		return missed, nothing
+		return missed, noRetry
 	case errors.Is(err, store.ErrConflict):
-		return s.conflicted(ctx, d, f, untilFound, *unknown)
+		return s.resolveConflict(ctx, d, f, untilFound, *unknown)
 	case errors.Is(err, errUncertain):
 		if s.config.StoreClock.AwaitTrust(ctx) {
-			return 0, tryNow
+			return 0, retryNow
 		}
-		return abandoned, nothing
+		return abandoned, noRetry
 	case errors.Is(err, store.ErrClosed):
-		return abandoned, nothing
+		return abandoned, noRetry
 	case errors.Is(err, store.ErrUnavailable):
-		return 0, tryLater
+		return 0, retryLater
 	}
 	*unknown = true
 	if f.Next == 0 {
-		return 0, tryLater // nothing to read: a missing row or the repetition gives the answer
+		return 0, retryLater // nothing to read: a missing row or the repetition gives the answer
 	}
 	if row, ok := s.reread(ctx, d, untilFound); ok && row.Matches(f.Next) {
-		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
-		return applied, nothing
+		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+		return applied, noRetry
 	}
-	return 0, tryLater
+	return 0, retryLater
 }
 
-// conflicted finds out why the row is not in the state that a try expects.
-func (s *Service) conflicted(ctx context.Context, d *delivery, f *store.Finish, untilFound, unknown bool) (fate, following) {
-	if !unknown && (d.maybe == 0 || f.If.Revision == 0) {
-		return missed, nothing
+// resolveConflict finds out why the row is not in the state that a try expects.
+func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, untilFound, unknown bool) (writeResult, nextStep) {
+	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
+		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, untilFound)
 	switch {
 	case !ok:
-		return abandoned, nothing
+		return abandoned, noRetry
 	case unknown && f.Next != 0 && row.Matches(f.Next):
-		s.took(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
-		return applied, nothing
-	case d.maybe != 0 && f.If.Revision != 0 && row.Matches(d.maybe):
-		// An earlier write whose answer was lost is in the row: its revision becomes the held one.
-		d.held, d.heldDueAt, d.maybe = row.Timer.Revision, row.Timer.DueAt, 0
-		f.If.Revision = d.held
-		return 0, tryNow
+		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
+		return applied, noRetry
+	case d.unconfirmedRevision != 0 && f.If.Revision != 0 && row.Matches(d.unconfirmedRevision):
+		// An earlier write whose answer was lost is in the row: its revision becomes the known one.
+		d.knownRevision, d.knownDueAt, d.unconfirmedRevision = row.Timer.Revision, row.Timer.DueAt, 0
+		f.If.Revision = d.knownRevision
+		return 0, retryNow
 	default:
-		return missed, nothing
+		return missed, noRetry
 	}
 }
 
@@ -361,7 +361,7 @@ func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain boo
 func (s *Service) planNow(d *delivery) timer.Millis {
 	now, certain := s.certainNow(s.life)
 	if !certain {
-		d.unplanned.Store(true)
+		d.clockLost.Store(true)
 	}
 	return now
 }
@@ -369,19 +369,19 @@ func (s *Service) planNow(d *delivery) timer.Millis {
 // errUncertain is the error of writes that were not made because the clock was not trusted.
 var errUncertain = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
 
-// took records the revision and the due time of the row after an applied write, and sends the hint.
-func (s *Service) took(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
+// recordApplied records the revision and the due time of the row after an applied write, and sends the hint.
+func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
 	if f.Next == 0 {
 		return
 	}
-	d.held, d.heldDueAt, d.maybe = f.Next, dueAt, 0
+	d.knownRevision, d.knownDueAt, d.unconfirmedRevision = f.Next, dueAt, 0
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// suspend records an abandoned write that may have been applied.
-func (s *Service) suspend(d *delivery, f *store.Finish, unknown bool) {
+// recordUnknown records an abandoned write that may have been applied.
+func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
-		d.maybe = f.Next
+		d.unconfirmedRevision = f.Next
 		now := s.config.Clock()
 		s.hint(d, f, dueAfter(d, f, now), now)
 	}
@@ -423,10 +423,10 @@ const (
 // process may receive thousands of events of one host within a second, and postpone most of them. Without the pauses these
 // writes slow down the outcomes of the calls, the host seems slow, and even more timers are postponed.
 func (s *Service) flushPostpones(jobs []*finishJob) {
-	began := s.watch.Elapsed()
+	began := s.stopwatch.Elapsed()
 	s.flushFinishes(jobs)
 	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
-		sleep(s.taking, min((postponeShare-1)*(s.watch.Elapsed()-began), maxPostponePause))
+		sleep(s.taking, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
 	}
 }
 
@@ -449,14 +449,14 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	answers, err := []error(nil), errUncertain
 	if certain {
 		answers, err = s.config.Store.Finish(ctx, now, items)
-		s.ended("finish", err)
+		s.recordResult("finish", err)
 	}
 	for i, job := range jobs {
 		job.now = now
 		if job.err = err; err == nil {
 			job.err = answers[i]
 			if store.IsTransient(job.err) {
-				s.failed("finish", job.err)
+				s.recordFailure("finish", job.err)
 			}
 		}
 		job.done <- struct{}{}
@@ -465,5 +465,5 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 
 // reread reads the row again.
 func (s *Service) reread(ctx context.Context, d *delivery, untilFound bool) (store.Checked, bool) {
-	return s.readOne(ctx, store.Check{Ref: d.ref, DueAt: d.heldDueAt, Revision: d.held}, untilFound)
+	return s.readRow(ctx, store.Check{Ref: d.ref, DueAt: d.knownDueAt, Revision: d.knownRevision}, untilFound)
 }

@@ -13,21 +13,21 @@ import (
 // postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
 // the event is the guard. yields: outcomes are written before it.
 func (s *Service) postpone(d *delivery, by time.Duration, yields bool) {
-	d.held, d.heldDueAt, d.yields = d.due.Revision, d.due.DueAt, yields
+	d.knownRevision, d.knownDueAt, d.yields = d.due.Revision, d.due.DueAt, yields
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.held}, Next: s.postponed(d),
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.postponed(d),
 		NextAt: s.planNow(d).Add(by),
 	}
-	switch s.put(s.life, d, &f) {
+	switch s.writeOutcome(s.life, d, &f) {
 	case abandoned:
 		s.discard(d)
 		return
 	case applied:
 		s.metrics.postponed.Inc()
-	case missed, vanished:
+	case missed, rowGone:
 		s.metrics.stale.Inc()
 	}
-	s.settle(d)
+	s.ackAndRemove(d)
 }
 
 // postponed returns the revision of a postponed row. The bus delivers the event of the new state for the first time, so if
@@ -46,7 +46,7 @@ func (s *Service) postponed(d *delivery) timer.Revision {
 // so its postponements use no attempt.
 func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	if g.Refused != "" {
-		s.metrics.refused.WithLabelValues(string(g.Refused)).Inc()
+		s.metrics.hostRefused.WithLabelValues(string(g.Refused)).Inc()
 	}
 	if g.Report > 0 {
 		s.config.Logger.Warn("host limiter postpones timers", "host", g.Host, "reason", string(g.Refused),
@@ -68,27 +68,27 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 // delivery that waited has dropped its payload, which a dead event needs. The result resets the counted starts, as
 // every result does (I13): each reset uses an attempt, and attempts are limited.
 func (s *Service) failRefused(d *delivery) {
-	row, ok := s.readOne(s.life, checkOf(d), false)
+	row, ok := s.readRow(s.life, checkOf(d), false)
 	switch {
 	case !ok:
 		s.discard(d)
 		return
 	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
 		s.metrics.stale.Inc()
-		s.settle(d)
+		s.ackAndRemove(d)
 		return
 	}
 	d.row = row.Timer
-	d.held, d.heldDueAt = d.row.Revision, d.row.DueAt
-	s.learn(d)
+	d.knownRevision, d.knownDueAt = d.row.Revision, d.row.DueAt
+	s.learnRow(d)
 	if starts := d.startsBefore(&row); starts >= s.config.ParkAfter {
 		s.park(d, starts)
 		return
 	}
-	d.startedAt, d.uncalled = s.planNow(d), true
+	d.startedAt, d.notCalled = s.planNow(d), true
 	host, _ := d.row.NamedTarget()
 	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", host, s.config.CircuitAfter)
-	s.conclude(d, d.row.Way(), &attemptResult{
+	s.complete(d, d.row.Way(), &attemptResult{
 		Verdict: callback.Fail(&d.row, reason, d.startedAt, s.random), finishedAt: d.startedAt, host: admission.Untried,
 	})
 }

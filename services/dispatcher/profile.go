@@ -19,13 +19,13 @@ import (
 type profiles struct {
 	keys seal.Keyring
 
-	mu     sync.Mutex
-	opened map[string]*openedSettings // by namespace; there are few, and none is removed
+	mu          sync.Mutex
+	byNamespace map[string]*decryptedSettings // by namespace; there are few, and none is removed
 }
 
-// openedSettings is a profile, or the error that prevents one. It is valid while the settings and their live secrets do
-// not change.
-type openedSettings struct {
+// decryptedSettings is a profile, or the error that prevents one. It is valid while the settings and their live secrets
+// do not change.
+type decryptedSettings struct {
 	settings store.Settings
 	until    timer.Millis
 	profile  *callback.Profile
@@ -33,7 +33,7 @@ type openedSettings struct {
 }
 
 func newProfiles(keys seal.Keyring) *profiles {
-	return &profiles{keys: keys, opened: map[string]*openedSettings{}}
+	return &profiles{keys: keys, byNamespace: map[string]*decryptedSettings{}}
 }
 
 // of returns a namespace's profile at now. fresh: err was not returned before.
@@ -41,18 +41,18 @@ func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.
 	s := &ns.Settings
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.opened[ns.Name]
+	o := p.byNamespace[ns.Name]
 	if o == nil || o.settings != *s || now >= o.until {
 		fresh = true
-		o = &openedSettings{settings: *s, until: math.MaxInt64}
+		o = &decryptedSettings{settings: *s, until: math.MaxInt64}
 		live := s.Secrets.Live(now)
 		for i := range live {
 			if live[i].ExpiresAt != 0 {
 				o.until = min(o.until, live[i].ExpiresAt)
 			}
 		}
-		o.profile, o.err = openSettings(p.keys, ns, live)
-		p.opened[ns.Name] = o
+		o.profile, o.err = decryptSettings(p.keys, ns, live)
+		p.byNamespace[ns.Name] = o
 	}
 	return o.profile, fresh, o.err
 }
@@ -61,14 +61,14 @@ func (p *profiles) of(ns *store.Namespace, now timer.Millis) (profile *callback.
 func (p *profiles) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, o := range p.opened {
+	for _, o := range p.byNamespace {
 		if o.profile != nil {
 			o.profile.Close()
 		}
 	}
 }
 
-func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
+func decryptSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
 	profile := &callback.Profile{Headers: ns.Settings.Headers}
 	for i := range live {
 		text, err := keys.Open(store.SecretPlace(ns.Name), live[i].Sealed)
@@ -82,14 +82,14 @@ func openSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (
 		profile.Secrets = append(profile.Secrets, secret)
 	}
 	var err error
-	if profile.TLS, err = openTLS(keys, ns); err != nil {
+	if profile.TLS, err = decryptTLS(keys, ns); err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", ns.Name, err)
 	}
 	return profile, nil
 }
 
-// openTLS returns nil if the namespace uses the certificates of the machine.
-func openTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
+// decryptTLS returns nil if the namespace uses the certificates of the machine.
+func decryptTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	s := &ns.Settings.TLS
 	if *s == (store.TLS{}) {
 		return nil, nil //nolint:nilnil // without TLS settings, the profile has no TLS configuration
@@ -120,7 +120,7 @@ func CheckSettings(keys seal.Keyring, namespaces []store.Namespace, now timer.Mi
 	var errs []error
 	for i := range namespaces {
 		ns := &namespaces[i]
-		if _, err := openSettings(keys, ns, ns.Settings.Secrets.Live(now)); err != nil {
+		if _, err := decryptSettings(keys, ns, ns.Settings.Secrets.Live(now)); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -42,21 +42,21 @@ func (s *Service) flushTopic(topic bus.Topic, jobs []*publishJob) {
 }
 
 func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
-	err := s.hand(topic, messages)
+	err := s.callPublish(topic, messages)
 	operation := "publish to " + string(topic)
 	if errors.Is(err, bus.ErrTooLarge) { // the bus works
 		s.metrics.failures.WithLabelValues(operation).Inc()
 		s.outage.Worked(operation)
 		return err
 	}
-	s.ended(operation, err)
+	s.recordResult(operation, err)
 	return err
 }
 
-// publishOwn publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at level
-// debug only. The topic is not a metric label, because users choose the topics.
-func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
-	err := s.hand(topic, messages)
+// publishToUserTopic publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at
+// level debug only. The topic is not a metric label, because users choose the topics.
+func (s *Service) publishToUserTopic(topic bus.Topic, messages ...bus.Message) error {
+	err := s.callPublish(topic, messages)
 	if err != nil {
 		s.metrics.failures.WithLabelValues("publish to a user topic").Inc()
 		s.config.Logger.Debug("publish to user topic failed", "topic", topic, "events", len(messages), "error", err)
@@ -64,7 +64,7 @@ func (s *Service) publishOwn(topic bus.Topic, messages ...bus.Message) error {
 	return err
 }
 
-func (s *Service) hand(topic bus.Topic, messages []bus.Message) error {
+func (s *Service) callPublish(topic bus.Topic, messages []bus.Message) error {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
 	_, err := s.config.Bus.Publish(ctx, topic, messages...)
@@ -78,17 +78,17 @@ func send(topic *batch[*publishJob], m bus.Message) *publishJob {
 	return job
 }
 
-// sendSurely publishes until the bus has the message. It stops if the message is too large (bus.ErrTooLarge) or the
+// sendWithRetry publishes until the bus has the message. It stops if the message is too large (bus.ErrTooLarge) or the
 // service ends.
-func (s *Service) sendSurely(topic *batch[*publishJob], m bus.Message) error {
-	pauses := s.pauses()
+func (s *Service) sendWithRetry(topic *batch[*publishJob], m bus.Message) error {
+	backoff := s.newBackoff()
 	for {
 		job := send(topic, m)
 		<-job.done
 		if job.err == nil || errors.Is(job.err, bus.ErrTooLarge) || errors.Is(job.err, bus.ErrClosed) {
 			return job.err
 		}
-		if !pauses.wait(s.life) {
+		if !backoff.wait(s.life) {
 			return fmt.Errorf("%w: %w", errStopped, job.err)
 		}
 	}
@@ -143,15 +143,15 @@ func (s *Service) flushHints(messages []bus.Message) {
 // batch combines the jobs of concurrent deliveries into few calls. A worker takes one job and all other jobs in the
 // queue, up to the limit, without waiting for more. So batches grow with the load, and an idle service does not wait.
 type batch[J any] struct {
-	queue chan J
-	most  int
-	flush func([]J)
+	queue   chan J
+	maxJobs int
+	flush   func([]J)
 }
 
 // newBatch returns a batch whose queue has space for room jobs. Deliveries wait for their jobs, so at most room jobs
 // are queued and add does not block.
 func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
-	return &batch[J]{queue: make(chan J, room), most: most, flush: flush}
+	return &batch[J]{queue: make(chan J, room), maxJobs: most, flush: flush}
 }
 
 // add hands over a job.
@@ -169,10 +169,10 @@ func (b *batch[J]) offer(job J) bool {
 
 // work flushes jobs until close is called and the queue is empty. Several workers may run.
 func (b *batch[J]) work() {
-	jobs := make([]J, 0, b.most)
+	jobs := make([]J, 0, b.maxJobs)
 	for job := range b.queue {
 		jobs = append(jobs[:0], job)
-		for more := true; more && len(jobs) < b.most; {
+		for more := true; more && len(jobs) < b.maxJobs; {
 			select {
 			case next, open := <-b.queue:
 				if more = open; open {
@@ -189,47 +189,47 @@ func (b *batch[J]) work() {
 
 func (b *batch[J]) close() { close(b.queue) }
 
-// outlets publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none
+// userTopics publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none
 // shares batches with others. The first caller of a topic publishes; callers that arrive during that call form the next
 // batch, which the first of them publishes. So there are at most as many concurrent calls as deliveries, an unused
 // topic uses no memory, and each topic gets its messages in order.
-type outlets struct {
-	publish func(topic bus.Topic, messages ...bus.Message) error
-	most    int // maximum number of messages in one call
+type userTopics struct {
+	publish  func(topic bus.Topic, messages ...bus.Message) error
+	maxBatch int // maximum number of messages in one call
 
 	mu sync.Mutex
 	// waiting has an entry for each topic with a running call.
-	waiting map[bus.Topic][]*outgoing
+	waiting map[bus.Topic][]*waitingMessage
 }
 
-// outgoing is one message of a caller of send.
-type outgoing struct {
+// waitingMessage is one message of a caller of send.
+type waitingMessage struct {
 	message bus.Message
 	err     error
-	// turn receives true if the caller of send must publish the next batch, and false if err is the result.
-	turn chan bool
+	// lead receives true if the caller of send must publish the next batch, and false if err is the result.
+	lead chan bool
 }
 
-func newOutlets(most int, publish func(topic bus.Topic, messages ...bus.Message) error) *outlets {
-	return &outlets{publish: publish, most: most, waiting: map[bus.Topic][]*outgoing{}}
+func newUserTopics(most int, publish func(topic bus.Topic, messages ...bus.Message) error) *userTopics {
+	return &userTopics{publish: publish, maxBatch: most, waiting: map[bus.Topic][]*waitingMessage{}}
 }
 
 // send publishes one message and returns the bus's answer.
 //
 // If a call fails, all callers that wait for the topic get the same error. Otherwise a topic that does not exist or
 // does not respond would delay one delivery after another by the duration of a call.
-func (o *outlets) send(topic bus.Topic, m bus.Message) error {
-	mine := &outgoing{message: m, turn: make(chan bool, 1)}
+func (o *userTopics) send(topic bus.Topic, m bus.Message) error {
+	mine := &waitingMessage{message: m, lead: make(chan bool, 1)}
 	o.mu.Lock()
 	queue, busy := o.waiting[topic]
 	o.waiting[topic] = append(queue, mine)
 	o.mu.Unlock()
-	if busy && !<-mine.turn {
+	if busy && !<-mine.lead {
 		return mine.err
 	}
 	o.mu.Lock()
 	queue = o.waiting[topic]
-	batch := queue[:min(len(queue), o.most)]
+	batch := queue[:min(len(queue), o.maxBatch)]
 	o.waiting[topic] = queue[len(batch):]
 	o.mu.Unlock()
 
@@ -240,7 +240,7 @@ func (o *outlets) send(topic bus.Topic, m bus.Message) error {
 	if refused != nil || len(queue) == 0 {
 		delete(o.waiting, topic)
 	} else {
-		queue[0].turn <- true
+		queue[0].lead <- true
 		queue = nil
 	}
 	o.mu.Unlock()
@@ -248,14 +248,14 @@ func (o *outlets) send(topic bus.Topic, m bus.Message) error {
 		if other.err == nil {
 			other.err = refused
 		}
-		other.turn <- false
+		other.lead <- false
 	}
 	return mine.err
 }
 
 // flush publishes a batch and records each message's answer. It returns an error if the topic takes no message. A
 // message that is too large says nothing about the rest.
-func (o *outlets) flush(topic bus.Topic, batch []*outgoing) (refused error) {
+func (o *userTopics) flush(topic bus.Topic, batch []*waitingMessage) (refused error) {
 	messages := make([]bus.Message, len(batch))
 	for i, out := range batch {
 		messages[i] = out.message

@@ -15,24 +15,24 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
-// writers is the number of workers of each batch: while one call is in flight, another batch fills.
-const writers = 2
+// batchWorkers is the number of workers of each batch: while one call is in flight, another batch fills.
+const batchWorkers = 2
 
 // Service is one dispatcher process.
 type Service struct {
-	config  Config
-	metrics *metrics
-	outage  *outage.Log
-	intake  *intake
-	watch   timer.Stopwatch
+	config    Config
+	metrics   *metrics
+	outage    *outage.Log
+	intake    *intake
+	stopwatch timer.Stopwatch
 
 	profiles *profiles
 
 	finishes, postpones  *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
-	own                  *outlets
+	userTopics           *userTopics
 	hints                *batch[bus.Message]
-	marks                *batch[store.Mark]
+	outboxIDs            *batch[store.Mark]
 
 	// unknown has an entry for each first byte of a due event. It is true if the unknown version has been logged.
 	unknown [256]atomic.Bool
@@ -61,21 +61,21 @@ func New(config Config) (*Service, error) {
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postpones = newBatch(config.Room, config.Batch, s.flushPostpones)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
-	s.own = newOutlets(config.Batch, s.publishOwn)
+	s.userTopics = newUserTopics(config.Batch, s.publishToUserTopic)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
-	s.marks = newBatch(config.Room, config.Batch, s.flushMarks)
+	s.outboxIDs = newBatch(config.Room, config.Batch, s.flushOutboxIDs)
 	return s, nil
 }
 
-// returnTimeout bounds how long a stopping service tries to make the timers of the deliveries that it cut off due
+// returnRowsTimeout bounds how long a stopping service tries to make the timers of the deliveries that it cut off due
 // again.
-const returnTimeout = time.Second
+const returnRowsTimeout = time.Second
 
 // Run delivers until ctx ends. Then it waits up to Drain for running deliveries, makes the timers of the remaining ones
 // due again, and returns nil. It returns an error if the bus fails permanently. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.outage.Stop()
-	s.watch = timer.NewStopwatch()
+	s.stopwatch = timer.NewStopwatch()
 	s.calls = context.WithoutCancel(ctx)
 	life, end := context.WithCancel(s.calls)
 	defer end()
@@ -87,11 +87,11 @@ func (s *Service) Run(ctx context.Context) error {
 	var batches, loops sync.WaitGroup
 	closeBatches := s.startBatches(&batches)
 	loops.Go(func() { s.checkLoop(intake) })
-	loops.Go(func() { s.keepHouse(intake) })
+	loops.Go(func() { s.purgeHistory(intake) })
 	loops.Go(func() { s.refreshNamespaces(intake) })
 	drained, allDrained := context.WithCancel(s.calls)
 	defer allDrained()
-	loops.Go(func() { s.keep(drained) })
+	loops.Go(func() { s.runAging(drained) })
 	loops.Go(func() {
 		<-intake.Done()
 		if sleep(drained, s.config.Drain) {
@@ -147,7 +147,7 @@ func (s *Service) consume(ctx context.Context) error {
 }
 
 func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
-	for range writers {
+	for range batchWorkers {
 		group.Go(s.finishes.work)
 		group.Go(s.fired.work)
 		group.Go(s.results.work)
@@ -155,7 +155,7 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 	group.Go(s.postpones.work)
 	group.Go(s.dead.work)
 	group.Go(s.hints.work)
-	group.Go(s.marks.work)
+	group.Go(s.outboxIDs.work)
 	return func() {
 		s.finishes.close()
 		s.postpones.close()
@@ -163,6 +163,6 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 		s.results.close()
 		s.dead.close()
 		s.hints.close()
-		s.marks.close()
+		s.outboxIDs.close()
 	}
 }

@@ -130,7 +130,7 @@ func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 		})
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
 		n, metric := w.metered(func(c *dispatcher.Config) {
-			c.ParkAfter, c.PostponeMost = 5, 10*time.Second
+			c.ParkAfter, c.MaxPostpone = 5, 10*time.Second
 			c.Redelivered = func(*bus.Delivery) bool { return true }
 		})
 		w.put("first", 0, func(s *timer.Spec) { to("hangs")(s); s.CallbackTimeout = timer.MaxCallbackTimeout })

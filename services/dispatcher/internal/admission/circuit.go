@@ -27,15 +27,17 @@ const (
 // circuit stops the calls of one namespace to a host that does not answer them.
 type circuit struct {
 	unanswered int           // consecutive calls without an answer
-	down       bool          // the circuit is open
-	until      time.Duration // when one call may try again
+	open       bool          // the circuit is open
+	retryAt    time.Duration // when one call may try again
 	trying     bool          // that call is in flight
 	// changes counts openings and closings. The result of a call that began before the last change is ignored.
 	changes int
 }
 
-// lets reports whether one more call may be made.
-func (c *circuit) lets(elapsed time.Duration) bool { return !c.down || elapsed > c.until && !c.trying }
+// allows reports whether one more call may be made.
+func (c *circuit) allows(elapsed time.Duration) bool {
+	return !c.open || elapsed > c.retryAt && !c.trying
+}
 
 // report passes the result of a call to its circuit.
 func (l *limiter) report(h *host, p *permit, result Result) Change {
@@ -48,24 +50,24 @@ func (l *limiter) report(h *host, p *permit, result Result) Change {
 	case Untried:
 	case Replied:
 		c.unanswered = 0
-		if c.down {
-			c.down = false
+		if c.open {
+			c.open = false
 			c.changes++
-			h.down--
-			l.down--
+			h.openCircuits--
+			l.openCircuits--
 			return Closed
 		}
 	case Silent:
 		c.unanswered++
-		if !c.down && c.unanswered < l.limits.CircuitAfter {
+		if !c.open && c.unanswered < l.limits.CircuitAfter {
 			break
 		}
-		c.until = l.elapsed + l.limits.CircuitOpenFor
+		c.retryAt = l.elapsed + l.limits.CircuitOpenFor
 		c.changes++
-		if !c.down {
-			c.down = true
-			h.down++
-			l.down++
+		if !c.open {
+			c.open = true
+			h.openCircuits++
+			l.openCircuits++
 			return Opened
 		}
 	}

@@ -40,10 +40,10 @@ type Grant struct {
 // as the largest of these settings. A host never has more permits than there are free slots, so hung hosts can never
 // use all slots. Events name their target, so a delivery gets its permit before its row is read, and calls immediately
 // after the read (I7). Without a permit the delivery waits here with only its message. If the expected wait exceeds
-// HostPatience, or the host's circuit is open, its row is postponed (I11); in the first case, at most a batch at a time.
+// HostMaxWait, or the host's circuit is open, its row is postponed (I11); in the first case, at most a batch at a time.
 type limiter struct {
-	limits *Limits
-	crowd  int // number of waiting deliveries above which silent hosts keep shorter queues
+	limits           *Limits
+	maxWaitingSilent int // number of waiting deliveries above which silent hosts keep shorter queues
 
 	hosts          map[timer.Target]*host
 	idle           *list.List // hosts without calls and queue, the longest idle first
@@ -51,15 +51,15 @@ type limiter struct {
 	calls, waiting int
 	postponing     int  // tickets in Writing because they would have waited too long
 	paused         bool // no ticket is refused because of its wait, see Queue.Decide
-	called         int  // hosts with calls
-	down           int  // open circuits
+	hostsInUse     int  // hosts with calls
+	openCircuits   int  // open circuits
 	clock          *activity
 	elapsed        time.Duration // of the last call
 }
 
 func newLimiter(l *Limits, clock *activity) *limiter {
 	return &limiter{
-		limits: l, crowd: l.MaxInFlight / 4, clock: clock, hosts: map[timer.Target]*host{}, idle: list.New(), queued: list.New(),
+		limits: l, maxWaitingSilent: l.MaxInFlight / 4, clock: clock, hosts: map[timer.Target]*host{}, idle: list.New(), queued: list.New(),
 	}
 }
 
@@ -70,15 +70,15 @@ type host struct {
 	limit   int           // permits: the largest of its tenants' limits
 	calls   int           // permits in use
 	waiting []*Ticket     // for a permit, in order of arrival; their rows were not read
-	on      *list.List    // the limiter's idle or queued list, or nil
+	list    *list.List    // the limiter's idle or queued list, or nil
 	element *list.Element // in that list
 
-	drain
+	drainRate
 	refused  int           // deliveries refused since the last report
 	reportAt time.Duration // when the next report is due
 
-	tenants map[string]*tenant // by namespace
-	down    int                // open circuits
+	tenants      map[string]*tenant // by namespace
+	openCircuits int                // open circuits
 }
 
 // tenant is a namespace that calls a host. Each tenant has its circuit: unanswered calls, perhaps with a short timeout,
@@ -86,7 +86,7 @@ type host struct {
 // reached.
 type tenant struct {
 	circuit
-	drain
+	drainRate
 	limit, calls, waiting int
 }
 
@@ -100,8 +100,8 @@ type permit struct {
 	calledAt time.Duration // when the call began, by the activity clock
 }
 
-// at records the time, and returns that of the activity clock.
-func (l *limiter) at(elapsed time.Duration) time.Duration {
+// setTime records the time, and returns that of the activity clock.
+func (l *limiter) setTime(elapsed time.Duration) time.Duration {
 	l.elapsed = max(l.elapsed, elapsed)
 	return l.clock.read(elapsed)
 }
@@ -109,34 +109,34 @@ func (l *limiter) at(elapsed time.Duration) time.Duration {
 // share returns how many permits a host may have.
 func (l *limiter) share(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
 
-// enter grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
-func (l *limiter) enter(t *Ticket, age, elapsed time.Duration) Grant {
+// acquire grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
+func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) Grant {
 	if t.permit.granted {
 		return Grant{OK: true}
 	}
-	h, n := l.of(t)
+	h, n := l.stateOf(t)
 	return l.request(h, n, t, age, elapsed)
 }
 
-// request is enter for a ticket without a permit. h and n are the results of of.
+// request is acquire for a ticket without a permit. h and n are the results of stateOf.
 func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) Grant {
-	now := l.at(elapsed)
+	now := l.setTime(elapsed)
 	if t.HostLimit != 0 && !t.Target.IsTopic() {
 		h.setLimit(n, t.HostLimit)
 	}
 	switch {
-	case !n.lets(l.elapsed):
+	case !n.allows(l.elapsed):
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.take(h, n, t):
 		return Grant{OK: true}
-	case l.mayPostpone() && (len(h.waiting) >= l.keeps(h, now) || n.waiting >= l.keepsOf(n, now)):
+	case l.mayPostpone() && (len(h.waiting) >= l.hostQueueLimit(h, now) || n.waiting >= l.tenantQueueLimit(n, now)):
 		return l.refuse(h, n, Saturated, age)
 	}
 	t.permit.host, t.permit.tenant, t.permit.queuedAt = h, n, elapsed
 	h.waiting = append(h.waiting, t)
 	n.waiting++
 	l.waiting++
-	l.place(h)
+	l.updateList(h)
 	return Grant{}
 }
 
@@ -145,35 +145,35 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 // postpone all timers that are in memory, and they would hold all room until their postponements are written.
 func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !l.paused }
 
-// keeps returns how many tickets may wait for a host. If the host has free permits, they wait for slots and not for the
-// host.
-func (l *limiter) keeps(h *host, now time.Duration) int {
+// hostQueueLimit returns how many tickets may wait for a host. If the host has free permits, they wait for slots and
+// not for the host.
+func (l *limiter) hostQueueLimit(h *host, now time.Duration) int {
 	if h.calls < l.share(h) {
 		return maxWaiting
 	}
-	return l.bearable(&h.drain, h.calls, now)
+	return l.queueLimit(&h.drainRate, h.calls, now)
 }
 
-// keepsOf returns how many tickets of a namespace may wait for a host.
-func (l *limiter) keepsOf(n *tenant, now time.Duration) int {
+// tenantQueueLimit returns how many tickets of a namespace may wait for a host.
+func (l *limiter) tenantQueueLimit(n *tenant, now time.Duration) int {
 	if n.calls < n.limit {
 		return maxWaiting
 	}
-	return l.bearable(&n.drain, n.calls, now)
+	return l.queueLimit(&n.drainRate, n.calls, now)
 }
 
-// bearable returns how many tickets can wait without waiting too long. If the tickets that wait for hosts use much of
+// queueLimit returns how many tickets can wait without waiting too long. If the tickets that wait for hosts use much of
 // MaxInFlight, silent hosts keep shorter queues, to make room for other hosts.
-func (l *limiter) bearable(d *drain, calls int, now time.Duration) int {
-	patience := l.limits.HostPatience
-	if l.waiting > l.crowd && d.silent(now) {
-		patience /= crowdedPatience
+func (l *limiter) queueLimit(d *drainRate, calls int, now time.Duration) int {
+	maxWait := l.limits.HostMaxWait
+	if l.waiting > l.maxWaitingSilent && d.silent(now) {
+		maxWait /= silentWaitDivisor
 	}
-	return d.bearable(now, calls, patience)
+	return d.queueLimit(now, calls, maxWait)
 }
 
-// crowdedPatience divides HostPatience for a silent host while more than crowd deliveries wait.
-const crowdedPatience = 8
+// silentWaitDivisor divides HostMaxWait for a silent host while more than maxWaitingSilent deliveries wait.
+const silentWaitDivisor = 8
 
 const reportEvery = time.Minute // at most one log line per host
 
@@ -185,31 +185,31 @@ func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Gran
 		g.Host = h.target.String()
 	}
 	if why == Open {
-		g.Delay = min(max(age, l.limits.CircuitOpenFor), l.limits.PostponeMost)
+		g.Delay = min(max(age, l.limits.CircuitOpenFor), l.limits.MaxPostpone)
 	} else {
-		d, permits := &h.drain, h.calls
+		d, permits := &h.drainRate, h.calls
 		if n.calls >= n.limit {
-			d, permits = &n.drain, n.calls
+			d, permits = &n.drainRate, n.calls
 		}
-		g.Delay, g.Exact = d.postpone(l.clock.total, permits, l.limits.HostPatience, l.limits.PostponeMost)
+		g.Delay, g.Exact = d.postponement(l.clock.total, permits, l.limits.HostMaxWait, l.limits.MaxPostpone)
 	}
 	if h.refused++; l.elapsed >= h.reportAt {
 		g.Report, h.refused = h.refused, 0
 		h.reportAt = l.elapsed + reportEvery
 	}
-	l.place(h)
+	l.updateList(h)
 	return g
 }
 
-// may reports whether a namespace may get a permit of a host now.
-func (l *limiter) may(h *host, n *tenant) bool {
-	return h.calls < l.share(h) && n.calls < n.limit && n.lets(l.elapsed)
+// mayGrant reports whether a namespace may get a permit of a host now.
+func (l *limiter) mayGrant(h *host, n *tenant) bool {
+	return h.calls < l.share(h) && n.calls < n.limit && n.allows(l.elapsed)
 }
 
 // free reports whether a ticket can get a permit now, or needs none.
 func (l *limiter) free(t *Ticket) bool {
 	h := l.hosts[t.Target]
-	return h == nil || l.may(h, l.tenant(h, t))
+	return h == nil || l.mayGrant(h, l.tenant(h, t))
 }
 
 // retryAt returns when the ticket's open circuit allows one trial call. It returns 0 if the circuit does not keep the ticket
@@ -219,14 +219,14 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 	if h == nil {
 		return 0
 	}
-	if n := l.tenant(h, t); n.down && !n.trying && l.elapsed <= n.until {
-		return n.until
+	if n := l.tenant(h, t); n.open && !n.trying && l.elapsed <= n.retryAt {
+		return n.retryAt
 	}
 	return 0
 }
 
-// first returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none.
-func (l *limiter) first(h *host, may func(*Ticket) bool) int {
+// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none.
+func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
@@ -235,7 +235,7 @@ func (l *limiter) first(h *host, may func(*Ticket) bool) int {
 		if t.permit.tenant == not {
 			return false
 		}
-		if may(t) && l.may(h, t.permit.tenant) {
+		if may(t) && l.mayGrant(h, t.permit.tenant) {
 			return true
 		}
 		not = t.permit.tenant
@@ -256,7 +256,7 @@ func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 
 // take grants a permit if one is free.
 func (l *limiter) take(h *host, n *tenant, t *Ticket) bool {
-	if !l.may(h, n) {
+	if !l.mayGrant(h, n) {
 		return false
 	}
 	l.grant(h, n, t)
@@ -264,14 +264,14 @@ func (l *limiter) take(h *host, n *tenant, t *Ticket) bool {
 }
 
 func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
-	n.trying = n.down
+	n.trying = n.open
 	n.calls++
 	t.permit.host, t.permit.granted, t.permit.tenant, t.permit.changes = h, true, n, n.changes
 	if h.calls++; h.calls == 1 {
-		l.called++
+		l.hostsInUse++
 	}
 	l.calls++
-	l.place(h)
+	l.updateList(h)
 }
 
 // next grants a permit to the first waiting ticket that may have one, by round robin over hosts. It returns nil if
@@ -279,7 +279,7 @@ func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
 func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
 		h := hostIn(e)
-		at := l.first(h, may)
+		at := l.firstGrantable(h, may)
 		if at < 0 {
 			continue
 		}
@@ -294,10 +294,10 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 	return nil
 }
 
-// any reports whether next would return a ticket.
-func (l *limiter) any(may func(*Ticket) bool) bool {
+// hasNext reports whether next would return a ticket.
+func (l *limiter) hasNext(may func(*Ticket) bool) bool {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
-		if l.first(hostIn(e), may) >= 0 {
+		if l.firstGrantable(hostIn(e), may) >= 0 {
 			return true
 		}
 	}
@@ -306,7 +306,7 @@ func (l *limiter) any(may func(*Ticket) bool) bool {
 
 // begin records that a ticket calls its host from now on.
 func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
-	t.permit.calledAt = l.at(elapsed)
+	t.permit.calledAt = l.setTime(elapsed)
 	if t.permit.granted {
 		t.permit.host.begin(t.permit.calledAt)
 		t.permit.tenant.begin(t.permit.calledAt)
@@ -324,7 +324,7 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	p.host, p.granted = nil, false
 	p.tenant.calls--
 	if h.calls--; h.calls == 0 {
-		l.called--
+		l.hostsInUse--
 	}
 	l.calls--
 	if called {
@@ -332,36 +332,36 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 		p.tenant.end(l.clock.total, p.calledAt, result != Untried)
 	}
 	changed = l.report(h, p, result)
-	l.place(h)
+	l.updateList(h)
 	return h.name, changed
 }
 
-// shed removes tickets from the end of each host's queue. refuse gets the tickets that would wait too long. again gets
-// the tickets whose circuit has opened: their rows are read, and their retry policies decide.
-func (l *limiter) shed(elapsed time.Duration, refuse func(*Ticket, Grant), again func(*Ticket)) {
-	now := l.at(elapsed)
+// shrinkQueues removes tickets from the end of each host's queue. refuse gets the tickets that would wait too long.
+// again gets the tickets whose circuit has opened: their rows are read, and their retry policies decide.
+func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant), open func(*Ticket)) {
+	now := l.setTime(elapsed)
 	for e := l.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
-		if h.down > 0 {
+		if h.openCircuits > 0 {
 			for at, t := range slices.Backward(h.waiting) {
-				if n := t.permit.tenant; n.down && l.elapsed <= n.until {
+				if n := t.permit.tenant; n.open && l.elapsed <= n.retryAt {
 					l.unqueue(h, at)
-					again(t)
+					open(t)
 				}
 			}
 		}
-		for last := len(h.waiting) - 1; last >= 0 && last >= l.keeps(h, now) && l.mayPostpone(); last-- {
+		for last := len(h.waiting) - 1; last >= 0 && last >= l.hostQueueLimit(h, now) && l.mayPostpone(); last-- {
 			t := h.waiting[last]
 			n := t.permit.tenant
 			l.unqueue(h, last)
 			refuse(t, l.refuse(h, n, Saturated, 0))
 		}
-		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.keepsOf(n, now) }) {
+		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.tenantQueueLimit(n, now) }) {
 			for at, t := range slices.Backward(h.waiting) {
 				if !l.mayPostpone() {
 					break
 				}
-				if n := t.permit.tenant; n.waiting > l.keepsOf(n, now) {
+				if n := t.permit.tenant; n.waiting > l.tenantQueueLimit(n, now) {
 					l.unqueue(h, at)
 					refuse(t, l.refuse(h, n, Saturated, 0))
 				}
@@ -386,10 +386,10 @@ func (l *limiter) drop(which func(*Ticket) bool) {
 
 func (l *limiter) unqueue(h *host, at int) {
 	l.dequeue(h, at)
-	l.place(h)
+	l.updateList(h)
 }
 
-// dequeue is unqueue without place, which may remove an unused host.
+// dequeue is unqueue without updateList, which may remove an unused host.
 func (l *limiter) dequeue(h *host, at int) {
 	p := &h.waiting[at].permit
 	p.host = nil
@@ -403,8 +403,8 @@ func (l *limiter) dequeue(h *host, at int) {
 	l.waiting--
 }
 
-// of returns the host of a ticket and its namespace there, creating them if absent.
-func (l *limiter) of(t *Ticket) (*host, *tenant) {
+// stateOf returns the host of a ticket and its namespace there, creating them if absent.
+func (l *limiter) stateOf(t *Ticket) (*host, *tenant) {
 	h := l.hosts[t.Target]
 	if h == nil {
 		h = &host{target: t.Target, name: t.host, tenants: map[string]*tenant{}}
@@ -413,8 +413,8 @@ func (l *limiter) of(t *Ticket) (*host, *tenant) {
 	return h, l.tenant(h, t)
 }
 
-// name sets the name of a ticket's host.
-func (l *limiter) name(t *Ticket) {
+// setName sets the name of a ticket's host.
+func (l *limiter) setName(t *Ticket) {
 	if h := l.hosts[t.Target]; h != nil {
 		h.name = t.host
 	}
@@ -445,34 +445,34 @@ func (h *host) setLimit(of *tenant, limit int) {
 	}
 }
 
-// place moves a host to the list that it belongs to. If there are too many hosts, it removes the longest idle ones. The
-// intake bounds the number of hosts in use.
-func (l *limiter) place(h *host) {
+// updateList moves a host to the list that it belongs to. If there are too many hosts, it removes the longest idle
+// ones. The intake bounds the number of hosts in use.
+func (l *limiter) updateList(h *host) {
 	switch {
 	case len(h.waiting) > 0:
-		l.move(h, l.queued)
+		l.moveToList(h, l.queued)
 	case h.calls > 0:
-		l.move(h, nil)
+		l.moveToList(h, nil)
 	default:
-		l.move(h, l.idle)
+		l.moveToList(h, l.idle)
 	}
-	for len(l.hosts) > l.limits.HostsRemembered && l.idle.Len() > 0 {
+	for len(l.hosts) > l.limits.IdleHosts && l.idle.Len() > 0 {
 		oldest := hostIn(l.idle.Front())
-		l.move(oldest, nil)
+		l.moveToList(oldest, nil)
 		delete(l.hosts, oldest.target)
-		l.down -= oldest.down
+		l.openCircuits -= oldest.openCircuits
 	}
 }
 
-// move puts a host at the end of a list, unless it is already in that list.
-func (l *limiter) move(h *host, to *list.List) {
-	if h.on == to {
+// moveToList puts a host at the end of a list, unless it is already in that list.
+func (l *limiter) moveToList(h *host, to *list.List) {
+	if h.list == to {
 		return
 	}
-	if h.on != nil {
-		h.on.Remove(h.element)
+	if h.list != nil {
+		h.list.Remove(h.element)
 	}
-	h.on, h.element = to, nil
+	h.list, h.element = to, nil
 	if to != nil {
 		h.element = to.PushBack(h)
 	}
@@ -485,4 +485,6 @@ func hostIn(e *list.Element) *host {
 // HostCounts is the number of hosts with calls, the number of hosts with waiting deliveries, and that of open circuits.
 type HostCounts struct{ Called, Queued, Open int }
 
-func (l *limiter) counts() HostCounts { return HostCounts{l.called, l.queued.Len(), l.down} }
+func (l *limiter) counts() HostCounts {
+	return HostCounts{l.hostsInUse, l.queued.Len(), l.openCircuits}
+}

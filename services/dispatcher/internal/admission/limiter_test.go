@@ -12,8 +12,8 @@ func anybody(*Ticket) bool { return true }
 
 func testLimiter(slots, perHost int) *limiter {
 	return newLimiter(&Limits{
-		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, HostsRemembered: 3, HostPatience: time.Second,
-		PostponeMost: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second, Batch: 1000,
+		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, IdleHosts: 3, HostMaxWait: time.Second,
+		MaxPostpone: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second, Batch: 1000,
 	}, &activity{})
 }
 
@@ -25,7 +25,7 @@ func (l *limiter) call(d *Ticket, at time.Duration) {
 
 // leave returns the permit of a ticket.
 func (l *limiter) leave(d *Ticket, result Result, at time.Duration) (string, Change) {
-	l.at(at)
+	l.setTime(at)
 	called := d.share != nil
 	d.share = nil
 	return l.release(d, result, called)
@@ -35,7 +35,7 @@ func (l *limiter) leave(d *Ticket, result Result, at time.Duration) (string, Cha
 func (l *limiter) want(t *testing.T, want, host string, at time.Duration) *Ticket {
 	t.Helper()
 	d := &Ticket{Target: targetOf(host)}
-	e := l.enter(d, 0, at)
+	e := l.acquire(d, 0, at)
 	got := "queued"
 	switch {
 	case e.OK:
@@ -72,7 +72,7 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 	g := testLimiter(100, 1)
 	running := g.want(t, "in", "a", 0)
 	first, second := g.want(t, "queued", "a", 0), g.want(t, "queued", "a", 0)
-	if g.next(anybody) != nil || g.any(anybody) {
+	if g.next(anybody) != nil || g.hasNext(anybody) {
 		t.Fatal("there is no place")
 	}
 	g.leave(running, Replied, ms)
@@ -82,7 +82,7 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 		if d != want || !d.permit.granted {
 			t.Fatalf("got %p, want %p with a place", d, want)
 		}
-		if e := g.enter(d, 0, ms); !e.OK {
+		if e := g.acquire(d, 0, ms); !e.OK {
 			t.Fatal("its place is not its own")
 		}
 		g.leave(d, Replied, ms)
@@ -102,7 +102,7 @@ func TestAHostThatHangsSheds(t *testing.T) {
 		g.want(t, "queued", "hangs", 0)
 	}
 	shed := func(at time.Duration) (n int) {
-		g.shed(at, func(_ *Ticket, e Grant) {
+		g.shrinkQueues(at, func(_ *Ticket, e Grant) {
 			n++
 			if e.Refused != Saturated || e.Delay < time.Second || e.Delay > time.Minute {
 				t.Fatalf("refused as %+v", e)
@@ -135,7 +135,7 @@ func TestAPermitIsNoCall(t *testing.T) {
 	d := g.want(t, "in", "a", 0)
 	g.leave(d, Replied, 10*ms) // the call took 10 ms
 	reading := &Ticket{Target: targetOf("a")}
-	if e := g.enter(reading, 0, 10*ms); !e.OK {
+	if e := g.acquire(reading, 0, 10*ms); !e.OK {
 		t.Fatalf("%+v", e)
 	}
 	for at := 20 * ms; at < 5*time.Second; at += 20 * ms {
@@ -144,7 +144,7 @@ func TestAPermitIsNoCall(t *testing.T) {
 			break
 		}
 	}
-	g.shed(5*time.Second, func(*Ticket, Grant) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
+	g.shrinkQueues(5*time.Second, func(*Ticket, Grant) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
 }
 
 // Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate, at most by
@@ -166,7 +166,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 				t.Fatal("no delivery waits")
 			}
 			g.call(d, at)
-			g.enter(&Ticket{Target: targetOf("slow")}, 0, at)
+			g.acquire(&Ticket{Target: targetOf("slow")}, 0, at)
 		}
 	}
 	refused := func() (grants []Grant) {
@@ -174,14 +174,14 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 			if n == 1000 {
 				t.Fatal("the host is not saturated")
 			}
-			if e := g.enter(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
+			if e := g.acquire(&Ticket{Target: targetOf("slow")}, 0, at); e.Refused != "" {
 				grants = append(grants, e)
 			}
 		}
 		return grants
 	}
 	answers(20)
-	if pace := h.pace(g.clock.total, 1); pace < 400*ms || pace > 600*ms {
+	if pace := h.interval(g.clock.total, 1); pace < 400*ms || pace > 600*ms {
 		t.Fatalf("pace %v, want about 500 ms", pace)
 	}
 	first := refused()
@@ -202,7 +202,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 
 // A host that becomes fast counts as fast after a few hundred answers, although its calls took seconds before.
 func TestAHostThatBecomesFast(t *testing.T) {
-	var r drain
+	var r drainRate
 	const permits = 64
 	now := time.Duration(0)
 	answers := func(n int, latency time.Duration) {
@@ -228,7 +228,7 @@ func TestAHostThatBecomesFast(t *testing.T) {
 
 // The running calls of a host with many permits do not make it seem fast.
 func TestAHostWithManyPermitsIsNotUnderestimated(t *testing.T) {
-	var r drain
+	var r drainRate
 	const permits, latency, step = 1024, time.Second, time.Second / 1024
 	began := make([]time.Duration, 0, permits)
 	now := time.Duration(0)
@@ -249,7 +249,7 @@ func TestAHostWithManyPermitsIsNotUnderestimated(t *testing.T) {
 // If the calls of a host become faster, its timers were not postponed for long: a process that has just started, and is
 // still slow, knows little about its hosts.
 func TestPostponementsReachNoFurtherThanTheyLast(t *testing.T) {
-	var r drain
+	var r drainRate
 	const patience, most = time.Second, time.Minute
 	now := 5 * time.Second
 	slow := func(until time.Duration) { // one answer in a second
@@ -262,7 +262,7 @@ func TestPostponementsReachNoFurtherThanTheyLast(t *testing.T) {
 	for _, want := range []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute} {
 		var last time.Duration
 		for range 200 {
-			last, _ = r.postpone(now, 1, patience, most)
+			last, _ = r.postponement(now, 1, patience, most)
 		}
 		if last != want {
 			t.Fatalf("at %v postponed for %v, want %v", now, last, want)
@@ -270,7 +270,7 @@ func TestPostponementsReachNoFurtherThanTheyLast(t *testing.T) {
 		slow(now + last)
 	}
 	now += 2 * most // nothing was refused for longer than the longest postponement
-	if by, _ := r.postpone(now, 1, patience, most); by > 2*time.Second {
+	if by, _ := r.postponement(now, 1, patience, most); by > 2*time.Second {
 		t.Fatalf("postponed for %v", by)
 	}
 }
@@ -348,7 +348,7 @@ func TestADeadHostsTimersAreAskedSeldomer(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
 		0: 10 * time.Second, 30 * time.Second: 30 * time.Second, time.Hour: time.Minute,
 	} {
-		if e := g.enter(&Ticket{Target: targetOf("a")}, age, 0); e.Delay != want {
+		if e := g.acquire(&Ticket{Target: targetOf("a")}, age, 0); e.Delay != want {
 			t.Errorf("due for %v: postponed for %v, want %v", age, e.Delay, want)
 		}
 	}
@@ -387,7 +387,7 @@ func TestNamespacesHaveTheirTurn(t *testing.T) {
 		t.Fatalf("in the order %v", got)
 	}
 	l.drop(func(*Ticket) bool { return true })
-	if l.size != 0 || len(l.turn) != 0 || len(l.known) != 0 {
+	if l.size != 0 || len(l.order) != 0 || len(l.known) != 0 {
 		t.Fatalf("left: %+v", l)
 	}
 }
@@ -406,7 +406,7 @@ func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
 	if len(held) != 75 {
 		t.Fatalf("it holds %d of %d slots", len(held), slots)
 	}
-	if l.may(&Ticket{Namespace: "loud"}, slots-len(held)) {
+	if l.mayHold(&Ticket{Namespace: "loud"}, slots-len(held)) {
 		t.Error("it may hold more")
 	}
 	l.push(&Ticket{Namespace: "quiet"})
@@ -430,7 +430,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 	g, at := testLimiter(100, 2), ms
 	enter := func(namespace string) (*Ticket, Grant) {
 		d := &Ticket{Namespace: namespace, Target: targetOf("shared")}
-		return d, g.enter(d, 0, at)
+		return d, g.acquire(d, 0, at)
 	}
 	for range 3 {
 		d, _ := enter("hasty")
@@ -466,7 +466,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 		t.Fatalf("%q, %+v", what, g.counts())
 	}
 	shed := 0
-	g.shed(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) { shed++ })
+	g.shrinkQueues(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) { shed++ })
 	if d := g.next(anybody); d != third || shed != 0 {
 		t.Fatalf("%d shed", shed)
 	}
@@ -481,7 +481,7 @@ func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 	h := g.hosts[targetOf("silent")]
 	lines, timers := 0, 0
 	for at := time.Second; at <= 181*time.Second; at += time.Second {
-		g.at(at)
+		g.setTime(at)
 		if e := g.refuse(h, h.tenants[""], Open, 0); e.Report > 0 {
 			lines, timers = lines+1, timers+e.Report
 		}
@@ -496,7 +496,7 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	g := testLimiter(100, 3)
 	enter := func(namespace string, limit int) (*Ticket, Grant) {
 		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
-		return d, g.enter(d, 0, 0)
+		return d, g.acquire(d, 0, 0)
 	}
 	held := map[string][]*Ticket{}
 	for _, c := range []struct {
@@ -545,7 +545,7 @@ func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
 	g := testLimiter(100, 10)
 	enter := func(namespace string, limit int, at time.Duration) Grant {
 		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("slow")}
-		e := g.enter(d, 0, at)
+		e := g.acquire(d, 0, at)
 		if e.OK {
 			g.call(d, at)
 		}
@@ -558,7 +558,7 @@ func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
 	}
 	shed := 0
 	for at := 20 * ms; at <= 2*time.Second; at += 20 * ms {
-		g.shed(at, func(d *Ticket, e Grant) {
+		g.shrinkQueues(at, func(d *Ticket, e Grant) {
 			shed++
 			if d.Namespace != "small" || e.Refused != Saturated || e.Delay < time.Second {
 				t.Fatalf("%s refused as %+v", d.Namespace, e)

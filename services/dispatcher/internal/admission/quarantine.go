@@ -16,13 +16,13 @@ import (
 // leased or not. Otherwise a poison timer and a slow innocent timer could run together repeatedly, and be parked
 // together. Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
 type quarantine struct {
-	waiting []*Ticket // in order of arrival
-	begun   int       // suspects that have begun, leased or not
-	grouped [2]int    // running suspects without a lease: [0] all, [1] those at their third or later start
-	passed  int       // suspects that got a result or a lease since quarantine was last empty
-	alone   *Ticket   // the suspect that runs alone, leased or not
-	// fair: the next batch contains other deliveries, because the last one was a group of suspects.
-	fair bool
+	waiting  []*Ticket // in order of arrival
+	running  int       // suspects that have begun, leased or not
+	unleased [2]int    // running suspects without a lease: [0] all, [1] those at their third or later start
+	passed   int       // suspects that got a result or a lease since quarantine was last empty
+	isolated *Ticket   // the suspect that runs alone, leased or not
+	// othersNext: the next batch contains other deliveries, because the last one was a group of suspects.
+	othersNext bool
 }
 
 // Quarantine makes a ticket wait for a group. starts includes the start that it waits for.
@@ -36,12 +36,12 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// takeSuspects takes the suspects that may begin now, at most room of them. wait reports that no other delivery may
+// takeQuarantined takes the suspects that may begin now, at most room of them. wait reports that no other delivery may
 // begin either: the next suspect must run alone, and waits until the running deliveries have ended or have leases. retry
 // is the next time at which an open circuit allows a waiting suspect to make a trial call; 0 if none waits for a circuit.
-func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.Duration) {
+func (q *Queue) takeQuarantined(room int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
-	if s.alone != nil {
+	if s.isolated != nil {
 		return nil, false, 0
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
@@ -53,32 +53,32 @@ func (q *Queue) takeSuspects(room int) (group []*Ticket, wait bool, retry time.D
 				retry = at
 			}
 			return false
-		case q.runsAlone(t):
+		case q.runsIsolated(t):
 			// Suspects with leases may run for minutes, so other deliveries do not wait for them.
-			wait = s.begun == s.grouped[0]
-			if s.begun > 0 || q.exposed > 0 || room <= 0 {
+			wait = s.running == s.unleased[0]
+			if s.running > 0 || q.exposed > 0 || room <= 0 {
 				return false
 			}
-		case len(group) >= room, s.grouped[0] >= q.groupLimit(), t.starts > 2 && s.grouped[1] >= q.limits.LaterStarts:
+		case len(group) >= room, s.unleased[0] >= q.groupLimit(), t.starts > 2 && s.unleased[1] >= q.limits.LaterStarts:
 			return false
 		}
 		if t.Target != 0 {
-			if h, n := q.hosts.of(t); !q.hosts.take(h, n, t) {
+			if h, n := q.hosts.stateOf(t); !q.hosts.take(h, n, t) {
 				wait = false
 				return false
 			}
 		}
 		q.move(t, Checking)
-		t.suspect = true
-		s.begun++
+		t.quarantined = true
+		s.running++
 		s.count(t, 1)
-		if q.runsAlone(t) {
-			s.alone = t
+		if q.runsIsolated(t) {
+			s.isolated = t
 		}
 		group = append(group, t)
 		return true
 	})
-	s.fair = s.fair || len(group) > 0
+	s.othersNext = s.othersNext || len(group) > 0
 	return group, wait, retry
 }
 
@@ -93,14 +93,14 @@ func (q *Queue) groupLimit() int {
 	return q.limits.SecondStarts + min(q.quarantine.passed, (groupGrowth-1)*q.limits.SecondStarts)
 }
 
-// runsAlone reports whether a suspect is delivered alone. One such start would be enough if outages of bus and store
+// runsIsolated reports whether a suspect is delivered alone. One such start would be enough if outages of bus and store
 // did not end deliveries as well.
-func (q *Queue) runsAlone(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
+func (q *Queue) runsIsolated(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
 
 func (s *quarantine) count(t *Ticket, n int) {
-	s.grouped[0] += n
+	s.unleased[0] += n
 	if t.starts > 2 {
-		s.grouped[1] += n
+		s.unleased[1] += n
 	}
 }
 
@@ -109,12 +109,12 @@ func (s *quarantine) release(t *Ticket) {
 	if !t.leased {
 		s.count(t, -1)
 	}
-	t.suspect = false
-	s.begun--
-	if s.alone == t {
-		s.alone = nil
+	t.quarantined = false
+	s.running--
+	if s.isolated == t {
+		s.isolated = nil
 	}
-	if s.begun == 0 && len(s.waiting) == 0 {
+	if s.running == 0 && len(s.waiting) == 0 {
 		s.passed = 0
 	}
 }

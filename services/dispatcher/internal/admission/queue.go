@@ -45,14 +45,14 @@ type Limits struct {
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. So about a dozen topics must hang before
 	// other timers of their namespace have to wait.
 	TopicLimit int
-	// HostPatience is the longest expected wait in this process for a permit of a host: 1 s. A delivery that would wait
-	// longer is postponed by at least HostPatience, unless a batch of them is being postponed already.
-	HostPatience time.Duration
-	// PostponeMost bounds how far a row is postponed because of its host, its namespace's share of the slots, or
+	// HostMaxWait is the longest expected wait in this process for a permit of a host: 1 s. A delivery that would wait
+	// longer is postponed by at least HostMaxWait, unless a batch of them is being postponed already.
+	HostMaxWait time.Duration
+	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// secrets that cannot be decrypted: 60 s.
-	PostponeMost time.Duration
-	// HostsRemembered bounds the hosts whose state is kept while they have no calls: 4,096.
-	HostsRemembered int
+	MaxPostpone time.Duration
+	// IdleHosts bounds the hosts whose state is kept while they have no calls: 4,096.
+	IdleHosts int
 	// CircuitAfter is the number of consecutive callbacks of one namespace without any answer after which a host's
 	// circuit opens for that namespace: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
 	CircuitAfter   int
@@ -104,29 +104,29 @@ func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (runni
 		return nil
 	}
 	if running = q.known[t.State]; running != nil {
-		q.watch(running, elapsed)
+		q.startAging(running, elapsed)
 		return running
 	}
 	t.age.since = elapsed
 	q.remember(t, t.State)
-	q.watch(t, elapsed)
+	q.startAging(t, elapsed)
 	if t.DueAt > now {
-		q.wait(t)
+		q.waitUntilDue(t)
 	} else {
-		q.ready(t)
+		q.waitForSlot(t)
 	}
 	q.changed = true
 	return nil
 }
 
-// wait makes a ticket wait for its due time.
-func (q *Queue) wait(t *Ticket) {
+// waitUntilDue makes a ticket wait for its due time.
+func (q *Queue) waitUntilDue(t *Ticket) {
 	q.move(t, Early)
 	heap.Push(&q.early, t)
 }
 
-// ready makes a ticket wait for a slot.
-func (q *Queue) ready(t *Ticket) {
+// waitForSlot makes a ticket wait for a slot.
+func (q *Queue) waitForSlot(t *Ticket) {
 	q.move(t, Ready)
 	q.shares.push(t)
 }
@@ -134,8 +134,8 @@ func (q *Queue) ready(t *Ticket) {
 // Decision lists the next actions of the dispatcher.
 type Decision struct {
 	// Check lists the deliveries to check and start. Either all of them are suspects, or none is.
-	Check    []*Ticket
-	Suspects bool
+	Check       []*Ticket
+	Quarantined bool
 	// Postpone lists the deliveries that would wait too long for their hosts, or for slots of their namespace.
 	Postpone []Postponement
 	// Queued is the number of deliveries that began to wait for their hosts.
@@ -150,13 +150,13 @@ type Postponement struct {
 	Grant
 }
 
-// lookAgainAfter is how often the queue checks hosts while deliveries wait for them, because hosts may become slow.
-const lookAgainAfter = 20 * time.Millisecond
+// hostCheckInterval is how often the queue checks hosts while deliveries wait for them, because hosts may become slow.
+const hostCheckInterval = 20 * time.Millisecond
 
-func (r *Decision) lookAgain() { r.lookIn(lookAgainAfter) }
+func (r *Decision) checkHostsAgain() { r.limitWait(hostCheckInterval) }
 
-// lookIn limits Wait.
-func (r *Decision) lookIn(d time.Duration) {
+// limitWait limits Wait.
+func (r *Decision) limitWait(d time.Duration) {
 	if r.Wait == 0 || r.Wait > d {
 		r.Wait = d
 	}
@@ -166,7 +166,7 @@ func (r *Decision) lookIn(d time.Duration) {
 func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	defer func() { q.checking = len(r.Check) > 0 }()
 	for len(q.early) > 0 && q.early[0].DueAt <= now {
-		q.ready(heap.Pop(&q.early).(*Ticket))
+		q.waitForSlot(heap.Pop(&q.early).(*Ticket))
 	}
 	if len(q.early) > 0 {
 		r.Wait = q.early[0].DueAt.Sub(now)
@@ -175,37 +175,37 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		q.postpone(t)
 		r.Postpone = append(r.Postpone, Postponement{t, g})
 	}
-	q.hosts.shed(elapsed, refuse, q.ready)
+	q.hosts.shrinkQueues(elapsed, refuse, q.waitForSlot)
 	if q.hosts.waiting > 0 {
-		r.lookAgain()
+		r.checkHostsAgain()
 	}
-	if alone := q.quarantine.alone; alone != nil && !alone.leased {
+	if alone := q.quarantine.isolated; alone != nil && !alone.leased {
 		return r
 	}
 	room := min(q.free(), q.limits.Room-q.room, q.limits.Batch)
 	if q.bytes >= q.limits.RoomBytes {
 		room = 0
 	}
-	others := func() bool { return room > 0 && (q.shares.any(q.free()) || q.hosts.any(q.mayTake)) }
+	others := func() bool { return room > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
 	q.hosts.paused = false
-	if len(q.quarantine.waiting) > 0 && (!q.quarantine.fair || !others()) {
-		group, wait, retry := q.takeSuspects(room)
+	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
+		group, wait, retry := q.takeQuarantined(room)
 		// The suspect that must run alone also waits for the end of postponements.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
-			r.lookIn(retry - elapsed + time.Millisecond)
+			r.limitWait(retry - elapsed + time.Millisecond)
 		}
 		if len(group) > 0 || wait {
-			r.Check, r.Suspects = group, true
+			r.Check, r.Quarantined = group, true
 			return r
 		}
 	}
 	q.fill(&r, room, elapsed, refuse)
 	if len(r.Check) > 0 {
-		q.quarantine.fair = false
+		q.quarantine.othersNext = false
 	}
-	if q.shares.shed(q.free(), q.limits.HostPatience, q.limits.PostponeMost, q.hosts.mayPostpone, refuse) {
-		r.lookAgain()
+	if q.shares.shrinkQueues(q.free(), q.limits.HostMaxWait, q.limits.MaxPostpone, q.hosts.mayPostpone, refuse) {
+		r.checkHostsAgain()
 	}
 	return r
 }
@@ -221,7 +221,7 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 		return true
 	}
 	for more := true; more && len(r.Check) < room; {
-		more = check(q.hosts.next(q.mayTake))
+		more = check(q.hosts.next(q.mayHoldSlot))
 		if len(r.Check) == room {
 			return
 		}
@@ -234,8 +234,8 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 			check(t)
 			continue
 		}
-		h, n := q.hosts.of(t)
-		if !n.lets(q.hosts.elapsed) {
+		h, n := q.hosts.stateOf(t)
+		if !n.allows(q.hosts.elapsed) {
 			check(t)
 			continue
 		}
@@ -247,15 +247,15 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 		default:
 			q.move(t, Queued)
 			r.Queued++
-			r.lookAgain()
+			r.checkHostsAgain()
 		}
 	}
 }
 
 func (q *Queue) free() int { return q.limits.Concurrency - q.slots }
 
-// mayTake reports whether the namespace of a ticket may hold another slot.
-func (q *Queue) mayTake(t *Ticket) bool { return q.shares.may(t, q.free()) }
+// mayHoldSlot reports whether the namespace of a ticket may hold another slot.
+func (q *Queue) mayHoldSlot(t *Ticket) bool { return q.shares.mayHold(t, q.free()) }
 
 // Row has the facts of a timer's row that concern the queue.
 type Row struct {
@@ -266,35 +266,35 @@ type Row struct {
 	Bytes int
 }
 
-// Learn records the facts in the row of a delivery. If the row has another target than the event, the permit is
+// LearnRow records the facts in the row of a delivery. If the row has another target than the event, the permit is
 // returned. If the event's namespace was not known, the permit is now counted for the row's namespace.
-func (q *Queue) Learn(t *Ticket, row *Row) {
+func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	target, namespace := t.Target, t.Namespace
 	t.Namespace, t.Target, t.host = row.Namespace, row.Target, row.Host
 	if t.permit.granted && (target != row.Target || namespace != row.Namespace) {
 		q.hosts.release(t, Untried, false)
 		if target == row.Target {
-			if h, n := q.hosts.of(t); n.lets(q.hosts.elapsed) {
+			if h, n := q.hosts.stateOf(t); n.allows(q.hosts.elapsed) {
 				q.hosts.grant(h, n, t)
 			}
 		}
 	}
-	q.hosts.name(t)
+	q.hosts.setName(t)
 	q.bytes += row.Bytes - t.bytes
 	t.bytes = row.Bytes
 }
 
-// Enter requests a permit for a delivery whose row was checked without one. If there is none, the delivery waits for
-// one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time since its
-// executeAt.
-func (q *Queue) Enter(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) {
+// RequestPermit requests a permit for a delivery whose row was checked without one. If there is none, the delivery
+// waits for one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time
+// since its executeAt.
+func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) {
 	if q.ended(t) {
 		return g, false
 	}
 	if t.Target == 0 {
 		return Grant{OK: true}, true
 	}
-	g = q.hosts.enter(t, age, elapsed)
+	g = q.hosts.acquire(t, age, elapsed)
 	switch {
 	case g.OK:
 	case g.Refused == Saturated:
@@ -315,8 +315,8 @@ func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	q.move(t, Calling)
 	q.hosts.begin(t, elapsed)
 	// LeaseAfter counts from the start of the attempt.
-	q.unwatch(t)
-	q.watch(t, elapsed)
+	q.stopAging(t)
+	q.startAging(t, elapsed)
 	return true
 }
 
@@ -336,16 +336,16 @@ func (q *Queue) Hold(t *Ticket, until timer.Millis) {
 		return
 	}
 	t.DueAt = until
-	q.wait(t)
+	q.waitUntilDue(t)
 	q.changed = true
 }
 
 // Answer returns the slot and the permit of a delivery, because the attempt has a result. If the result changed the
 // circuit of the host, Answer returns the change with the host's name.
 func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
-	q.hosts.at(elapsed)
+	q.hosts.setTime(elapsed)
 	host, changed = q.hosts.release(t, result, true)
-	if t.suspect && !t.leased {
+	if t.quarantined && !t.leased {
 		q.quarantine.passed++
 	}
 	q.move(t, Answered)
@@ -358,8 +358,8 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
 	}
-	q.unwatch(t)
-	if t.suspect && !t.leased {
+	q.stopAging(t)
+	if t.quarantined && !t.leased {
 		q.quarantine.count(t, -1) // it leaves its group
 		if t.stage == Calling {
 			q.quarantine.passed++
@@ -391,7 +391,7 @@ type Aged struct {
 // Aged returns the deliveries whose interval is over, and starts another interval for each. wait is the time until the
 // next one; 0 if there is none.
 func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
-	q.hosts.at(elapsed)
+	q.hosts.setTime(elapsed)
 	dropped := false
 	for e := q.aging.Front(); e != nil; e = q.aging.Front() {
 		t := e.Value.(*Ticket) //nolint:errcheck // the list holds one type.
@@ -399,16 +399,16 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 			wait = t.age.deadline - elapsed
 			break
 		}
-		q.unwatch(t)
-		q.watch(t, elapsed)
+		q.stopAging(t)
+		q.startAging(t, elapsed)
 		a := Aged{Ticket: t}
 		switch {
 		case (t.stage == Calling || t.stage == Answered) && !t.leasing:
 			t.leasing, a.Lease = true, true
-		case q.tooLong(t, elapsed):
+		case q.waitedTooLong(t, elapsed):
 			a.Postpone, dropped = true, true
 			if a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.Refused {
-				h, n := q.hosts.of(t)
+				h, n := q.hosts.stateOf(t)
 				a.Grant = q.hosts.refuse(h, n, Saturated, 0)
 			}
 			q.postpone(t)
@@ -421,13 +421,13 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 	return old, wait
 }
 
-// Watched returns the length of the aging list.
-func (q *Queue) Watched() int { return q.aging.Len() }
+// AgingLen returns the length of the aging list.
+func (q *Queue) AgingLen() int { return q.aging.Len() }
 
-// tooLong reports whether a delivery has waited so long that another process should have it, or that its host should be
-// treated as saturated. While rows are being read the answer is no, because postponing would only add to the store's
-// work.
-func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
+// waitedTooLong reports whether a delivery has waited so long that another process should have it, or that its host
+// should be treated as saturated. While rows are being read the answer is no, because postponing would only add to the
+// store's work.
+func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false
 	}
@@ -438,7 +438,7 @@ func (q *Queue) tooLong(t *Ticket, elapsed time.Duration) bool {
 			return false
 		}
 		queued := elapsed - t.permit.queuedAt
-		return queued >= 2*q.limits.HostPatience && !q.mayTake(t) || queued >= q.limits.HoldFor
+		return queued >= 2*q.limits.HostMaxWait && !q.mayHoldSlot(t) || queued >= q.limits.HoldFor
 	case Ready, Quarantined:
 		return waited >= q.limits.HoldFor
 	default:
@@ -461,8 +461,8 @@ func (q *Queue) Close() {
 	q.removeWaiting(func(*Ticket) bool { return true })
 }
 
-// Leave ends a session and removes its deliveries that have not started.
-func (q *Queue) Leave(s *Session) {
+// EndSession ends a session and removes its deliveries that have not started.
+func (q *Queue) EndSession(s *Session) {
 	s.ended = true
 	q.removeWaiting(func(t *Ticket) bool { return t.Session == s })
 }

@@ -19,8 +19,8 @@ type table struct {
 func newTable(t *testing.T, slots, perHost int) *table {
 	return &table{
 		Queue: New(&Limits{
-			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, HostsRemembered: 100,
-			HostPatience: time.Second, PostponeMost: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
+			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, IdleHosts: 100,
+			HostMaxWait: time.Second, MaxPostpone: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
 			LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
 		}),
 		t: t, of: &Session{},
@@ -78,7 +78,7 @@ func TestWhoWaitedForAHostKeepsToTheNamespacesShare(t *testing.T) {
 	if len(started) != 1 || started[0] != third {
 		t.Errorf("started: %v, want the quiet one", len(started))
 	}
-	if held := b.shares.of("loud").held; held > 6 {
+	if held := b.shares.shareOf("loud").slots; held > 6 {
 		t.Errorf("the loud namespace holds %d of 8 slots", held)
 	}
 }
@@ -151,7 +151,7 @@ func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
 			postponed = append(postponed, p.Ticket)
 		}
 		for _, d := range r.Check {
-			if d == suspect && !r.Suspects {
+			if d == suspect && !r.Quarantined {
 				b.Quarantine(d, 4)
 				continue
 			}
@@ -215,7 +215,7 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 		look()
 	}
 	// Six calls have been silent for 0.7 s, so about nine more can start within a second.
-	if held := b.shares.of("loud").held; held != 6 || b.shares.size > 9 {
+	if held := b.shares.shareOf("loud").slots; held != 6 || b.shares.size > 9 {
 		t.Fatalf("it holds %d slots, and %d wait", held, b.shares.size)
 	}
 	if len(put) < 25 || put[0].Delay < time.Second || put[len(put)-1].Delay <= put[0].Delay || put[len(put)-1].Delay > time.Minute {

@@ -26,11 +26,11 @@ func TestWhoIsPostponed(t *testing.T) {
 		b.limits.HoldFor = hold
 		for _, redelivered := range []bool{false, true} {
 			d := &Ticket{stage: c.stage, Redelivered: redelivered, starts: 2}
-			if got := b.tooLong(d, c.waited); got != c.want {
+			if got := b.waitedTooLong(d, c.waited); got != c.want {
 				t.Errorf("%+v, redelivered %t: postponed: %t", c, redelivered, got)
 			}
 			b.checking = true
-			if b.tooLong(d, c.waited) {
+			if b.waitedTooLong(d, c.waited) {
 				t.Errorf("%+v, redelivered %t: postponed while the checker waits for the store", c, redelivered)
 			}
 			b.checking = false
@@ -43,14 +43,14 @@ func TestWhoIsPostponed(t *testing.T) {
 func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 	steps := map[string]func(b *table, d *Ticket) (started bool){
 		"start":      func(b *table, d *Ticket) bool { return b.Start(d, 0) },
-		"enter":      func(b *table, d *Ticket) bool { _, ok := b.Enter(d, 0, 0); return ok },
+		"enter":      func(b *table, d *Ticket) bool { _, ok := b.RequestPermit(d, 0, 0); return ok },
 		"withdraw":   func(b *table, d *Ticket) bool { return b.Withdraw(d) },
 		"hold":       func(b *table, d *Ticket) bool { b.Hold(d, 1); return false },
 		"quarantine": func(b *table, d *Ticket) bool { b.Quarantine(d, 4); return false },
 	}
 	for name, step := range steps {
 		for end, of := range map[string]func(b *table){
-			"session": func(b *table) { b.Leave(b.of) },
+			"session": func(b *table) { b.EndSession(b.of) },
 			"service": func(b *table) { b.Close() },
 		} {
 			b := newTable(t, 8, 8)
@@ -129,7 +129,7 @@ func TestASuspectThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
 	b.Start(silent, 0)
 	b.Answer(silent, Silent, 0)
 	b.End(silent)
-	b.quarantine.fair = true
+	b.quarantine.othersNext = true
 	first, second := b.bring("m", "host"), b.bring("m", "host")
 	if got := len(b.start(20 * time.Second)); got != 2 {
 		t.Fatalf("%d calls of the other namespace began, want 2", got)

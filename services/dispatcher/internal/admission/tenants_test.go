@@ -23,7 +23,7 @@ func (b *table) quarantined(round byte, n int) {
 		}, 0, 0)
 	}
 	r := b.Decide(0, 0)
-	if len(r.Check) != n || r.Suspects {
+	if len(r.Check) != n || r.Quarantined {
 		b.t.Fatalf("%d to check", len(r.Check))
 	}
 	for _, d := range r.Check {
@@ -46,7 +46,7 @@ func TestI13_GroupsStartSmallAgain(t *testing.T) {
 				b.end(d, 0)
 			}
 		}
-		if len(b.quarantine.waiting) != 0 || b.quarantine.begun != 0 || b.quarantine.grouped != [2]int{} {
+		if len(b.quarantine.waiting) != 0 || b.quarantine.running != 0 || b.quarantine.unleased != [2]int{} {
 			t.Fatalf("left: %+v", b.quarantine)
 		}
 		b.Decide(0, 0)
@@ -63,7 +63,7 @@ func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
 		g := testLimiter(200, 64)
 		enter := func(namespace string, limit int, at time.Duration) (*Ticket, Grant) {
 			d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
-			e := g.enter(d, 0, at)
+			e := g.acquire(d, 0, at)
 			if e.OK {
 				g.call(d, at)
 			}
@@ -86,7 +86,7 @@ func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
 			begin()
 			for range 5 {
 				at += 100 * ms
-				g.at(at)
+				g.setTime(at)
 			}
 			for _, d := range calls {
 				g.leave(d, Replied, at)
@@ -115,10 +115,10 @@ func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
 func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 	for _, limit := range []int{1, 4, 20, 64} {
 		g := testLimiter(2048, 64)
-		g.crowd = 320
+		g.maxWaitingSilent = 320
 		enter := func(namespace string, l int, at time.Duration) (*Ticket, Grant) {
 			d := &Ticket{Namespace: namespace, HostLimit: l, Target: targetOf("shared")}
-			e := g.enter(d, 0, at)
+			e := g.acquire(d, 0, at)
 			if e.OK {
 				g.call(d, at)
 			}
@@ -133,7 +133,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 		}
 		for at < 5*time.Second {
 			at += 10 * ms
-			g.at(at)
+			g.setTime(at)
 			for _, d := range quick {
 				g.leave(d, Replied, at)
 			}
@@ -152,7 +152,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 			for range 20 {
 				enter("slow", limit, at)
 			}
-			g.shed(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) {})
+			g.shrinkQueues(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) {})
 		}
 		waits := 0
 		if n := g.hosts[targetOf("shared")].tenants["slow"]; n != nil {

@@ -77,8 +77,8 @@ type Ticket struct {
 	leased bool     // its row is leased, or has changed, so the end of the process would lose no work
 	// leasing: a lease was begun.
 	leasing bool
-	// suspect: it was started from quarantine.
-	suspect bool
+	// quarantined: it was started from quarantine.
+	quarantined bool
 	// postponing: it would have waited too long, and its postponement is being written.
 	postponing bool
 	host       string // the readable name of its target; empty before the row is read
@@ -115,7 +115,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.room--
 		q.bytes -= t.bytes
 		t.bytes = 0
-		if t.suspect {
+		if t.quarantined {
 			q.quarantine.release(t)
 		}
 		q.changed = true
@@ -170,7 +170,7 @@ func (q *Queue) forget(t *Ticket, s State) {
 
 // remove ends a ticket in any stage except the waiting ones, whose queues still contain it.
 func (q *Queue) remove(t *Ticket) {
-	q.unwatch(t)
+	q.stopAging(t)
 	q.move(t, Ended)
 	for _, s := range t.states[:t.known] {
 		q.forget(t, s)
@@ -188,16 +188,16 @@ func (q *Queue) ended(t *Ticket) bool {
 	return true
 }
 
-// watch adds a ticket to the aging list, to be returned by Aged one interval from now. All intervals have the same
+// startAging adds a ticket to the aging list, to be returned by Aged one interval from now. All intervals have the same
 // length, so the list is sorted.
-func (q *Queue) watch(t *Ticket, elapsed time.Duration) {
+func (q *Queue) startAging(t *Ticket, elapsed time.Duration) {
 	if t.age.element == nil {
 		t.age.deadline = elapsed + q.limits.LeaseAfter
 		t.age.element = q.aging.PushBack(t)
 	}
 }
 
-func (q *Queue) unwatch(t *Ticket) {
+func (q *Queue) stopAging(t *Ticket) {
 	if t.age.element != nil {
 		q.aging.Remove(t.age.element)
 		t.age.element = nil

@@ -15,7 +15,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		b := newTable(t, 1+r.IntN(12), 1+r.IntN(4))
 		b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 3, 2
-		b.hosts.limits.HostsRemembered, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
+		b.hosts.limits.IdleHosts, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
 		b.limits.RoomBytes = 300
 		sessions := []*Session{{}, {}}
 		var checking, calling, writing []*Ticket
@@ -39,7 +39,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 			if d.Target == 0 || r.IntN(10) == 0 {
 				row.Target = hosts[r.IntN(len(hosts))]
 			}
-			b.Learn(d, &row)
+			b.LearnRow(d, &row)
 		}
 		id := uint16(0)
 		gone := func(d *Ticket) bool { return d.stage == Ended }
@@ -72,7 +72,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 						t.Fatalf("seed %d: stage %d", seed, d.stage)
 					}
 				}
-				if got.Suspects && len(got.Check) == 1 && b.runsAlone(got.Check[0]) && b.exposed > 0 {
+				if got.Quarantined && len(got.Check) == 1 && b.runsIsolated(got.Check[0]) && b.exposed > 0 {
 					t.Fatalf("seed %d: alone beside %d", seed, b.exposed)
 				}
 			case 5:
@@ -82,7 +82,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 						paths["end"]++
 						continue
 					}
-					suspect := d.suspect
+					suspect := d.quarantined
 					learn(d)
 					switch k := r.IntN(8); {
 					case k == 0:
@@ -105,7 +105,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 							calling = append(calling, d)
 						}
 					default:
-						g, ok := b.Enter(d, time.Second, at)
+						g, ok := b.RequestPermit(d, time.Second, at)
 						switch {
 						case !ok:
 							paths["enter ended"]++
@@ -156,7 +156,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 			case 8:
 				if r.IntN(10) == 0 {
 					i := r.IntN(2)
-					b.Leave(sessions[i])
+					b.EndSession(sessions[i])
 					sessions[i] = &Session{}
 				}
 			}
@@ -179,8 +179,8 @@ func TestEverythingIsGivenBack(t *testing.T) {
 		}
 		q := &b.quarantine
 		if b.slots != 0 || b.room != 0 || b.bytes != 0 || b.exposed != 0 || len(b.known) != 0 || len(b.early) != 0 || b.aging.Len() != 0 ||
-			b.shares.size != 0 || len(b.shares.known) != 0 || len(b.shares.turn) != 0 || len(q.waiting) != 0 || q.begun != 0 || q.grouped != [2]int{} ||
-			q.alone != nil || b.hosts.postponing != 0 || b.hosts.calls != 0 || b.hosts.waiting != 0 || b.hosts.called != 0 || b.hosts.queued.Len() != 0 ||
+			b.shares.size != 0 || len(b.shares.known) != 0 || len(b.shares.order) != 0 || len(q.waiting) != 0 || q.running != 0 || q.unleased != [2]int{} ||
+			q.isolated != nil || b.hosts.postponing != 0 || b.hosts.calls != 0 || b.hosts.waiting != 0 || b.hosts.hostsInUse != 0 || b.hosts.queued.Len() != 0 ||
 			b.hosts.idle.Len() != len(b.hosts.hosts) || !b.Idle() {
 			t.Fatalf("seed %d: left: slots %d room %d bytes %d exposed %d known %d early %d aging %d shares %+v quarantine %+v hosts %+v (%d of %d idle)", seed,
 				b.slots, b.room, b.bytes, b.exposed, len(b.known), len(b.early), b.aging.Len(), b.shares, q, b.hosts.counts(), b.hosts.idle.Len(), len(b.hosts.hosts))
@@ -192,17 +192,17 @@ func TestEverythingIsGivenBack(t *testing.T) {
 				if x.calls != 0 || x.waiting != 0 || x.trying {
 					t.Fatalf("seed %d: tenant left %+v", seed, x)
 				}
-				if x.down {
+				if x.open {
 					n++
 				}
 			}
-			if h.calls != 0 || len(h.waiting) != 0 || h.running != 0 || h.begun != 0 || h.down != n {
-				t.Fatalf("seed %d: host left: %d calls, %d wait, %d running, %v begun, %d of %d down", seed, h.calls, len(h.waiting), h.running, h.drain.begun, h.down, n)
+			if h.calls != 0 || len(h.waiting) != 0 || h.running != 0 || h.startSum != 0 || h.openCircuits != n {
+				t.Fatalf("seed %d: host left: %d calls, %d wait, %d running, %v begun, %d of %d down", seed, h.calls, len(h.waiting), h.running, h.drainRate.startSum, h.openCircuits, n)
 			}
 			down += n
 		}
-		if down != b.hosts.down {
-			t.Fatalf("seed %d: %d down, %d counted", seed, down, b.hosts.down)
+		if down != b.hosts.openCircuits {
+			t.Fatalf("seed %d: %d down, %d counted", seed, down, b.hosts.openCircuits)
 		}
 	}
 	t.Log(paths)

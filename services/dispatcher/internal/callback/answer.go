@@ -39,8 +39,8 @@ type Answer struct {
 	TooLong bool
 	// Err is why there is no complete answer: timeout, no connection, or an incomplete body. Status may be set as well.
 	Err error
-	// greeted: there was a TLS connection, and the host had shown its certificate on it.
-	greeted bool
+	// gotServerPreface: there was a TLS connection, and the host had shown its certificate on it.
+	gotServerPreface bool
 }
 
 // Unsent reports whether the callback was not made because the egress policy refuses the address, which says nothing
@@ -60,7 +60,7 @@ func (a *Answer) Silent() bool {
 	// the client already has a connection then, and may only see that the host closes it.
 	op, _ := errors.AsType[*net.OpError](a.Err)
 	alert := op != nil && op.Op == "remote error"
-	return !alert && (!a.greeted || errors.Is(a.Err, context.DeadlineExceeded))
+	return !alert && (!a.gotServerPreface || errors.Is(a.Err, context.DeadlineExceeded))
 }
 
 // MaxBody is how much of an answer's body is read, in bytes. A longer body is not a CallbackResponse.

@@ -118,12 +118,12 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 			cancel()
 		}
 	}}))
-	resp, err := r.Profile.over(c.transport).RoundTrip(req)
+	resp, err := r.Profile.transportWith(c.transport).RoundTrip(req)
 	if err != nil {
 		if fresh.Load() > maxConnections && total.Err() == nil {
 			err = fmt.Errorf("no answer on %d new connections", maxConnections)
 		}
-		return Answer{Err: deadlineFirst(total, err), greeted: greeted.Load()}
+		return Answer{Err: deadlineFirst(total, err), gotServerPreface: greeted.Load()}
 	}
 	defer resp.Body.Close()
 	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket runs in real time.
@@ -175,6 +175,6 @@ func (c *HTTPCaller) request(ctx context.Context, r *Request) (*http.Request, er
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
 	}
-	r.Profile.dress(req.Header, r, body)
+	r.Profile.addHeaders(req.Header, r, body)
 	return req, nil
 }

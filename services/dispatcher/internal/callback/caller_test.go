@@ -147,7 +147,7 @@ func TestGzipStaysAsItCame(t *testing.T) {
 	if !bytes.Equal(a.Body, zipped.Bytes()) {
 		t.Fatalf("body %q", a.Body)
 	}
-	if v := Judge(aTimer(), a, timer.StatusCodes{}, now, middle); v.Kind != Done {
+	if v := Classify(aTimer(), a, timer.StatusCodes{}, now, middle); v.Kind != Done {
 		t.Errorf("kind %d, want Done for a compressed body", v.Kind)
 	}
 }
@@ -240,7 +240,7 @@ func TestTimeoutsAndResets(t *testing.T) {
 			if a.Err == nil || a.Status != c.status || c.want != nil && !errors.Is(a.Err, c.want) {
 				t.Fatalf("status %d, %v; want %d, %v", a.Status, a.Err, c.status, c.want)
 			}
-			if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
+			if v := Classify(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
 				t.Errorf("kind %d, want a retry", v.Kind)
 			}
 		})

@@ -1,9 +1,9 @@
 // Package callback implements the protocol between a due timer and its receiver: the request, and the meaning of each
 // possible answer for the timer.
 //
-// It imports pkg/timer, pkg/event, pkg/webhook and pkg/egress only. Judge is pure: it gets the answer, the timer, the
-// present and a source of random bits, and returns a Verdict. Nothing in this package sleeps, retries or writes to the
-// store.
+// It imports pkg/timer, pkg/event, pkg/webhook and pkg/egress only. Classify is pure: it gets the answer, the timer,
+// the present and a source of random bits, and returns a Verdict. Nothing in this package sleeps, retries or writes to
+// the store.
 //
 // Read answer.go first (the answer), then verdict.go (the table), reply.go (the CallbackResponse) and backoff.go (the
 // delay of the next attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace.

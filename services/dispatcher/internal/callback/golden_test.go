@@ -68,7 +68,7 @@ func matrix() string {
 		for _, state := range policyStates {
 			tm := aTimer()
 			state.change(tm)
-			v := Judge(tm, a, final, now, middle)
+			v := Classify(tm, a, final, now, middle)
 			next := "-"
 			if v.NextAt != 0 {
 				next = v.NextAt.Sub(now).String()
@@ -142,7 +142,7 @@ func FuzzParseReply(f *testing.F) {
 			}
 			return
 		}
-		if r.again != (r.at != 0) && r.at != 0 || r.again && (r.at < timer.MinMillis || r.at > timer.MaxMillis) {
+		if r.rescheduled != (r.at != 0) && r.at != 0 || r.rescheduled && (r.at < timer.MinMillis || r.at > timer.MaxMillis) {
 			t.Fatalf("%q: %+v", body, r)
 		}
 		// Surrounding space has no effect, and parsing is deterministic.

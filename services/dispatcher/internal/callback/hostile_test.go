@@ -238,11 +238,11 @@ func TestHostileReceivers(t *testing.T) {
 						limit = timeout
 					}
 					a, took := call(url, limit)
-					v := Judge(aTimer(), a, timer.StatusCodes{}, now, middle)
+					v := Classify(aTimer(), a, timer.StatusCodes{}, now, middle)
 					if h.waits {
 						tm := aTimer()
 						tm.CallbackTimeout = limit
-						v = Judge(tm, a, timer.StatusCodes{}, now, middle)
+						v = Classify(tm, a, timer.StatusCodes{}, now, middle)
 					}
 					switch {
 					case a.Status != h.status || v.Kind != h.verdict || !strings.Contains(v.Reason, h.reason):
@@ -310,7 +310,7 @@ func TestABodyHasADeadlineOfItsOwn(t *testing.T) {
 	if took := time.Since(began); took < bodyTimeout || took > 2*bodyTimeout || a.Status != 200 || a.Err == nil {
 		t.Fatalf("after %v: %d, %v", took, a.Status, a.Err)
 	}
-	if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry || !strings.Contains(v.Reason, "10s after its header") {
+	if v := Classify(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry || !strings.Contains(v.Reason, "10s after its header") {
 		t.Errorf("%+v", v)
 	}
 }

@@ -157,7 +157,7 @@ func TestHostileReceiversOverHTTP2(t *testing.T) {
 			a := caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile})
 			took := time.Since(began)
 			profile.transport.CloseIdleConnections()
-			v := Judge(tm, a, timer.StatusCodes{}, now, middle)
+			v := Classify(tm, a, timer.StatusCodes{}, now, middle)
 			switch {
 			case a.Status != h.status || v.Kind != h.verdict || !strings.Contains(v.Reason, h.reason):
 				t.Errorf("status %d, %s, %q, %v", a.Status, kindName[v.Kind], v.Reason, a.Err)

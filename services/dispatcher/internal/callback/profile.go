@@ -23,8 +23,8 @@ type Profile struct {
 	transport *http.Transport
 }
 
-// dress adds the headers of namespace and timer to those of a request, and signs it.
-func (p *Profile) dress(h http.Header, r *Request, body []byte) {
+// addHeaders adds the headers of namespace and timer to those of a request, and signs it.
+func (p *Profile) addHeaders(h http.Header, r *Request, body []byte) {
 	if p != nil {
 		for name, value := range p.Headers.All() {
 			h[name] = []string{value}
@@ -47,8 +47,8 @@ func (p *Profile) Close() {
 	}
 }
 
-// over returns base, or a copy of it with the profile's TLS configuration.
-func (p *Profile) over(base *http.Transport) *http.Transport {
+// transportWith returns base, or a copy of it with the profile's TLS configuration.
+func (p *Profile) transportWith(base *http.Transport) *http.Transport {
 	if p == nil || p.TLS == nil {
 		return base
 	}

@@ -88,17 +88,17 @@ func TestANamespaceListsFinalStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for status, want := range map[int]Kind{404: Dead, 429: Dead, 400: Retry, 409: Retry, 410: Dead, 200: Done, 500: Retry} {
-		if v := Judge(aTimer(), Answer{Status: status}, final, now, middle); v.Kind != want {
+		if v := Classify(aTimer(), Answer{Status: status}, final, now, middle); v.Kind != want {
 			t.Errorf("%d is %v, want %v", status, v.Kind, want)
 		}
 	}
-	v := Judge(aTimer(), Answer{Status: 409, RetryAfter: "600"}, final, now, middle)
+	v := Classify(aTimer(), Answer{Status: 409, RetryAfter: "600"}, final, now, middle)
 	if v.NextAt != now.Add(10*time.Minute) || !strings.Contains(v.Reason, "409") {
 		t.Errorf("409 with Retry-After: %+v", v)
 	}
 	last := aTimer()
 	last.Attempts = timer.Attempt(last.Retry.MaxAttempts - 1)
-	if v := Judge(last, Answer{Status: 409}, final, now, middle); v.Kind != Exhausted {
+	if v := Classify(last, Answer{Status: 409}, final, now, middle); v.Kind != Exhausted {
 		t.Errorf("the last attempt: %+v", v)
 	}
 }
@@ -185,7 +185,7 @@ func testCertificates(t *testing.T, http2 bool) {
 	if a := c.Call(t.Context(), Request{Timer: tm, At: now, Profile: with(ours.pool(), ours.issue("other"))}); a.Status != 200 || subject != "other" {
 		t.Errorf("another profile: %+v, as %q", a, subject)
 	}
-	if one := good.over(c.transport); one != good.transport || one == c.transport {
+	if one := good.transportWith(c.transport); one != good.transport || one == c.transport {
 		t.Error("want one transport per profile")
 	}
 	defer good.transport.CloseIdleConnections()
@@ -197,7 +197,7 @@ func testCertificates(t *testing.T, http2 bool) {
 		if a.Status != 0 || a.Err == nil {
 			t.Errorf("%s: %+v", what, a)
 		}
-		if v := Judge(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
+		if v := Classify(tm, a, timer.StatusCodes{}, now, middle); v.Kind != Retry {
 			t.Errorf("%s: %+v", what, v)
 		}
 		if a.Silent() {

@@ -11,9 +11,9 @@ import (
 type reply struct {
 	// notOK: the body has ok, and it is false.
 	notOK bool
-	// again: the body has nextExecuteAt, with the time in at.
-	again bool
-	at    timer.Millis
+	// rescheduled: the body has nextExecuteAt, with the time in at.
+	rescheduled bool
+	at          timer.Millis
 }
 
 // parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have neither member,
@@ -55,6 +55,6 @@ func parseReply(body []byte) (reply, error) {
 	if err != nil {
 		return reply{}, timer.Invalid("nextExecuteAt", text, "an RFC 3339 time such as 2030-01-31T09:00:00Z")
 	}
-	r.again, r.at = true, at
+	r.rescheduled, r.at = true, at
 	return r, nil
 }

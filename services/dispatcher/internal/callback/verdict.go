@@ -52,19 +52,19 @@ const (
 	pastDelay = time.Second
 )
 
-// Judge applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1). now is
-// when the answer was complete; final has the 4xx statuses after which the namespace does not retry.
-func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
+// Classify applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1). now
+// is when the answer was complete; final has the 4xx statuses after which the namespace does not retry.
+func Classify(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
 	success := a.Status >= 200 && a.Status <= 299
 	switch {
 	case errors.Is(a.Err, egress.ErrRefusedURL):
 		v.Kind = Dead
-		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
+		v.Reason = truncate("not called: "+a.Err.Error(), maxReason)
 		return v
 	case a.Unsent():
 		// The name may resolve to an allowed address next time.
-		v.Reason = cut("not called: "+a.Err.Error(), maxReason)
+		v.Reason = truncate("not called: "+a.Err.Error(), maxReason)
 		return fail(v, t, "", now, random)
 	case a.Status == http.StatusGone:
 		// The status decides even if the body is incomplete. The same applies to final statuses.
@@ -76,9 +76,9 @@ func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, 
 		v.Reason = describeStatus(a.Status) + ", a final status of its namespace"
 		return v
 	case success && a.Err == nil:
-		return judgeReply(v, t, a, now, random)
+		return classifyReply(v, t, a, now, random)
 	case success || a.Status == 0:
-		v.Reason = cut(describeError(t, a.Err), maxReason)
+		v.Reason = truncate(describeError(t, a.Err), maxReason)
 		return fail(v, t, "", now, random)
 	default:
 		v.Reason = describeStatus(a.Status)
@@ -86,17 +86,17 @@ func Judge(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, 
 	}
 }
 
-func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
+func classifyReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
 	var said reply
 	if !a.TooLong {
 		var err error
 		if said, err = parseReply(a.Body); err != nil {
-			v.Reason = cut("invalid answer: "+err.Error(), maxReason)
+			v.Reason = truncate("invalid answer: "+err.Error(), maxReason)
 			return fail(v, t, "", now, random)
 		}
 	}
 	switch {
-	case said.again:
+	case said.rescheduled:
 		v.Kind, v.NextAt, v.Body = Rescheduled, said.at, ""
 		if v.NextAt <= now {
 			v.NextAt = now.Add(pastDelay)
@@ -114,7 +114,7 @@ func judgeReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random fu
 // Fail returns the verdict for an attempt that failed for a reason that may pass: Retry if the policy allows it,
 // Exhausted otherwise.
 func Fail(t *timer.Timer, reason string, now timer.Millis, random func() uint64) Verdict {
-	return fail(Verdict{Reason: cut(reason, maxReason)}, t, "", now, random)
+	return fail(Verdict{Reason: truncate(reason, maxReason)}, t, "", now, random)
 }
 
 // fail applies the retry policy. after is the Retry-After header.
@@ -165,11 +165,11 @@ func describeError(t *timer.Timer, err error) string {
 
 // quote returns the beginning of a body as valid UTF-8, at most maxQuoted bytes.
 func quote(body []byte) string {
-	return cut(strings.TrimSpace(strings.ToValidUTF8(string(body[:min(len(body), maxQuoted+1)]), "\uFFFD")), maxQuoted)
+	return truncate(strings.TrimSpace(strings.ToValidUTF8(string(body[:min(len(body), maxQuoted+1)]), "\uFFFD")), maxQuoted)
 }
 
-// cut shortens s to limit bytes without splitting a character.
-func cut(s string, limit int) string {
+// truncate shortens s to limit bytes without splitting a character.
+func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

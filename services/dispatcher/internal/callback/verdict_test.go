@@ -133,7 +133,7 @@ func TestAnswerTable(t *testing.T) {
 		{"a refused address in the URL", Answer{Err: literal}, Dead, 0, "not called"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(aTimer(), c.answer, final, now, middle)
+			v := Classify(aTimer(), c.answer, final, now, middle)
 			if v.Kind != c.want {
 				t.Fatalf("kind %d, want %d (%+v)", v.Kind, c.want, v)
 			}
@@ -157,7 +157,7 @@ func TestAnswerTable(t *testing.T) {
 			if want == Retry {
 				want = Exhausted
 			}
-			if v := Judge(last, c.answer, final, now, middle); v.Kind != want {
+			if v := Classify(last, c.answer, final, now, middle); v.Kind != want {
 				t.Errorf("on the last attempt: kind %d, want %d", v.Kind, want)
 			}
 		})
@@ -197,7 +197,7 @@ func TestMaxAttemptsDurationCountsFromExecuteAt(t *testing.T) {
 		tm := aTimer()
 		tm.ExecuteAt = now.Add(-c.age)
 		tm.Retry.MaxAttemptsDuration = time.Minute
-		if v := Judge(tm, Answer{Status: 500}, timer.StatusCodes{}, now, middle); v.Kind != c.want {
+		if v := Classify(tm, Answer{Status: 500}, timer.StatusCodes{}, now, middle); v.Kind != c.want {
 			t.Errorf("executeAt %v ago: kind %d, want %d", c.age, v.Kind, c.want)
 		}
 	}
@@ -205,20 +205,20 @@ func TestMaxAttemptsDurationCountsFromExecuteAt(t *testing.T) {
 
 func TestBodyIsCutForPeople(t *testing.T) {
 	long := strings.Repeat("ä", MaxBody/2)
-	v := Judge(aTimer(), Answer{Status: 500, Body: []byte(long)}, timer.StatusCodes{}, now, middle)
+	v := Classify(aTimer(), Answer{Status: 500, Body: []byte(long)}, timer.StatusCodes{}, now, middle)
 	if len(v.Body) > maxQuoted || !strings.HasSuffix(v.Body, "ä…") {
 		t.Errorf("body of %d bytes ends in %q", len(v.Body), v.Body[len(v.Body)-6:])
 	}
-	if v := Judge(aTimer(), Answer{Status: 500, Body: []byte("\xff\xfe bad")}, timer.StatusCodes{}, now, middle); v.Body != "\uFFFD bad" {
+	if v := Classify(aTimer(), Answer{Status: 500, Body: []byte("\xff\xfe bad")}, timer.StatusCodes{}, now, middle); v.Body != "\uFFFD bad" {
 		t.Errorf("body %q", v.Body)
 	}
-	if v := Judge(aTimer(), Answer{Err: errors.New(strings.Repeat("x", 9999))}, timer.StatusCodes{}, now, middle); len(v.Reason) > maxReason {
+	if v := Classify(aTimer(), Answer{Err: errors.New(strings.Repeat("x", 9999))}, timer.StatusCodes{}, now, middle); len(v.Reason) > maxReason {
 		t.Errorf("reason of %d bytes", len(v.Reason))
 	}
 }
 
-// FuzzJudge: Judge accepts every answer and returns a verdict that the store can write.
-func FuzzJudge(f *testing.F) {
+// FuzzClassify: Classify accepts every answer and returns a verdict that the store can write.
+func FuzzClassify(f *testing.F) {
 	f.Add(200, "", []byte(`{"ok":true,"nextExecuteAt":"2030-01-31T09:01:00Z"}`), false)
 	f.Add(200, "", []byte(`{"ok":false}`), false)
 	f.Add(503, "120", []byte("busy"), false)
@@ -226,7 +226,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add(200, "", []byte(`{"ok":"\ud800","nextExecuteAt":[]}`), true)
 	f.Fuzz(func(t *testing.T, status int, after string, body []byte, tooLong bool) {
 		tm := aTimer()
-		v := Judge(tm, Answer{Status: status, RetryAfter: after, Body: body, TooLong: tooLong}, timer.StatusCodes{}, now, middle)
+		v := Classify(tm, Answer{Status: status, RetryAfter: after, Body: body, TooLong: tooLong}, timer.StatusCodes{}, now, middle)
 		switch v.Kind {
 		case Done, Dead, Exhausted:
 			if v.NextAt != 0 {

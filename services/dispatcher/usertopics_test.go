@@ -37,11 +37,11 @@ func (s *slowSink) publish(topic bus.Topic, messages ...bus.Message) error {
 	return nil
 }
 
-// senders sends messages through outlets and collects the answers.
+// senders sends messages through topics and collects the answers.
 type senders struct {
 	t       *testing.T
 	sink    *slowSink
-	outlets *outlets
+	topics  *userTopics
 	mu      sync.Mutex
 	answers map[string]error
 }
@@ -52,7 +52,7 @@ func newSenders(t *testing.T, most int, topics ...bus.Topic) *senders {
 	for _, topic := range topics {
 		s.sink.let[topic] = make(chan error)
 	}
-	s.outlets = newOutlets(most, s.sink.publish)
+	s.topics = newUserTopics(most, s.sink.publish)
 	return s
 }
 
@@ -60,7 +60,7 @@ func newSenders(t *testing.T, most int, topics ...bus.Topic) *senders {
 func (s *senders) send(topic bus.Topic, keys ...string) {
 	for _, key := range keys {
 		go func() {
-			err := s.outlets.send(topic, bus.Message{Key: key})
+			err := s.topics.send(topic, bus.Message{Key: key})
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.answers[key] = err
@@ -99,8 +99,8 @@ func (s *senders) wantAnswers(want map[string]error) {
 
 func (s *senders) wantNothingLeft() {
 	s.t.Helper()
-	if len(s.outlets.waiting) != 0 {
-		s.t.Fatalf("unused topics are kept: %v", s.outlets.waiting)
+	if len(s.topics.waiting) != 0 {
+		s.t.Fatalf("unused topics are kept: %v", s.topics.waiting)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestOutletsFindTheMessageThatIsTooLarge(t *testing.T) {
 func TestOutletsKeepTheOrderOfATopic(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
-	o := newOutlets(16, func(_ bus.Topic, messages ...bus.Message) error {
+	o := newUserTopics(16, func(_ bus.Topic, messages ...bus.Message) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, m := range messages {

@@ -10,48 +10,48 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// announceDead publishes the dead event of a timer that history records as dead, and clears its outbox mark (I14).
-func (s *Service) announceDead(d *delivery, f *store.Finish) {
+// publishDeadTimer publishes the dead event of a timer that history records as dead, and clears its outbox mark (I14).
+func (s *Service) publishDeadTimer(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Attempts, t.Starts = timer.StatusDead, f.Record.Attempt, 0
 	t.ExecutedAt, t.LastStatus, t.LastError = f.Record.StartedAt, f.Record.StatusCode, f.Record.Error
-	s.announce(&t, d.ref, f.Record.FinishedAt, store.Mark{
+	s.publishOutboxEntry(&t, d.ref, f.Record.FinishedAt, store.Mark{
 		Ref: d.ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: t.Attempts,
 	})
 }
 
-// announceParked publishes the event of a parked row, and clears its outbox mark.
-func (s *Service) announceParked(d *delivery, f *store.Finish) {
+// publishParkedTimer publishes the event of a parked row, and clears its outbox mark.
+func (s *Service) publishParkedTimer(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Revision, t.LastError = timer.StatusParked, f.Next, f.Record.Error
-	s.announce(&t, d.ref, s.config.Clock(), store.Mark{
+	s.publishOutboxEntry(&t, d.ref, s.config.Clock(), store.Mark{
 		Ref: d.ref, Status: timer.StatusParked, Generation: t.Generation, Attempt: t.Attempts, Revision: t.Revision,
 	})
 }
 
-// announce publishes once, and again without the payload if the event is too large for the bus. If that fails, the
-// owner of the shard announces the timer when its mark is older than 5 s.
-func (s *Service) announce(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
-	err := s.publishNotice(t, ref, at, event.NoticeOf)
+// publishOutboxEntry publishes once, and again without the payload if the event is too large for the bus. If that
+// fails, the owner of the shard announces the timer when its mark is older than 5 s.
+func (s *Service) publishOutboxEntry(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
+	err := s.publishEntryEvent(t, ref, at, event.NoticeOf)
 	if errors.Is(err, bus.ErrTooLarge) {
-		err = s.publishNotice(t, ref, at, event.NoticeWithoutPayload)
+		err = s.publishEntryEvent(t, ref, at, event.NoticeWithoutPayload)
 	}
 	if err == nil {
-		s.marks.offer(mark)
+		s.outboxIDs.offer(mark)
 	}
 }
 
-func (s *Service) publishNotice(
+func (s *Service) publishEntryEvent(
 	t *timer.Timer, ref store.Ref, at timer.Millis, noticeOf func(string, *timer.Timer, timer.Millis) (event.CloudEvent, error),
 ) error {
 	e, err := noticeOf(s.config.Source, t, at)
 	if err != nil {
-		s.failed("announce", err)
+		s.recordFailure("announce", err)
 		return err
 	}
 	m, err := s.message(e, ref.Shard, "")
 	if err != nil {
-		s.failed("announce", err)
+		s.recordFailure("announce", err)
 		return err
 	}
 	job := send(s.dead, m)
@@ -59,8 +59,8 @@ func (s *Service) publishNotice(
 	return job.err
 }
 
-func (s *Service) flushMarks(marks []store.Mark) {
+func (s *Service) flushOutboxIDs(marks []store.Mark) {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	s.ended("remove outbox entries", s.config.Store.Announced(ctx, marks))
+	s.recordResult("remove outbox entries", s.config.Store.Announced(ctx, marks))
 }
