@@ -53,7 +53,7 @@ var planted = []struct {
 		c.Dispatcher.Mutant.ReadFirst = true
 	})},
 	{"in time judged before the commit", []string{"superseded"}, always(func(c *sim.Configs) {
-		c.Ingest.Mutant.JudgeBeforeCommit = true
+		c.Ingest.Mutant.InterpretBeforeCommit = true
 	})},
 	{"no shares for namespaces", []string{"fair"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.FirstComeFirstServed = true })},
 	{"no margin before sweeps", []string{"late"}, always(func(c *sim.Configs) { c.Scheduler.SweepMargin = time.Millisecond })},

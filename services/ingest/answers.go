@@ -37,13 +37,13 @@ func (t *session) answer(items []*item) error {
 		return err
 	}
 	for _, it := range items {
-		t.metrics.commands.WithLabelValues(it.fate()).Inc()
+		t.metrics.commands.WithLabelValues(it.resultLabel()).Inc()
 	}
 	return nil
 }
 
-// fate is the value of the item's metric label.
-func (it *item) fate() string {
+// resultLabel is the value of the item's metric label.
+func (it *item) resultLabel() string {
 	switch {
 	case it.refusal != nil:
 		return "refused"
@@ -59,20 +59,20 @@ func (t *session) publish(topic bus.Topic, messages []bus.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	return t.persist("bus", func(ctx context.Context) error {
+	return t.retryUntilDone("bus", func(ctx context.Context) error {
 		_, err := t.cfg.Bus.Publish(ctx, topic, messages...)
 		if _, told := errors.AsType[*bus.PartialError](err); !told && errors.Is(err, bus.ErrTooLarge) && len(messages) > 1 {
-			err = t.publishEach(ctx, topic, messages)
+			err = t.publishSingly(ctx, topic, messages)
 		}
-		if messages = t.left(topic, messages, err); len(messages) == 0 {
+		if messages = t.unpublished(topic, messages, err); len(messages) == 0 {
 			return nil
 		}
 		return err
 	})
 }
 
-// publishEach publishes each message alone, to find the messages that are too large.
-func (t *session) publishEach(ctx context.Context, topic bus.Topic, messages []bus.Message) error {
+// publishSingly publishes each message alone, to find the messages that are too large.
+func (t *session) publishSingly(ctx context.Context, topic bus.Topic, messages []bus.Message) error {
 	partial := &bus.PartialError{Errs: make([]error, len(messages))}
 	for i, m := range messages {
 		_, partial.Errs[i] = t.cfg.Bus.Publish(ctx, topic, m)
@@ -80,8 +80,8 @@ func (t *session) publishEach(ctx context.Context, topic bus.Topic, messages []b
 	return partial
 }
 
-// left returns the messages to publish again, after a Publish of all of them has returned err.
-func (t *session) left(topic bus.Topic, messages []bus.Message, err error) []bus.Message {
+// unpublished returns the messages to publish again, after a Publish of all of them has returned err.
+func (t *session) unpublished(topic bus.Topic, messages []bus.Message, err error) []bus.Message {
 	var left []bus.Message
 	for i, m := range messages {
 		switch own := bus.ErrorOf(err, i); {
@@ -108,8 +108,8 @@ func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
 	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
-	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.fate())
-	if !it.placed() {
+	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.resultLabel())
+	if !it.hasPosition() {
 		// Without a position the command is applied again, and each time it is answered.
 		place, id = string(bus.Commands)+"/"+d.ID, ""
 	}
@@ -136,7 +136,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 		if it.outcome.timer.ID != "" {
 			correlation = it.outcome.timer.Correlation()
 		}
-		if !it.gone {
+		if !it.missing {
 			if a.Timer, err = encode(renderTimer(&it.outcome.timer)); err != nil {
 				return bus.Message{}, fmt.Errorf("encode the timer of %s: %w", place, err)
 			}

@@ -28,8 +28,8 @@ type item struct {
 	outcome outcome
 	// applied: outcome is known. Another try omits the item.
 	applied bool
-	// gone: there is no timer to return.
-	gone bool
+	// missing: there is no timer to return.
+	missing bool
 }
 
 func (it *item) position() store.Position {
@@ -52,7 +52,7 @@ func (t *session) apply(batch []*bus.Delivery) error {
 	}
 	for _, it := range items {
 		if it.earlier && it.refusal == nil {
-			if err := t.lookAgain(it); err != nil {
+			if err := t.readPresent(it); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (t *session) read(it *item) error {
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
 	// Only the lookup of the namespace can fail temporarily.
-	return t.persist("namespace", func(ctx context.Context) error {
+	return t.retryUntilDone("namespace", func(ctx context.Context) error {
 		from := source{received: timer.FromTime(d.Time)}
 		if d.Time.IsZero() {
 			from = t.receivedNow()
@@ -104,26 +104,26 @@ func (it *item) refuseUnread(f *refusal) {
 	it.command.namespace.Name, it.command.id = decode.TimerOf(it.event.Data)
 }
 
-// placed reports whether the command has a position. The zero position means that the bus does not have positions.
-func (it *item) placed() bool { return it.position() != (store.Position{}) }
+// hasPosition reports whether the command has a position. The zero position means that the bus does not have positions.
+func (it *item) hasPosition() bool { return it.position() != (store.Position{}) }
 
 // commit applies the commands that the store has not applied yet, in one transaction with the position, if the store
 // supports that and the bus has positions. Otherwise it applies all of them, also replayed ones.
 func (t *session) commit(items []*item) error {
-	if t.cfg.Positions == nil || slices.ContainsFunc(items, func(it *item) bool { return !it.placed() }) {
-		return t.persist("store", func(ctx context.Context) error {
+	if t.cfg.Positions == nil || slices.ContainsFunc(items, func(it *item) bool { return !it.hasPosition() }) {
+		return t.retryUntilDone("store", func(ctx context.Context) error {
 			return t.write(items, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
 				return t.cfg.Store.Write(ctx, now, ops)
 			})
 		})
 	}
 	if !t.known {
-		if err := t.locate(); err != nil {
+		if err := t.readPosition(); err != nil {
 			return err
 		}
 	}
 	for {
-		fresh := t.fresh(items)
+		fresh := t.dropApplied(items)
 		if len(fresh) == 0 {
 			return nil
 		}
@@ -132,7 +132,7 @@ func (t *session) commit(items []*item) error {
 			From: t.position, To: fresh[len(fresh)-1].position(),
 		}
 		var conflict bool
-		err := t.persist("store", func(ctx context.Context) error {
+		err := t.retryUntilDone("store", func(ctx context.Context) error {
 			err := t.write(fresh, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
 				return t.cfg.Positions.WriteAt(ctx, now, ops, move)
 			})
@@ -150,15 +150,15 @@ func (t *session) commit(items []*item) error {
 			t.position = move.To
 			return nil
 		}
-		if err := t.locate(); err != nil {
+		if err := t.readPosition(); err != nil {
 			return err
 		}
 	}
 }
 
-// locate reads up to which position the partition has been applied.
-func (t *session) locate() error {
-	return t.persist("position", func(ctx context.Context) error {
+// readPosition reads up to which position the partition has been applied.
+func (t *session) readPosition() error {
+	return t.retryUntilDone("position", func(ctx context.Context) error {
 		p, err := t.cfg.Positions.Position(ctx, string(bus.Commands), int(t.partition))
 		if err == nil {
 			t.position, t.known = p, true
@@ -167,9 +167,9 @@ func (t *session) locate() error {
 	})
 }
 
-// fresh returns the items after the stored position, and marks the rest as earlier. A topic that was created again has
-// a larger incarnation: all its commands are new, and all commands of an older incarnation are old.
-func (t *session) fresh(items []*item) []*item {
+// dropApplied returns the items after the stored position, and marks the rest as earlier. A topic that was created
+// again has a larger incarnation: all its commands are new, and all commands of an older incarnation are old.
+func (t *session) dropApplied(items []*item) []*item {
 	for i, it := range items {
 		if after(it.position(), t.position) || t.truncated.covers(t.position, it) {
 			return items[i:]
@@ -202,10 +202,10 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
 	b.After = t.writtenBy()
-	if t.cfg.Mutant.JudgeBeforeCommit {
+	if t.cfg.Mutant.InterpretBeforeCommit {
 		b.After = b.Now
 	}
-	b.Err = commit.Settle(b.Err, len(b.Written), len(b.Ops))
+	b.Err = commit.ContractError(b.Err, len(b.Written), len(b.Ops))
 	t.hint(b)
 	if b.Err != nil {
 		return b.Err
@@ -216,24 +216,24 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 			left = err
 			continue
 		}
-		o, err := t.judge(&it.command, &b.Written[i], b.After)
+		o, err := t.interpret(&it.command, &b.Written[i], b.After)
 		if err != nil {
 			it.refusal = refuse(err)
 			continue
 		}
 		it.outcome, it.applied = o, true
-		it.gone = it.command.verb == event.VerbDelete
+		it.missing = it.command.verb == event.VerbDelete
 	}
 	return left
 }
 
-// lookAgain reads the present state of a timer whose command was applied earlier.
-func (t *session) lookAgain(it *item) error {
-	return t.persist("store", func(ctx context.Context) error {
+// readPresent reads the present state of a timer whose command was applied earlier.
+func (t *session) readPresent(it *item) error {
+	return t.retryUntilDone("store", func(ctx context.Context) error {
 		present, err := t.cfg.Store.Get(ctx, t.cfg.Clock(), it.command.ref)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			it.gone = true
+			it.missing = true
 			return nil
 		case err != nil:
 			return err

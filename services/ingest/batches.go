@@ -35,11 +35,11 @@ func (h *handler) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
 
 // entry is one item of a batch until its result is known.
 type entry struct {
-	command command
-	size    int
-	refusal *refusal // the answer, if set
-	outcome outcome
-	kept    bool
+	command   command
+	size      int
+	refusal   *refusal // the answer, if set
+	outcome   outcome
+	unchanged bool
 }
 
 // serveBatch serves a batch. Batches are larger than other requests, so only a few are served concurrently. A batch
@@ -70,7 +70,7 @@ func (h *handler) serveBatch(
 				e.command, err = prepare(ctx, item, from)
 			}
 			if err != nil {
-				e.refusal = refuse(err).within(fmt.Sprintf("timers[%d]", i))
+				e.refusal = refuse(err).withPath(fmt.Sprintf("timers[%d]", i))
 			}
 		}
 		if err := h.applyAll(ctx, entries); err != nil {
@@ -98,8 +98,8 @@ func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 		err := committed.Err
 		if err == nil {
 			taken = true
-			e.kept = committed.Written.Kept
-			e.outcome, err = h.judge(&e.command, &committed.Written, committed.After)
+			e.unchanged = committed.Written.Kept
+			e.outcome, err = h.interpret(&e.command, &committed.Written, committed.After)
 		}
 		if err == nil {
 			continue
@@ -138,7 +138,7 @@ func (h *handler) renderBatch(entries []entry) api.BatchResults {
 		t := &e.outcome.timer
 		*r = api.BatchResult{
 			Status: http.StatusOK, Namespace: e.command.namespace.Name, ID: e.command.id, TimerID: e.command.id,
-			Generation: t.Generation.String(), Kept: e.kept,
+			Generation: t.Generation.String(), Kept: e.unchanged,
 		}
 		switch deleted := e.command.verb == event.VerbDelete; {
 		case !e.outcome.inTime:

@@ -66,7 +66,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 	case event.VerbUpdate:
 		b, err := decode.ReadUpdate(body)
 		if err == nil {
-			err = s.place(ctx, &c, b.Selection)
+			err = s.resolveTimer(ctx, &c, b.Selection)
 		}
 		if err != nil {
 			return c, err
@@ -98,7 +98,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 
 func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from source) (command, error) {
 	c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
-	if err := s.place(ctx, &c, b.Selection); err != nil {
+	if err := s.resolveTimer(ctx, &c, b.Selection); err != nil {
 		return c, err
 	}
 	if from.correlationID != "" && !b.HasCorrelationID() {
@@ -128,12 +128,12 @@ func (s *Service) checkTarget(callbackURL string) error {
 
 func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command, error) {
 	c := command{verb: event.VerbDelete, ifGeneration: b.IfGeneration}
-	err := s.place(ctx, &c, b.Selection)
+	err := s.resolveTimer(ctx, &c, b.Selection)
 	return c, err
 }
 
-// place finds the shard and the UUID of the command's timer.
-func (s *Service) place(ctx context.Context, c *command, at decode.Selection) error {
+// resolveTimer finds the shard and the UUID of the command's timer.
+func (s *Service) resolveTimer(ctx context.Context, c *command, at decode.Selection) error {
 	c.namespace.Name, c.id = at.Namespace, at.ID
 	ns, err := s.lookup(ctx, at.Namespace)
 	if err != nil {

@@ -185,7 +185,7 @@ func TestStoreFailures(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *ingest.Config) {
-			c.Lanes = 1
+			c.Writers = 1
 			c.StoreTimeout = time.Minute
 		})
 		thaw := w.frozen()
@@ -213,7 +213,7 @@ func TestDeadlines(t *testing.T) {
 
 func TestFullQueueIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(c *ingest.Config) { c.Lanes, c.QueueOps = 1, 2 })
+		w := newWorld(t, func(c *ingest.Config) { c.Writers, c.QueueOps = 1, 2 })
 		thaw := w.frozen()
 		var waiting []<-chan reply
 		for i := range 3 { // one in the store's write, two in the queue
@@ -235,7 +235,7 @@ func TestFullQueueIsRefused(t *testing.T) {
 // written together.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(c *ingest.Config) { c.Lanes = 1 })
+		w := newWorld(t, func(c *ingest.Config) { c.Writers = 1 })
 		ice := make(chan struct{})
 		var mu sync.Mutex
 		var sizes []int

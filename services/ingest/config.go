@@ -91,8 +91,8 @@ type Config struct {
 	// ListBytes bounds the memory of the pages of all lists in progress, with their text: 64 MiB. Requests above it
 	// wait for up to RequestTimeout, and are then refused.
 	ListBytes int
-	// Lanes is the number of concurrent group commits: 2.
-	Lanes int
+	// Writers is the number of concurrent group commits: 2.
+	Writers int
 	// BatchOps and BatchBytes bound one write of requests or of topic commands: 512 and 4 MiB.
 	BatchOps, BatchBytes int
 	// QueueOps and QueueBytes bound the requests that wait for the store: 8,192 and 64 MiB.
@@ -115,8 +115,8 @@ type Config struct {
 type Mutant struct {
 	// HintBeforeCommit sends no hints after a failed commit, even if its outcome is unknown.
 	HintBeforeCommit bool
-	// JudgeBeforeCommit uses the time before the commit to decide whether a command was in time.
-	JudgeBeforeCommit bool
+	// InterpretBeforeCommit uses the time before the commit to decide whether a command was in time.
+	InterpretBeforeCommit bool
 }
 
 func (c *Config) withDefaults() error {
@@ -162,7 +162,7 @@ func (c *Config) withDefaults() error {
 		{&c.BodiesBytes, 64 << 20},
 		{&c.BatchBodiesBytes, 128 << 20},
 		{&c.ListBytes, 64 << 20},
-		{&c.Lanes, 2},
+		{&c.Writers, 2},
 		{&c.BatchOps, 512},
 		{&c.BatchBytes, 4 << 20},
 		{&c.QueueOps, 8192},

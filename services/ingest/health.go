@@ -38,9 +38,9 @@ func (s *Service) failures() []*runtime.PartError {
 	}
 }
 
-// questions returns the readiness queries. Requests need the store. Without the bus, rows are stored nevertheless, and
-// the sweep finds timers whose hint was lost.
-func (s *Service) questions() []runtime.Question {
+// readinessChecks returns the readiness queries. Requests need the store. Without the bus, rows are stored
+// nevertheless, and the sweep finds timers whose hint was lost.
+func (s *Service) readinessChecks() []runtime.Question {
 	return append([]runtime.Question{
 		{Part: "store", Reason: "the store does not answer", Ask: s.cfg.Store.Ping},
 		{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: func(context.Context) error {
@@ -69,7 +69,7 @@ func (h *handler) GetMetrics(w http.ResponseWriter, r *http.Request) { h.metrics
 
 func (h *handler) exposition() http.Handler {
 	if h.cfg.Gatherer == nil {
-		return http.HandlerFunc(h.elsewhere)
+		return http.HandlerFunc(h.notFound)
 	}
 	return promhttp.HandlerFor(h.cfg.Gatherer, promhttp.HandlerOpts{})
 }

@@ -36,7 +36,7 @@ func (s *Service) Handler() http.Handler {
 	}
 	h.metricsPage = h.exposition()
 	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
-	h.mux.HandleFunc("/", h.elsewhere)
+	h.mux.HandleFunc("/", h.notFound)
 	if s.cfg.Token != "" {
 		sum := sha256.Sum256([]byte(s.cfg.Token))
 		h.token = sum[:]
@@ -146,8 +146,8 @@ func (h *handler) admit(r *http.Request) error {
 	}
 }
 
-// elsewhere answers 404 for unknown paths, and 405 with Allow for other methods of known paths.
-func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
+// notFound answers 404 for unknown paths, and 405 with Allow for other methods of known paths.
+func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := h.mux.Handler(other); pattern != "/" && pattern != "" {

@@ -27,9 +27,9 @@ func (t *session) countLost() (failed error) {
 	t.mu.Unlock()
 	for _, gap := range gaps {
 		if t.cfg.Positions != nil && !t.known && failed == nil {
-			failed = t.locate()
+			failed = t.readPosition()
 		}
-		lost := t.lostIn(gap)
+		lost := t.missedCommands(gap)
 		if lost <= 0 {
 			continue
 		}
@@ -40,9 +40,9 @@ func (t *session) countLost() (failed error) {
 	return failed
 }
 
-// lostIn returns how many commands of a gap were not applied. The bus compares with the acknowledged position; the
-// store's position may be ahead of it.
-func (t *session) lostIn(gap bus.Gap) int64 {
+// missedCommands returns how many commands of a gap were not applied. The bus compares with the acknowledged position;
+// the store's position may be ahead of it.
+func (t *session) missedCommands(gap bus.Gap) int64 {
 	switch {
 	case t.known && t.position.Incarnation == gap.First.Incarnation:
 		return min(gap.Messages, gap.First.Offset-1-t.position.Offset)

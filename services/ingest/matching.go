@@ -22,7 +22,7 @@ import (
 func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadDeleteMatching,
 		func(ctx context.Context, m *decode.Matching, _ timer.Millis, found []timer.Timer) ([]written, error) {
-			return h.writeEach(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
+			return h.changeAll(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
 		})
 }
 
@@ -30,7 +30,7 @@ func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
 func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadRescheduleMatching,
 		func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error) {
-			return h.writeEach(ctx, m, found, func(t *timer.Timer) command {
+			return h.changeAll(ctx, m, found, func(t *timer.Timer) command {
 				at := min(max(m.When.For(t.ExecuteAt, received), timer.MinMillis), timer.MaxMillis)
 				return command{verb: event.VerbUpdate, patch: timer.Patch{ExecuteAt: &at}}
 			})
@@ -48,16 +48,16 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 					ExecuteAt: m.When.For(found[i].ExecuteAt, received), IfGeneration: found[i].Generation,
 				}
 			}
-			return h.rearmEach(ctx, items)
+			return h.redriveAll(ctx, items)
 		})
 }
 
-// rearmEach redrives timers, maxWritten at a time.
-func (h *handler) rearmEach(ctx context.Context, items []store.Rearm) ([]written, error) {
+// redriveAll redrives timers, maxWritten at a time.
+func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]written, error) {
 	out := make([]written, len(items))
 	var failed failures
 	for from := 0; from < len(items); from += maxWritten {
-		rearmed, err := h.rearm(ctx, items[from:min(from+maxWritten, len(items))])
+		rearmed, err := h.redrive(ctx, items[from:min(from+maxWritten, len(items))])
 		if err != nil { // an error of the whole call; the rest is not tried
 			failed.add(err, len(items)-from)
 			break
@@ -123,12 +123,12 @@ func (h *handler) serveMatching(
 	})
 }
 
-// rounds bounds how often a timer that changes concurrently is tried.
-const rounds = 3
+// maxTries bounds how often a timer that changes concurrently is tried.
+const maxTries = 3
 
-// writeEach applies the command returned by change to each timer. If a timer has another generation than listed, it is
+// changeAll applies the command returned by change to each timer. If a timer has another generation than listed, it is
 // tried again if it still matches the filter, and left unchanged otherwise.
-func (h *handler) writeEach(
+func (h *handler) changeAll(
 	ctx context.Context, m *decode.Matching, found []timer.Timer, change func(*timer.Timer) command,
 ) ([]written, error) {
 	out := make([]written, len(found))
@@ -137,7 +137,7 @@ func (h *handler) writeEach(
 		places[i] = i
 	}
 	var failed failures
-	for range rounds {
+	for range maxTries {
 		var changed []int
 		for some := range slices.Chunk(places, maxWritten) {
 			commands, items := h.commandsFor(m, found, some, change)
@@ -149,7 +149,7 @@ func (h *handler) writeEach(
 				}
 				w := &committed.Written
 				conflict := errors.Is(w.Err, store.ErrConflict)
-				o, err := h.judge(&commands[i], w, committed.After)
+				o, err := h.interpret(&commands[i], w, committed.After)
 				switch {
 				case conflict && m.Query.Selects(&w.Timer):
 					found[place] = w.Timer

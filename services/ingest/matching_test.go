@@ -100,7 +100,7 @@ func TestRescheduleMatching(t *testing.T) {
 func TestMatchingLooksAgainAtWhatChanged(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 3)
-	var once sync.Once // two lanes write
+	var once sync.Once // two queues write
 	w.store.set(func(ctx context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
 		once.Do(func() {
 			other := "elsewhere"
@@ -298,7 +298,7 @@ func TestRetryMatchingInPart(t *testing.T) {
 	}
 }
 
-// TestMatchingInPart: the writes of one of the two lanes fail. The answer must not be "nothing was applied".
+// TestMatchingInPart: the writes of one of the two queues fail. The answer must not be "nothing was applied".
 func TestMatchingInPart(t *testing.T) {
 	w := newWorld(t)
 	w.several("mine", 8)

@@ -20,7 +20,7 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		settings, err := c.Apply(store.DefaultSettings(), h.sealing(c.Name, from))
+		settings, err := c.Apply(store.DefaultSettings(), h.encryption(c.Name, from))
 		if err != nil {
 			return answer{}, err
 		}
@@ -29,7 +29,7 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			CreatedAt: from.received, UpdatedAt: from.received,
 		})
 		if errors.Is(err, store.ErrExists) {
-			differs, unfit := c.Differing(ns.Settings, h.sealing(c.Name, from))
+			differs, unfit := c.Conflicts(ns.Settings, h.encryption(c.Name, from))
 			switch {
 			case unfit != nil:
 				return answer{}, unfit
@@ -40,18 +40,18 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			}
 			err = nil
 		}
-		return h.learned(ns, from.received, err)
+		return h.namespaceWritten(ns, from.received, err)
 	})
 }
 
-// sealing returns the parameters for encrypting the secrets in a namespace's settings.
-func (h *handler) sealing(namespace string, from source) *decode.Sealing {
-	return &decode.Sealing{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
+// encryption returns the parameters for encrypting the secrets in a namespace's settings.
+func (h *handler) encryption(namespace string, from source) *decode.Encryption {
+	return &decode.Encryption{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
 }
 
-// learned answers with a namespace that was just written, and updates the directory.
-func (h *handler) learned(ns store.Namespace, now timer.Millis, err error) (answer, error) {
-	if err := commit.Settle(err, 0, 0); err != nil {
+// namespaceWritten answers with a namespace that was just written, and updates the directory.
+func (h *handler) namespaceWritten(ns store.Namespace, now timer.Millis, err error) (answer, error) {
+	if err := commit.ContractError(err, 0, 0); err != nil {
 		return answer{}, err
 	}
 	h.cfg.Directory.Learn(ns)
@@ -120,13 +120,13 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			if u.IfVersion != 0 && ns.Version != u.IfVersion {
 				return answer{}, versionConflict(&ns, u.IfVersion)
 			}
-			if ns.Settings, err = u.Apply(ns.Settings, h.sealing(ns.Name, from)); err != nil {
+			if ns.Settings, err = u.Apply(ns.Settings, h.encryption(ns.Name, from)); err != nil {
 				return answer{}, err
 			}
 			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // increases even if the clock was set back
 			ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
 			if !errors.Is(err, store.ErrConflict) {
-				return h.learned(ns, from.received, err)
+				return h.namespaceWritten(ns, from.received, err)
 			}
 			err = nil // ns is the present state
 		}

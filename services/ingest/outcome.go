@@ -17,9 +17,9 @@ type outcome struct {
 	inTime bool
 }
 
-// judge converts the store's answer to the result of the command. after was read after the commit: only then is it
+// interpret converts the store's answer to the result of the command. after was read after the commit: only then is it
 // certain that a dispatcher that finds the timer due reads the new row (I7).
-func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outcome, error) {
+func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (outcome, error) {
 	switch err := w.Err; {
 	case err == nil:
 	case errors.Is(err, store.ErrNotFound):
@@ -31,18 +31,18 @@ func (s *Service) judge(c *command, w *store.Written, after timer.Millis) (outco
 	default:
 		return outcome{}, err
 	}
-	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.before(after, w.Prior)}, nil
+	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}, nil
 }
 
-// before reports whether no delivery of a state can have begun by now. If a state has attempts, its due time has
+// notStarted reports whether no delivery of a state can have begun by now. If a state has attempts, its due time has
 // passed.
-func (s *Service) before(now timer.Millis, t *timer.Timer) bool {
+func (s *Service) notStarted(now timer.Millis, t *timer.Timer) bool {
 	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }
 
-// committed is called after every write of requests. It records failures (each client gets its error), and sends hints
-// to the schedulers.
-func (s *Service) committed(b commit.Batch) {
+// afterCommit is called after every write of requests. It records failures (each client gets its error), and sends
+// hints to the schedulers.
+func (s *Service) afterCommit(b commit.Batch) {
 	failed := 0
 	var why error
 	for i := range b.Ops {
@@ -51,7 +51,7 @@ func (s *Service) committed(b commit.Batch) {
 			why = err
 		}
 	}
-	s.ended("commit requests", why, "requests", failed)
+	s.recordResult("commit requests", why, "requests", failed)
 	s.hint(b)
 }
 
@@ -69,9 +69,9 @@ func (s *Service) hint(b commit.Batch) {
 		var ok bool
 		switch err := b.ErrOf(i); {
 		case err == nil:
-			h, ok = certain(op, &b.Written[i])
+			h, ok = writtenHint(op, &b.Written[i])
 		case errors.Is(err, store.ErrOutcomeUnknown):
-			h, ok = possible(op, b.Now)
+			h, ok = possibleHint(op, b.Now)
 		}
 		if ok && h.DueAt <= horizon {
 			hints = append(hints, h)
@@ -80,8 +80,8 @@ func (s *Service) hint(b commit.Batch) {
 	s.hints.Add(hints)
 }
 
-// certain returns the hint for the state that an operation wrote, if it wrote one.
-func certain(op store.Op, w *store.Written) (event.Hint, bool) {
+// writtenHint returns the hint for the state that an operation wrote, if it wrote one.
+func writtenHint(op store.Op, w *store.Written) (event.Hint, bool) {
 	if w.Err != nil || w.Kept {
 		return event.Hint{}, false
 	}
@@ -102,8 +102,8 @@ func hintOf(ref store.Ref, t *timer.Timer) event.Hint {
 	}
 }
 
-// possible returns the hint for the state that an operation would have written at now, if its due time is known.
-func possible(op store.Op, now timer.Millis) (event.Hint, bool) {
+// possibleHint returns the hint for the state that an operation would have written at now, if its due time is known.
+func possibleHint(op store.Op, now timer.Millis) (event.Hint, bool) {
 	h := event.Hint{Attempt: 1, UpdatedAt: now}
 	var at timer.Millis
 	switch op := op.(type) {

@@ -28,7 +28,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		all, err := h.rearm(ctx, []store.Rearm{{
+		all, err := h.redrive(ctx, []store.Rearm{{
 			Ref: refOf(&ns, b.ID), Revision: h.cfg.Revisions.Next(),
 			ExecuteAt: b.When.For(0, from.received), IfGeneration: b.IfGeneration,
 		}})
@@ -53,21 +53,21 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 
 func timerAlive(t *timer.Timer) *refusal {
 	return &refusal{
-		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: present(t),
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),
 		message: fmt.Sprintf("timer %q in namespace %q has status %s; only dead and parked timers can be retried",
 			t.ID, t.Namespace, t.Status),
 	}
 }
 
-// rearm redrives timers and sends hints for the ones due soon. As for all writes, it decides by the time after the
+// redrive redrives timers and sends hints for the ones due soon. As for all writes, it decides by the time after the
 // commit, and also sends hints after an unknown outcome.
-func (s *Service) rearm(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
+func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Written, error) {
 	now, err := s.writeNow()
 	if err != nil {
 		return nil, err
 	}
 	all, err := s.cfg.Store.Rearm(ctx, now, items)
-	err = commit.Settle(err, len(all), len(items))
+	err = commit.ContractError(err, len(all), len(items))
 	unknown := errors.Is(err, store.ErrOutcomeUnknown)
 	if err != nil && !unknown {
 		return nil, err

@@ -27,8 +27,8 @@ type refusal struct {
 func (r *refusal) Error() string { return r.message }
 func (r *refusal) Unwrap() error { return r.cause }
 
-// within returns the refusal of a part of a body: path is prepended to its field.
-func (r *refusal) within(path string) *refusal {
+// withPath returns the refusal of a part of a body: path is prepended to its field.
+func (r *refusal) withPath(path string) *refusal {
 	field, ok := r.details["field"].(string)
 	if !ok {
 		return r
@@ -106,19 +106,19 @@ func timerNotFound(namespace, id string) *refusal {
 
 func timerExists(t *timer.Timer) *refusal {
 	return &refusal{
-		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: present(t),
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),
 		message: fmt.Sprintf("timer %q exists in namespace %q (status %s), and onConflict is fail", t.ID, t.Namespace, t.Status),
 	}
 }
 
 func generationConflict(t *timer.Timer, want timer.Generation) *refusal {
 	return &refusal{
-		status: http.StatusConflict, code: api.ErrorCodeGenerationConflict, details: present(t),
+		status: http.StatusConflict, code: api.ErrorCodeGenerationConflict, details: presentState(t),
 		message: fmt.Sprintf("timer %q in namespace %q has generation %v, not ifGeneration %v", t.ID, t.Namespace, t.Generation, want),
 	}
 }
 
-func present(t *timer.Timer) details {
+func presentState(t *timer.Timer) details {
 	return details{
 		"namespace": t.Namespace, "timerId": t.ID, "generation": t.Generation.String(), "status": t.Status,
 	}

@@ -22,15 +22,15 @@ const Group = bus.GroupIngest
 
 // Service is the ingest service of one process.
 type Service struct {
-	cfg       Config
-	metrics   *metrics
-	committer *commit.Committer
-	hints     *hints.Publisher
-	outage    *outage.Log
-	state     atomic.Int32
-	readiness *runtime.Readiness
-	readings  readings
-	backlog   backlog
+	cfg           Config
+	metrics       *metrics
+	committer     *commit.Committer
+	hints         *hints.Publisher
+	outage        *outage.Log
+	state         atomic.Int32
+	readiness     *runtime.Readiness
+	settingsReads settingsReads
+	backlog       backlog
 }
 
 // The states of a Service.
@@ -49,7 +49,7 @@ func New(cfg Config) (*Service, error) {
 		cfg:    cfg,
 		outage: outage.New(cfg.Logger, "ingest", "operation"),
 	}
-	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.questions()...)
+	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
 	s.backlog.set(math.NaN())
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
@@ -60,10 +60,10 @@ func New(cfg Config) (*Service, error) {
 		Dropped:   s.metrics.hints.WithLabelValues("dropped"),
 	})
 	s.committer = commit.New(commit.Config{
-		Write: cfg.Store.Write, Now: s.writeNow, After: s.writtenBy, Lanes: cfg.Lanes,
+		Write: cfg.Store.Write, Now: s.writeNow, After: s.writtenBy, Writers: cfg.Writers,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
-		Timeout: cfg.StoreTimeout, Committed: s.committed, AfterIsBefore: cfg.Mutant.JudgeBeforeCommit,
+		Timeout: cfg.StoreTimeout, Committed: s.afterCommit, AfterIsBefore: cfg.Mutant.InterpretBeforeCommit,
 		Sizes: s.metrics.commitSizes, Seconds: s.metrics.commitSeconds,
 	})
 	return s, nil
@@ -114,12 +114,12 @@ func (s *Service) refreshOnce(ctx context.Context) {
 	defer cancel()
 	// An unknown namespace is looked up when a request names it, so after a failure only the settings are older.
 	if err := s.cfg.Directory.Refresh(ctx); !errors.Is(err, context.Canceled) {
-		s.ended("read namespaces", err)
+		s.recordResult("read namespaces", err)
 	}
 }
 
-// ended records the result of an operation that is retried or compensated for if it fails.
-func (s *Service) ended(operation string, err error, attrs ...any) {
+// recordResult records the result of an operation that is retried or compensated for if it fails.
+func (s *Service) recordResult(operation string, err error, attrs ...any) {
 	if err != nil {
 		s.outage.Failed(operation, err, attrs...)
 	} else {

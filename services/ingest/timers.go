@@ -44,7 +44,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 	if committed.Err != nil {
 		return answer{}, committed.Err
 	}
-	o, err := h.judge(&c, &committed.Written, committed.After)
+	o, err := h.interpret(&c, &committed.Written, committed.After)
 	if err != nil {
 		return answer{}, err
 	}

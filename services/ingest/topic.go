@@ -37,7 +37,7 @@ type session struct {
 	position store.Position
 	known    bool
 	// truncated is set if the partition may have been truncated before the process started.
-	truncated truncation
+	truncated truncatedTopic
 }
 
 // errStopping ends a session's loop in an orderly way.
@@ -115,7 +115,7 @@ func (t *session) run() {
 	defer close(t.done)
 	defer t.stop()
 	for {
-		batch, more := t.gather()
+		batch, more := t.collectBatch()
 		err := t.countLost()
 		if !more {
 			return
@@ -136,9 +136,9 @@ func (t *session) run() {
 	}
 }
 
-// gather takes the next batch: at least one command, unless there are gaps to count. It returns false if the session
-// stops.
-func (t *session) gather() (batch []*bus.Delivery, more bool) {
+// collectBatch takes the next batch: at least one command, unless there are gaps to count. It returns false if the
+// session stops.
+func (t *session) collectBatch() (batch []*bus.Delivery, more bool) {
 	for {
 		select {
 		case <-t.stopping:
@@ -181,9 +181,9 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// persist repeats try with backoff until it succeeds. It stops when the session stops, or when the store or the bus was
-// closed.
-func (t *session) persist(what string, try func(ctx context.Context) error) error {
+// retryUntilDone repeats try with backoff until it succeeds. It stops when the session stops, or when the store or the
+// bus was closed.
+func (t *session) retryUntilDone(what string, try func(ctx context.Context) error) error {
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(firstRetry), backoff.WithMaxInterval(lastRetry),
 		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
@@ -191,7 +191,7 @@ func (t *session) persist(what string, try func(ctx context.Context) error) erro
 	)
 	operation := fmt.Sprintf("apply commands of partition %d (%s)", t.partition, what)
 	for {
-		err := t.once(try)
+		err := t.withTimeout(try)
 		switch {
 		case err == nil:
 			t.outage.Worked(operation)
@@ -216,7 +216,7 @@ func (t *session) persist(what string, try func(ctx context.Context) error) erro
 	}
 }
 
-func (t *session) once(try func(ctx context.Context) error) error {
+func (t *session) withTimeout(try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(t.work, t.cfg.StoreTimeout)
 	defer cancel()
 	return try(ctx)

@@ -9,11 +9,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// truncation is a stored position that was beyond the end of its partition when the process started. A bus that does
-// not fsync the command topic can lose the end of it in a power failure, and assign the positions again. The new
+// truncatedTopic is a stored position that was beyond the end of its partition when the process started. A bus that
+// does not fsync the command topic can lose the end of it in a power failure, and assign the positions again. The new
 // commands must not be dropped as replays. But a new leader of a replicated topic can also report an end that is too
 // early; then commands up to the stored position are replays. Timestamps distinguish the two cases.
-type truncation struct {
+type truncatedTopic struct {
 	stored store.Position
 	// end is the first offset after the topic's end at start.
 	end int64
@@ -22,7 +22,7 @@ type truncation struct {
 }
 
 // covers reports whether a command is new although its position is not after the stored position.
-func (c *truncation) covers(position store.Position, it *item) bool {
+func (c *truncatedTopic) covers(position store.Position, it *item) bool {
 	at := it.position()
 	return c.end > 0 && position == c.stored && at.Incarnation == c.stored.Incarnation && at.Offset >= c.end &&
 		timer.FromTime(it.delivery.Time) >= c.since
@@ -31,8 +31,8 @@ func (c *truncation) covers(position store.Position, it *item) bool {
 // truncations compares the stored positions with the end of the topic, by partition. It runs only at start. Sessions of
 // natsbus detect a later truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
 // incarnation: until ingest starts again, commands that get the positions of lost ones count as replays.
-func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
-	found := make(map[int]truncation)
+func (s *Service) truncations(ctx context.Context) (map[int]truncatedTopic, error) {
+	found := make(map[int]truncatedTopic)
 	if s.cfg.Positions == nil {
 		return found, nil
 	}
@@ -59,7 +59,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncation, error) {
 	}
 	for p, at := range stored {
 		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {
-			found[p] = truncation{stored: at, end: end.Offset, since: since}
+			found[p] = truncatedTopic{stored: at, end: end.Offset, since: since}
 			s.cfg.Logger.Error("command topic ends before the stored position, it may have lost commands",
 				"partition", p, "stored", at.Offset, "end", end.Offset)
 		}

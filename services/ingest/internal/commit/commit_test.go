@@ -32,7 +32,7 @@ func newBench(t *testing.T, tune func(*commit.Config)) *bench {
 	b := &bench{}
 	config := commit.Config{
 		Write: b.write, Now: func() (timer.Millis, error) { return timer.SystemClock(), nil }, After: timer.SystemClock,
-		Lanes: 1, BatchOps: 3, BatchBytes: 100, QueueOps: 4, QueueBytes: 200,
+		Writers: 1, BatchOps: 3, BatchBytes: 100, QueueOps: 4, QueueBytes: 200,
 		Timeout: time.Minute, Committed: func(commit.Batch) {},
 		Sizes: prometheus.NewHistogram(prometheus.HistogramOpts{}), Seconds: prometheus.NewHistogram(prometheus.HistogramOpts{}),
 	}
@@ -125,14 +125,14 @@ func TestABatchIsBoundedInBytesAndHoldsAtLeastOne(t *testing.T) {
 
 func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(c *commit.Config) { c.Lanes = 2 })
+		b := newBench(t, func(c *commit.Config) { c.Writers = 2 })
 		began := time.Now()
 		even, odd, again := b.later(t.Context(), 2, 1), b.later(t.Context(), 3, 1), b.later(t.Context(), 2, 1)
 		if err := errors.Join(<-even, <-odd); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took != writeTakes {
-			t.Fatalf("two lanes took %v", took)
+			t.Fatalf("two queues took %v", took)
 		}
 		if err := <-again; err != nil {
 			t.Fatal(err)
@@ -144,14 +144,14 @@ func TestOperationsOnOneTimerShareALaneAndOthersDoNotWaitForThem(t *testing.T) {
 // TestOperationsOnOneTimerNeverRunAtTheSameTime: with any number of operations on other timers between two operations
 // on one timer, the second one is not written before the first one is answered.
 func TestOperationsOnOneTimerNeverRunAtTheSameTime(t *testing.T) {
-	const lanes = 3
-	for between := range 2*lanes + 1 {
+	const queues = 3
+	for between := range 2*queues + 1 {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, func(c *commit.Config) { c.Lanes, c.BatchOps, c.QueueOps = lanes, 1, 100 })
+			b := newBench(t, func(c *commit.Config) { c.Writers, c.BatchOps, c.QueueOps = queues, 1, 100 })
 			began := time.Now()
 			first := b.later(t.Context(), 0, 1)
 			for i := range between {
-				b.later(t.Context(), byte(1+i%(lanes-1)), 1) // in the other lanes
+				b.later(t.Context(), byte(1+i%(queues-1)), 1) // in the other queues
 			}
 			second := b.later(t.Context(), 0, 1)
 			if err := errors.Join(<-first, <-second); err != nil {
@@ -211,7 +211,7 @@ func (b *bench) several(ctx context.Context, ids ...byte) []commit.Outcome {
 
 func TestOneClientsOperationsAreAnsweredInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(c *commit.Config) { c.Lanes, c.QueueOps = 2, 8 })
+		b := newBench(t, func(c *commit.Config) { c.Writers, c.QueueOps = 2, 8 })
 		began := time.Now()
 		out := b.several(t.Context(), 1, 2, 3, 5, 4)
 		for i, o := range out {
@@ -220,14 +220,14 @@ func TestOneClientsOperationsAreAnsweredInTheirOrder(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != writeTakes {
-			t.Errorf("took %v, want one write in each lane", took)
+			t.Errorf("took %v, want one write in each queue", took)
 		}
 	})
 }
 
 func TestOneLaneIsFullAndTheOtherIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(c *commit.Config) { c.Lanes, c.QueueOps = 2, 4 })
+		b := newBench(t, func(c *commit.Config) { c.Writers, c.QueueOps = 2, 4 })
 		begun, waiting := b.later(t.Context(), 1, 1), b.later(t.Context(), 3, 1)
 		out := b.several(t.Context(), 5, 2, 7)
 		for i, want := range []error{commit.ErrFull, nil, commit.ErrFull} {
@@ -270,7 +270,7 @@ func TestSettle(t *testing.T) {
 		{errors.Join(store.ErrUnavailable, context.DeadlineExceeded), 0, 2, store.ErrUnavailable},
 		{other, 0, 2, other},
 	} {
-		if got := commit.Settle(c.err, c.answers, c.ops); !errors.Is(got, c.want) ||
+		if got := commit.ContractError(c.err, c.answers, c.ops); !errors.Is(got, c.want) ||
 			errors.Is(got, store.ErrOutcomeUnknown) != errors.Is(c.want, store.ErrOutcomeUnknown) {
 			t.Errorf("Settle(%v, %d, %d) is %v, want %v", c.err, c.answers, c.ops, got, c.want)
 		}

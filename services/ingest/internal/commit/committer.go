@@ -24,12 +24,12 @@ type Config struct {
 	Now func() (timer.Millis, error)
 	// After returns a time after the commit.
 	After timer.Clock
-	// Lanes is the number of concurrent writes. The shard of an operation determines its lane, so that operations on
+	// Writers is the number of concurrent writes. The shard of an operation determines its queue, so that operations on
 	// one timer keep their order even if the store hangs and the client gives up.
-	Lanes int
+	Writers int
 	// BatchOps and BatchBytes bound one write.
 	BatchOps, BatchBytes int
-	// QueueOps and QueueBytes bound the waiting operations of all lanes together.
+	// QueueOps and QueueBytes bound the waiting operations of all queues together.
 	QueueOps, QueueBytes int
 	// Timeout bounds one write. After it the outcome is unknown.
 	Timeout time.Duration
@@ -75,21 +75,21 @@ type Outcome struct {
 	Err error
 }
 
-// Committer combines operations into writes. It adds no delay: an operation whose lane is idle is written immediately,
+// Committer combines operations into writes. It adds no delay: an operation whose queue is idle is written immediately,
 // and operations that arrive during a write form the next batch.
 type Committer struct {
-	cfg   Config
-	lanes []*lane
+	cfg    Config
+	queues []*writerQueue
 }
 
 // New returns a Committer. It accepts operations immediately and writes them while Run runs.
 func New(cfg Config) *Committer {
 	c := &Committer{cfg: cfg}
-	for range cfg.Lanes {
-		c.lanes = append(c.lanes, &lane{
+	for range cfg.Writers {
+		c.queues = append(c.queues, &writerQueue{
 			wake:     make(chan struct{}, 1),
-			maxOps:   max(1, cfg.QueueOps/cfg.Lanes),
-			maxBytes: max(1, cfg.QueueBytes/cfg.Lanes),
+			maxOps:   max(1, cfg.QueueOps/cfg.Writers),
+			maxBytes: max(1, cfg.QueueBytes/cfg.Writers),
 		})
 	}
 	return c
@@ -97,16 +97,16 @@ func New(cfg Config) *Committer {
 
 // Run writes until Stop was called and all operations accepted before are answered.
 func (c *Committer) Run() {
-	var lanes sync.WaitGroup
-	for _, l := range c.lanes {
-		lanes.Go(func() { c.run(l) })
+	var queues sync.WaitGroup
+	for _, l := range c.queues {
+		queues.Go(func() { c.run(l) })
 	}
-	lanes.Wait()
+	queues.Wait()
 }
 
 // Stop makes Submit refuse operations with store.ErrUnavailable.
 func (c *Committer) Stop() {
-	for _, l := range c.lanes {
+	for _, l := range c.queues {
 		l.close()
 	}
 }
@@ -114,7 +114,7 @@ func (c *Committer) Stop() {
 // Waiting returns the number of waiting operations.
 func (c *Committer) Waiting() int {
 	n := 0
-	for _, l := range c.lanes {
+	for _, l := range c.queues {
 		n += l.waiting()
 	}
 	return n
@@ -127,18 +127,18 @@ func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	entries := make([]entry, len(items))
 	g := &group{done: make(chan struct{})}
 	g.open.Store(int32(len(items)))
-	lanes := make([][]*entry, len(c.lanes))
+	queues := make([][]*entry, len(c.queues))
 	for i, item := range items {
 		e := &entries[i]
 		e.op, e.size, e.group = item.Op, item.Size, g
-		at := int(refOf(item.Op).Shard) % len(c.lanes)
-		lanes[at] = append(lanes[at], e)
+		at := int(refOf(item.Op).Shard) % len(c.queues)
+		queues[at] = append(queues[at], e)
 	}
-	for i, mine := range lanes {
+	for i, mine := range queues {
 		if len(mine) == 0 {
 			continue
 		}
-		if err := c.lanes[i].add(mine); err != nil {
+		if err := c.queues[i].add(mine); err != nil {
 			for _, e := range mine {
 				e.answer(Outcome{Err: err})
 			}
@@ -150,13 +150,13 @@ func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	}
 	out := make([]Outcome, len(items))
 	for i := range entries {
-		out[i] = entries[i].settled(ctx)
+		out[i] = entries[i].result(ctx)
 	}
 	return out
 }
 
-// settled returns the outcome. If the client gave up, it is the error that describes the state of the operation.
-func (e *entry) settled(ctx context.Context) Outcome {
+// result returns the outcome. If the client gave up, it is the error that describes the state of the operation.
+func (e *entry) result(ctx context.Context) Outcome {
 	switch {
 	case e.state.CompareAndSwap(queued, withdrawn):
 		return Outcome{Err: fmt.Errorf("wait for the store: %w: %w", store.ErrUnavailable, ctx.Err())}
@@ -167,8 +167,8 @@ func (e *entry) settled(ctx context.Context) Outcome {
 	}
 }
 
-// run is the loop of one lane.
-func (c *Committer) run(l *lane) {
+// run is the loop of one queue.
+func (c *Committer) run(l *writerQueue) {
 	var batch []*entry
 	for {
 		var open bool
@@ -200,7 +200,7 @@ func (c *Committer) write(batch []*entry) {
 	if c.cfg.AfterIsBefore {
 		b.After = b.Now
 	}
-	b.Err = Settle(b.Err, len(b.Written), len(b.Ops))
+	b.Err = ContractError(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {
 		o := Outcome{Err: b.ErrOf(i)}
@@ -211,8 +211,9 @@ func (c *Committer) write(batch []*entry) {
 	}
 }
 
-// Settle converts the error of a write to one of the store's contract: an ended context means an unknown outcome.
-func Settle(err error, answers, ops int) error {
+// ContractError converts the error of a write to one of the store's contract: an ended context means an unknown
+// outcome.
+func ContractError(err error, answers, ops int) error {
 	switch {
 	case err == nil && answers == ops:
 		return nil

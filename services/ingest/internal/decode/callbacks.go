@@ -12,8 +12,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
-// Sealing has the parameters for encrypting secrets in settings.
-type Sealing struct {
+// Encryption has the parameters for encrypting secrets in settings.
+type Encryption struct {
 	Namespace string
 	Keys      seal.Keyring
 	Now       timer.Millis
@@ -78,7 +78,7 @@ func (f *secretFields) read(v value) error {
 
 // apply executes the command. The first secret never expires, so that callbacks stay signed until the last secret is
 // removed.
-func (f *secretFields) apply(now *store.Secrets, with *Sealing) (store.Secrets, error) {
+func (f *secretFields) apply(now *store.Secrets, with *Encryption) (store.Secrets, error) {
 	live := now.Live(with.Now)
 	var err error
 	switch {
@@ -99,12 +99,12 @@ func (f *secretFields) apply(now *store.Secrets, with *Sealing) (store.Secrets, 
 	copy(out[:], live)
 	out[0].ExpiresAt = 0
 	for i := range out {
-		out[i].Sealed = with.anew(store.SecretPlace(with.Namespace), out[i].Sealed)
+		out[i].Sealed = with.reencrypt(store.SecretPlace(with.Namespace), out[i].Sealed)
 	}
 	return out, nil
 }
 
-func (f *secretFields) rotated(live []store.Secret, with *Sealing) ([]store.Secret, error) {
+func (f *secretFields) rotated(live []store.Secret, with *Encryption) ([]store.Secret, error) {
 	const field = "secrets.rotate"
 	secret, err := parseSecret(field, f.rotate)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *secretFields) rotated(live []store.Secret, with *Sealing) ([]store.Secr
 }
 
 // newest puts a secret before others. A secret that is already live keeps its creation time.
-func newest(others []store.Secret, field, text string, with *Sealing, live []store.Secret) ([]store.Secret, error) {
+func newest(others []store.Secret, field, text string, with *Encryption, live []store.Secret) ([]store.Secret, error) {
 	secret, err := parseSecret(field, text)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func newest(others []store.Secret, field, text string, with *Sealing, live []sto
 			made.CreatedAt = known.CreatedAt
 		}
 	}
-	if made.Sealed, err = with.seal(field, store.SecretPlace(with.Namespace), secret.Reveal()); err != nil {
+	if made.Sealed, err = with.encrypt(field, store.SecretPlace(with.Namespace), secret.Reveal()); err != nil {
 		return nil, err
 	}
 	return append([]store.Secret{made}, others...), nil
@@ -176,7 +176,7 @@ func idsOf(live []store.Secret) string {
 	return strings.Join(ids, ", ")
 }
 
-func (w *Sealing) seal(field, place, secret string) (string, error) {
+func (w *Encryption) encrypt(field, place, secret string) (string, error) {
 	sealed, err := w.Keys.Seal(place, []byte(secret))
 	if errors.Is(err, seal.ErrNoKey) {
 		err = timer.Invalid(field, hidden{}, "a service that was started with a secret key (--secret-key, TIMERBUS_SECRET_KEY): "+
@@ -185,9 +185,9 @@ func (w *Sealing) seal(field, place, secret string) (string, error) {
 	return sealed, err
 }
 
-// anew encrypts a text again if it was encrypted with an older key. A text that cannot be decrypted here is not
+// reencrypt encrypts a text again if it was encrypted with an older key. A text that cannot be decrypted here is not
 // changed.
-func (w *Sealing) anew(place, sealed string) string {
+func (w *Encryption) reencrypt(place, sealed string) string {
 	if sealed == "" || w.Keys.Current(sealed) {
 		return sealed
 	}
@@ -207,9 +207,9 @@ type hidden struct{}
 
 func (hidden) String() string { return "the given value" }
 
-// discreet removes values from errors about a body that may contain secrets, except for fields known to be harmless: a
+// redact removes values from errors about a body that may contain secrets, except for fields known to be harmless: a
 // misspelt field may contain a secret, too.
-func discreet(err error) error {
+func redact(err error) error {
 	invalid, ok := errors.AsType[*timer.InvalidError](err)
 	if !ok {
 		return err

@@ -50,12 +50,12 @@ func idOf(t *testing.T, text string) string {
 type namespaceSettings struct {
 	t        *testing.T
 	settings store.Settings
-	with     Sealing
+	with     Encryption
 }
 
 func newNamespaceSettings(t *testing.T) *namespaceSettings {
 	t.Helper()
-	return &namespaceSettings{t, store.DefaultSettings(), Sealing{Namespace: "n", Keys: keyring(t), Now: received}}
+	return &namespaceSettings{t, store.DefaultSettings(), Encryption{Namespace: "n", Keys: keyring(t), Now: received}}
 }
 
 // update applies settings; after a refusal nothing has changed.

@@ -261,7 +261,7 @@ func TestOtherBodies(t *testing.T) {
 	if err != nil || n.NumShards != 256 {
 		t.Errorf("namespace: %+v, %v", n, err)
 	}
-	s, err := n.Apply(store.DefaultSettings(), &Sealing{Namespace: "a", Now: received})
+	s, err := n.Apply(store.DefaultSettings(), &Encryption{Namespace: "a", Now: received})
 	if err != nil || s.CallbackTimeout != 5*time.Second || s.Retry.MaxAttempts != 1 || s.HistoryRetention != store.DefaultHistoryRetention {
 		t.Errorf("settings: %+v, %v", s, err)
 	}
@@ -273,7 +273,7 @@ func settingsOf(body string) (store.Settings, error) {
 	if err != nil {
 		return store.Settings{}, err
 	}
-	return c.Apply(store.DefaultSettings(), &Sealing{Namespace: c.Name, Now: received})
+	return c.Apply(store.DefaultSettings(), &Encryption{Namespace: c.Name, Now: received})
 }
 
 // FuzzDecodeCreate compares the decoder with encoding/json and with the domain's checks.
@@ -341,7 +341,7 @@ func FuzzDecodeUpdate(f *testing.F) {
 			if timer.CheckNamespace(n.Name) != nil || n.NumShards < 1 {
 				t.Fatalf("%q was accepted as %+v", body, n)
 			}
-			s, err := n.Apply(store.DefaultSettings(), &Sealing{Namespace: n.Name, Keys: keyring(t), Now: received})
+			s, err := n.Apply(store.DefaultSettings(), &Encryption{Namespace: n.Name, Keys: keyring(t), Now: received})
 			explained(t, body, err)
 			if err == nil && (s.Check() != nil || strings.Contains(s.Secrets.String(), "whsec_") || s.Secrets[0].ExpiresAt != 0) {
 				t.Fatalf("%q was accepted as %+v", body, s)

@@ -76,7 +76,7 @@ func ReadNamespaceCreate(body []byte) (NamespaceCreate, error) {
 		return err
 	})
 	if err != nil {
-		return c, discreet(err)
+		return c, redact(err)
 	}
 	switch {
 	case c.Name == "":
@@ -115,7 +115,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 	})
 	switch {
 	case err != nil:
-		return u, discreet(err)
+		return u, redact(err)
 	case u.Name == "":
 		return u, errNoName()
 	case !given:
@@ -254,9 +254,9 @@ func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 	return timer.NewTopicPatterns(patterns)
 }
 
-// Differing returns the names of the settings that the fields would change. Of secrets it compares the ids, and of a
+// Conflicts returns the names of the settings that the fields would change. Of secrets it compares the ids, and of a
 // client certificate the certificate, because encrypting the same text twice gives different results.
-func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]string, error) {
+func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]string, error) {
 	wanted, err := f.Apply(present, with)
 	if err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ func (f *SettingsFields) Differing(present store.Settings, with *Sealing) ([]str
 
 // Apply applies the fields to settings and checks the result. null selects the service's default. Secrets are
 // encrypted.
-func (f *SettingsFields) Apply(s store.Settings, with *Sealing) (store.Settings, error) {
+func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settings, error) {
 	def := store.DefaultSettings()
 	if p := f.retry.patch(&def.Retry); p != nil {
 		s.Retry = p.Apply(s.Retry)

@@ -60,7 +60,7 @@ func readPEM(field string, v value, want string) (string, error) {
 	return text, err
 }
 
-func (f *tlsFields) apply(now store.TLS, with *Sealing) (store.TLS, error) {
+func (f *tlsFields) apply(now store.TLS, with *Encryption) (store.TLS, error) {
 	switch {
 	case !f.given:
 	case f.null:
@@ -70,11 +70,11 @@ func (f *tlsFields) apply(now store.TLS, with *Sealing) (store.TLS, error) {
 			return now, err
 		}
 	}
-	now.SealedKey = with.anew(store.KeyPlace(with.Namespace), now.SealedKey)
+	now.SealedKey = with.reencrypt(store.KeyPlace(with.Namespace), now.SealedKey)
 	return now, nil
 }
 
-func (f *tlsFields) applyTo(now *store.TLS, with *Sealing) error {
+func (f *tlsFields) applyTo(now *store.TLS, with *Encryption) error {
 	if f.ca.given {
 		ca, err := certificates("tls.ca", f.ca.v, wantCA)
 		if err != nil && !f.ca.null {
@@ -96,7 +96,7 @@ func (f *tlsFields) applyTo(now *store.TLS, with *Sealing) error {
 	if _, err := tls.X509KeyPair([]byte(chain), []byte(f.key.v)); err != nil {
 		return timer.Invalid("tls.key", hidden{}, wantPair)
 	}
-	sealed, err := with.seal("tls.key", store.KeyPlace(with.Namespace), f.key.v)
+	sealed, err := with.encrypt("tls.key", store.KeyPlace(with.Namespace), f.key.v)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (p *Publisher) Run() {
 			continue
 		}
 		if err := p.publish(batch); err != nil && closed {
-			p.give()
+			p.dropAll()
 			return
 		}
 	}
@@ -102,8 +102,8 @@ func (p *Publisher) take() (batch []event.Hint, closed bool) {
 	return batch, p.closed
 }
 
-// give drops the remaining hints, so that a dead bus does not delay a shutdown.
-func (p *Publisher) give() {
+// dropAll drops the remaining hints, so that a dead bus does not delay a shutdown.
+func (p *Publisher) dropAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cfg.Dropped.Add(float64(len(p.queue)))

@@ -8,8 +8,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// lane is a queue with one writer.
-type lane struct {
+// writerQueue is a queue with one writer.
+type writerQueue struct {
 	wake             chan struct{} // has a token if the writer must look at the queue
 	maxOps, maxBytes int
 
@@ -41,7 +41,7 @@ const (
 func (e *entry) answer(o Outcome) {
 	e.outcome = o
 	e.state.Store(answered)
-	e.group.settle()
+	e.group.entryDone()
 }
 
 // group has the entries that one caller waits for.
@@ -50,14 +50,14 @@ type group struct {
 	done chan struct{}
 }
 
-func (g *group) settle() {
+func (g *group) entryDone() {
 	if g.open.Add(-1) == 0 {
 		close(g.done)
 	}
 }
 
 // add accepts all entries or none.
-func (l *lane) add(entries []*entry) error {
+func (l *writerQueue) add(entries []*entry) error {
 	size := 0
 	for _, e := range entries {
 		size += e.size
@@ -76,29 +76,29 @@ func (l *lane) add(entries []*entry) error {
 	return nil
 }
 
-func (l *lane) close() {
+func (l *writerQueue) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	l.signal()
 }
 
-func (l *lane) signal() {
+func (l *writerQueue) signal() {
 	select {
 	case l.wake <- struct{}{}:
 	default: // the token is already there
 	}
 }
 
-func (l *lane) waiting() int {
+func (l *writerQueue) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.queue)
 }
 
-// take removes the next batch from the queue, at least one entry if there is one. open is false if the lane is closed
+// take removes the next batch from the queue, at least one entry if there is one. open is false if it is closed
 // and empty.
-func (l *lane) take(batch []*entry, maxOps, maxBytes int) (_ []*entry, open bool) {
+func (l *writerQueue) take(batch []*entry, maxOps, maxBytes int) (_ []*entry, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, bytes := 0, 0

@@ -22,7 +22,7 @@ func (s *Service) checkTopic(ctx context.Context, c *command, topic string, rece
 	if c.namespace.Settings.EventTopics.Allow(topic) {
 		return nil
 	}
-	ns, err := s.readings.since(ctx, s.cfg.Directory, c.namespace.Name, received, s.cfg.Clock)
+	ns, err := s.settingsReads.since(ctx, s.cfg.Directory, c.namespace.Name, received, s.cfg.Clock)
 	if err != nil {
 		return err
 	}
@@ -47,15 +47,15 @@ func wantTopic(ns *store.Namespace) string {
 	return fmt.Sprintf("one that namespace %q allows: %s%s", ns.Name, strings.Join(allowed[:min(len(allowed), shown)], ", "), more)
 }
 
-// readings records when checkTopic last read each namespace from the store, so that a batch of refused timers causes
-// only one read. It has at most one entry for each existing namespace.
-type readings struct {
+// settingsReads records when checkTopic last read each namespace from the store, so that a batch of refused timers
+// causes only one read. It has at most one entry for each existing namespace.
+type settingsReads struct {
 	mu   sync.Mutex
 	last map[string]timer.Millis
 }
 
 // since returns a namespace as the store had it at the given time or later.
-func (r *readings) since(
+func (r *settingsReads) since(
 	ctx context.Context, d *store.Directory, name string, at timer.Millis, clock timer.Clock,
 ) (store.Namespace, error) {
 	r.mu.Lock()
