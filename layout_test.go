@@ -36,10 +36,10 @@ var rules = []rule{
 	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
 	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus pkg/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
-	{unit: "pkg/backend/...", may: contracts + " pkg/runtime/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
+	{unit: "pkg/backend/...", may: contracts + " pkg/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
-	{unit: "pkg/seal/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
+	{unit: "pkg/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and receivers"},
 
 	{unit: "pkg/egress/...", may: "pkg/timer", why: "the services that accept a URL and that call it apply the same policy"},
@@ -49,15 +49,15 @@ var rules = []rule{
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server share it"},
 	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
 	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
-	{unit: "pkg/runtime/...", may: domain + " pkg/seal pkg/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
+	{unit: "pkg/process/...", may: domain + " pkg/encryption pkg/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " pkg/outage pkg/runtime/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " pkg/outage pkg/process/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/runtime/... pkg/api/... services/*" + callbacks, why: "a node assembles services, and gets its engines from pkg/backend"},
+	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/process/... pkg/api/... services/*" + callbacks, why: "a node assembles services, and gets its engines from pkg/backend"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the user's Pub/Sub, which the binary does not need"},
-	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/runtime/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
+	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/process/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
 	// Programs assemble the components, and get their engines from pkg/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
@@ -72,9 +72,9 @@ var rules = []rule{
 const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus pkg/event/..."
-	callbacks = " pkg/seal pkg/webhook pkg/egress"
+	callbacks = " pkg/encryption pkg/webhook pkg/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " pkg/backend pkg/bench pkg/runtime/... pkg/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " pkg/backend pkg/bench pkg/process/... pkg/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {
@@ -144,13 +144,13 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/backend", to: "services/ingest"},
 		{from: "pkg/backend", to: "pkg/store/storetest"},
 
-		{from: "pkg/seal", to: "crypto/aes", allowed: true},
-		{from: "pkg/seal", to: "pkg/store"},
-		{from: "pkg/webhook", to: "pkg/seal"},
+		{from: "pkg/encryption", to: "crypto/aes", allowed: true},
+		{from: "pkg/encryption", to: "pkg/store"},
+		{from: "pkg/webhook", to: "pkg/encryption"},
 		{from: "pkg/egress", to: "pkg/store"},
 		{from: "pkg/egress", to: "pkg/timer", allowed: true},
 		{from: "services/ingest", to: "pkg/egress", allowed: true},
-		{from: "pkg/store", to: "pkg/seal"},
+		{from: "pkg/store", to: "pkg/encryption"},
 		{from: "services/dispatcher", to: "pkg/webhook", allowed: true},
 
 		{from: "pkg/api", to: "pkg/timer"},
@@ -159,8 +159,8 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/client", to: "services/ingest"},
 		{from: "pkg/client", to: "pkg/timertest"},
 		{from: "pkg/client", to: "pkg/timertest", inTest: true, allowed: true},
-		{from: "pkg/runtime", to: "pkg/store"},
-		{from: "pkg/runtime", to: "pkg/api", allowed: true},
+		{from: "pkg/process", to: "pkg/store"},
+		{from: "pkg/process", to: "pkg/api", allowed: true},
 
 		{from: "pkg/node", to: "services/ingest", allowed: true},
 		{from: "pkg/node", to: "services/ingest/internal/commit"},

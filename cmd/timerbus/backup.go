@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -38,12 +38,12 @@ To back up a database outside the folder (--store), use the tools of that databa
 		Example: "  timerbus backup /backup/timerbus-$(date +%F).db --data /var/lib/timerbus",
 	}
 	var without []string
-	for _, s := range runtime.Settings() {
+	for _, s := range process.Settings() {
 		if s.Name != "data" {
 			without = append(without, s.Name)
 		}
 	}
-	settings := processFlags(c, runtime.DefaultConfig(), without...)
+	settings := processFlags(c, process.DefaultConfig(), without...)
 	asJSON := c.Flags().Bool("json", false, "print the result as JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		config, err := settings()

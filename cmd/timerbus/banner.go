@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // banner prints the addresses of the service and the commands to try next.
-func (p *program) banner(api, nats string, config *runtime.Config) {
+func (p *program) banner(api, nats string, config *process.Config) {
 	authorization := ""
 	if config.Token != "" {
 		// The shell expands the variable, so that the token does not appear on the screen.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bench"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // progressLine shows the current step of a benchmark: on a terminal as one line that is overwritten, otherwise as one
@@ -20,7 +20,7 @@ type progressLine struct {
 }
 
 func newProgressLine(out io.Writer) *progressLine {
-	l := &progressLine{out: out, started: time.Now(), terminal: runtime.IsTerminal(out)}
+	l := &progressLine{out: out, started: time.Now(), terminal: process.IsTerminal(out)}
 	if !l.terminal {
 		l.progress.Began = func(s bench.Step) {
 			fmt.Fprintf(out, "%5.1fs %-8s %s%s\n", time.Since(l.started).Seconds(), s.Phase, s.What, of(s))

@@ -9,7 +9,7 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // serveDebug serves profiles until stop is called.
@@ -27,7 +27,7 @@ func serveDebug(ctx context.Context, address string, logger *slog.Logger) (stop 
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	hosts, err := runtime.ParseHosts("") // a web page must not read the process's memory
+	hosts, err := process.ParseHosts("") // a web page must not read the process's memory
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

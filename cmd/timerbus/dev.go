@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 func (p *program) devCommand() *cobra.Command {
@@ -22,13 +22,13 @@ an external database or bus instead.
 Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's name in capitals, with _ for -)
 or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`,
 	}
-	settings := processFlags(c, runtime.DefaultConfig())
+	settings := processFlags(c, process.DefaultConfig())
 	c.RunE = func(c *cobra.Command, _ []string) error { return p.start(c.Context(), node.All, settings) }
 	return c
 }
 
 // start runs a role with its settings.
-func (p *program) start(ctx context.Context, role node.Role, settings func() (runtime.Config, error)) error {
+func (p *program) start(ctx context.Context, role node.Role, settings func() (process.Config, error)) error {
 	config, err := settings()
 	if err == nil {
 		err = exposed(&config)
@@ -40,7 +40,7 @@ func (p *program) start(ctx context.Context, role node.Role, settings func() (ru
 	if err != nil {
 		return usageError{err}
 	}
-	logger := runtime.NewLogger(p.stderr, config.LogFormat, level)
+	logger := process.NewLogger(p.stderr, config.LogFormat, level)
 	// net/http logs protocol errors of receivers to the standard logger. They are logged at debug level, because a
 	// receiver must not be able to fill the log.
 	slog.SetLogLoggerLevel(slog.LevelDebug)
@@ -49,16 +49,16 @@ func (p *program) start(ctx context.Context, role node.Role, settings func() (ru
 }
 
 // exposed rejects settings that would make the API or the bus reachable from other machines without a token.
-func exposed(config *runtime.Config) error {
+func exposed(config *process.Config) error {
 	if config.Insecure {
 		return nil
 	}
-	if !runtime.Loopback(config.Listen) && config.Token == "" {
+	if !process.Loopback(config.Listen) && config.Token == "" {
 		return usagef("--listen %s: other machines could use the API without a token; set TIMERBUS_TOKEN, "+
 			"listen on 127.0.0.1, or allow it with --insecure", config.Listen)
 	}
 	// The command topic of the NATS server permits the same operations as the API.
-	if config.Bus == "" && config.NATSListen != "" && !runtime.Loopback(config.NATSListen) && config.Token == "" {
+	if config.Bus == "" && config.NATSListen != "" && !process.Loopback(config.NATSListen) && config.Token == "" {
 		return usagef("--nats-listen %s: other machines could set timers and read events without a token; "+
 			"set TIMERBUS_TOKEN, listen on 127.0.0.1 or not at all (--nats-listen \"\"), or allow it with --insecure", config.NATSListen)
 	}

@@ -4,14 +4,14 @@ import (
 	"context"
 	"os"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // version is set by the build.
 var version = "devel"
 
 func main() {
-	ctx, release := runtime.Interruptible(context.Background(), func() { os.Exit(exitInterrupted) })
+	ctx, release := process.Interruptible(context.Background(), func() { os.Exit(exitInterrupted) })
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	release()
 	os.Exit(code)

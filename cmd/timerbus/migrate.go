@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 func (p *program) migrateCommand() *cobra.Command {
@@ -22,7 +22,7 @@ that several processes may run this command at the same time. Running programs c
 version; a program that does not support it reports this when it starts.`,
 			Example: "  timerbus migrate up --store postgres://timerbus@db/timerbus",
 			RunE: func(c *cobra.Command, _ []string) error {
-				before, after, err := backend.Migrate(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
+				before, after, err := backend.Migrate(c.Context(), store, process.NewLogger(p.stderr, "auto", 0))
 				switch {
 				case err != nil:
 					return p.migration(err)
@@ -40,7 +40,7 @@ version; a program that does not support it reports this when it starts.`,
 program does not support it.`,
 			Example: "  timerbus migrate status --store postgres://timerbus@db/timerbus",
 			RunE: func(c *cobra.Command, _ []string) error {
-				s, err := backend.SchemaOf(c.Context(), store, runtime.NewLogger(p.stderr, "auto", 0))
+				s, err := backend.SchemaOf(c.Context(), store, process.NewLogger(p.stderr, "auto", 0))
 				if err != nil {
 					return p.migration(err)
 				}
@@ -50,7 +50,7 @@ program does not support it.`,
 		})
 	// Not the flag's default, because --help shows defaults and the URL may contain a password.
 	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE)")
-	c.PersistentPreRun = func(*cobra.Command, []string) { store = cmp.Or(store, os.Getenv(runtime.EnvPrefix+"STORE")) }
+	c.PersistentPreRun = func(*cobra.Command, []string) { store = cmp.Or(store, os.Getenv(process.EnvPrefix+"STORE")) }
 	return c
 }
 

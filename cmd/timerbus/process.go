@@ -12,12 +12,12 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
 // serve runs a role until ctx ends. `timerbus dev` is node.All on one data folder.
-func (p *program) serve(ctx context.Context, role node.Role, config *runtime.Config, logger *slog.Logger) error {
+func (p *program) serve(ctx context.Context, role node.Role, config *process.Config, logger *slog.Logger) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.Listen)
 	if err != nil {
 		return cannotListen("--listen", config.Listen, err)

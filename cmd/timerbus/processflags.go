@@ -6,20 +6,20 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // processFlags adds a flag for every setting except those in without. It returns a function that merges flags,
 // environment and configuration file.
-func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) func() (runtime.Config, error) {
+func processFlags(c *cobra.Command, defaults process.Config, without ...string) func() (process.Config, error) {
 	var file string
-	c.Flags().StringVar(&file, "config", os.Getenv(runtime.EnvPrefix+"CONFIG"), "YAML file of settings (or $TIMERBUS_CONFIG)")
+	c.Flags().StringVar(&file, "config", os.Getenv(process.EnvPrefix+"CONFIG"), "YAML file of settings (or $TIMERBUS_CONFIG)")
 	unused := map[string]bool{}
 	for _, name := range without {
 		unused[name] = true
 	}
 	settings := map[string]bool{}
-	for _, s := range runtime.SettingsOf(&defaults) {
+	for _, s := range process.SettingsOf(&defaults) {
 		settings[s.Name] = !unused[s.Name]
 		switch {
 		case unused[s.Name]:
@@ -29,7 +29,7 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 			c.Flags().String(s.Name, s.Default, s.Usage)
 		}
 	}
-	return func() (runtime.Config, error) {
+	return func() (process.Config, error) {
 		// Only the flags that were given, because the others have defaults. The command may have flags that are not
 		// settings.
 		flags := map[string]string{}
@@ -38,7 +38,7 @@ func processFlags(c *cobra.Command, defaults runtime.Config, without ...string) 
 				flags[f.Name] = f.Value.String()
 			}
 		})
-		return runtime.Load(runtime.Sources{
+		return process.Load(process.Sources{
 			Flags: flags, Environ: os.Environ(), File: file, Defaults: &defaults,
 			Foreign: []string{"URL", "CONFIG"}, // variables that are not settings: URL of the client commands, CONFIG for --config
 		})

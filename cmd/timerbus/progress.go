@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // progress is one status line about a long operation. On a terminal the line is overwritten, otherwise a new line is
@@ -23,14 +23,14 @@ type progress struct {
 // progress returns a progress line on the error output. With --json on something other than a terminal it prints
 // nothing, because a program may read the error output and expects only an error.
 func (p *program) progress(json bool) *progress {
-	if json && !runtime.IsTerminal(p.stderr) {
+	if json && !process.IsTerminal(p.stderr) {
 		return newProgress(io.Discard, time.Now())
 	}
 	return newProgress(p.stderr, time.Now())
 }
 
 func newProgress(to io.Writer, now time.Time) *progress {
-	p := &progress{to: to, terminal: runtime.IsTerminal(to), every: 5 * time.Second, begun: now, shown: now}
+	p := &progress{to: to, terminal: process.IsTerminal(to), every: 5 * time.Second, begun: now, shown: now}
 	if p.terminal {
 		p.every = 200 * time.Millisecond
 	}

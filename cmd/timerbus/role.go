@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // roleCommands returns the commands that run each service as a separate process.
@@ -37,13 +37,13 @@ Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's na
 or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`, short, serves),
 		Example: fmt.Sprintf("  timerbus %s --store postgres://timerbus@db/timerbus --bus nats://nats:4222", role),
 	}
-	defaults := runtime.DefaultConfig()
+	defaults := process.DefaultConfig()
 	defaults.Listen = listen
 	defaults.CallbackAllow = ""
 	defaults.StartWait = time.Minute // the store and the bus may start at the same time as this process
 	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return p.start(c.Context(), role, func() (runtime.Config, error) {
+		return p.start(c.Context(), role, func() (process.Config, error) {
 			config, err := settings()
 			switch {
 			case err != nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -99,7 +99,7 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		health, status = api.Health{Status: "ok"}, http.StatusOK
 	}
 	w.Header().Set("Retry-After", "1")
-	runtime.WriteHealth(w, status, health)
+	process.WriteHealth(w, status, health)
 }
 
 // lent is a listener that its server may close: Close makes Accept return, and the port stays open.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 func (t *timerCommands) batchCreate() *cobra.Command {
@@ -117,7 +117,7 @@ func atMostAFile(c *cobra.Command, args []string) error {
 // input opens the named file, or the standard input if there is no argument or the argument is -.
 func (t *timerCommands) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
 	if len(args) == 0 || args[0] == "-" {
-		if f, ok := t.stdin.(*os.File); ok && runtime.IsTerminal(f) {
+		if f, ok := t.stdin.(*os.File); ok && process.IsTerminal(f) {
 			fmt.Fprintf(t.stderr, "reading %s (Ctrl-D ends it)\n", what)
 		}
 		return t.stdin, func() {}, nil

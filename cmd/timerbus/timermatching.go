@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // filterFlags select the timers of a command.
@@ -158,7 +158,7 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 		return nil
 	}
 	f, ok := m.stdin.(*os.File)
-	if !ok || !runtime.IsTerminal(f) {
+	if !ok || !process.IsTerminal(f) {
 		return usagef("no terminal to confirm that all timers %s are to be %s: add --yes, or --dry-run to count them", m.filter, m.done)
 	}
 	n, err := m.filter.count(ctx, api, askBelow, m.progress(m.json))

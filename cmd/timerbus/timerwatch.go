@@ -16,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -75,7 +75,7 @@ A result reports one attempt, and may repeat; "timer get" and "timer history" sh
 }
 
 const (
-	busVariable = runtime.EnvPrefix + "BUS"
+	busVariable = process.EnvPrefix + "BUS"
 	// defaultBus is the address of the NATS server of `timerbus dev` by default.
 	defaultBus = "nats://127.0.0.1:4222"
 )
@@ -109,7 +109,7 @@ func (w *watcher) run(ctx context.Context) error {
 	o := backend.FollowOptions{
 		BusURL: w.bus, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
 		Topics: []bus.Topic{bus.Results, bus.Dead},
-		Logger: runtime.NewLogger(w.stderr, format, slog.LevelWarn),
+		Logger: process.NewLogger(w.stderr, format, slog.LevelWarn),
 	}
 	if w.since > 0 {
 		o.Since = time.Now().Add(-w.since)

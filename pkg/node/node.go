@@ -12,9 +12,9 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/runtime"
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -42,9 +42,9 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Over wraps the bus that was opened; the services use the result. source is the CloudEvents source of the node's
+// WrapBus wraps the bus that was opened; the services use the result. source is the CloudEvents source of the node's
 // events.
-type Over func(below Layer, source string) (Layer, error)
+type WrapBus func(below Layer, source string) (Layer, error)
 
 // Layer is a bus with the properties that the services need.
 type Layer struct {
@@ -55,7 +55,7 @@ type Layer struct {
 	Prefix string
 }
 
-// Options configure Open. All fields but Role, Name, Migrate, Over, Token, AllowedHosts and Callback… are required.
+// Options configure Open. All fields but Role, Name, Migrate, WrapBus, Token, AllowedHosts and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -66,14 +66,14 @@ type Options struct {
 	Partitions       int
 	// Migrate is that of backend.Options.
 	Migrate bool
-	// Over, if not nil, is called once by Open. The node closes its result before it closes the bus that was opened.
-	Over Over
+	// WrapBus, if not nil, is called once by Open. The node closes its result before it closes the bus that was opened.
+	WrapBus WrapBus
 	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
 	// it.
 	Listener net.Listener
 	// Token is required from clients of the HTTP API and of an embedded bus; if it is empty, no token is required.
 	Token string
-	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; runtime.ParseHosts parses
+	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; process.ParseHosts parses
 	// them. They are checked only if there is no Token, and on a Listener that is not on loopback only if AllowedHosts
 	// is not empty.
 	AllowedHosts string
@@ -83,7 +83,7 @@ type Options struct {
 	CallbackProxy *url.URL
 	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
 	// namespace is encrypted with a key that is not in Keys.
-	Keys seal.Keyring
+	Keys encryption.Keyring
 	// Drain bounds the orderly stop.
 	Drain time.Duration
 	// Version is the version in metrics and in the User-Agent of callbacks.
@@ -106,8 +106,8 @@ func (o *Options) wallClock() timer.Millis {
 // Node is one process, ready to run.
 type Node struct {
 	backend *backend.Backend
-	over    bus.Bus // nil if Options.Over is nil
-	group   runtime.Group
+	wrapped bus.Bus // nil if Options.WrapBus is nil
+	group   process.Group
 }
 
 // Open opens the store and the bus, creates the default namespace if it does not exist, and builds the services. The
@@ -127,7 +127,7 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 			err = errors.Join(err, n.close())
 		}
 	}()
-	if err := n.cover(o); err != nil {
+	if err := n.wrapBus(o); err != nil {
 		return nil, err
 	}
 	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: b.Shared, Machine: o.machine, Logger: o.Logger})
@@ -151,21 +151,21 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.group = runtime.Group{Parts: parts, Drain: o.Drain, Logger: o.Logger}
+	n.group = process.Group{Components: parts, Drain: o.Drain, Logger: o.Logger}
 	return n, nil
 }
 
-// cover replaces the backend's bus by the result of Options.Over.
-func (n *Node) cover(o *Options) error {
-	if o.Over == nil {
+// wrapBus replaces the backend's bus by the result of Options.WrapBus.
+func (n *Node) wrapBus(o *Options) error {
+	if o.WrapBus == nil {
 		return nil
 	}
 	b := n.backend
-	over, err := o.Over(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
+	over, err := o.WrapBus(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
 	if err != nil {
 		return fmt.Errorf("wrap the bus: %w", err)
 	}
-	n.over = over.Bus
+	n.wrapped = over.Bus
 	b.Bus, b.Format, b.Prefix = over.Bus, over.Format, over.Prefix
 	return nil
 }
@@ -177,8 +177,8 @@ func sourceOf(b *backend.Backend) string { return "timerbus/" + b.Cluster.ID.Str
 // close closes everything that Open opened.
 func (n *Node) close() error {
 	var err error
-	if n.over != nil {
-		err = n.over.Close()
+	if n.wrapped != nil {
+		err = n.wrapped.Close()
 	}
 	return errors.Join(err, n.backend.Close())
 }
@@ -187,10 +187,10 @@ func (n *Node) close() error {
 func (n *Node) BusAddress() string { return n.backend.BusAddress }
 
 // Run runs the services until ctx ends, drains them and closes everything. An error is the cause of an early end, or a
-// failure while stopping. It wraps runtime.ErrNotDrained if a part did not stop in time.
+// failure while stopping. It wraps process.ErrNotDrained if a part did not stop in time.
 func (n *Node) Run(ctx context.Context) error {
 	err := n.group.Run(ctx)
-	if errors.Is(err, runtime.ErrNotDrained) {
+	if errors.Is(err, process.ErrNotDrained) {
 		// A part that did not stop may use the backend indefinitely, so the backend is not closed. The state is the
 		// same as after a crash, which the protocol tolerates.
 		return err
@@ -225,7 +225,7 @@ func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *
 		all = append(all, ns)
 	}
 	err := dispatcher.CheckSettings(o.Keys, all, now)
-	if errors.Is(err, seal.ErrUnknownKey) {
+	if errors.Is(err, encryption.ErrUnknownKey) {
 		return fmt.Errorf("secrets of namespaces cannot be decrypted: "+
 			"add their key to TIMERBUS_SECRET_KEY (--secret-key), after the newest key: %w", err)
 	}

@@ -8,42 +8,42 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // probeTimeout bounds each check of the readiness.
 const probeTimeout = 2 * time.Second
 
 // probes serves /healthz, /readyz and /metrics for roles without the HTTP API, in the same way as that API.
-func (w *works) probes() runtime.Part {
+func (w *dependencies) probes() process.Component {
 	o := w.options
-	ready := runtime.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
-		runtime.Question{Part: "store", Reason: "the store does not answer", Ask: w.backend.Store.Ping},
-		w.clockIsTrusted(), w.consumption(o.Role), w.busAnswers(),
+	ready := process.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
+		process.Check{Component: "store", Reason: "the store does not answer", Run: w.backend.Store.Ping},
+		w.clockCheck(), w.consumeCheck(o.Role), w.busCheck(),
 	)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
-		runtime.WriteHealth(rw, http.StatusOK, api.Health{Status: "ok"})
+		process.WriteHealth(rw, http.StatusOK, api.Health{Status: "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
-		status, health := runtime.HealthOf(ready.Ask())
-		runtime.WriteHealth(rw, status, health)
+		status, health := process.HealthOf(ready.Check())
+		process.WriteHealth(rw, status, health)
 	})
-	mux.Handle("GET /metrics", w.hosts.Guard(runtime.MetricsHandler(w.registry)))
-	return serverPart(&http.Server{
+	mux.Handle("GET /metrics", w.hosts.Guard(process.MetricsHandler(w.registry)))
+	return httpComponent(&http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}, o.Listener, o.Drain/5)
 }
 
-// consumption checks that the role's consumption from the bus makes progress.
-func (w *works) consumption(role Role) runtime.Question {
+// consumeCheck checks that the role's consumption from the bus makes progress.
+func (w *dependencies) consumeCheck(role Role) process.Check {
 	topic, group, part, reason := bus.Due, bus.GroupDispatchers, "due events", "due events are not consumed"
 	if role == Scheduler {
 		topic, group, part, reason = bus.Shards, bus.GroupSchedulers, "hints", "hints are not consumed"
 	}
-	return runtime.Question{Part: part, Reason: reason, Ask: func(context.Context) error {
+	return process.Check{Component: part, Reason: reason, Run: func(context.Context) error {
 		select {
 		case <-w.reach.Lost():
 			return givenUpError(part + " are left to other processes until the store answers")
@@ -64,9 +64,9 @@ func (g givenUpError) Error() string { return string(g) }
 // ReadyReason returns the reason for the answer of /readyz.
 func (g givenUpError) ReadyReason() string { return string(g) }
 
-// clockIsTrusted checks that the clock is trusted. While it is not, the process delivers nothing and writes no timer.
-func (w *works) clockIsTrusted() runtime.Question {
-	return runtime.Question{Part: "clock", Reason: "the clock is not trusted", Ask: func(context.Context) error {
+// clockCheck checks that the clock is trusted. While it is not, the process delivers nothing and writes no timer.
+func (w *dependencies) clockCheck() process.Check {
+	return process.Check{Component: "clock", Reason: "the clock is not trusted", Run: func(context.Context) error {
 		if reason := w.clock.Distrusted(); reason != "" {
 			return givenUpError(reason)
 		}
@@ -74,9 +74,9 @@ func (w *works) clockIsTrusted() runtime.Question {
 	}}
 }
 
-// busAnswers checks that the bus answers the requests that schedulers and dispatchers need.
-func (w *works) busAnswers() runtime.Question {
-	return runtime.Question{Part: "bus", Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+// busCheck checks that the bus answers the requests that schedulers and dispatchers need.
+func (w *dependencies) busCheck() process.Check {
+	return process.Check{Component: "bus", Reason: "the bus does not answer", Run: func(ctx context.Context) error {
 		_, err := w.backend.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 		return err
 	}}

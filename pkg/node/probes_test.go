@@ -12,7 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -29,10 +29,10 @@ func (consuming) Ready(bus.Topic, string) error { return nil }
 
 func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &works{backend: &backend.Backend{Bus: consuming{}}, reach: store.NewReach(gone{}, slog.New(slog.DiscardHandler))}
-		ready := runtime.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
-			w.consumption(Dispatcher), w.consumption(Scheduler))
-		if status, health := runtime.HealthOf(ready.Ask()); status != http.StatusOK {
+		w := &dependencies{backend: &backend.Backend{Bus: consuming{}}, reach: store.NewReach(gone{}, slog.New(slog.DiscardHandler))}
+		ready := process.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler))
+		if status, health := process.HealthOf(ready.Check()); status != http.StatusOK {
 			t.Fatalf("%d %v before the store is lost", status, health.Reasons)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -40,7 +40,7 @@ func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 		go func() { done <- w.reach.Run(ctx) }()
 		_ = w.reach.Ping(t.Context())
 		<-w.reach.Lost()
-		status, health := runtime.HealthOf(ready.Ask())
+		status, health := process.HealthOf(ready.Check())
 		want := []string{
 			"due events are left to other processes until the store answers",
 			"hints are left to other processes until the store answers",
@@ -69,16 +69,16 @@ func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
 		if _, _, err := clock.Read(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		w := &works{backend: &backend.Backend{Bus: consuming{}}, clock: clock}
-		ready := runtime.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), w.clockIsTrusted(), w.consumption(Dispatcher))
-		if status, health := runtime.HealthOf(ready.Ask()); status != http.StatusOK || len(health.Degraded) > 0 {
+		w := &dependencies{backend: &backend.Backend{Bus: consuming{}}, clock: clock}
+		ready := process.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), w.clockCheck(), w.consumeCheck(Dispatcher))
+		if status, health := process.HealthOf(ready.Check()); status != http.StatusOK || len(health.Degraded) > 0 {
 			t.Fatalf("%d %v %v", status, health.Reasons, health.Degraded)
 		}
 		jump.Store(int64(time.Minute))
 		clock.Trusted() // a delivery checks the clock
 		<-clock.Lost()
 		time.Sleep(2 * time.Second) // answers are cached for a second
-		status, health := runtime.HealthOf(ready.Ask())
+		status, health := process.HealthOf(ready.Check())
 		const why = "the clock may differ by 1m0s from the store's, more than 125ms, so deliveries wait: " +
 			"this machine's wall clock and monotonic clock diverged, and the store's clock was not read since"
 		want := []string{why, "due events are left to other processes until the clock is trusted"}

@@ -7,14 +7,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
-// serverPart serves until it is stopped, and then finishes the accepted requests. It closes connections whose requests
-// do not finish within patience, because a client that never stops sending must not use up the drain time of the other
-// parts.
-func serverPart(server *http.Server, l net.Listener, patience time.Duration) runtime.Part {
-	return runtime.Part{
+// httpComponent serves until it is stopped, and then finishes the accepted requests. It closes connections whose
+// requests do not finish within shutdownTimeout, because a client that never stops sending must not use up the drain
+// time of the other parts.
+func httpComponent(server *http.Server, l net.Listener, shutdownTimeout time.Duration) process.Component {
+	return process.Component{
 		Name: "http",
 		Run: func(context.Context) error {
 			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -23,13 +23,13 @@ func serverPart(server *http.Server, l net.Listener, patience time.Duration) run
 			return nil
 		},
 		Stop: func(ctx context.Context) error {
-			patient, cancel := context.WithTimeout(ctx, patience)
+			shutdown, cancel := context.WithTimeout(ctx, shutdownTimeout)
 			defer cancel()
-			err := server.Shutdown(patient)
+			err := server.Shutdown(shutdown)
 			if err == nil {
 				return nil
 			}
-			if patient.Err() != nil && ctx.Err() == nil {
+			if shutdown.Err() != nil && ctx.Err() == nil {
 				err = nil
 			}
 			return errors.Join(err, server.Close())

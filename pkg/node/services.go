@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/backend"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/egress"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -21,12 +21,12 @@ import (
 // requestTimeout bounds an HTTP request.
 const requestTimeout = 10 * time.Second
 
-// assemble builds the services of the role and returns the parts of the process in the order in which they start. The
-// intake is the last part, so that it stops first. below is the bus that was opened, which Options.Over may have
+// assemble builds the services of the role and returns the components of the process in the order in which they start.
+// The intake is the last part, so that it stops first. below is the bus that was opened, which Options.WrapBus may have
 // wrapped.
-func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]runtime.Part, error) {
-	w := &works{
-		backend: b, options: o, registry: runtime.NewRegistry(o.Version), store: b.Store,
+func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
+	w := &dependencies{
+		backend: b, options: o, registry: process.NewRegistry(o.Version), store: b.Store,
 		clock: clock, revisions: revisions,
 		source: sourceOf(b), name: o.Name,
 	}
@@ -54,14 +54,14 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 		w.store = w.reach
 	}
 	w.directory = store.NewDirectory(w.store)
-	watch := newWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.wallClock, o.Logger, w.registry)
-	parts := []runtime.Part{{Name: "watch", Run: watch.run}}
+	watch := newStoreWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.wallClock, o.Logger, w.registry)
+	components := []process.Component{{Name: "watch", Run: watch.run}}
 	if w.reach != nil {
-		parts = append(parts, runtime.Part{Name: "reach", Run: w.reach.Run})
+		components = append(components, process.Component{Name: "reach", Run: w.reach.Run})
 	}
 	for _, service := range []struct {
 		role  Role
-		build func() ([]runtime.Part, error)
+		build func() ([]process.Component, error)
 	}{{Dispatcher, w.dispatcher}, {Scheduler, w.scheduler}, {Ingest, w.ingest}} {
 		if o.Role != All && o.Role != service.role {
 			continue
@@ -70,16 +70,16 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, more...)
+		components = append(components, more...)
 	}
 	if o.Role == Scheduler || o.Role == Dispatcher {
-		parts = append(parts, w.probes())
+		components = append(components, w.probes())
 	}
-	return parts, nil
+	return components, nil
 }
 
-// works are the dependencies that the services of one process share.
-type works struct {
+// dependencies are the dependencies that the services of one process share.
+type dependencies struct {
 	backend *backend.Backend
 	options *Options
 	// store is the backend's store; if reach is not nil, it is reach, which observes the calls. reach is nil if no
@@ -91,43 +91,43 @@ type works struct {
 	clock     *store.Clock
 	revisions *timer.Revisions
 	policy    *egress.Policy
-	hosts     *runtime.Hosts // nil accepts all hosts
+	hosts     *process.Hosts // nil accepts all hosts
 	source    string
 	name      string
 }
 
 // hostsOf returns the hosts that requests may be addressed to; nil for all. With a token the check is unnecessary,
 // because a web page does not have the token. Beyond loopback the names of this machine are unknown.
-func hostsOf(o *Options) (*runtime.Hosts, error) {
+func hostsOf(o *Options) (*process.Hosts, error) {
 	listen := o.Listener.Addr().String()
-	if o.Token != "" || !runtime.Loopback(listen) && o.AllowedHosts == "" {
+	if o.Token != "" || !process.Loopback(listen) && o.AllowedHosts == "" {
 		return nil, nil //nolint:nilnil // nil accepts all hosts.
 	}
-	hosts, err := runtime.ParseHosts(o.AllowedHosts)
+	hosts, err := process.ParseHosts(o.AllowedHosts)
 	if err != nil {
 		return nil, err
 	}
 	return hosts.Listening(listen), nil
 }
 
-func (w *works) dispatcher() ([]runtime.Part, error) {
+func (w *dependencies) dispatcher() ([]process.Component, error) {
 	b, o := w.backend, w.options
 	s, err := dispatcher.New(dispatcher.Config{
 		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
-		// The parts that stop before the dispatcher need some of the time, and so do the timers that are made due again
-		// after it.
+		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
+		// again after it.
 		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []runtime.Part{{Name: string(Dispatcher), Run: s.Run}}, nil
+	return []process.Component{{Name: string(Dispatcher), Run: s.Run}}, nil
 }
 
-func (w *works) scheduler() ([]runtime.Part, error) {
+func (w *dependencies) scheduler() ([]process.Component, error) {
 	b, o := w.backend, w.options
 	s, err := scheduler.New(scheduler.Config{
 		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
@@ -137,15 +137,15 @@ func (w *works) scheduler() ([]runtime.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []runtime.Part{{Name: string(Scheduler), Run: s.Run}}, nil
+	return []process.Component{{Name: string(Scheduler), Run: s.Run}}, nil
 }
 
-func (w *works) ingest() ([]runtime.Part, error) {
+func (w *dependencies) ingest() ([]process.Component, error) {
 	b, o := w.backend, w.options
 	positions, _ := store.As[store.Positions](b.Store)
-	others := []runtime.Question{w.clockIsTrusted()}
+	others := []process.Check{w.clockCheck()}
 	if o.Role == All {
-		others = append(others, w.consumption(Dispatcher), w.consumption(Scheduler), w.busAnswers())
+		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
 		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.Settled, StoreClock: w.clock,
@@ -156,8 +156,8 @@ func (w *works) ingest() ([]runtime.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []runtime.Part{
+	return []process.Component{
 		{Name: string(Ingest), Run: s.Run},
-		serverPart(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
+		httpComponent(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
 	}, nil
 }

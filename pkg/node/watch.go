@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// watchEvery is the time from the start of a count of timers to the start of the next, unless the count is slow
-	// (countPauses). It is also the interval of clock reads on a store that charges for reads.
-	watchEvery = 15 * time.Second
-	// After a successful count, the next one starts countPauses times its duration after its start, but not before
-	// watchEvery and not after countSeldom. A count reads every shard that has timers.
-	countPauses = 100
-	countSeldom = 45 * time.Second
+	// watchInterval is the time from the start of a count of timers to the start of the next, unless the count is slow
+	// (countIntervalFactor). It is also the interval of clock reads on a store that charges for reads.
+	watchInterval = 15 * time.Second
+	// After a successful count, the next one starts countIntervalFactor times its duration after its start, but not
+	// before watchInterval and not after maxCountInterval. A count reads every shard that has timers.
+	countIntervalFactor = 100
+	maxCountInterval    = 45 * time.Second
 	// readClockEvery is the interval of clock reads on other stores. A step is noticed within this time and confirmed
 	// 250 ms later, which is within the second of I15.
 	readClockEvery = 500 * time.Millisecond
@@ -33,8 +33,8 @@ const (
 	clockBound = 250 * time.Millisecond
 )
 
-// watch synchronizes the process's clock with the store's, and counts the pending timers.
-type watch struct {
+// storeWatch synchronizes the process's clock with the store's, and counts the pending timers.
+type storeWatch struct {
 	store  store.Cluster
 	census store.Census // nil if the engine cannot count cheaply, or other processes count
 	clock  *store.Clock
@@ -46,32 +46,33 @@ type watch struct {
 	logger   *slog.Logger
 	outage   *outage.Log
 
-	pending, overdue, parked, oldest, offset, took prometheus.Gauge
+	pending, overdue, parked, oldest, offset, clockReadSeconds prometheus.Gauge
 
 	// clockReadAt and timersReadAt are when the gauges were last read, by the monotonic clock; initially when the
 	// process started.
 	clockReadAt, timersReadAt atomic.Pointer[time.Time]
 }
 
-// newWatch returns a watch. It counts timers if counts is true: it is sufficient if the processes of one role count.
-func newWatch(
+// newStoreWatch returns a watch. It counts timers if counts is true: it is sufficient if the processes of one role
+// count.
+func newStoreWatch(
 	s store.Store, counts bool, clock *store.Clock, wall timer.Clock, logger *slog.Logger, registerer prometheus.Registerer,
-) *watch {
+) *storeWatch {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "timerbus", Name: name, Help: help})
 		registerer.MustRegister(g)
 		return g
 	}
 	logger = logger.With("component", "watch")
-	w := &watch{
+	w := &storeWatch{
 		store: s, clock: clock, wall: wall, clockEvery: readClockEvery, logger: logger,
 		outage: outage.New(logger, "store gauges", "operation"),
 		offset: gauge("clock_offset_seconds", "The store's clock, which the process uses, minus this machine's wall clock."),
-		took: gauge("clock_read_seconds",
+		clockReadSeconds: gauge("clock_read_seconds",
 			"Duration of the last read of the store's clock; a read of 0.25 (the clock bound) or more is not exact enough."),
 	}
 	if store.AsksByShard(s) {
-		w.clockEvery = watchEvery
+		w.clockEvery = watchInterval
 	}
 	started := time.Now()
 	w.clockReadAt.Store(&started)
@@ -106,9 +107,9 @@ func newWatch(
 	return w
 }
 
-// run reads the clock every clockEvery and counts timers every watchEvery, or less often, until ctx ends. It starts
+// run reads the clock every clockEvery and counts timers every watchInterval, or less often, until ctx ends. It starts
 // with one of each.
-func (w *watch) run(ctx context.Context) error {
+func (w *storeWatch) run(ctx context.Context) error {
 	defer w.outage.Stop()
 	var loops sync.WaitGroup
 	loops.Go(func() {
@@ -124,7 +125,7 @@ func (w *watch) run(ctx context.Context) error {
 }
 
 // countRepeatedly counts timers until ctx ends. The pause is longer if a count takes long.
-func (w *watch) countRepeatedly(ctx context.Context) {
+func (w *storeWatch) countRepeatedly(ctx context.Context) {
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -133,9 +134,9 @@ func (w *watch) countRepeatedly(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		began, pause := time.Now(), watchEvery
+		began, pause := time.Now(), watchInterval
 		if w.read(ctx, "count timers", &w.timersReadAt, w.count) {
-			pause = max(watchEvery, min(countPauses*time.Since(began), countSeldom))
+			pause = max(watchInterval, min(countIntervalFactor*time.Since(began), maxCountInterval))
 		}
 		t.Reset(pause - time.Since(began))
 	}
@@ -143,7 +144,7 @@ func (w *watch) countRepeatedly(ctx context.Context) {
 
 // read calls read, which sets gauges from the store, and records the time if it succeeded. It reports whether it
 // succeeded. A read that takes longer than watchTimeout fails.
-func (w *watch) read(
+func (w *storeWatch) read(
 	ctx context.Context, operation string, readAt *atomic.Pointer[time.Time], read func(context.Context) error,
 ) (done bool) {
 	limited, cancel := context.WithTimeout(ctx, watchTimeout)
@@ -156,13 +157,13 @@ func (w *watch) read(
 	default:
 		now := time.Now()
 		readAt.Store(&now)
-		w.outage.Worked(operation)
+		w.outage.Succeeded(operation)
 	}
 	return ctx.Err() == nil && err == nil
 }
 
 // age returns the time in seconds since the oldest of the gauges was read.
-func (w *watch) age() float64 {
+func (w *storeWatch) age() float64 {
 	age := time.Since(*w.clockReadAt.Load())
 	if w.census != nil {
 		age = max(age, time.Since(*w.timersReadAt.Load()))
@@ -170,7 +171,7 @@ func (w *watch) age() float64 {
 	return age.Seconds()
 }
 
-func (w *watch) count(ctx context.Context) error {
+func (w *storeWatch) count(ctx context.Context) error {
 	now := w.clock.Now()
 	counts, err := w.census.Count(ctx, now)
 	if err != nil {
@@ -184,7 +185,7 @@ func (w *watch) count(ctx context.Context) error {
 }
 
 // compareClocks adjusts the process's clock to the store's, and compares the machine's wall clock with it.
-func (w *watch) compareClocks(ctx context.Context) error {
+func (w *storeWatch) compareClocks(ctx context.Context) error {
 	changed, took, err := w.clock.Read(ctx, w.store)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (w *watch) compareClocks(ctx context.Context) error {
 	if changed.Abs() > clockBound {
 		w.logger.Warn("store clock was set", "by", changed)
 	}
-	w.took.Set(took.Seconds())
+	w.clockReadSeconds.Set(took.Seconds())
 	offset := w.clock.Now().Sub(w.wall())
 	w.offset.Set(offset.Seconds())
 	by, _ := w.clock.Doubt()

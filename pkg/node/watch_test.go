@@ -72,14 +72,14 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 	t.Helper()
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
-	w := newWatch(s, true, store.NewClock(store.ClockConfig{Bound: clockBound}), timer.SystemClock, slog.New(slog.NewTextHandler(&log, nil)), registry)
-	ctx, cancel := context.WithTimeout(t.Context(), watchEvery+time.Second)
+	w := newStoreWatch(s, true, store.NewClock(store.ClockConfig{Bound: clockBound}), timer.SystemClock, slog.New(slog.NewTextHandler(&log, nil)), registry)
+	ctx, cancel := context.WithTimeout(t.Context(), watchInterval+time.Second)
 	defer cancel()
 	if err := w.run(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if s.counted != 2 {
-		t.Errorf("counted %d times in %v, want 2", s.counted, watchEvery+time.Second)
+		t.Errorf("counted %d times in %v, want 2", s.counted, watchInterval+time.Second)
 	}
 	families, err := registry.Gather()
 	if err != nil {
@@ -94,7 +94,7 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 
 func TestWatchCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, OldestPlannedAt: timer.SystemClock().Add(watchEvery - 90*time.Second)}}
+		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, OldestPlannedAt: timer.SystemClock().Add(watchInterval - 90*time.Second)}}
 		gauges, _ := looked(t, s)
 		for name, want := range map[string]float64{"timers_pending": 7, "timers_overdue": 3, "timers_parked": 1, "timers_oldest_overdue_seconds": 90} {
 			if gauges[name] != want {
@@ -131,7 +131,7 @@ func TestWatchComparesClocks(t *testing.T) {
 					t.Errorf("clock_read_seconds = %v, want %v", took, 2*c.delay.Seconds())
 				}
 				if n := strings.Count(logged, "wall clock differs"); (n == 1) != c.far || n > 1 {
-					t.Errorf("%d warnings within %v: %s", n, watchEvery, logged)
+					t.Errorf("%d warnings within %v: %s", n, watchInterval, logged)
 				}
 			})
 		})
@@ -164,9 +164,9 @@ func TestWatchSaysHowOldTheGaugesAre(t *testing.T) {
 			t.Errorf("%d warnings in 3 minutes, want one at the beginning and one a minute:\n%s", n, w.log)
 		}
 		s.hangs.Store(false)
-		time.Sleep(watchEvery)
+		time.Sleep(watchInterval)
 		synctest.Wait()
-		if age := w.gauge("gauges_age_seconds"); age >= watchEvery.Seconds() {
+		if age := w.gauge("gauges_age_seconds"); age >= watchInterval.Seconds() {
 			t.Errorf("read again, the gauges are %v s old", age)
 		}
 		if n := strings.Count(w.log.String(), recovery); n != 1 || !strings.Contains(w.log.String(), "failures=") {
@@ -205,7 +205,7 @@ type running struct {
 func startWatch(t *testing.T, s *watched) *running {
 	t.Helper()
 	r := &running{t, prometheus.NewRegistry(), &bytes.Buffer{}, store.NewClock(store.ClockConfig{Bound: clockBound, Shared: true})}
-	w := newWatch(s, true, r.clock, timer.SystemClock, slog.New(slog.NewTextHandler(r.log, nil)), r.registry)
+	w := newStoreWatch(s, true, r.clock, timer.SystemClock, slog.New(slog.NewTextHandler(r.log, nil)), r.registry)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()

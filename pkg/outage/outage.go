@@ -10,37 +10,37 @@ import (
 const (
 	// remindEvery is the interval of log lines during an outage.
 	remindEvery = time.Minute
-	// settle is the minimum time between the last failure of an outage and its end. Without it, an outage would begin
-	// and end with every call while some calls succeed and others fail.
-	settle = 5 * time.Second
+	// settleFor is the minimum time between the last failure of an outage and its end. Without it, an outage would
+	// begin and end with every call while some calls succeed and others fail.
+	settleFor = 5 * time.Second
 	// forgetAfter is how long a failed operation that is not retried prevents an outage from ending.
 	forgetAfter = time.Minute
 )
 
 // Log logs the outages of one component. Its operations fail and succeed independently; an outage lasts while any of
-// them fails. Its methods are safe for concurrent use, and Worked is cheap while there is no outage.
+// them fails. Its methods are safe for concurrent use, and Succeeded is cheap while there is no outage.
 type Log struct {
-	log               *slog.Logger
-	begin, still, end string
-	key               string
+	log                 *slog.Logger
+	begin, ongoing, end string
+	key                 string
 
 	lasts atomic.Bool // true during an outage; read without mu
 
-	mu       sync.Mutex
-	failing  map[string]time.Time // the failing operations, with their last failure
-	failures int                  // of this outage
-	began    time.Time            // start of this outage, by the monotonic clock
-	last     time.Time            // the last failure
-	logged   time.Time            // the last log line
-	worked   time.Time            // since when no operation fails
-	settled  *time.Timer          // ends the outage; nil unless no operation fails
+	mu        sync.Mutex
+	failing   map[string]time.Time // the failing operations, with their last failure
+	failures  int                  // of this outage
+	began     time.Time            // start of this outage, by the monotonic clock
+	last      time.Time            // the last failure
+	logged    time.Time            // the last log line
+	succeeded time.Time            // since when no operation fails
+	settled   *time.Timer          // ends the outage; nil unless no operation fails
 }
 
 // New returns a Log. Messages begin with component, and key is the attribute that names the failed operation.
 func New(log *slog.Logger, component, key string) *Log {
 	return &Log{
 		log: log, key: key, failing: make(map[string]time.Time),
-		begin: component + " failing, retrying", still: component + " still failing", end: component + " recovered",
+		begin: component + " failing, retrying", ongoing: component + " still failing", end: component + " recovered",
 	}
 }
 
@@ -72,12 +72,12 @@ func (l *Log) Failed(operation string, err error, attrs ...any) {
 		return
 	}
 	line = append(line, "failures", l.failures, "failing", len(l.failing), "since", l.began)
-	l.log.Warn(l.still, line...) //nolint:sloglint // as above.
+	l.log.Warn(l.ongoing, line...) //nolint:sloglint // as above.
 }
 
-// Worked records that an operation succeeded, or that this process no longer runs it. The outage ends when no operation
-// fails. An operation that has not been tried for a minute while others succeed does not count as failing.
-func (l *Log) Worked(operation string) {
+// Succeeded records that an operation succeeded, or that this process no longer runs it. The outage ends when no
+// operation fails. An operation that has not been tried for a minute while others succeed does not count as failing.
+func (l *Log) Succeeded(operation string) {
 	if !l.lasts.Load() {
 		return
 	}
@@ -93,8 +93,8 @@ func (l *Log) Worked(operation string) {
 	if l.failures == 0 || len(l.failing) > 0 || l.settled != nil {
 		return
 	}
-	l.worked = now
-	if left := settle - now.Sub(l.last); left > 0 {
+	l.succeeded = now
+	if left := settleFor - now.Sub(l.last); left > 0 {
 		l.settled = time.AfterFunc(left, l.expire)
 		return
 	}
@@ -106,7 +106,7 @@ func (l *Log) Recovered(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failures > 0 {
-		l.worked = since
+		l.succeeded = since
 		l.over()
 	}
 }
@@ -121,14 +121,14 @@ func (l *Log) Stop() {
 func (l *Log) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.settled != nil && time.Since(l.last) >= settle { // no failure since the timer was set
+	if l.settled != nil && time.Since(l.last) >= settleFor { // no failure since the timer was set
 		l.over()
 	}
 }
 
 // over logs the end of the outage. The caller holds mu.
 func (l *Log) over() {
-	l.log.Info(l.end, "failures", l.failures, "after", l.worked.Sub(l.began).Round(time.Millisecond)) //nolint:sloglint // as above.
+	l.log.Info(l.end, "failures", l.failures, "after", l.succeeded.Sub(l.began).Round(time.Millisecond)) //nolint:sloglint // as above.
 	l.reset()
 }
 

@@ -41,17 +41,17 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 	}
 	want += "level=INFO msg=\"service recovered\" failures=12000 after=10m1s\n"
 	inBubble(t, want, func(l *outage.Log) {
-		l.Worked("read")
+		l.Succeeded("read")
 		for range 6000 {
 			l.Failed("read", errDown, "rows", 3)
 			l.Failed("write", errDown)
 			time.Sleep(100 * time.Millisecond)
 		}
-		l.Worked("read")
+		l.Succeeded("read")
 		time.Sleep(time.Second)
-		l.Worked("write")
+		l.Succeeded("write")
 		time.Sleep(5 * time.Second)
-		l.Worked("write")
+		l.Succeeded("write")
 	})
 }
 
@@ -64,7 +64,7 @@ level=WARN msg="service failing, retrying" operation=read error=down
 		for range 10 {
 			l.Failed("read", errDown)
 			time.Sleep(time.Second)
-			l.Worked("read")
+			l.Succeeded("read")
 			time.Sleep(3 * time.Second)
 		}
 		time.Sleep(5 * time.Second)
@@ -81,7 +81,7 @@ level=INFO msg="service recovered" failures=2 after=1m0s
 		l.Failed("read", errDown)
 		for range 100 {
 			time.Sleep(time.Second)
-			l.Worked("read")
+			l.Succeeded("read")
 		}
 	})
 }
@@ -98,7 +98,7 @@ level=WARN msg="service failing, retrying" operation=read error=down
 		l.Recovered(time.Now())
 		l.Recovered(time.Now())
 		l.Failed("read", errDown)
-		l.Worked("read")
+		l.Succeeded("read")
 		l.Stop()
 		time.Sleep(time.Minute)
 		l.Failed("read", errDown)

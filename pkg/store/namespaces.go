@@ -137,9 +137,9 @@ func DefaultSettings() Settings {
 
 // size is the approximate size of the settings in memory, in bytes.
 func (s *Settings) size() int {
-	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.SealedKey) + len(s.EventTopics)
+	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.EncryptedKey) + len(s.EventTopics)
 	for i := range s.Secrets {
-		size += len(s.Secrets[i].Sealed)
+		size += len(s.Secrets[i].Encrypted)
 	}
 	return size
 }

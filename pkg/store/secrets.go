@@ -22,8 +22,8 @@ type Secret struct {
 	CreatedAt timer.Millis
 	// ExpiresAt is when the secret stops signing; 0: never.
 	ExpiresAt timer.Millis
-	// Sealed is the secret, encrypted by pkg/seal for SecretPlace.
-	Sealed string
+	// Encrypted is the secret, encrypted by pkg/encryption for SecretContext.
+	Encrypted string
 }
 
 // Live returns the secrets that sign at now, the newest first.
@@ -37,12 +37,12 @@ func (s Secrets) Live(now timer.Millis) []Secret {
 	return live
 }
 
-// String returns the form in which engines store secrets, one per line: id, created, expires, sealed.
+// String returns the form in which engines store secrets, one per line: id, created, expires, encrypted.
 func (s Secrets) String() string {
 	var text strings.Builder
 	for _, secret := range s {
 		if secret.ID != "" {
-			fmt.Fprintf(&text, "%s %d %d %s\n", secret.ID, secret.CreatedAt, secret.ExpiresAt, secret.Sealed)
+			fmt.Fprintf(&text, "%s %d %d %s\n", secret.ID, secret.CreatedAt, secret.ExpiresAt, secret.Encrypted)
 		}
 	}
 	return text.String()
@@ -71,7 +71,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		if err != nil {
 			return Secrets{}, fmt.Errorf("signing secret %s: invalid expiry time: %w", fields[0], err)
 		}
-		s[i] = Secret{ID: fields[0], CreatedAt: timer.Millis(created), ExpiresAt: timer.Millis(expires), Sealed: fields[3]}
+		s[i] = Secret{ID: fields[0], CreatedAt: timer.Millis(created), ExpiresAt: timer.Millis(expires), Encrypted: fields[3]}
 	}
 	return s, nil
 }
@@ -83,13 +83,13 @@ type TLS struct {
 	// Certificate is the client certificate with its chain, presented to receivers that request one. If it is empty,
 	// there is none.
 	Certificate string
-	// SealedKey is the certificate's key, PEM, encrypted by pkg/seal for KeyPlace.
-	SealedKey string
+	// EncryptedKey is the certificate's key, PEM, encrypted by pkg/encryption for KeyContext.
+	EncryptedKey string
 }
 
-// SecretPlace and KeyPlace are the contexts in which pkg/seal encrypts a namespace's values. A value that was encrypted
-// for one context cannot be decrypted in another.
-func SecretPlace(namespace string) string { return namespace + "/signing secret" }
+// SecretContext and KeyContext are the contexts in which pkg/encryption encrypts a namespace's values. A value that was
+// encrypted for one context cannot be decrypted in another.
+func SecretContext(namespace string) string { return namespace + "/signing secret" }
 
-// KeyPlace is the context of TLS.SealedKey.
-func KeyPlace(namespace string) string { return namespace + "/client key" }
+// KeyContext is the context of TLS.EncryptedKey.
+func KeyContext(namespace string) string { return namespace + "/client key" }

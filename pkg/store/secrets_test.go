@@ -9,8 +9,8 @@ import (
 
 func TestSecretsAsText(t *testing.T) {
 	both := store.Secrets{
-		{ID: "0a1b2c3d", CreatedAt: 1767225600250, Sealed: "v1:k:abc"},
-		{ID: "ffffffff", CreatedAt: -1, ExpiresAt: 1767225600251, Sealed: "v1:k:A+/"},
+		{ID: "0a1b2c3d", CreatedAt: 1767225600250, Encrypted: "v1:k:abc"},
+		{ID: "ffffffff", CreatedAt: -1, ExpiresAt: 1767225600251, Encrypted: "v1:k:A+/"},
 	}
 	const want = "0a1b2c3d 1767225600250 0 v1:k:abc\nffffffff -1 1767225600251 v1:k:A+/\n"
 	if got := both.String(); got != want {

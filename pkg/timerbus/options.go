@@ -100,7 +100,7 @@ func busBeside(store string) (string, error) {
 // node returns the options for pkg/node.
 func (o *Options) node() *node.Options {
 	return &node.Options{
-		StoreURL: o.Store, BusURL: o.Bus, Partitions: o.Partitions, Migrate: true, Over: o.Watermill.over(o.Logger, o.Drain),
+		StoreURL: o.Store, BusURL: o.Bus, Partitions: o.Partitions, Migrate: true, WrapBus: o.Watermill.over(o.Logger, o.Drain),
 		Listener: o.Listener, Token: o.Token, AllowedHosts: o.AllowedHosts, CallbackAllow: o.CallbackAllow, Drain: o.Drain,
 		Version: "embedded", Logger: o.Logger,
 	}

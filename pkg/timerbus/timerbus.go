@@ -62,7 +62,7 @@ func (s *Service) URL() string { return s.url }
 func (s *Service) Client() *client.Client { return s.client }
 
 // over returns the function that puts the Pub/Sub over a bus; nil if there is no Pub/Sub.
-func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.Over {
+func (w *Watermill) over(logger *slog.Logger, drain time.Duration) node.WrapBus {
 	if w.Publisher == nil && w.Subscriber == nil {
 		return nil
 	}

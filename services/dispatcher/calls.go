@@ -84,7 +84,7 @@ func (s *Service) recordResult(operation string, err error) {
 	if err != nil {
 		s.recordFailure(operation, err)
 	} else {
-		s.outage.Worked(operation)
+		s.outage.Succeeded(operation)
 	}
 }
 

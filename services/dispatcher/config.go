@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/seal"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
@@ -47,7 +47,7 @@ type Config struct {
 	// Directory caches the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory
 	// Keys decrypt the secrets in these settings.
-	Keys seal.Keyring
+	Keys encryption.Keyring
 	// Clock returns the present in milliseconds.
 	Clock timer.Clock
 	// StoreClock reports whether Clock, which must be its Settled, is trusted, and when it was corrected. While it is

@@ -8,7 +8,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
@@ -17,7 +17,7 @@ import (
 
 // profiles caches the decrypted callback settings of namespaces, and decrypts them again only after a change.
 type profiles struct {
-	keys seal.Keyring
+	keys encryption.Keyring
 
 	mu          sync.Mutex
 	byNamespace map[string]*decryptedSettings // by namespace; there are few, and none is removed
@@ -32,7 +32,7 @@ type decryptedSettings struct {
 	err      error
 }
 
-func newProfiles(keys seal.Keyring) *profiles {
+func newProfiles(keys encryption.Keyring) *profiles {
 	return &profiles{keys: keys, byNamespace: map[string]*decryptedSettings{}}
 }
 
@@ -68,10 +68,10 @@ func (p *profiles) close() {
 	}
 }
 
-func decryptSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
+func decryptSettings(keys encryption.Keyring, ns *store.Namespace, live []store.Secret) (*callback.Profile, error) {
 	profile := &callback.Profile{Headers: ns.Settings.Headers}
 	for i := range live {
-		text, err := keys.Open(store.SecretPlace(ns.Name), live[i].Sealed)
+		text, err := keys.Decrypt(store.SecretContext(ns.Name), live[i].Encrypted)
 		if err != nil {
 			return nil, fmt.Errorf("namespace %q: signing secret %s: %w", ns.Name, live[i].ID, err)
 		}
@@ -89,7 +89,7 @@ func decryptSettings(keys seal.Keyring, ns *store.Namespace, live []store.Secret
 }
 
 // decryptTLS returns nil if the namespace uses the certificates of the machine.
-func decryptTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
+func decryptTLS(keys encryption.Keyring, ns *store.Namespace) (*tls.Config, error) {
 	s := &ns.Settings.TLS
 	if *s == (store.TLS{}) {
 		return nil, nil //nolint:nilnil // without TLS settings, the profile has no TLS configuration
@@ -102,7 +102,7 @@ func decryptTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 		}
 	}
 	if s.Certificate != "" {
-		key, err := keys.Open(store.KeyPlace(ns.Name), s.SealedKey)
+		key, err := keys.Decrypt(store.KeyContext(ns.Name), s.EncryptedKey)
 		if err != nil {
 			return nil, fmt.Errorf("key of the client certificate: %w", err)
 		}
@@ -116,7 +116,7 @@ func decryptTLS(keys seal.Keyring, ns *store.Namespace) (*tls.Config, error) {
 }
 
 // CheckSettings returns an error that names the namespaces whose callback settings these keys cannot decrypt.
-func CheckSettings(keys seal.Keyring, namespaces []store.Namespace, now timer.Millis) error {
+func CheckSettings(keys encryption.Keyring, namespaces []store.Namespace, now timer.Millis) error {
 	var errs []error
 	for i := range namespaces {
 		ns := &namespaces[i]

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
@@ -22,21 +22,21 @@ const (
 	secondSecret = "whsec_yMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f"
 )
 
-func (w *world) keys(name string) seal.Keyring {
+func (w *world) keys(name string) encryption.Keyring {
 	w.t.Helper()
-	keys, err := seal.ParseKeys(base64.StdEncoding.EncodeToString([]byte(strings.Repeat(name, seal.KeySize))))
+	keys, err := encryption.ParseKeys(base64.StdEncoding.EncodeToString([]byte(strings.Repeat(name, encryption.KeySize))))
 	w.must(err)
 	return keys
 }
 
-// sealed returns a signing secret in the encrypted form that settings have.
-func (w *world) sealed(keys seal.Keyring, namespace, text string, expires timer.Millis) store.Secret {
+// encrypted returns a signing secret in the encrypted form that settings have.
+func (w *world) encrypted(keys encryption.Keyring, namespace, text string, expires timer.Millis) store.Secret {
 	w.t.Helper()
 	s, err := webhook.ParseSecret(text)
 	w.must(err)
-	sealed, err := keys.Seal(store.SecretPlace(namespace), []byte(text))
+	encrypted, err := keys.Encrypt(store.SecretContext(namespace), []byte(text))
 	w.must(err)
-	return store.Secret{ID: s.ID(), CreatedAt: 1, ExpiresAt: expires, Sealed: sealed}
+	return store.Secret{ID: s.ID(), CreatedAt: 1, ExpiresAt: expires, Encrypted: encrypted}
 }
 
 // settle changes the settings of the namespace.
@@ -83,8 +83,8 @@ func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
 		w.settle(func(s *store.Settings) {
 			s.Headers = "X-A: 1\n"
 			s.Secrets = store.Secrets{
-				w.sealed(keys, "n", firstSecret, 0),
-				w.sealed(keys, "n", secondSecret, timer.SystemClock().Add(time.Minute)),
+				w.encrypted(keys, "n", firstSecret, 0),
+				w.encrypted(keys, "n", secondSecret, timer.SystemClock().Add(time.Minute)),
 			}
 			s.FinalStatuses, _ = s.FinalStatuses.With(404)
 		})
@@ -110,7 +110,7 @@ func TestCallbacksGoOutAsTheNamespaceSaysNow(t *testing.T) {
 
 func TestWhatCannotBeSignedWaitsAndUsesNoAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.encrypted(w.keys("k"), "n", firstSecret, 0) })
 		without := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
 		w.put("callback", time.Second, nil)
 		w.put("both", time.Second, func(s *timer.Spec) { s.Deliver = timer.DeliverBoth })
@@ -137,7 +137,7 @@ func TestWhatCannotBeSignedWaitsAndUsesNoAttempt(t *testing.T) {
 // The timers of a namespace whose secrets cannot be decrypted must not be written to the store every few seconds.
 func TestWhatCannotBeSignedIsLookedAtSeldomer(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.encrypted(w.keys("k"), "n", firstSecret, 0) })
 		n := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
 		var postponed atomic.Int64
 		n.store.set(func(_ string, items []store.Finish) error {
@@ -157,7 +157,7 @@ func TestWhatCannotBeSignedIsLookedAtSeldomer(t *testing.T) {
 // TestI13_WhatCannotBeSignedIsNotParked: no callback was made, so the counted starts are returned.
 func TestI13_WhatCannotBeSignedIsNotParked(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.settle(func(s *store.Settings) { s.Secrets[0] = w.sealed(w.keys("k"), "n", firstSecret, 0) })
+		w.settle(func(s *store.Settings) { s.Secrets[0] = w.encrypted(w.keys("k"), "n", firstSecret, 0) })
 		w.put("waits", 0, nil)
 		w.count("waits", 2)
 		n := w.start(func(c *dispatcher.Config) { c.Keys = w.keys("o") })
@@ -174,25 +174,25 @@ func TestSettingsAreCheckedBeforeAStart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		keys := w.keys("k")
 		good := w.namespace
-		good.Settings.Secrets[0] = w.sealed(keys, "n", firstSecret, 0)
+		good.Settings.Secrets[0] = w.encrypted(keys, "n", firstSecret, 0)
 		moved, expired := good, good
 		moved.Name = "other"
 		expired.Settings.Secrets[0].ExpiresAt = 5
 		key := w.namespace
-		key.Settings.TLS = store.TLS{Certificate: "x", SealedKey: good.Settings.Secrets[0].Sealed}
+		key.Settings.TLS = store.TLS{Certificate: "x", EncryptedKey: good.Settings.Secrets[0].Encrypted}
 		for what, c := range map[string]struct {
-			keys seal.Keyring
+			keys encryption.Keyring
 			ns   store.Namespace
 			want error
 		}{
-			"the right key":   {keys, good, nil},
-			"another key":     {w.keys("o"), good, seal.ErrUnknownKey},
-			"no key":          {seal.Keyring{}, good, seal.ErrUnknownKey},
-			"nothing sealed":  {seal.Keyring{}, w.namespace, nil},
-			"expired":         {seal.Keyring{}, expired, nil},
-			"another's":       {keys, moved, seal.ErrDamaged},
-			"not a TLS key":   {keys, key, seal.ErrDamaged},
-			"TLS without key": {seal.Keyring{}, key, seal.ErrUnknownKey},
+			"the right key":     {keys, good, nil},
+			"another key":       {w.keys("o"), good, encryption.ErrUnknownKey},
+			"no key":            {encryption.Keyring{}, good, encryption.ErrUnknownKey},
+			"nothing encrypted": {encryption.Keyring{}, w.namespace, nil},
+			"expired":           {encryption.Keyring{}, expired, nil},
+			"another's":         {keys, moved, encryption.ErrDamaged},
+			"not a TLS key":     {keys, key, encryption.ErrDamaged},
+			"TLS without key":   {encryption.Keyring{}, key, encryption.ErrUnknownKey},
 		} {
 			err := dispatcher.CheckSettings(c.keys, []store.Namespace{w.namespace, c.ns}, 10)
 			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.ns.Name) {

@@ -46,7 +46,7 @@ func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 	operation := "publish to " + string(topic)
 	if errors.Is(err, bus.ErrTooLarge) { // the bus works
 		s.metrics.failures.WithLabelValues(operation).Inc()
-		s.outage.Worked(operation)
+		s.outage.Succeeded(operation)
 		return err
 	}
 	s.recordResult(operation, err)

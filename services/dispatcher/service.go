@@ -9,7 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
@@ -132,8 +132,8 @@ const rejoinAfter = 500 * time.Millisecond
 // consume takes due events until ctx ends, except while the store (I17) or the clock (I8) is lost.
 func (s *Service) consume(ctx context.Context) error {
 	again := false
-	return runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
-		return runtime.Rounds(ctx, s.config.StoreClock.Next, func(ctx context.Context) error {
+	return process.RestartOnSignal(ctx, s.config.Reach.Next, func(ctx context.Context) error {
+		return process.RestartOnSignal(ctx, s.config.StoreClock.Next, func(ctx context.Context) error {
 			if again && !sleep(ctx, rejoinAfter) {
 				return nil
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/services/ingest"
 )
@@ -16,9 +16,9 @@ const (
 	secondSecret = "whsec_yMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f"
 )
 
-func withKeys(t *testing.T) (tune func(*ingest.Config), keys seal.Keyring) {
+func withKeys(t *testing.T) (tune func(*ingest.Config), keys encryption.Keyring) {
 	t.Helper()
-	keys, err := seal.ParseKeys(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", seal.KeySize))))
+	keys, err := encryption.ParseKeys(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", encryption.KeySize))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestNamespacesSayHowCallbacksGoOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := keys.Open(store.SecretPlace("n"), ns.Settings.Secrets[0].Sealed); err != nil || string(text) != secondSecret {
+	if text, err := keys.Decrypt(store.SecretContext("n"), ns.Settings.Secrets[0].Encrypted); err != nil || string(text) != secondSecret {
 		t.Errorf("what is stored does not open as what was set: %v", err)
 	}
 	w.post("namespaces/update", `{"name":"n","settings":{}}`).must(t, 200)

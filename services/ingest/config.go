@@ -10,9 +10,9 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/egress"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/runtime"
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -53,12 +53,12 @@ type Config struct {
 	Registerer prometheus.Registerer
 	Gatherer   prometheus.Gatherer
 	// Keys encrypt the secrets of namespaces. Without a key, secrets are refused.
-	Keys seal.Keyring
+	Keys encryption.Keyring
 	// Token, if not empty, is required in every request except /healthz and /readyz.
 	Token string
 
 	// Hosts are the allowed hosts of requests other than /healthz and /readyz; nil allows all.
-	Hosts *runtime.Hosts
+	Hosts *process.Hosts
 
 	// Prefix begins the names of Timerbus' topics on the bus, which timers must not use for their events. Default
 	// "timerbus".
@@ -78,7 +78,7 @@ type Config struct {
 	// ReadyTimeout bounds each query of a readiness check: 2 s.
 	ReadyTimeout time.Duration
 	// Ready are additional readiness queries, for the dependencies of other services in the process. Default: none.
-	Ready []runtime.Question
+	Ready []process.Check
 
 	// BodyLimit bounds a request's body and a command's data: 131,072 bytes.
 	BodyLimit int

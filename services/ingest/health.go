@@ -9,7 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // Ready queries the store and the bus, at most once a second. It returns an error if requests cannot be served.
@@ -24,9 +24,9 @@ func (s *Service) Ready() error {
 	return errors.Join(all...)
 }
 
-func (s *Service) failures() []*runtime.PartError {
-	own := func(reason, cause string) []*runtime.PartError {
-		return []*runtime.PartError{{Part: "ingest", Reason: reason, Since: s.cfg.Clock(), Cause: errors.New(cause)}}
+func (s *Service) failures() []*process.ComponentError {
+	own := func(reason, cause string) []*process.ComponentError {
+		return []*process.ComponentError{{Component: "ingest", Reason: reason, Since: s.cfg.Clock(), Cause: errors.New(cause)}}
 	}
 	switch s.state.Load() {
 	case idle:
@@ -34,19 +34,19 @@ func (s *Service) failures() []*runtime.PartError {
 	case stopped:
 		return own("the service is stopping", "not running any more")
 	default:
-		return s.readiness.Ask()
+		return s.readiness.Check()
 	}
 }
 
 // readinessChecks returns the readiness queries. Requests need the store. Without the bus, rows are stored
 // nevertheless, and the sweep finds timers whose hint was lost.
-func (s *Service) readinessChecks() []runtime.Question {
-	return append([]runtime.Question{
-		{Part: "store", Reason: "the store does not answer", Ask: s.cfg.Store.Ping},
-		{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: func(context.Context) error {
+func (s *Service) readinessChecks() []process.Check {
+	return append([]process.Check{
+		{Component: "store", Reason: "the store does not answer", Run: s.cfg.Store.Ping},
+		{Component: "commands", Reason: "commands are not consumed", Degrades: true, Run: func(context.Context) error {
 			return s.cfg.Bus.Ready(bus.Commands, Group)
 		}},
-		{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: func(ctx context.Context) error {
+		{Component: "bus", Reason: "the bus does not answer", Degrades: true, Run: func(ctx context.Context) error {
 			_, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 			return err
 		}},
@@ -60,7 +60,7 @@ func (h *handler) GetHealth(w http.ResponseWriter, _ *http.Request) {
 
 // GetReadiness implements api.ServerInterface.
 func (h *handler) GetReadiness(w http.ResponseWriter, _ *http.Request) {
-	status, health := runtime.HealthOf(h.failures())
+	status, health := process.HealthOf(h.failures())
 	h.write(w, status, health)
 }
 

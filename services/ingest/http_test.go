@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest"
@@ -277,7 +277,7 @@ func TestForeignPagesAreRefused(t *testing.T) {
 }
 
 func TestForeignHostsAreRefused(t *testing.T) {
-	hosts, err := runtime.ParseHosts("timers.internal")
+	hosts, err := process.ParseHosts("timers.internal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func TestReadinessNamesOtherConsumers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stuck atomic.Bool
 		w := newWorld(t, func(c *ingest.Config) {
-			c.Ready = []runtime.Question{{Part: "due events", Reason: "due events are not consumed", Ask: func(context.Context) error {
+			c.Ready = []process.Check{{Component: "due events", Reason: "due events are not consumed", Run: func(context.Context) error {
 				if stuck.Load() {
 					return bus.ErrUnavailable
 				}
@@ -457,7 +457,7 @@ func TestNotReadyWithoutABusThatAnotherRoleRequires(t *testing.T) {
 		var member bus.Bus
 		w := newWorld(t, func(c *ingest.Config) {
 			member = c.Bus
-			c.Ready = []runtime.Question{{Part: "bus", Reason: "the bus does not answer", Ask: func(ctx context.Context) error {
+			c.Ready = []process.Check{{Component: "bus", Reason: "the bus does not answer", Run: func(ctx context.Context) error {
 				_, err := member.Floor(ctx, bus.Due, bus.GroupDispatchers)
 				return err
 			}}}

@@ -87,7 +87,7 @@ func (s *Service) readBacklog(ctx context.Context) {
 		}
 		return
 	}
-	s.outage.Worked("read backlog of commands")
+	s.outage.Succeeded("read backlog of commands")
 	waiting := 0
 	for _, f := range floors {
 		waiting += f.Depth

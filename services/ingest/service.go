@@ -12,7 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
 )
@@ -28,7 +28,7 @@ type Service struct {
 	hints         *hints.Publisher
 	outage        *outage.Log
 	state         atomic.Int32
-	readiness     *runtime.Readiness
+	readiness     *process.Readiness
 	settingsReads settingsReads
 	backlog       backlog
 }
@@ -49,7 +49,7 @@ func New(cfg Config) (*Service, error) {
 		cfg:    cfg,
 		outage: outage.New(cfg.Logger, "ingest", "operation"),
 	}
-	s.readiness = runtime.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
+	s.readiness = process.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
 	s.backlog.set(math.NaN())
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
@@ -123,6 +123,6 @@ func (s *Service) recordResult(operation string, err error, attrs ...any) {
 	if err != nil {
 		s.outage.Failed(operation, err, attrs...)
 	} else {
-		s.outage.Worked(operation)
+		s.outage.Succeeded(operation)
 	}
 }

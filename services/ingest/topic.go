@@ -194,7 +194,7 @@ func (t *session) retryUntilDone(what string, try func(ctx context.Context) erro
 		err := t.withTimeout(try)
 		switch {
 		case err == nil:
-			t.outage.Worked(operation)
+			t.outage.Succeeded(operation)
 			return nil
 		case t.work.Err() != nil:
 			return errStopping

@@ -89,7 +89,7 @@ func (o *session) failed(e operation, now timer.Millis, err error) timer.Millis 
 // succeeded ends a series of failures and sets when the operation may run next.
 func (o *session) succeeded(e operation, next timer.Millis) {
 	o.backoffs[e] = nil
-	o.outage.Worked(o.operationName(e))
+	o.outage.Succeeded(o.operationName(e))
 	o.nextRun[e] = next
 }
 
@@ -104,7 +104,7 @@ func (o *session) reportUnserved(e operation) {
 func (o *session) reportUnservedShards(e operation, n int, err error) {
 	operation := o.operationName(e) + " for some shards"
 	if n == 0 {
-		o.outage.Worked(operation)
+		o.outage.Succeeded(operation)
 		return
 	}
 	o.metrics.failures.WithLabelValues(e.String()).Inc()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -57,10 +57,10 @@ func (s *Service) Run(ctx context.Context) error {
 	defer refresher.Wait()
 	defer cancel()
 	// I17: while this process does not reach the store, other processes own the partitions.
-	err := runtime.Rounds(ctx, s.config.Reach.Next, func(ctx context.Context) error {
+	err := process.RestartOnSignal(ctx, s.config.Reach.Next, func(ctx context.Context) error {
 		// I15: sessions plan by the clock, so they are opened again after it was corrected. While it is not trusted,
 		// other processes own the partitions.
-		return runtime.Rounds(ctx, s.config.StoreClock.NextPlan, func(ctx context.Context) error {
+		return process.RestartOnSignal(ctx, s.config.StoreClock.NextPlan, func(ctx context.Context) error {
 			return s.config.Bus.Consume(ctx, bus.Spec{
 				Topic: bus.Shards, Group: bus.GroupSchedulers, Mode: bus.Live,
 			}, func(ctx context.Context, p shard.Partition) (bus.Session, error) { return s.open(ctx, p) })
@@ -78,7 +78,7 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 	for {
 		err := s.readNamespaces(ctx)
 		if err == nil {
-			s.outage.Worked("read namespaces")
+			s.outage.Succeeded("read namespaces")
 			return nil
 		}
 		if ctx.Err() == nil && !store.IsTransient(err) && !errors.Is(err, context.DeadlineExceeded) {
@@ -105,7 +105,7 @@ func (s *Service) refresh(ctx context.Context) {
 func (s *Service) recordResult(ctx context.Context, operation string, err error) {
 	switch {
 	case err == nil:
-		s.outage.Worked(operation)
+		s.outage.Succeeded(operation)
 	case ctx.Err() == nil:
 		s.outage.Failed(operation, err)
 	}

@@ -135,7 +135,7 @@ func (b *Bus) connection() []nats.Option {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.outage.Failed(connecting, err) }),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			b.link.change()
-			b.outage.Worked(connecting)
+			b.outage.Succeeded(connecting)
 		}),
 		// Do not give up if the server does not know the token yet, for example while it starts.
 		nats.IgnoreAuthErrorAbort(),

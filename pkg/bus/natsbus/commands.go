@@ -68,7 +68,7 @@ func (b *Bus) trim(ctx context.Context) {
 		}
 		switch {
 		case err == nil:
-			b.outage.Worked(operation)
+			b.outage.Succeeded(operation)
 		case ctx.Err() == nil:
 			b.outage.Failed(operation, b.plain(err))
 		}

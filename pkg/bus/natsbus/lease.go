@@ -171,7 +171,7 @@ func (l *lease) live(ctx context.Context) {
 			pause(ctx, l.bus.opts.LeaseTTL/4)
 			continue
 		}
-		l.bus.outage.Worked(leasing)
+		l.bus.outage.Succeeded(leasing)
 		l.mu.Lock()
 		l.term = t
 		l.notify()
@@ -244,7 +244,7 @@ func (l *lease) keep(ctx context.Context, t *term, revision uint64) error {
 		switch {
 		case err == nil && next != revision:
 			revision = next
-			l.bus.outage.Worked(leasing)
+			l.bus.outage.Succeeded(leasing)
 			t.until.Store(int64(sent.Sub(t.born) + ttl))
 			wait.Reset(ttl / 3)
 		case errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted):

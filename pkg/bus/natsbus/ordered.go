@@ -270,7 +270,7 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 				return err
 			}
 			if err == nil || ctx.Err() != nil {
-				o.session.bus.outage.Worked(rejoining)
+				o.session.bus.outage.Succeeded(rejoining)
 				return ctx.Err()
 			}
 			o.session.bus.outage.Failed(rejoining, o.session.bus.plain(err), "stream", o.stream.name)

@@ -47,7 +47,7 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrSecrets, set.Secrets.String())
 	it.text(attrCA, set.TLS.CA)
 	it.text(attrCertificate, set.TLS.Certificate)
-	it.text(attrKey, set.TLS.SealedKey)
+	it.text(attrKey, set.TLS.EncryptedKey)
 	it.text(attrEventTopics, string(set.EventTopics))
 	it.int(attrConcurrency, int64(set.HostConcurrency))
 	return it
@@ -77,7 +77,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
 			TLS: store.TLS{
-				CA: read.text(attrCA), Certificate: read.text(attrCertificate), SealedKey: read.text(attrKey),
+				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
 		},
 	}

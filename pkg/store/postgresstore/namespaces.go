@@ -138,7 +138,7 @@ func settingsValues(s *store.Settings) [][]byte {
 		textValue(policies.Format(&s.Retry)), int8Value(int64(s.CallbackTimeout)), int8Value(int64(s.HistoryRetention)),
 		int8Value(int64(s.DeadRetention)),
 		textOrNull(string(s.Headers)), textOrNull(s.FinalStatuses.String()), textOrNull(s.Secrets.String()),
-		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.SealedKey), textOrNull(string(s.EventTopics)),
+		textOrNull(s.TLS.CA), textOrNull(s.TLS.Certificate), textOrNull(s.TLS.EncryptedKey), textOrNull(string(s.EventTopics)),
 		int8Value(int64(s.HostConcurrency)),
 	}
 }
@@ -184,7 +184,7 @@ func namespaceRows(what statement, take func(store.Namespace), args ...[]byte) c
 		if ns.Settings.Secrets, err = store.ParseSecrets(r.text()); err != nil {
 			r.failf("namespace %q: %w", ns.Name, err)
 		}
-		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), SealedKey: r.text()}
+		ns.Settings.TLS = store.TLS{CA: r.text(), Certificate: r.text(), EncryptedKey: r.text()}
 		ns.Settings.EventTopics = timer.TopicPatterns(r.text())
 		ns.Settings.HostConcurrency = int(r.int8())
 		ns.Version = r.int8()

@@ -70,7 +70,7 @@ func (c *conn) settingsValues(s *store.Settings) []any {
 	return []any{
 		c.policies.Format(&s.Retry), int64(s.CallbackTimeout), int64(s.HistoryRetention), int64(s.DeadRetention),
 		orNull(string(s.Headers)), orNull(s.FinalStatuses.String()), orNull(s.Secrets.String()),
-		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.SealedKey), orNull(string(s.EventTopics)), s.HostConcurrency,
+		orNull(s.TLS.CA), orNull(s.TLS.Certificate), orNull(s.TLS.EncryptedKey), orNull(string(s.EventTopics)), s.HostConcurrency,
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *conn) scanNamespace(rows *sql.Rows) (store.Namespace, error) {
 		return ns, err
 	}
 	s.Headers = timer.Headers(headers.String)
-	s.TLS = store.TLS{CA: ca.String, Certificate: certificate.String, SealedKey: key.String}
+	s.TLS = store.TLS{CA: ca.String, Certificate: certificate.String, EncryptedKey: key.String}
 	s.EventTopics = timer.TopicPatterns(topics.String)
 	if s.Retry, err = c.policies.Parse(policy); err != nil {
 		return ns, err

@@ -184,7 +184,7 @@ func namespacePages(w *world) {
 
 func namespaceBytes(w *world) {
 	settings := store.DefaultSettings()
-	settings.TLS = store.TLS{CA: strings.Repeat("c", 32<<10), Certificate: strings.Repeat("d", 32<<10), SealedKey: strings.Repeat("e", 36<<10)}
+	settings.TLS = store.TLS{CA: strings.Repeat("c", 32<<10), Certificate: strings.Repeat("d", 32<<10), EncryptedKey: strings.Repeat("e", 36<<10)}
 	const each, n = 100 << 10, 100 // 10 MB in all
 	for i := range n {
 		_, err := w.store.CreateNamespace(w.ctx, store.Namespace{Name: fmt.Sprintf("large%03d", i), Shards: shard.Block{Count: 1}, Settings: settings})
@@ -279,12 +279,12 @@ func (w *world) deliverySettings() store.Settings {
 		w.check(err, "status %d", code)
 	}
 	s.Secrets = store.Secrets{
-		{ID: "0a1b2c3d", CreatedAt: w.now, Sealed: "v1:k:" + strings.Repeat("A", 200)},
-		{ID: "ffffffff", CreatedAt: w.now - hour, ExpiresAt: w.now + hour, Sealed: "v1:k:B+/"},
+		{ID: "0a1b2c3d", CreatedAt: w.now, Encrypted: "v1:k:" + strings.Repeat("A", 200)},
+		{ID: "ffffffff", CreatedAt: w.now - hour, ExpiresAt: w.now + hour, Encrypted: "v1:k:B+/"},
 	}
 	s.TLS = store.TLS{
 		CA:          "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
-		Certificate: strings.Repeat("certificate\n", 5000), SealedKey: "v1:k:" + strings.Repeat("C", 9000),
+		Certificate: strings.Repeat("certificate\n", 5000), EncryptedKey: "v1:k:" + strings.Repeat("C", 9000),
 	}
 	s.EventTopics = "*.audit billing.timeouts orders.*"
 	return s

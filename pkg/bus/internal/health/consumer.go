@@ -141,7 +141,7 @@ func (c *Consumer) clear(p Part) {
 		delete(c.faults, p)
 	}
 	c.worked = c.worked || len(c.faults) == 0
-	c.outage.Worked(string(p))
+	c.outage.Succeeded(string(p))
 }
 
 func (f *fault) stop() {

@@ -83,7 +83,7 @@ func (l *shares) mayHold(t *Ticket, free int) bool {
 
 // shrinkQueues removes tickets from the end of the queue of each namespace that holds all slots of its share, if they
 // would wait too long: otherwise they would fill the intake. each gets the removed tickets, while may returns true.
-// shed reports whether any namespace is full.
+// shrinkQueues reports whether any namespace is full.
 func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, Grant)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.order {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
@@ -15,7 +15,7 @@ import (
 // Encryption has the parameters for encrypting secrets in settings.
 type Encryption struct {
 	Namespace string
-	Keys      seal.Keyring
+	Keys      encryption.Keyring
 	Now       timer.Millis
 }
 
@@ -99,7 +99,7 @@ func (f *secretFields) apply(now *store.Secrets, with *Encryption) (store.Secret
 	copy(out[:], live)
 	out[0].ExpiresAt = 0
 	for i := range out {
-		out[i].Sealed = with.reencrypt(store.SecretPlace(with.Namespace), out[i].Sealed)
+		out[i].Encrypted = with.reencrypt(store.SecretContext(with.Namespace), out[i].Encrypted)
 	}
 	return out, nil
 }
@@ -141,7 +141,7 @@ func newest(others []store.Secret, field, text string, with *Encryption, live []
 			made.CreatedAt = known.CreatedAt
 		}
 	}
-	if made.Sealed, err = with.encrypt(field, store.SecretPlace(with.Namespace), secret.Reveal()); err != nil {
+	if made.Encrypted, err = with.encrypt(field, store.SecretContext(with.Namespace), secret.Reveal()); err != nil {
 		return nil, err
 	}
 	return append([]store.Secret{made}, others...), nil
@@ -177,27 +177,27 @@ func idsOf(live []store.Secret) string {
 }
 
 func (w *Encryption) encrypt(field, place, secret string) (string, error) {
-	sealed, err := w.Keys.Seal(place, []byte(secret))
-	if errors.Is(err, seal.ErrNoKey) {
+	encrypted, err := w.Keys.Encrypt(place, []byte(secret))
+	if errors.Is(err, encryption.ErrNoKey) {
 		err = timer.Invalid(field, hidden{}, "a service that was started with a secret key (--secret-key, TIMERBUS_SECRET_KEY): "+
 			"without a key, secrets cannot be stored")
 	}
-	return sealed, err
+	return encrypted, err
 }
 
 // reencrypt encrypts a text again if it was encrypted with an older key. A text that cannot be decrypted here is not
 // changed.
-func (w *Encryption) reencrypt(place, sealed string) string {
-	if sealed == "" || w.Keys.Current(sealed) {
-		return sealed
+func (w *Encryption) reencrypt(place, encrypted string) string {
+	if encrypted == "" || w.Keys.IsCurrent(encrypted) {
+		return encrypted
 	}
-	secret, err := w.Keys.Open(place, sealed)
+	secret, err := w.Keys.Decrypt(place, encrypted)
 	if err != nil {
-		return sealed
+		return encrypted
 	}
-	again, err := w.Keys.Seal(place, secret)
+	again, err := w.Keys.Encrypt(place, secret)
 	if err != nil {
-		return sealed
+		return encrypted
 	}
 	return again
 }

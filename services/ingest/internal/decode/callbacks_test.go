@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
@@ -21,7 +21,7 @@ const (
 	cSecret = "whsec_BwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSY="
 )
 
-func keyring(t *testing.T, names ...string) seal.Keyring {
+func keyring(t *testing.T, names ...string) encryption.Keyring {
 	t.Helper()
 	if len(names) == 0 {
 		names = []string{"k"}
@@ -30,7 +30,7 @@ func keyring(t *testing.T, names ...string) seal.Keyring {
 	for _, name := range names {
 		texts = append(texts, base64.StdEncoding.EncodeToString([]byte(strings.Repeat(name, 32))))
 	}
-	ring, err := seal.ParseKeys(strings.Join(texts, ","))
+	ring, err := encryption.ParseKeys(strings.Join(texts, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (n *namespaceSettings) wantLive(what string, want ...string) {
 	n.t.Helper()
 	var got []string
 	for _, s := range n.settings.Secrets.Live(n.with.Now) {
-		text, err := n.with.Keys.Open(store.SecretPlace("n"), s.Sealed)
+		text, err := n.with.Keys.Decrypt(store.SecretContext("n"), s.Encrypted)
 		if err != nil {
 			n.t.Fatalf("%s: %v", what, err)
 		}
@@ -189,7 +189,7 @@ func TestSecretsThatAreNotAccepted(t *testing.T) {
 			}
 		}
 	}
-	n.with.Keys = seal.Keyring{}
+	n.with.Keys = encryption.Keyring{}
 	n.wantRefused(`{"secrets":{"set":"`+aSecret+`"}}`, "secrets.set", "--secret-key")
 	n.must(`{"secrets":null,"tls":null,"headers":{"x-a":"1"}}`)
 }
@@ -201,20 +201,20 @@ func TestSecretsAreSealedAnewWithTheNewestKey(t *testing.T) {
 	before := n.settings.Secrets
 	n.must(`{}`)
 	if n.settings.Secrets != before {
-		t.Error("what is sealed with the newest key was sealed again")
+		t.Error("what is encrypted with the newest key was encrypted again")
 	}
 	n.with.Keys = keyring(t, "l", "k")
 	n.must(`{}`)
 	for _, s := range n.settings.Secrets {
-		if !n.with.Keys.Current(s.Sealed) {
+		if !n.with.Keys.IsCurrent(s.Encrypted) {
 			t.Errorf("secret %s has an old seal", s.ID)
 		}
 	}
-	n.wantLive("sealed anew", bSecret, aSecret)
-	sealed := n.settings.Secrets
+	n.wantLive("encrypted again", bSecret, aSecret)
+	encrypted := n.settings.Secrets
 	n.with.Keys = keyring(t, "m")
 	n.must(`{}`)
-	if n.settings.Secrets != sealed {
+	if n.settings.Secrets != encrypted {
 		t.Error("what does not open was changed")
 	}
 }

@@ -70,7 +70,7 @@ func (f *tlsFields) apply(now store.TLS, with *Encryption) (store.TLS, error) {
 			return now, err
 		}
 	}
-	now.SealedKey = with.reencrypt(store.KeyPlace(with.Namespace), now.SealedKey)
+	now.EncryptedKey = with.reencrypt(store.KeyContext(with.Namespace), now.EncryptedKey)
 	return now, nil
 }
 
@@ -85,7 +85,7 @@ func (f *tlsFields) applyTo(now *store.TLS, with *Encryption) error {
 	if !f.certificate.given {
 		return nil
 	}
-	now.Certificate, now.SealedKey = "", ""
+	now.Certificate, now.EncryptedKey = "", ""
 	if f.certificate.null {
 		return nil
 	}
@@ -96,11 +96,11 @@ func (f *tlsFields) applyTo(now *store.TLS, with *Encryption) error {
 	if _, err := tls.X509KeyPair([]byte(chain), []byte(f.key.v)); err != nil {
 		return timer.Invalid("tls.key", hidden{}, wantPair)
 	}
-	sealed, err := with.encrypt("tls.key", store.KeyPlace(with.Namespace), f.key.v)
+	encrypted, err := with.encrypt("tls.key", store.KeyContext(with.Namespace), f.key.v)
 	if err != nil {
 		return err
 	}
-	now.Certificate, now.SealedKey = chain, sealed
+	now.Certificate, now.EncryptedKey = chain, encrypted
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -66,8 +66,8 @@ func TestCertificates(t *testing.T) {
 	}
 	n.must(`{"tls":` + object(t, "certificate", certificate+ca, "key", key) + `}`)
 	got := n.settings.TLS
-	opened, err := n.with.Keys.Open(store.KeyPlace("n"), got.SealedKey)
-	if err != nil || got.CA != ca+other || got.Certificate != certificate+ca || strings.Contains(got.SealedKey, "PRIVATE") {
+	opened, err := n.with.Keys.Decrypt(store.KeyContext("n"), got.EncryptedKey)
+	if err != nil || got.CA != ca+other || got.Certificate != certificate+ca || strings.Contains(got.EncryptedKey, "PRIVATE") {
 		t.Fatalf("with a client certificate: %+v, %v", got, err)
 	}
 	if _, err := tls.X509KeyPair([]byte(got.Certificate), opened); err != nil {
@@ -79,7 +79,7 @@ func TestCertificates(t *testing.T) {
 	}
 	n.with.Keys = keyring(t, "l", "k")
 	n.must(`{}`)
-	if !n.with.Keys.Current(n.settings.TLS.SealedKey) {
+	if !n.with.Keys.IsCurrent(n.settings.TLS.EncryptedKey) {
 		t.Error("the key is not encrypted again")
 	}
 	n.must(`{"tls":{"certificate":null,"key":null}}`)
@@ -117,7 +117,7 @@ func TestCertificatesThatAreNotAccepted(t *testing.T) {
 			t.Errorf("the refusal shows a key: %v", err)
 		}
 	}
-	n.with.Keys = seal.Keyring{}
+	n.with.Keys = encryption.Keyring{}
 	n.wantRefused(`{"tls":`+object(t, "certificate", certificate, "key", key)+`}`, "tls.key", "--secret-key")
 	n.must(`{"tls":` + object(t, "ca", certificate) + `}`) // needs no key
 }

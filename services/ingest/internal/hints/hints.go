@@ -129,7 +129,7 @@ func (p *Publisher) publish(batch []event.Hint) error {
 		p.cfg.Outage.Failed(operation, err, "hints", len(batch)) // polls find their timers
 		return err
 	}
-	p.cfg.Outage.Worked(operation)
+	p.cfg.Outage.Succeeded(operation)
 	p.cfg.Published.Add(float64(len(batch)))
 	return nil
 }

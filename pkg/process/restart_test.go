@@ -1,11 +1,11 @@
-package runtime_test
+package process_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/runtime"
+	"github.com/timerbus/timerbus/pkg/process"
 )
 
 func TestRoundsFollowEachOther(t *testing.T) {
@@ -15,7 +15,7 @@ func TestRoundsFollowEachOther(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	rounds := 0
-	err := runtime.Rounds(ctx, func(context.Context) <-chan struct{} { return signals[rounds] }, func(round context.Context) error {
+	err := process.RestartOnSignal(ctx, func(context.Context) <-chan struct{} { return signals[rounds] }, func(round context.Context) error {
 		if rounds == 3 {
 			cancel()
 		} else {
@@ -34,7 +34,7 @@ func TestRoundsEndWithTheService(t *testing.T) {
 	broken := errors.New("broken")
 	for _, want := range []error{nil, broken} {
 		rounds := 0
-		err := runtime.Rounds(t.Context(), func(context.Context) <-chan struct{} { return nil }, func(context.Context) error {
+		err := process.RestartOnSignal(t.Context(), func(context.Context) <-chan struct{} { return nil }, func(context.Context) error {
 			rounds++
 			return want
 		})
@@ -44,7 +44,7 @@ func TestRoundsEndWithTheService(t *testing.T) {
 	}
 	over := make(chan struct{})
 	close(over)
-	err := runtime.Rounds(t.Context(), func(context.Context) <-chan struct{} { return over }, func(round context.Context) error {
+	err := process.RestartOnSignal(t.Context(), func(context.Context) <-chan struct{} { return over }, func(round context.Context) error {
 		<-round.Done()
 		return broken
 	})

@@ -1,4 +1,4 @@
-package runtime
+package process
 
 import (
 	"log/slog"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/egress"
-	"github.com/timerbus/timerbus/pkg/seal"
+	"github.com/timerbus/timerbus/pkg/encryption"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -40,8 +40,8 @@ type Config struct {
 	// Token is required from clients of the HTTP API and of the embedded NATS server; if it is empty, no token is
 	// required.
 	Token string `koanf:"token" secret:"true" usage:"token required from clients of HTTP and NATS (preferably set as TIMERBUS_TOKEN)"`
-	// SecretKey contains the keys that encrypt the secrets of namespaces in the database; seal.ParseKeys parses them.
-	// The first key encrypts, all keys decrypt. Empty: namespaces cannot have secrets.
+	// SecretKey contains the keys that encrypt the secrets of namespaces in the database; encryption.ParseKeys parses
+	// them. The first key encrypts, all keys decrypt. Empty: namespaces cannot have secrets.
 	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that encrypt secrets of namespaces, base64 of 32 bytes, newest first"`
 	// Insecure allows HTTP and NATS on other than loopback addresses without a token.
 	Insecure bool `koanf:"insecure" usage:"allow HTTP and NATS without a token from other machines"`
@@ -159,7 +159,7 @@ func (c *Config) Proxy() (*url.URL, error) {
 }
 
 // SecretKeys parses SecretKey.
-func (c *Config) SecretKeys() (seal.Keyring, error) { return seal.ParseKeys(c.SecretKey) }
+func (c *Config) SecretKeys() (encryption.Keyring, error) { return encryption.ParseKeys(c.SecretKey) }
 
 // Level parses LogLevel.
 func (c *Config) Level() (slog.Level, error) {

@@ -1,4 +1,4 @@
-package runtime
+package process
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 		failure := errors.New("10.0.0.7 is away")
 		fail := false
 		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
-			Question{Part: "first", Reason: "the first does not answer", Ask: func(context.Context) error { return nil }},
-			Question{Part: "second", Reason: "the second does not answer", Ask: func(ctx context.Context) error {
+			Check{Component: "first", Reason: "the first does not answer", Run: func(context.Context) error { return nil }},
+			Check{Component: "second", Reason: "the second does not answer", Run: func(ctx context.Context) error {
 				asked++
 				if _, bounded := ctx.Deadline(); !bounded {
 					t.Error("a question without a bound")
@@ -34,26 +34,26 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 				return nil
 			}})
 		for range 10 {
-			if got := r.Ask(); len(got) != 0 {
+			if got := r.Check(); len(got) != 0 {
 				t.Fatalf("not ready: %v", got)
 			}
 		}
 		fail = true
-		if got := r.Ask(); len(got) != 0 || asked != 1 {
+		if got := r.Check(); len(got) != 0 || asked != 1 {
 			t.Errorf("%v, asked %d times within a second", got, asked)
 		}
 		time.Sleep(time.Second)
-		got := r.Ask()
+		got := r.Check()
 		if len(got) != 1 || got[0].Reason != "the second does not answer" || !errors.Is(got[0], failure) || asked != 2 {
 			t.Errorf("%v, asked %d times", got, asked)
 		}
 		// A recovery is noticed soon.
 		fail = false
-		if got := r.Ask(); len(got) != 1 || asked != 2 {
+		if got := r.Check(); len(got) != 1 || asked != 2 {
 			t.Errorf("%v, asked %d times at once", got, asked)
 		}
 		time.Sleep(50 * time.Millisecond)
-		if got := r.Ask(); len(got) != 0 || asked != 3 {
+		if got := r.Check(); len(got) != 0 || asked != 3 {
 			t.Errorf("not ready 50 ms after everything works: %v, asked %d times", got, asked)
 		}
 	})
@@ -84,14 +84,14 @@ func (p *part) ask(ctx context.Context) error {
 }
 
 // described formats failures as text.
-func described(failures []*PartError) string {
+func described(failures []*ComponentError) string {
 	var out []string
 	for _, f := range failures {
 		effect := "required"
 		if f.Degrades {
 			effect = "degrades"
 		}
-		out = append(out, f.Part+" "+effect)
+		out = append(out, f.Component+" "+effect)
 	}
 	return strings.Join(out, ", ")
 }
@@ -102,12 +102,12 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 		var log bytes.Buffer
 		away := errors.New("away")
 		r := NewReadiness(timer.SystemClock, 2*time.Second, slog.New(slog.NewTextHandler(&log, nil)),
-			Question{Part: "store", Reason: "the store does not answer", Ask: store.ask},
-			Question{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: bus.ask})
+			Check{Component: "store", Reason: "the store does not answer", Run: store.ask},
+			Check{Component: "bus", Reason: "the bus does not answer", Degrades: true, Run: bus.ask})
 		want := func(when, parts string, status int) {
 			t.Helper()
 			time.Sleep(readyFor)
-			failures := r.Ask()
+			failures := r.Check()
 			got, health := HealthOf(failures)
 			if described(failures) != parts || got != status || (health.Status == "ready") != (status == http.StatusOK) {
 				t.Errorf("%s: %q, %d %+v, want %q, %d", when, described(failures), got, health, parts, status)
@@ -116,8 +116,8 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 		want("at first", "", http.StatusOK)
 		bus.set(away, false)
 		want("without the bus", "bus degrades", http.StatusOK)
-		since := r.Ask()[0].Since
-		if _, health := HealthOf(r.Ask()); len(health.Degraded) != 1 || health.Degraded[0].Reason != "the bus does not answer" ||
+		since := r.Check()[0].Since
+		if _, health := HealthOf(r.Check()); len(health.Degraded) != 1 || health.Degraded[0].Reason != "the bus does not answer" ||
 			!health.Degraded[0].Since.Equal(since.Time()) || health.Reasons != nil {
 			t.Errorf("health %+v", health)
 		}
@@ -125,14 +125,14 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 		want("without both", "store required, bus degrades", http.StatusServiceUnavailable)
 		store.set(nil, false)
 		want("with the store again", "bus degrades", http.StatusOK)
-		if got := r.Ask()[0].Since; got != since {
+		if got := r.Check()[0].Since; got != since {
 			t.Errorf("the bus is away since %v, and then since %v", since, got)
 		}
 		// A bus that hangs must not use up the second that a probe waits.
 		bus.set(nil, true)
 		time.Sleep(readyFor)
 		began := time.Now()
-		if got := described(r.Ask()); got != "bus degrades" || time.Since(began) > degradeTimeout {
+		if got := described(r.Check()); got != "bus degrades" || time.Since(began) > degradeTimeout {
 			t.Errorf("%q after %v", got, time.Since(began))
 		}
 		bus.set(nil, false)
@@ -150,9 +150,9 @@ func TestReadinessAsksAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := part{hangs: true}, part{hangs: true}
 		r := NewReadiness(timer.SystemClock, 2*time.Second, slog.New(slog.DiscardHandler),
-			Question{Part: "a", Ask: a.ask}, Question{Part: "b", Ask: b.ask})
+			Check{Component: "a", Run: a.ask}, Check{Component: "b", Run: b.ask})
 		began := time.Now()
-		if got := described(r.Ask()); got != "a required, b required" || time.Since(began) != 2*time.Second {
+		if got := described(r.Check()); got != "a required, b required" || time.Since(began) != 2*time.Second {
 			t.Errorf("%q after %v", got, time.Since(began))
 		}
 	})
@@ -162,28 +162,28 @@ func TestReadinessRequiresAllPartsAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bus part
 		bus.set(errors.New("not subscribed"), false)
-		question := Question{Part: "commands", Reason: "commands are not consumed", Degrades: true, Ask: bus.ask}
+		question := Check{Component: "commands", Reason: "commands are not consumed", Degrades: true, Run: bus.ask}
 		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), question)
-		if got := described(r.Ask()); got != "commands required" {
+		if got := described(r.Check()); got != "commands required" {
 			t.Errorf("at the start: %q", got)
 		}
-		time.Sleep(settleWithin - time.Millisecond)
-		if got := described(r.Ask()); got != "commands required" {
-			t.Errorf("before %v: %q", settleWithin, got)
+		time.Sleep(startupGrace - time.Millisecond)
+		if got := described(r.Check()); got != "commands required" {
+			t.Errorf("before %v: %q", startupGrace, got)
 		}
 		time.Sleep(unreadyFor)
-		if got := described(r.Ask()); got != "commands degrades" {
-			t.Errorf("after %v: %q", settleWithin, got)
+		if got := described(r.Check()); got != "commands degrades" {
+			t.Errorf("after %v: %q", startupGrace, got)
 		}
 
 		r = NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), question)
 		bus.set(nil, false)
-		if got := described(r.Ask()); got != "" {
+		if got := described(r.Check()); got != "" {
 			t.Errorf("%q", got)
 		}
 		bus.set(errors.New("away"), false)
 		time.Sleep(readyFor)
-		if got := described(r.Ask()); got != "commands degrades" {
+		if got := described(r.Check()); got != "commands degrades" {
 			t.Errorf("after all have worked once: %q", got)
 		}
 	})
@@ -194,12 +194,12 @@ func TestReadinessOfAPartThatOneRoleRequires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bus part
 		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
-			Question{Part: "bus", Reason: "the bus does not answer", Degrades: true, Ask: bus.ask},
-			Question{Part: "bus", Reason: "the bus does not answer", Ask: bus.ask})
-		r.Ask()
+			Check{Component: "bus", Reason: "the bus does not answer", Degrades: true, Run: bus.ask},
+			Check{Component: "bus", Reason: "the bus does not answer", Run: bus.ask})
+		r.Check()
 		bus.set(errors.New("away"), false)
 		time.Sleep(readyFor)
-		if got := described(r.Ask()); got != "bus required" {
+		if got := described(r.Check()); got != "bus required" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -213,9 +213,9 @@ func (full) ReadyReason() string { return "the disk is full" }
 
 func TestAnErrorMayNameTheReason(t *testing.T) {
 	r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
-		Question{Part: "first", Reason: "the first does not answer", Ask: func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
-		Question{Part: "second", Reason: "the second does not answer", Ask: func(context.Context) error { return errors.New("away") }})
-	got := r.Ask()
+		Check{Component: "first", Reason: "the first does not answer", Run: func(context.Context) error { return fmt.Errorf("ping: %w", full{}) }},
+		Check{Component: "second", Reason: "the second does not answer", Run: func(context.Context) error { return errors.New("away") }})
+	got := r.Check()
 	if len(got) != 2 || got[0].Reason != "the disk is full" || got[1].Reason != "the second does not answer" {
 		t.Errorf("the reasons are %v", got)
 	}
@@ -225,8 +225,8 @@ func TestAnErrorMayNameTheReason(t *testing.T) {
 func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down, asked := true, 0
-		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), Question{
-			Reason: "the store does not answer", Ask: func(context.Context) error {
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), Check{
+			Reason: "the store does not answer", Run: func(context.Context) error {
 				asked++
 				if down {
 					return errors.New("away")
@@ -235,7 +235,7 @@ func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
 			},
 		})
 		for range 10 {
-			if len(r.Ask()) == 0 {
+			if len(r.Check()) == 0 {
 				t.Fatal("ready without a store")
 			}
 		}
@@ -244,7 +244,7 @@ func TestTheEndOfAnOutageIsSeenSoon(t *testing.T) {
 		}
 		down = false
 		time.Sleep(100 * time.Millisecond)
-		if left := r.Ask(); len(left) != 0 {
+		if left := r.Check(); len(left) != 0 {
 			t.Errorf("100 ms after the end of the outage: %v", left)
 		}
 	})

@@ -1,4 +1,4 @@
-package runtime
+package process
 
 import (
 	"context"
@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// Part is a component that runs as long as the process.
-type Part struct {
+// Component is a component that runs as long as the process.
+type Component struct {
 	Name string
 	// Run works until ctx ends and then returns; nil if it stopped in an orderly way. If it returns before that, with
-	// or without an error, the part has died and the whole group stops.
+	// or without an error, the component has died and the whole group stops.
 	Run func(ctx context.Context) error
 	// Stop, if not nil, is called before Run's ctx ends: an HTTP server stops accepting requests and answers those it
 	// has. ctx has the drain deadline.
 	Stop func(ctx context.Context) error
 }
 
-// Group runs parts together: if one of them ends, all are stopped.
+// Group runs components together: if one of them ends, all are stopped.
 type Group struct {
-	// Parts start in this order and stop in reverse; the last one is the intake.
-	Parts []Part
-	// Drain bounds the stop of all parts together.
+	// Components start in this order and stop in reverse; the last one is the intake.
+	Components []Component
+	// Drain bounds the stop of all components together.
 	Drain  time.Duration
 	Logger *slog.Logger
 }
 
-// ErrNotDrained reports that a part had not stopped when the drain deadline passed.
+// ErrNotDrained reports that a component had not stopped when the drain deadline passed.
 var ErrNotDrained = errors.New("not stopped within the drain timeout")
 
-// running is a part with its goroutine.
+// running is a component with its goroutine.
 type running struct {
-	Part
+	Component
 
 	cancel context.CancelCauseFunc
 	// done is closed when Run has returned err.
@@ -42,33 +42,33 @@ type running struct {
 	err  error
 }
 
-// errStopping is the cause of the end of the parts' contexts in an orderly stop.
+// errStopping is the cause of the end of the components' contexts in an orderly stop.
 var errStopping = errors.New("stopping")
 
-// Run starts the parts and blocks until ctx ends or a part dies. It then stops them one after another, in reverse
-// order. It returns nil after an orderly stop, otherwise the cause of the death and the failures while stopping. Run
-// does not wait for parts that do not stop in time; the caller should end the process.
+// Run starts the components and blocks until ctx ends or a component dies. It then stops them one after another, in
+// reverse order. It returns nil after an orderly stop, otherwise the cause of the death and the failures while
+// stopping. Run does not wait for components that do not stop in time; the caller should end the process.
 func (g *Group) Run(ctx context.Context) error {
-	deaths := make(chan *running, len(g.Parts)) // buffered, so that a part that ends never blocks
-	var parts []*running
+	deaths := make(chan *running, len(g.Components)) // buffered, so that a component that ends never blocks
+	var components []*running
 	var failure error
-	for _, p := range g.Parts {
-		parts = append(parts, g.start(ctx, p, deaths))
+	for _, p := range g.Components {
+		components = append(components, g.start(ctx, p, deaths))
 	}
 	select {
 	case <-ctx.Done():
 		g.Logger.Info("draining", "reason", context.Cause(ctx).Error(), "timeout", g.Drain.String())
 	case dead := <-deaths:
-		failure = dead.death()
+		failure = dead.exitError()
 		g.Logger.Error("part died, stopping all", "part", dead.Name, "error", failure)
 	}
-	return errors.Join(failure, g.stop(ctx, parts))
+	return errors.Join(failure, g.stop(ctx, components))
 }
 
-func (g *Group) start(ctx context.Context, p Part, deaths chan<- *running) *running {
-	// Parts end one after another, not together with the group's context.
+func (g *Group) start(ctx context.Context, p Component, deaths chan<- *running) *running {
+	// Components end one after another, not together with the group's context.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	r := &running{Part: p, cancel: cancel, done: make(chan struct{})}
+	r := &running{Component: p, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		r.err = p.Run(ctx)
 		close(r.done)
@@ -77,7 +77,7 @@ func (g *Group) start(ctx context.Context, p Part, deaths chan<- *running) *runn
 	return r
 }
 
-func (r *running) death() error {
+func (r *running) exitError() error {
 	if r.err == nil {
 		return fmt.Errorf("%s ended unexpectedly", r.Name)
 	}
@@ -93,14 +93,14 @@ func (r *running) ended() bool {
 	}
 }
 
-func (g *Group) stop(ctx context.Context, parts []*running) error {
+func (g *Group) stop(ctx context.Context, components []*running) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), g.Drain, ErrNotDrained)
 	defer cancel()
 	var failures []error
-	for _, r := range slices.Backward(parts) {
+	for _, r := range slices.Backward(components) {
 		if r.ended() {
 			r.cancel(errStopping)
-			continue // the part that died, or one that ended at the same time
+			continue // the component that died, or one that ended at the same time
 		}
 		failures = append(failures, r.stop(ctx))
 		g.Logger.Debug("part stopped", "part", r.Name)

@@ -1,4 +1,4 @@
-package seal
+package encryption
 
 import (
 	"crypto/aes"
@@ -96,21 +96,21 @@ func (r Keyring) IDs() []string {
 // Format prints only the ids of the keys, so that printing a configuration does not reveal them.
 func (r Keyring) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "keys %v", r.IDs()) }
 
-// Seal encrypts a secret with the first key. place is authenticated with it: Open fails with a different place.
-func (r Keyring) Seal(place string, secret []byte) (string, error) {
+// Encrypt encrypts a secret with the first key. place is authenticated with it: Decrypt fails with a different place.
+func (r Keyring) Encrypt(place string, secret []byte) (string, error) {
 	if len(r.keys) == 0 {
 		return "", ErrNoKey
 	}
 	k := r.keys[0]
 	nonce := make([]byte, k.aead.NonceSize())
 	rand.Read(nonce) // never fails: the process ends instead
-	sealed := k.aead.Seal(nonce, nonce, secret, []byte(place))
-	return strings.Join([]string{version, k.id, base64.RawStdEncoding.EncodeToString(sealed)}, ":"), nil
+	encrypted := k.aead.Seal(nonce, nonce, secret, []byte(place))
+	return strings.Join([]string{version, k.id, base64.RawStdEncoding.EncodeToString(encrypted)}, ":"), nil
 }
 
-// Open decrypts the result of Seal for the same place. The error is ErrUnknownKey or ErrDamaged.
-func (r Keyring) Open(place, sealed string) ([]byte, error) {
-	id, text, err := split(sealed)
+// Decrypt decrypts the result of Encrypt for the same place. The error is ErrUnknownKey or ErrDamaged.
+func (r Keyring) Decrypt(place, encrypted string) ([]byte, error) {
+	id, text, err := split(encrypted)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +134,14 @@ func (r Keyring) Open(place, sealed string) ([]byte, error) {
 	return secret, nil
 }
 
-// Current reports whether a text is encrypted with the first key.
-func (r Keyring) Current(sealed string) bool {
-	id, _, err := split(sealed)
+// IsCurrent reports whether a text is encrypted with the first key.
+func (r Keyring) IsCurrent(encrypted string) bool {
+	id, _, err := split(encrypted)
 	return err == nil && len(r.keys) > 0 && r.keys[0].id == id
 }
 
-func split(sealed string) (id, text string, err error) {
-	parts := strings.Split(sealed, ":")
+func split(encrypted string) (id, text string, err error) {
+	parts := strings.Split(encrypted, ":")
 	if len(parts) != 3 || parts[0] != version {
 		return "", "", ErrDamaged
 	}

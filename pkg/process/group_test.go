@@ -1,4 +1,4 @@
-package runtime
+package process
 
 import (
 	"context"
@@ -25,16 +25,16 @@ func (d *diary) note(entry string) {
 }
 
 // obedient is a part that stops when its context ends.
-func (d *diary) obedient(name string) Part {
-	return Part{Name: name, Run: func(ctx context.Context) error {
+func (d *diary) obedient(name string) Component {
+	return Component{Name: name, Run: func(ctx context.Context) error {
 		<-ctx.Done()
 		d.note(name)
 		return nil
 	}}
 }
 
-func group(parts ...Part) *Group {
-	return &Group{Parts: parts, Drain: 10 * time.Second, Logger: slog.New(slog.DiscardHandler)}
+func group(parts ...Component) *Group {
+	return &Group{Components: parts, Drain: 10 * time.Second, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func TestGroupStopsInReverseOrder(t *testing.T) {
@@ -65,7 +65,7 @@ func TestGroupDiesWithItsFirstPart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var d diary
-				mortal := Part{Name: "bus", Run: func(context.Context) error { return death }}
+				mortal := Component{Name: "bus", Run: func(context.Context) error { return death }}
 				err := group(d.obedient("store"), mortal, d.obedient("server")).Run(t.Context())
 				if err == nil || !strings.HasPrefix(err.Error(), "bus") || death != nil && !errors.Is(err, death) {
 					t.Errorf("error %v, want one about the bus", err)
@@ -82,7 +82,7 @@ func TestGroupGivesUpAtTheDrainDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary
 		release := make(chan struct{})
-		stubborn := Part{Name: "stubborn", Run: func(context.Context) error {
+		stubborn := Component{Name: "stubborn", Run: func(context.Context) error {
 			<-release
 			return nil
 		}}
@@ -109,7 +109,7 @@ func TestGroupGivesUpAtTheDrainDeadline(t *testing.T) {
 func TestGroupTellsWhatWentWrongWhileStopping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("flush failed")
-		part := Part{Name: "bus", Run: func(ctx context.Context) error {
+		part := Component{Name: "bus", Run: func(ctx context.Context) error {
 			<-ctx.Done()
 			return broken
 		}}
