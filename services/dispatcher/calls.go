@@ -31,29 +31,29 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// storeBackoff returns the backoff between tries of one call: from 50 ms, doubling, to at most 2 s. wait adds jitter.
-func (s *Service) newBackoff() *storeBackoff {
-	steps := &backoff.ExponentialBackOff{
-		InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: 2 * time.Second,
-		Stop: backoff.Stop, Clock: backoff.SystemClock,
-	}
-	steps.Reset()
-	return &storeBackoff{service: s, steps: steps}
-}
-
+// storeBackoff is the backoff between tries of one call: from 50 ms, doubling, to at most 2 s, with jitter.
 type storeBackoff struct {
 	service *Service
-	steps   *backoff.ExponentialBackOff
+	steps   *backoff.ExponentialBackOff // nil before the first wait: nearly all calls succeed at once
 }
 
-func (p *storeBackoff) wait(ctx context.Context) bool {
-	return sleep(ctx, p.service.jitter(p.steps.NextBackOff()))
+func (p *storeBackoff) next() time.Duration {
+	if p.steps == nil {
+		p.steps = &backoff.ExponentialBackOff{
+			InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: 2 * time.Second,
+			Stop: backoff.Stop, Clock: backoff.SystemClock,
+		}
+		p.steps.Reset()
+	}
+	return p.service.jitter(p.steps.NextBackOff())
 }
+
+func (p *storeBackoff) wait(ctx context.Context) bool { return sleep(ctx, p.next()) }
 
 // waitForStore waits between tries of a store call. If the store is lost, it waits for the store if untilFound is set,
 // and returns false otherwise.
 func (p *storeBackoff) waitForStore(ctx context.Context, untilFound bool) bool {
-	fires, stop := timerAfter(max(p.service.jitter(p.steps.NextBackOff()), 1))
+	fires, stop := timerAfter(max(p.next(), 1))
 	defer stop()
 	reach := p.service.config.Reach
 	select {

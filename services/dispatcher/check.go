@@ -146,7 +146,7 @@ func (s *Service) trustedOrZero(began timer.Millis) timer.Millis {
 
 // readRow reads one row like readRows does, and repeats the read while the store refuses this row.
 func (s *Service) readRow(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
-	backoff := s.newBackoff()
+	backoff := storeBackoff{service: s}
 	for {
 		rows, ok := s.readRows(ctx, []store.Check{check}, untilFound)
 		if !ok {
@@ -254,7 +254,7 @@ func (s *Service) start(d *delivery) {
 // A count whose answer was lost may have been written, and is not repeated. If one start were counted twice, an
 // innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
 func (s *Service) readRows(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
-	backoff := s.newBackoff()
+	backoff := storeBackoff{service: s}
 	for {
 		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 		rows, err := s.config.Store.Current(call, checks)

@@ -132,7 +132,7 @@ func (c *Config) withDefaults() error {
 		c.Source = "timerbus"
 	}
 	if c.Redelivered == nil {
-		c.Redelivered = func(d *bus.Delivery) bool { return d.Deliveries >= 2 }
+		c.Redelivered = wasRedelivered
 	}
 	setDefault(&c.Concurrency, 2048)
 	setDefault(&c.Room, 2*c.Concurrency)

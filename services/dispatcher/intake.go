@@ -140,6 +140,9 @@ func (s *Service) open(context.Context, shard.Partition) (bus.Session, error) {
 	return &session{service: s, idle: make(chan struct{})}, nil
 }
 
+// wasRedelivered is the default of Config.Redelivered.
+func wasRedelivered(d *bus.Delivery) bool { return d.Deliveries >= 2 }
+
 // Deliver implements bus.Session.
 func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	s := o.service

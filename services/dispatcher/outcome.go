@@ -265,7 +265,7 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 		return abandoned
 	}
 	f.Ref = d.ref
-	backoff := s.newBackoff()
+	backoff := storeBackoff{service: s}
 	untilFound := f.Kind != store.FinishPostponed && !d.notCalled
 	unknown := false
 	for {

@@ -81,7 +81,7 @@ func send(topic *batch[*publishJob], m bus.Message) *publishJob {
 // sendWithRetry publishes until the bus has the message. It stops if the message is too large (bus.ErrTooLarge) or the
 // service ends.
 func (s *Service) sendWithRetry(topic *batch[*publishJob], m bus.Message) error {
-	backoff := s.newBackoff()
+	backoff := storeBackoff{service: s}
 	for {
 		job := send(topic, m)
 		<-job.done

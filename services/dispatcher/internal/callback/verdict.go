@@ -1,7 +1,10 @@
 package callback
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +16,62 @@ import (
 	"github.com/timerbus/timerbus/pkg/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
+
+// Caller makes one callback. It respects ctx's deadline, which is the timer's callback timeout. It repeats the request
+// only if the receiver closed a connection before it sent any answer on it. If a Caller has a method Close, the
+// dispatcher calls it when it stops.
+type Caller interface {
+	Call(ctx context.Context, r Request) Answer
+}
+
+// Request is one attempt.
+type Request struct {
+	// Timer is the row as just checked. The Caller does not change it.
+	Timer *timer.Timer
+	// At is when the attempt begins; receivers get it as webhook-timestamp.
+	At timer.Millis
+	// Profile has the callback settings of the namespace; nil if it has none.
+	Profile *Profile
+}
+
+// Answer is the receiver's answer as received.
+type Answer struct {
+	// Status is the HTTP status; 0 if there is none.
+	Status int
+	// RetryAfter is the Retry-After header as received.
+	RetryAfter string
+	// Body is at most MaxBody bytes.
+	Body []byte
+	// TooLong: the body was longer than MaxBody bytes.
+	TooLong bool
+	// Err is why there is no complete answer: timeout, no connection, or an incomplete body. Status may be set as well.
+	Err error
+	// gotServerPreface: there was a TLS connection, and the host had shown its certificate on it.
+	gotServerPreface bool
+}
+
+// Unsent reports whether the callback was not made because the egress policy refuses the address, which says nothing
+// about the host.
+func (a *Answer) Unsent() bool { return errors.Is(a.Err, egress.ErrRefused) }
+
+// Silent reports whether the host gave no answer. A host whose certificate is not accepted, or that does not accept the
+// client certificate, is not silent: only one namespace has a problem with it.
+func (a *Answer) Silent() bool {
+	if a.Err == nil || a.Status != 0 || a.Unsent() || errors.Is(a.Err, errNotBuilt) {
+		return false
+	}
+	if _, refused := errors.AsType[*tls.CertificateVerificationError](a.Err); refused {
+		return false
+	}
+	// If the host refuses the handshake, it sends an alert, of which crypto/tls does not export the type. With TLS 1.3
+	// the client already has a connection then, and may only see that the host closes it.
+	op, _ := errors.AsType[*net.OpError](a.Err)
+	alert := op != nil && op.Op == "remote error"
+	return !alert && (!a.gotServerPreface || errors.Is(a.Err, context.DeadlineExceeded))
+}
+
+// MaxBody is how much of an answer's body is read, in bytes. A longer body is not a CallbackResponse.
+const MaxBody = 64 << 10
 
 // Kind is the consequence of an attempt for its timer.
 type Kind int
@@ -175,4 +234,56 @@ func truncate(s string, limit int) string {
 	}
 	const mark = "…"
 	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+}
+
+// reply is the content of a 2xx body. The zero value adds nothing to the status.
+type reply struct {
+	// notOK: the body has ok, and it is false.
+	notOK bool
+	// rescheduled: the body has nextExecuteAt, with the time in at.
+	rescheduled bool
+	at          timer.Millis
+}
+
+// parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have neither member,
+// so that webhooks that know nothing of Timerbus work unchanged. An error means that a member is present and has no
+// valid value.
+//
+// Names are matched exactly (encoding/json's struct fields would match in any case). A null nextExecuteAt counts as
+// absent, because serialisers write null for an unset field. A null ok is an error, because taking it for success would
+// be a guess.
+func parseReply(body []byte) (reply, error) {
+	// Some serialisers begin with a byte order mark, which is not valid JSON. Its "ok": false must still count.
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
+	if len(body) == 0 || body[0] != '{' {
+		return reply{}, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return reply{}, nil //nolint:nilerr // a body that is not JSON is an ordinary webhook's answer.
+	}
+	var r reply
+	if ok, given := members["ok"]; given {
+		switch string(ok) {
+		case "true":
+		case "false":
+			r.notOK = true
+		default:
+			return reply{}, timer.Invalid("ok", []byte(ok), "true or false")
+		}
+	}
+	next, given := members["nextExecuteAt"]
+	if !given || string(next) == "null" {
+		return r, nil
+	}
+	var text string
+	if err := json.Unmarshal(next, &text); err != nil {
+		return reply{}, timer.Invalid("nextExecuteAt", []byte(next), "an RFC 3339 time in quotes")
+	}
+	at, err := timer.ParseMillis(text)
+	if err != nil {
+		return reply{}, timer.Invalid("nextExecuteAt", text, "an RFC 3339 time such as 2030-01-31T09:00:00Z")
+	}
+	r.rescheduled, r.at = true, at
+	return r, nil
 }
