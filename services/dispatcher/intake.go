@@ -95,6 +95,8 @@ type delivery struct {
 	knownDueAt    timer.Millis
 	// unconfirmedRevision is the revision of a write whose answer was lost; 0 if there is none.
 	unconfirmedRevision timer.Revision
+	// resultUnconfirmed: that write has the result of the attempt.
+	resultUnconfirmed bool
 	// startCounted: the row counts this start, or the answer to the write that counts it was lost. The row lease of
 	// this delivery then does not count it.
 	startCounted bool

@@ -338,7 +338,11 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, noRetry
 	case d.unconfirmedRevision != 0 && f.If.Revision != 0 && row.Matches(d.unconfirmedRevision):
-		// An earlier write whose answer was lost is in the row: its revision becomes the known one.
+		// An earlier write whose answer was lost is in the row.
+		if d.resultUnconfirmed {
+			return missed, noRetry // the result is final for this attempt
+		}
+		// Its revision becomes the known one.
 		d.knownRevision, d.knownDueAt, d.unconfirmedRevision = row.Timer.Revision, row.Timer.DueAt, 0
 		f.If.Revision = d.knownRevision
 		return 0, retryNow
@@ -382,6 +386,7 @@ func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt t
 func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.unconfirmedRevision = f.Next
+		d.resultUnconfirmed = f.Kind == store.FinishRetry || f.Kind == store.FinishRescheduled
 		now := s.config.Clock()
 		s.hint(d, f, dueAfter(d, f, now), now)
 	}

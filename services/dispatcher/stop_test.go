@@ -2,6 +2,7 @@ package dispatcher_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -222,6 +223,38 @@ func TestI10_ASessionClosesAfterItsAcknowledgements(t *testing.T) {
 		w.wantStatus("a", timer.StatusDone)
 		if d := w.depth(); d != 0 {
 			t.Fatalf("%d messages are left", d)
+		}
+	})
+}
+
+// TestI10_AStopKeepsTheBackoffOfARetry: the answer to the write of a retry is lost, and the service stops before it can read
+// the row. The stop does not make the timer due at once.
+func TestI10_AStopKeepsTheBackoffOfARetry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 500} }
+		w.put("a", 0, nil)
+		n := w.start(func(c *dispatcher.Config) { c.Drain = time.Second })
+		var retried atomic.Bool
+		lost := timer.SystemClock().Add(3*time.Second + 700*time.Millisecond) // the deliveries are canceled after 3.5 s
+		n.store.set(func(op string, _ []store.Finish) error {
+			if retried.Load() && timer.SystemClock() < lost {
+				return store.ErrUnavailable
+			}
+			return nil
+		}, func(op string, items []store.Finish) error {
+			if op == "finish" && items[0].Kind == store.FinishRetry && !retried.Swap(true) {
+				return store.ErrOutcomeUnknown
+			}
+			return nil
+		})
+		w.pass(2*time.Second + 500*time.Millisecond)
+		n.end()
+		row := w.get("a")
+		if row.Status != timer.StatusRetrying || row.Attempts != 1 {
+			t.Fatalf("the row is %s after %d attempts", row.Status, row.Attempts)
+		}
+		if wait := row.DueAt.Sub(row.ExecutedAt); wait < row.Retry.InitialInterval/2 {
+			t.Errorf("the next attempt is due %v after the first one, although the first interval is %v", wait, row.Retry.InitialInterval)
 		}
 	})
 }
