@@ -153,7 +153,8 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
 	defer cancel()
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(), ReturnStart: d.startCounted,
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
+		ReturnStart: d.startCounted,
 	}
 	result := s.writeOutcome(ctx, d, &f)
 	if result != abandoned {

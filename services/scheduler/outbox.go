@@ -101,7 +101,9 @@ func (o *session) publishOutboxPage(
 
 // publishEntries publishes entries together and clears their marks. It returns how many were published, and the entries
 // that the bus refused.
-func (o *session) publishEntries(ctx context.Context, now timer.Millis, notices []*store.Notice) (done int, left []*store.Notice, err error) {
+func (o *session) publishEntries(
+	ctx context.Context, now timer.Millis, notices []*store.Notice,
+) (done int, left []*store.Notice, err error) {
 	if len(notices) == 0 {
 		return 0, nil, nil
 	}
