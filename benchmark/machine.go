@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,9 +61,15 @@ func lineOf(text, name string) string {
 }
 
 func versionOf(ctx context.Context, binary string) (string, error) {
-	output, err := exec.CommandContext(ctx, binary, "version").Output()
-	if err != nil {
-		return "", fmt.Errorf("%s version: %w", binary, err)
+	var b struct {
+		Version string `json:"version"`
 	}
-	return strings.TrimPrefix(strings.TrimSpace(string(output)), "timerbus "), nil
+	output, err := exec.CommandContext(ctx, binary, "version", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(output, &b)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s version --json: %w", binary, err)
+	}
+	return b.Version, nil
 }

@@ -42,7 +42,7 @@ func binary(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "timerbus")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/timerbus")
 	build.Dir = ".."
-	build.Env = append(os.Environ(), "GOWORK=off")
+	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, output)
 	}

@@ -89,10 +89,6 @@ func TestCommandLine(t *testing.T) {
 	if shown := w.cli(t, 0, "namespace", "list"); !strings.Contains(shown, ns) || !strings.Contains(shown, "default") {
 		t.Errorf("namespace list prints\n%s", shown)
 	}
-	if shown := w.cli(t, 0, "version"); !strings.HasPrefix(shown, "timerbus ") {
-		t.Errorf("version prints %q", shown)
-	}
-
 	if err := receive.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

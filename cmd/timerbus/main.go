@@ -7,9 +7,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/process"
 )
 
-// version is set by the build.
-var version = "devel"
-
 func main() {
 	ctx, release := process.Interruptible(context.Background(), func() { os.Exit(exitInterrupted) })
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

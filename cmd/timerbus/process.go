@@ -68,7 +68,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 	if role == node.All {
 		p.banner(l.Addr().String(), n.BusAddress(), config)
 	} else {
-		logger.Info("started", "role", role, "version", version, "listen", l.Addr().String())
+		logger.Info("started", "role", role, "version", readBuildInfo().Version, "listen", l.Addr().String())
 	}
 	err = n.Run(ctx)
 	if err == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -78,14 +77,4 @@ func names(commands []*cobra.Command) string {
 		list = append(list, c.Name())
 	}
 	return strings.Join(list, ", ")
-}
-
-func (p *program) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: exactly(),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.stdout, "timerbus %s\n", version)
-			return err
-		},
-	}
 }

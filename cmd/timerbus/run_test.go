@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -131,8 +134,14 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", line, got.code, got.stderr)
 		}
 	}
-	if got := command(t, "version"); got.code != exitOK || got.stdout != "timerbus devel\n" {
+	b := readBuildInfo()
+	if got := command(t, "version"); got.code != exitOK ||
+		got.stdout != fmt.Sprintf("timerbus %s (commit %s, %s)\n", b.Version, b.Commit, runtime.Version()) {
 		t.Errorf("version: %d, %q", got.code, got.stdout)
+	}
+	var shown buildInfo
+	if got := command(t, "version", "--json"); got.code != exitOK || json.Unmarshal([]byte(got.stdout), &shown) != nil || shown != b {
+		t.Errorf("version --json: %d, %q", got.code, got.stdout)
 	}
 }
 

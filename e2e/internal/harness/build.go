@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 )
 
+// Race reports whether Binary builds with the race detector.
+func Race() bool { return os.Getenv("TIMERBUS_RACE") == "1" }
+
 // Binary returns the path of the binary under test: TIMERBUS_BIN, or one built into folder from the repository at root.
-// TIMERBUS_RACE=1 builds it with the race detector.
+// It is built as `make build` does, static and stripped; TIMERBUS_RACE=1 builds it with the race detector, which needs cgo.
 func Binary(ctx context.Context, root, folder string) (string, error) {
 	if given := os.Getenv("TIMERBUS_BIN"); given != "" {
 		path, err := filepath.Abs(given)
@@ -22,13 +25,13 @@ func Binary(ctx context.Context, root, folder string) (string, error) {
 		return path, nil
 	}
 	path := filepath.Join(folder, "timerbus")
-	args := []string{"build", "-o", path}
-	if os.Getenv("TIMERBUS_RACE") == "1" {
-		args = append(args, "-race")
+	args, cgo := []string{"build", "-o", path, "-ldflags=-s -w -X main.version=e2e -X main.commit=e2e"}, "CGO_ENABLED=0"
+	if Race() {
+		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/timerbus")...)
 	build.Dir = root
-	build.Env = append(os.Environ(), "GOWORK=off")
+	build.Env = append(os.Environ(), "GOWORK=off", cgo)
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build ./cmd/timerbus in %s: %w\n%s", root, err, output)
 	}
