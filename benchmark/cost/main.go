@@ -184,8 +184,8 @@ func (m *measurement) alone(ctx context.Context) (bill, error) {
 		if err := m.create(ctx, "default", fmt.Sprint("alone-", i), 1, time.Second, 0); err != nil {
 			return bill{}, err
 		}
-		if err := pause(ctx, apart); err != nil {
-			return bill{}, err
+		if !timer.Sleep(ctx, apart) {
+			return bill{}, ctx.Err()
 		}
 	}
 	if err := m.done(ctx, int64(m.options.timers+n)); err != nil {
@@ -220,8 +220,8 @@ func (m *measurement) still(ctx context.Context) (bill, error) {
 		return bill{}, err
 	}
 	start := time.Now()
-	if err := pause(ctx, m.options.window); err != nil {
-		return bill{}, err
+	if !timer.Sleep(ctx, m.options.window) {
+		return bill{}, ctx.Err()
 	}
 	after, err := m.read(ctx)
 	return between(before, after).over(time.Since(start).Hours()), err
@@ -237,7 +237,8 @@ func (m *measurement) rest(ctx context.Context, shards float64) error {
 	if err != nil {
 		return fmt.Errorf("wait until %.0f shards are idle: %w", shards, err)
 	}
-	return pause(ctx, 15*time.Second)
+	timer.Sleep(ctx, 15*time.Second)
+	return ctx.Err()
 }
 
 // done waits until calls callbacks were made and all shards are idle again.
@@ -282,15 +283,4 @@ func (s *service) create(ctx context.Context, namespace, name string, n int, in,
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -93,19 +92,4 @@ func (a *answers) count(subject string) int {
 	}
 	a.seen[subject]++
 	return a.seen[subject]
-}
-
-// wait sleeps for the configured delay. It returns false if ctx ends first, because the caller has disconnected.
-func (a *answers) wait(ctx context.Context) bool {
-	if a.delay == 0 {
-		return true
-	}
-	t := time.NewTimer(a.delay)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

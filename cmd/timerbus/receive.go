@@ -123,7 +123,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		ReceivedAt: at, WebhookID: request.Header.Get("Webhook-Id"), Body: body, Status: status, Answer: answer,
 		LatenessMS: float64(at.Sub(d.ScheduledFor)) / float64(time.Millisecond),
 	}, &d)
-	if !r.answers.wait(request.Context()) {
+	if !timer.Sleep(request.Context(), r.answers.delay) {
 		return // the caller has disconnected
 	}
 	if answer == nil {

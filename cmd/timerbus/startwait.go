@@ -14,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/node"
 	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // startPause is the wait between two attempts to reach the database and the bus.
@@ -32,19 +33,14 @@ func openWithRetry(ctx context.Context, o *node.Options, wait time.Duration) (*n
 	stop := told.open(o.Listener, o.Logger)
 	defer stop()
 	o.Logger.Warn("not started yet, retrying", "because", away(err), "for", wait.String(), "error", err)
-	pause := time.NewTimer(startPause)
-	defer pause.Stop()
 	for {
 		told.say(away(err))
-		select {
-		case <-limit.Done():
+		if !timer.Sleep(limit, startPause) {
 			return nil, err // err of the last attempt names the cause
-		case <-pause.C:
 		}
 		if n, err = node.Open(ctx, o); err == nil || away(err) == "" {
 			return n, err
 		}
-		pause.Reset(startPause)
 	}
 }
 

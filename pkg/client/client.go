@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Client is a client of one Timerbus. It is safe for concurrent use.
@@ -70,7 +72,7 @@ func (c *Client) call(ctx context.Context, path string, repeat repeatable, reque
 			return status, nil
 		}
 		pause, again := c.retry.pause(try, repeat, err)
-		if !again || sleep(ctx, pause) != nil {
+		if !again || !timer.Sleep(ctx, pause) {
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
 	}

@@ -284,11 +284,7 @@ func (c *Clock) Start(ctx context.Context, s Cluster) error {
 	}
 	for !c.Trusted() {
 		wait, _ := c.pause(rereadAfter)
-		pause := time.NewTimer(wait)
-		select {
-		case <-pause.C:
-		case <-limited.Done():
-			pause.Stop()
+		if !timer.Sleep(limited, wait) {
 			return ctx.Err()
 		}
 		_, _, _ = c.Read(limited, s) // if it fails, the clock stays untrusted

@@ -1,7 +1,7 @@
 // Package timer is the domain: the fields of a timer, their accepted values, and the names of timers.
 //
 // It imports the standard library only. It does no I/O. It reads the clock only in SystemClock, which main passes to
-// the components that need the time, and in Stopwatch.
+// the components that need the time, and in Stopwatch. It waits only in Sleep.
 //
 // Read timer.go first, then spec.go (the user's part of a timer), patch.go, retry.go, then the small value types:
 // headers.go, topic.go, target.go, statuscodes.go, id.go, uuid.go, millis.go, duration.go, revision.go. invalid.go is

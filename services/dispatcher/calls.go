@@ -6,6 +6,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
@@ -17,18 +18,6 @@ func timerAfter(d time.Duration) (fires <-chan time.Time, stop func()) {
 	}
 	t := time.NewTimer(d)
 	return t.C, func() { t.Stop() }
-}
-
-// sleep waits for d. It returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	fires, stop := timerAfter(max(d, 1))
-	defer stop()
-	select {
-	case <-fires:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // storeBackoff is the backoff between tries of one call: from 50 ms, doubling, to at most 2 s, with jitter.
@@ -48,7 +37,7 @@ func (p *storeBackoff) next() time.Duration {
 	return p.service.jitter(p.steps.NextBackOff())
 }
 
-func (p *storeBackoff) wait(ctx context.Context) bool { return sleep(ctx, p.next()) }
+func (p *storeBackoff) wait(ctx context.Context) bool { return timer.Sleep(ctx, p.next()) }
 
 // waitForStore waits between tries of a store call. If the store is lost, it waits for the store if untilFound is set,
 // and returns false otherwise.

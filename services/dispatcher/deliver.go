@@ -38,7 +38,7 @@ type attemptResult struct {
 // decides.
 func (s *Service) deliver(d *delivery) {
 	if s.config.Mutant.ReadFirst {
-		sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
+		timer.Sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
 	}
 	if s.config.Mutant.AckFirst {
 		s.ackLeased(d, 0)

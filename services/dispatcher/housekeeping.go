@@ -2,11 +2,13 @@ package dispatcher
 
 import (
 	"context"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // purgeHistory removes expired history. Every dispatcher does it, at random intervals.
 func (s *Service) purgeHistory(ctx context.Context) {
-	for sleep(ctx, s.jitter(s.config.PurgeEvery)) {
+	for timer.Sleep(ctx, s.jitter(s.config.PurgeEvery)) {
 		s.purgeAll(ctx)
 	}
 }
@@ -14,7 +16,7 @@ func (s *Service) purgeHistory(ctx context.Context) {
 // refreshNamespaces reads the namespaces to learn changes by other nodes. It is a separate loop because a purge may
 // take long.
 func (s *Service) refreshNamespaces(ctx context.Context) {
-	for sleep(ctx, s.jitter(s.config.RefreshEvery)) {
+	for timer.Sleep(ctx, s.jitter(s.config.RefreshEvery)) {
 		s.readNamespaces(ctx)
 	}
 }
@@ -34,7 +36,7 @@ func (s *Service) purgeAll(ctx context.Context) {
 		n, err := s.purge(ctx)
 		s.recordResult("purge history", err)
 		now := s.stopwatch.Elapsed()
-		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !sleep(ctx, now-before) {
+		if err != nil || n < s.config.PurgeBatch || now-began >= s.config.PurgeEvery/2 || !timer.Sleep(ctx, now-before) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
 )
 
@@ -98,7 +99,7 @@ func (s *Service) renewLease(l *lease) {
 			s.ackLeased(d, 0)
 			return
 		}
-		if !sleep(l.ctx, s.config.LeaseRenew) {
+		if !timer.Sleep(l.ctx, s.config.LeaseRenew) {
 			return
 		}
 	}

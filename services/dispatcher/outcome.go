@@ -432,7 +432,7 @@ func (s *Service) flushPostpones(jobs []*finishJob) {
 	began := s.stopwatch.Elapsed()
 	s.flushFinishes(jobs)
 	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
-		sleep(s.taking, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
+		timer.Sleep(s.taking, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() { s.runAging(drained) })
 	loops.Go(func() {
 		<-intake.Done()
-		if sleep(drained, s.config.Drain) {
+		if timer.Sleep(drained, s.config.Drain) {
 			s.config.Logger.Warn("drain deadline exceeded, canceling deliveries", "deliveries", s.intake.running())
 			end()
 		}
@@ -134,7 +134,7 @@ func (s *Service) consume(ctx context.Context) error {
 	again := false
 	return process.RestartOnSignal(ctx, s.config.Reach.Next, func(ctx context.Context) error {
 		return process.RestartOnSignal(ctx, s.config.StoreClock.Next, func(ctx context.Context) error {
-			if again && !sleep(ctx, rejoinAfter) {
+			if again && !timer.Sleep(ctx, rejoinAfter) {
 				return nil
 			}
 			again = true

@@ -157,7 +157,7 @@ func (o *session) publishWithRetry(ctx context.Context, messages []bus.Message) 
 		}
 		o.metrics.failures.WithLabelValues(opPublish.String()).Inc()
 		o.outage.Failed(o.operationName(opPublish), err, "events", len(messages))
-		if !sleep(ctx, pause.NextBackOff()) {
+		if !timer.Sleep(ctx, pause.NextBackOff()) {
 			return nil, err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/outage"
@@ -85,7 +84,7 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 			return fmt.Errorf("read namespaces: %w", err)
 		}
 		s.outage.Failed("read namespaces", err)
-		if !sleep(ctx, pause.NextBackOff()) {
+		if !timer.Sleep(ctx, pause.NextBackOff()) {
 			return nil
 		}
 	}
@@ -94,7 +93,7 @@ func (s *Service) firstRefresh(ctx context.Context) error {
 // refresh reads the namespaces every half hint window, so that shards of new namespaces are claimed even if all hints
 // for them were lost.
 func (s *Service) refresh(ctx context.Context) {
-	for sleep(ctx, s.config.HintWindow/2) {
+	for timer.Sleep(ctx, s.config.HintWindow/2) {
 		s.recordResult(ctx, "read namespaces", s.readNamespaces(ctx))
 		// Sessions that were lost in an outage of the bus report nothing more.
 		s.recordResult(ctx, consumeOperation, s.config.Bus.Ready(bus.Shards, bus.GroupSchedulers))
@@ -143,16 +142,4 @@ func (s *Service) incarnation() timer.UUID {
 	binary.BigEndian.PutUint64(u[:8], s.config.Random())
 	binary.BigEndian.PutUint64(u[8:], s.config.Random())
 	return u
-}
-
-// sleep waits for d. It returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // committer writes the positions of all sessions of one membership. It sends one request at a time: two concurrent
@@ -256,7 +257,7 @@ func (c *committer) settle(ctx context.Context, l *ledger) error {
 		case errors.Is(err, kerr.UnknownMemberID), errors.Is(err, kerr.FencedInstanceID), errors.Is(err, kerr.UnknownTopicID):
 			return fmt.Errorf("%w: %w", bus.ErrLost, err)
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !timer.Sleep(ctx, 20*time.Millisecond) {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 const (
@@ -73,7 +74,7 @@ func (b *Bus) consumeGroup(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		} else {
 			failures = h.Failed(health.Member, err)
 		}
-		pause(ctx, health.Backoff(b.opts.RetryPause, failures))
+		timer.Sleep(ctx, health.Backoff(b.opts.RetryPause, failures))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // renewEvery is the interval at which the broker's lock on an unacknowledged message is renewed. The lock lasts 15 s.
@@ -46,7 +47,7 @@ func (s *sharing) lane(ctx context.Context, batch int, part health.Part) error {
 		case final(err):
 			return fmt.Errorf("%w: share group %s: %w", bus.ErrUnavailable, s.groupID(), err)
 		}
-		pause(ctx, health.Backoff(s.bus.opts.RetryPause, s.health.Failed(part, err)))
+		timer.Sleep(ctx, health.Backoff(s.bus.opts.RetryPause, s.health.Failed(part, err)))
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // patience is how long a request is retried while a broker cannot answer it yet: a new topic, leader or coordinator
@@ -24,7 +26,7 @@ func patiently(ctx context.Context, limit time.Duration, ask func(context.Contex
 	defer cancel()
 	for {
 		err := ask(ctx)
-		if err == nil || !passing(err) || !pause(ctx, 30*time.Millisecond) {
+		if err == nil || !passing(err) || !timer.Sleep(ctx, 30*time.Millisecond) {
 			return err
 		}
 	}

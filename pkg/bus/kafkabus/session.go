@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // assignment is one partition for as long as the group assigns it to this member. It runs sessions, one after the
@@ -48,7 +49,7 @@ func (a *assignment) run(together func() ([]place, error)) {
 			return
 		}
 		s.run(where)
-		if !pause(a.ended, health.Backoff(a.membership.bus.opts.RetryPause, s.failed())) {
+		if !timer.Sleep(a.ended, health.Backoff(a.membership.bus.opts.RetryPause, s.failed())) {
 			return
 		}
 		where = func() ([]place, error) { return a.membership.places(s.base) }

@@ -14,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // sharing is one Consume of the queue in a share group: one session at a time, which receives messages from several
@@ -57,7 +58,7 @@ func (b *Bus) consumeShared(ctx context.Context, spec bus.Spec, open bus.OpenSes
 	defer cancel()
 	defer context.AfterFunc(loops, cancel)()
 	for ended.Err() == nil {
-		pause(ended, health.Backoff(b.opts.RetryPause, s.run(ended, open)))
+		timer.Sleep(ended, health.Backoff(b.opts.RetryPause, s.run(ended, open)))
 	}
 	err := context.Cause(loops)
 	stop(bus.ErrStopping)

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 func (o *Options) topic(t bus.Topic) string {
@@ -182,7 +183,7 @@ func (b *Bus) ensure(ctx context.Context) error {
 			created = true
 		default: // a broker does not know them yet
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !timer.Sleep(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("wait for topics to be ready: %w", ctx.Err())
 		}
 	}
@@ -251,16 +252,4 @@ func (b *Bus) create(ctx context.Context, missing []wanted) error {
 		return fmt.Errorf("create topic %s with %d replicas: %w", t.Topic, b.opts.Replicas, err)
 	}
 	return nil
-}
-
-// pause waits. It returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

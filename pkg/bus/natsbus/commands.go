@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // The stream of commands rejects new messages when it is full (DiscardNew) and has no age limit, so that the server
@@ -60,7 +61,7 @@ const (
 func (b *Bus) trim(ctx context.Context) {
 	const operation = "remove applied commands"
 	wait := trimEvery
-	for pause(ctx, wait) {
+	for timer.Sleep(ctx, wait) {
 		reached, err := b.trimOnce(ctx)
 		wait = trimEvery
 		if !reached {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Floor implements bus.Bus.
@@ -198,7 +199,7 @@ func (b *Bus) logFloor(ctx context.Context, topic bus.Topic, group string) (bus.
 		if after.Cluster != nil && after.Cluster.Leader == before.Cluster.Leader && after.State.LastSeq >= before.State.LastSeq {
 			return floors, nil
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !timer.Sleep(ctx, 50*time.Millisecond) {
 			return nil, fmt.Errorf("leader of stream %s is changing: %w", s.name, ctx.Err())
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // record is the value in the owners bucket for one partition of one group: the owner and the committed position. Both
@@ -111,7 +112,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 			h.Waiting(health.Member, err)
 			b.log.Debug("owner watch failed, retrying", "group", g.name, "error", err)
 			b.restoreBucket(ctx, ownersBucket)
-			pause(ctx, b.opts.RetryPause)
+			timer.Sleep(ctx, b.opts.RetryPause)
 		}
 	}
 	b.lease.quit(g.name)

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // lease keeps this process's key in the members bucket, whose keys expire after LeaseTTL, and watches the keys of
@@ -168,7 +169,7 @@ func (l *lease) live(ctx context.Context) {
 				l.bus.outage.Failed(leasing, l.bus.plain(err))
 			}
 			l.bus.restoreBucket(ctx, membersBucket)
-			pause(ctx, l.bus.opts.LeaseTTL/4)
+			timer.Sleep(ctx, l.bus.opts.LeaseTTL/4)
 			continue
 		}
 		l.bus.outage.Succeeded(leasing)
@@ -306,16 +307,4 @@ func conflict(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) &&
 		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 			api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
-}
-
-// pause waits. It returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

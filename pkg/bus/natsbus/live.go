@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // liveBuffer is how many hints may be queued for a slow session before the client drops new ones.
@@ -47,7 +48,7 @@ func (l *liveSource) start(ctx context.Context) error {
 	if err := b.nc.FlushWithContext(ctx); err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
-	if b.nc.ConnectedClusterName() != "" && !pause(ctx, interestSpread) {
+	if b.nc.ConnectedClusterName() != "" && !timer.Sleep(ctx, interestSpread) {
 		return fmt.Errorf("subscribe to %s: %w", subject, context.Cause(ctx))
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // watch keeps the view of the live members. It starts a new watcher when the connection changes: the old one may have
@@ -15,7 +17,7 @@ func (l *lease) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := l.follow(ctx); err != nil {
 			l.bus.log.Debug("member watch failed, retrying", "error", err)
-			pause(ctx, l.bus.opts.LeaseTTL/10)
+			timer.Sleep(ctx, l.bus.opts.LeaseTTL/10)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // orderedSource reads one partition in the stream's order. It uses a separate consumer without acknowledgements; the
@@ -236,7 +237,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if why != nil {
 		o.session.bus.log.Debug("reading again with a new consumer", "record", o.hold.key, "after", o.last, "error", why)
-		pause(ctx, 10*time.Millisecond)
+		timer.Sleep(ctx, 10*time.Millisecond)
 	}
 	info, err := o.state(ctx, max(o.seen, o.hold.Offset))
 	if err != nil {
@@ -274,7 +275,7 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 				return ctx.Err()
 			}
 			o.session.bus.outage.Failed(rejoining, o.session.bus.plain(err), "stream", o.stream.name)
-			if !pause(ctx, o.session.bus.opts.RetryPause) {
+			if !timer.Sleep(ctx, o.session.bus.opts.RetryPause) {
 				return ctx.Err()
 			}
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // A user topic is the subject with its name, which a stream of the user captures. It has one partition: the stream
@@ -131,7 +132,7 @@ func (b *Bus) readable(ctx context.Context, topic bus.Topic) error {
 			return b.keeps(ctx, s)
 		}
 		b.log.Debug("stream not found yet", "topic", topic, "error", err)
-		pause(ctx, b.opts.RetryPause)
+		timer.Sleep(ctx, b.opts.RetryPause)
 	}
 }
 
@@ -194,7 +195,7 @@ func (b *Bus) makeOwn(ctx context.Context, subject string) error {
 			// Another process was faster. If the existing stream has a different subject, no stream captures this
 			// one, and the following streamOf returns ErrNoTopic.
 			return nil
-		case !passing(err) || !pause(ctx, 100*time.Millisecond):
+		case !passing(err) || !timer.Sleep(ctx, 100*time.Millisecond):
 			return fmt.Errorf("create stream %s: %w", cfg.Name, err)
 		}
 	}

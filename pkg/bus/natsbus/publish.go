@@ -13,6 +13,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // maxPending bounds the messages in transit to the server, over all Publish calls. Beyond it Publish waits (by
@@ -72,7 +73,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 		if len(again) == 0 {
 			break
 		}
-		if p.failed != nil || time.Now().After(patience) || !pause(ctx, inProcessPause) {
+		if p.failed != nil || time.Now().After(patience) || !timer.Sleep(ctx, inProcessPause) {
 			p.fail(again[0], errInProcess, true)
 			break
 		}

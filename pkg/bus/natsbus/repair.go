@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // repair makes the queue's stream and its consumer consistent after a crash of the server, which writes the two to
@@ -58,7 +60,7 @@ func (r *reader) repair(ctx context.Context) error {
 func (r *reader) awaitSequence(ctx context.Context, seq uint64) (bool, error) {
 	ctx, cancel := r.source.session.bus.brief(ctx)
 	defer cancel()
-	for pause(ctx, 50*time.Millisecond) {
+	for timer.Sleep(ctx, 50*time.Millisecond) {
 		stream, err := r.source.session.bus.state(ctx, r.stream)
 		if ctx.Err() != nil {
 			break

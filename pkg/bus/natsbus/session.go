@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // source supplies a session's deliveries. Only the session's goroutine calls its methods.
@@ -224,7 +225,7 @@ func (s *session) releases() bool {
 // resting waits for the backoff after a failure.
 func (s *session) resting(ctx context.Context) {
 	if failures := s.failed(); failures > 0 {
-		pause(ctx, health.Backoff(s.bus.opts.RetryPause, failures))
+		timer.Sleep(ctx, health.Backoff(s.bus.opts.RetryPause, failures))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // partitionsLabel is the stream metadata with the cluster's partition count.
@@ -48,7 +49,7 @@ func (b *Bus) info(ctx context.Context, s *stream) (*jetstream.StreamInfo, error
 	defer cancel()
 	before := s.mark()
 	info, err := b.state(ctx, s)
-	for err == nil && info.Config.Replicas > 1 && info.State.LastSeq < before.high && pause(ctx, 50*time.Millisecond) {
+	for err == nil && info.Config.Replicas > 1 && info.State.LastSeq < before.high && timer.Sleep(ctx, 50*time.Millisecond) {
 		var again *jetstream.StreamInfo
 		if again, err = b.state(ctx, s); err == nil {
 			info = again
@@ -233,7 +234,7 @@ func settled(ctx context.Context, ask func(ctx context.Context) error) error {
 	for {
 		err := ask(ctx)
 		missing := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
-		if err == nil || !missing && !passing(err) || !pause(ctx, 50*time.Millisecond) {
+		if err == nil || !missing && !passing(err) || !timer.Sleep(ctx, 50*time.Millisecond) {
 			return err
 		}
 	}
@@ -334,7 +335,7 @@ func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	defer cancel()
 	for {
 		err := try(ctx)
-		if err == nil || !passing(err) || !pause(ctx, 100*time.Millisecond) {
+		if err == nil || !passing(err) || !timer.Sleep(ctx, 100*time.Millisecond) {
 			return err
 		}
 	}

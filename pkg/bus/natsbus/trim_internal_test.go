@@ -13,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // connectEmbedded returns a bus on an embedded server of the test.
@@ -131,7 +132,7 @@ func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 	}
 	b.link.change() // sessions read again with new consumers
 	for slices.ContainsFunc(consumers(), func(name string) bool { return slices.Contains(before, name) }) {
-		if !pause(t.Context(), 10*time.Millisecond) {
+		if !timer.Sleep(t.Context(), 10*time.Millisecond) {
 			t.Fatal("the consumers were not replaced")
 		}
 	}

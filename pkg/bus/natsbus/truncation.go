@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // This file detects truncated logs. The server writes a log message before it acknowledges the publish, but it fsyncs
@@ -94,7 +95,7 @@ func (o *orderedSource) state(ctx context.Context, seen int64) (*jetstream.Strea
 			o.hold.Incarnation < info.Created.UnixNano() || time.Now().After(deadline) {
 			return info, err
 		}
-		if !pause(ctx, o.session.bus.opts.RetryPause) {
+		if !timer.Sleep(ctx, o.session.bus.opts.RetryPause) {
 			return nil, ctx.Err()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // session passes one partition's deliveries to handlers, each until it is acknowledged. The session itself delivers a
@@ -92,7 +93,7 @@ func (s *session) handle(d *bus.Delivery) bool {
 			d.Ack()
 			return true
 		case refused:
-			if !pause(s.ctx, s.sub.config.NackPause) {
+			if !timer.Sleep(s.ctx, s.sub.config.NackPause) {
 				return false
 			}
 		case ended:

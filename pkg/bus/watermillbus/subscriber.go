@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // SubscriberConfig configures a Subscriber. Empty fields get the default in their comment.
@@ -212,23 +213,8 @@ func (s *subscription) run(closing context.Context) {
 			return
 		}
 		s.config.Logger.Warn("consume failed, retrying", "topic", s.name, "error", err, "retry_in", s.config.RetryPause)
-		if !pause(ctx, s.config.RetryPause) {
+		if !timer.Sleep(ctx, s.config.RetryPause) {
 			return
 		}
-	}
-}
-
-// pause waits. It returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // consumeCommands passes commands to one session, that of partition 0. The Pub/Sub may have any number of partitions,
@@ -33,7 +33,7 @@ func (s *Sink) consumeCommands(ctx context.Context, spec bus.Spec, open bus.Open
 		}
 		s.config.Logger.Warn("consuming commands failed, retrying", "topic", s.TopicName(spec.Topic), "error", err,
 			"retry_in", s.config.Pause)
-		if !pause(ctx, s.config.Pause) {
+		if !timer.Sleep(ctx, s.config.Pause) {
 			return nil
 		}
 	}
@@ -134,17 +134,5 @@ func (c *Config) subscribe(ctx context.Context, name string) (<-chan *message.Me
 func giveBack(messages <-chan *message.Message) {
 	for m := range messages {
 		m.Nack()
-	}
-}
-
-// pause waits. It returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // shownCommand is how much of a refused command its refusal contains, in bytes.
@@ -27,7 +28,7 @@ func (r refusals) Publish(_ string, messages ...*message.Message) error {
 		}
 		if _, err := r.sink.Publish(m.Context(), bus.Dead, refusal); err != nil {
 			// The command is returned to its Pub/Sub, and some Pub/Subs deliver it again immediately.
-			pause(m.Context(), r.sink.config.Pause)
+			timer.Sleep(m.Context(), r.sink.config.Pause)
 			return err
 		}
 		r.sink.config.Logger.Warn("command refused", "message", m.UUID, "reason", m.Metadata.Get(middleware.ReasonForPoisonedKey))

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // connect returns the client. It loads region and credentials, and sends no request to DynamoDB.
@@ -87,12 +88,8 @@ func (s *Store) pause(ctx context.Context, attempt int) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
-	wake := time.NewTimer(delay)
-	defer wake.Stop()
-	select {
-	case <-wake.C:
-		return nil
-	case <-ctx.Done():
+	if !timer.Sleep(ctx, delay) {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
 	}
+	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Faults applies a plan. It may wrap several handles, such as those of one process, and counts their calls together.
@@ -93,14 +93,10 @@ func through[T any](ctx context.Context, f *Faults, c call[T]) (T, error) {
 		}
 		return none, c.lose(c.partly(ctx))
 	case Delay:
-		delay := time.NewTimer(fault.For)
-		defer delay.Stop()
-		select {
-		case <-delay.C:
-			return c.do(ctx)
-		case <-ctx.Done():
+		if !timer.Sleep(ctx, fault.For) {
 			return none, c.ended(ctx)
 		}
+		return c.do(ctx)
 	case Freeze:
 		select {
 		case <-fault.Until:

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 //go:embed migrations/*.sql
@@ -125,7 +127,7 @@ func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
 	// While a migration waits for a lock, other transactions wait behind it, so several short waits are better than a
 	// long one.
 	_, err = migrations.Up(ctx)
-	for try := 0; code(err) == lockNotAvailable && try < migrateTries && pauseFor(ctx, migratePause); try++ {
+	for try := 0; code(err) == lockNotAvailable && try < migrateTries && timer.Sleep(ctx, migratePause); try++ {
 		_, err = migrations.Up(ctx)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // maxTries bounds how often a transaction runs if it conflicts with others. In each conflict, one of the others makes
@@ -129,18 +130,7 @@ func pause(ctx context.Context, try int) bool {
 		return ctx.Err() == nil
 	}
 	longest := min(maxPause, time.Millisecond<<min(try, 10))
-	return pauseFor(ctx, rand.N(longest))
-}
-
-func pauseFor(ctx context.Context, length time.Duration) bool {
-	wait := time.NewTimer(length)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return timer.Sleep(ctx, rand.N(longest))
 }
 
 func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction) error) error {
