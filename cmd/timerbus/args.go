@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func exactly(wanted ...string) cobra.PositionalArgs {
 		case len(args) < len(wanted):
 			return usagef("%s needs %s", c.Name(), strings.Join(wanted[len(args):], " and "))
 		case len(args) > len(wanted):
-			return usagef("%q is not accepted: %s wants %s", args[len(wanted)], c.Name(), or(strings.Join(wanted, " "), "no argument"))
+			return usagef("%q is not accepted: %s wants %s", args[len(wanted)], c.Name(), cmp.Or(strings.Join(wanted, " "), "no argument"))
 		default:
 			return nil
 		}

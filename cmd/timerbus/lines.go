@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,7 +154,7 @@ func failureOf(number int, err error) failure {
 	f := failure{Line: number, Code: client.CodeInvalidInput, Message: err.Error()}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		f.Field = wrong.Field
-		f.Message = fmt.Sprintf("%s: a JSON %s is not accepted: want a %s", or(wrong.Field, "line"), wrong.Value, wrong.Type)
+		f.Message = fmt.Sprintf("%s: a JSON %s is not accepted: want a %s", cmp.Or(wrong.Field, "line"), wrong.Value, wrong.Type)
 	}
 	return f
 }

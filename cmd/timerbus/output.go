@@ -70,14 +70,6 @@ func when(at client.Instant, now time.Time) string {
 	}
 }
 
-// or returns s, or otherwise if s is empty.
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // printLine writes one JSON object on one line.
 func printLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

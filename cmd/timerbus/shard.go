@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -78,7 +79,7 @@ func shardRows(shards []client.Shard, now time.Time) [][]string {
 		one := &shards[i]
 		node, claimed := "-", "-"
 		if one.Held {
-			node, claimed = or(one.Node, "?"), when(one.ClaimedAt, now)
+			node, claimed = cmp.Or(one.Node, "?"), when(one.ClaimedAt, now)
 		}
 		watermark := "-"
 		if !one.Watermark.IsZero() {
@@ -86,7 +87,7 @@ func shardRows(shards []client.Shard, now time.Time) [][]string {
 		}
 		rows = append(rows, []string{
 			strconv.Itoa(one.Shard), strconv.Itoa(one.Partition), node, strconv.FormatInt(one.Version, 10),
-			claimed, watermark, when(one.NextDueAt, now), or(one.OverdueFor, "-"),
+			claimed, watermark, when(one.NextDueAt, now), cmp.Or(one.OverdueFor, "-"),
 		})
 	}
 	return rows

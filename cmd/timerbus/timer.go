@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -113,15 +114,15 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"execute at", when(t.ExecuteAt, now)},
 		{"due at", when(t.DueAt, now)},
 		{"deliver", string(t.Deliver)},
-		{"callback", or(t.CallbackURL, "-")},
+		{"callback", cmp.Or(t.CallbackURL, "-")},
 		{"timeout", t.CallbackTimeout},
 	}
 	rows = append(rows, describeHeaders(t.Headers)...)
 	if t.Topic != "" {
-		rows = append(rows, []string{"topic", t.Topic}, []string{"key", printable(or(t.Key, "-"))})
+		rows = append(rows, []string{"topic", t.Topic}, []string{"key", printable(cmp.Or(t.Key, "-"))})
 	}
 	rows = append(rows, [][]string{
-		{"payload", or(short(string(t.Payload), 200), "-")},
+		{"payload", cmp.Or(short(string(t.Payload), 200), "-")},
 		{"attempts", fmt.Sprintf("%d of %d", t.Attempts, t.RetryPolicy.MaxAttempts)},
 		{"generation", t.Generation},
 		{"correlation id", t.CorrelationID},
@@ -178,6 +179,6 @@ func attempt(a *client.HistoryEntry) []string {
 	}
 	return []string{
 		a.FinishedAt.String(), strconv.Itoa(a.Attempt), string(a.Outcome),
-		lateness(a.FinishedAt.Sub(a.StartedAt.Time)), status, next, short(or(a.Error, "-"), 80),
+		lateness(a.FinishedAt.Sub(a.StartedAt.Time)), status, next, short(cmp.Or(a.Error, "-"), 80),
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -45,11 +46,11 @@ With --json each refused line is printed as an object with the line and its time
 			defer closeInput()
 			run := batchRun[client.CreateTimerRequest]{
 				program: t.program, flags: flags, json: t.json, verb: "created", send: api.BatchCreateTimers,
-				id: func(r *client.CreateTimerRequest) string { return or(r.ID, r.TimerID) },
+				id: func(r *client.CreateTimerRequest) string { return cmp.Or(r.ID, r.TimerID) },
 				parse: func(text []byte) (r client.CreateTimerRequest, err error) {
 					err = parseStrictly(text, &r)
-					r.Namespace = or(r.Namespace, t.namespace)
-					r.OnConflict = client.OnConflict(or(string(r.OnConflict), onConflict))
+					r.Namespace = cmp.Or(r.Namespace, t.namespace)
+					r.OnConflict = client.OnConflict(cmp.Or(string(r.OnConflict), onConflict))
 					return r, err
 				},
 			}
@@ -89,14 +90,14 @@ If a timer does not exist, its line fails; otherwise as batch-create.`,
 			defer closeInput()
 			run := batchRun[client.DeleteTimerRequest]{
 				program: t.program, flags: flags, json: t.json, verb: "deleted", send: api.BatchDeleteTimers,
-				id: func(r *client.DeleteTimerRequest) string { return or(r.TimerID, r.ID) },
+				id: func(r *client.DeleteTimerRequest) string { return cmp.Or(r.TimerID, r.ID) },
 				parse: func(text []byte) (r client.DeleteTimerRequest, err error) {
 					if text[0] == '{' {
 						err = parseStrictly(text, &r)
 					} else {
 						r.TimerID = string(text)
 					}
-					r.Namespace = or(r.Namespace, t.namespace)
+					r.Namespace = cmp.Or(r.Namespace, t.namespace)
 					return r, err
 				},
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,7 +68,7 @@ func (t *timerCommands) printList(c *cobra.Command, api *client.Client, request 
 		one := &page.Timers[i]
 		rows = append(rows, []string{
 			one.ID, string(one.Status), when(one.DueAt, now), strconv.Itoa(one.Attempts), string(one.Deliver),
-			short(or(one.CallbackURL, "-"), 60),
+			short(cmp.Or(one.CallbackURL, "-"), 60),
 		})
 	}
 	if err := table(t.stdout, rows); err != nil {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"strconv"
@@ -40,18 +41,10 @@ func prepare(o Options) (*run, []phase, error) {
 	if o.Target == nil {
 		return nil, nil, errors.New("bench: Target is required")
 	}
-	if o.Prefix == "" {
-		o.Prefix = "timerbus"
-	}
-	if o.Namespace == "" {
-		o.Namespace = "bench"
-	}
-	if o.Shards == 0 {
-		o.Shards = 16
-	}
-	if o.Callback == "" {
-		o.Callback = o.Receiver
-	}
+	o.Prefix = cmp.Or(o.Prefix, "timerbus")
+	o.Namespace = cmp.Or(o.Namespace, "bench")
+	o.Shards = cmp.Or(o.Shards, 16)
+	o.Callback = cmp.Or(o.Callback, o.Receiver)
 	if o.Meter == nil {
 		o.Meter = Exposition{o.Target}
 	}

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -125,52 +126,42 @@ func (c *Config) withDefaults() error {
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()
 	}
-	if c.Format == 0 {
-		c.Format = event.Structured
-	}
-	if c.Source == "" {
-		c.Source = "timerbus"
-	}
+	c.Format = cmp.Or(c.Format, event.Structured)
+	c.Source = cmp.Or(c.Source, "timerbus")
 	if c.Redelivered == nil {
 		c.Redelivered = wasRedelivered
 	}
-	setDefault(&c.Concurrency, 2048)
-	setDefault(&c.Room, 2*c.Concurrency)
-	setDefault(&c.RoomBytes, 256<<20)
-	setDefault(&c.MaxInFlight, min(4*c.Concurrency, 1280))
-	setDefault(&c.MaxInFlightBytes, 16<<20)
-	setDefault(&c.Batch, 256)
-	setDefault(&c.ParkAfter, 5)
-	setDefault(&c.SecondStarts, 32)
-	setDefault(&c.LaterStarts, 4)
-	setDefault(&c.LeaseAfter, 2*time.Second)
-	setDefault(&c.LeaseFor, 15*time.Second)
-	setDefault(&c.LeaseRenew, 5*time.Second)
-	setDefault(&c.HoldFor, 10*time.Second)
-	setDefault(&c.PostponeFor, 5*time.Second)
-	setDefault(&c.HostLimit, store.DefaultHostConcurrency)
-	setDefault(&c.TopicLimit, max(1, c.Batch/2))
-	setDefault(&c.HostMaxWait, time.Second)
-	setDefault(&c.MaxPostpone, time.Minute)
-	setDefault(&c.IdleHosts, 4096)
-	setDefault(&c.CircuitAfter, 20)
-	setDefault(&c.CircuitOpenFor, 10*time.Second)
-	setDefault(&c.HintWindow, time.Minute)
-	setDefault(&c.ClockBound, 250*time.Millisecond)
-	setDefault(&c.CallTimeout, 5*time.Second)
-	setDefault(&c.Drain, 20*time.Second)
-	setDefault(&c.PurgeEvery, time.Minute)
-	setDefault(&c.RefreshEvery, 30*time.Second)
-	setDefault(&c.PurgeBatch, 1000)
+	c.Concurrency = cmp.Or(c.Concurrency, 2048)
+	c.Room = cmp.Or(c.Room, 2*c.Concurrency)
+	c.RoomBytes = cmp.Or(c.RoomBytes, 256<<20)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, min(4*c.Concurrency, 1280))
+	c.MaxInFlightBytes = cmp.Or(c.MaxInFlightBytes, 16<<20)
+	c.Batch = cmp.Or(c.Batch, 256)
+	c.ParkAfter = cmp.Or(c.ParkAfter, 5)
+	c.SecondStarts = cmp.Or(c.SecondStarts, 32)
+	c.LaterStarts = cmp.Or(c.LaterStarts, 4)
+	c.LeaseAfter = cmp.Or(c.LeaseAfter, 2*time.Second)
+	c.LeaseFor = cmp.Or(c.LeaseFor, 15*time.Second)
+	c.LeaseRenew = cmp.Or(c.LeaseRenew, 5*time.Second)
+	c.HoldFor = cmp.Or(c.HoldFor, 10*time.Second)
+	c.PostponeFor = cmp.Or(c.PostponeFor, 5*time.Second)
+	c.HostLimit = cmp.Or(c.HostLimit, store.DefaultHostConcurrency)
+	c.TopicLimit = cmp.Or(c.TopicLimit, max(1, c.Batch/2))
+	c.HostMaxWait = cmp.Or(c.HostMaxWait, time.Second)
+	c.MaxPostpone = cmp.Or(c.MaxPostpone, time.Minute)
+	c.IdleHosts = cmp.Or(c.IdleHosts, 4096)
+	c.CircuitAfter = cmp.Or(c.CircuitAfter, 20)
+	c.CircuitOpenFor = cmp.Or(c.CircuitOpenFor, 10*time.Second)
+	c.HintWindow = cmp.Or(c.HintWindow, time.Minute)
+	c.ClockBound = cmp.Or(c.ClockBound, 250*time.Millisecond)
+	c.CallTimeout = cmp.Or(c.CallTimeout, 5*time.Second)
+	c.Drain = cmp.Or(c.Drain, 20*time.Second)
+	c.PurgeEvery = cmp.Or(c.PurgeEvery, time.Minute)
+	c.RefreshEvery = cmp.Or(c.RefreshEvery, 30*time.Second)
+	c.PurgeBatch = cmp.Or(c.PurgeBatch, 1000)
 	if c.Caller == nil {
 		c.HTTP.PerHost = store.MaxHostConcurrency
 		c.Caller = callback.NewHTTPCaller(&c.HTTP, c.Version)
 	}
 	return nil
-}
-
-func setDefault[V int | time.Duration](field *V, value V) {
-	if *field <= 0 {
-		*field = value
-	}
 }

@@ -1,6 +1,7 @@
 package kafkabus
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -122,22 +123,22 @@ func complete(o Options) (Options, error) {
 	if len(o.Brokers) == 0 {
 		o.Brokers = []string{"127.0.0.1:9092"}
 	}
-	setDefault(&o.Name, "timerbus")
-	setDefault(&o.Prefix, "timerbus")
-	setDefault(&o.Partitions, 16)
-	setDefault(&o.Replicas, 1)
-	setDefault(&o.LogMaxAge, 24*time.Hour)
-	setDefault(&o.LogMaxBytes, 1<<30)
-	setDefault(&o.CommandsMaxAge, 7*24*time.Hour)
-	setDefault(&o.QueueMaxAge, 24*time.Hour)
-	setDefault(&o.QueueMaxBytes, 4<<30)
-	setDefault(&o.Session, 6*time.Second)
-	setDefault(&o.Heartbeat, 100*time.Millisecond)
-	setDefault(&o.ShareLanes, 4)
-	setDefault(&o.CloseWait, 5*time.Second)
-	setDefault(&o.RetryPause, 100*time.Millisecond)
-	setDefault(&o.CommitEvery, 100*time.Millisecond)
-	setDefault(&o.AckTimeout, 5*time.Second)
+	o.Name = cmp.Or(o.Name, "timerbus")
+	o.Prefix = cmp.Or(o.Prefix, "timerbus")
+	o.Partitions = cmp.Or(o.Partitions, 16)
+	o.Replicas = cmp.Or(o.Replicas, 1)
+	o.LogMaxAge = cmp.Or(o.LogMaxAge, 24*time.Hour)
+	o.LogMaxBytes = cmp.Or(o.LogMaxBytes, 1<<30)
+	o.CommandsMaxAge = cmp.Or(o.CommandsMaxAge, 7*24*time.Hour)
+	o.QueueMaxAge = cmp.Or(o.QueueMaxAge, 24*time.Hour)
+	o.QueueMaxBytes = cmp.Or(o.QueueMaxBytes, 4<<30)
+	o.Session = cmp.Or(o.Session, 6*time.Second)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 100*time.Millisecond)
+	o.ShareLanes = cmp.Or(o.ShareLanes, 4)
+	o.CloseWait = cmp.Or(o.CloseWait, 5*time.Second)
+	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
+	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
+	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -157,13 +158,6 @@ func complete(o Options) (Options, error) {
 	}
 	_, err := o.SASL.mechanism()
 	return o, err
-}
-
-func setDefault[V comparable](v *V, def V) {
-	var zero V
-	if *v == zero {
-		*v = def
-	}
 }
 
 // client creates a client with the connection settings and more options.

@@ -1,6 +1,7 @@
 package membus
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"sync"
@@ -31,20 +32,14 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Partitions, 16)
-	setDefault(&o.LeaseTTL, time.Second)
-	setDefault(&o.DedupeWindow, 2*time.Minute)
-	setDefault(&o.CloseWait, 5*time.Second)
-	setDefault(&o.RetryPause, 100*time.Millisecond)
-	setDefault(&o.LogLimit, 1<<20)
-	setDefault(&o.LiveBuffer, 1<<16)
+	o.Partitions = cmp.Or(o.Partitions, 16)
+	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Second)
+	o.DedupeWindow = cmp.Or(o.DedupeWindow, 2*time.Minute)
+	o.CloseWait = cmp.Or(o.CloseWait, 5*time.Second)
+	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
+	o.LogLimit = cmp.Or(o.LogLimit, 1<<20)
+	o.LiveBuffer = cmp.Or(o.LiveBuffer, 1<<16)
 	return o
-}
-
-func setDefault[V int | time.Duration](v *V, def V) {
-	if *v <= 0 {
-		*v = def
-	}
 }
 
 // Broker is the bus itself. Tests control the bus with the Broker's methods; processes use the bus through Members.

@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -79,27 +80,27 @@ var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // complete sets the defaults and validates the options.
 func complete(o Options) (Options, error) {
-	setDefault(&o.URL, nats.DefaultURL)
-	setDefault(&o.Name, "timerbus")
-	setDefault(&o.Prefix, "timerbus")
-	setDefault(&o.Partitions, 16)
-	setDefault(&o.Replicas, 1)
-	setDefault(&o.QueueStreams, o.Replicas)
+	o.URL = cmp.Or(o.URL, nats.DefaultURL)
+	o.Name = cmp.Or(o.Name, "timerbus")
+	o.Prefix = cmp.Or(o.Prefix, "timerbus")
+	o.Partitions = cmp.Or(o.Partitions, 16)
+	o.Replicas = cmp.Or(o.Replicas, 1)
+	o.QueueStreams = cmp.Or(o.QueueStreams, o.Replicas)
 	if o.QueueStreams < 1 || o.QueueStreams > MaxQueueStreams {
 		return o, fmt.Errorf("natsbus: %d due streams: want 1 to %d", o.QueueStreams, MaxQueueStreams)
 	}
 	o.given = o.sizes()
-	setDefault(&o.LogMaxAge, 24*time.Hour)
-	setDefault(&o.LogMaxBytes, 512<<20)
-	setDefault(&o.QueueMaxAge, 24*time.Hour)
-	setDefault(&o.QueueMaxBytes, 512<<20)
-	setDefault(&o.CommandsMaxBytes, 512<<20)
-	setDefault(&o.DedupeWindow, 2*time.Minute)
-	setDefault(&o.LeaseTTL, time.Second)
-	setDefault(&o.CloseWait, 5*time.Second)
-	setDefault(&o.RetryPause, 100*time.Millisecond)
-	setDefault(&o.CommitEvery, 100*time.Millisecond)
-	setDefault(&o.AckTimeout, 5*time.Second)
+	o.LogMaxAge = cmp.Or(o.LogMaxAge, 24*time.Hour)
+	o.LogMaxBytes = cmp.Or(o.LogMaxBytes, 512<<20)
+	o.QueueMaxAge = cmp.Or(o.QueueMaxAge, 24*time.Hour)
+	o.QueueMaxBytes = cmp.Or(o.QueueMaxBytes, 512<<20)
+	o.CommandsMaxBytes = cmp.Or(o.CommandsMaxBytes, 512<<20)
+	o.DedupeWindow = cmp.Or(o.DedupeWindow, 2*time.Minute)
+	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Second)
+	o.CloseWait = cmp.Or(o.CloseWait, 5*time.Second)
+	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
+	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
+	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -113,13 +114,6 @@ func complete(o Options) (Options, error) {
 		return o, fmt.Errorf("natsbus: lease TTL %v: want at least 1s", o.LeaseTTL)
 	}
 	return o, nil
-}
-
-func setDefault[V comparable](v *V, def V) {
-	var zero V
-	if *v == zero {
-		*v = def
-	}
 }
 
 // credentials returns the options for authentication and TLS.

@@ -1,6 +1,7 @@
 package watermillbus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func NewPublisher(config PublisherConfig) (*Publisher, error) {
 	if config.Bus == nil {
 		return nil, errors.New("watermillbus: a publisher needs a Bus")
 	}
-	if config.Prefix == "" {
-		config.Prefix = DefaultPrefix
-	}
+	config.Prefix = cmp.Or(config.Prefix, DefaultPrefix)
 	if config.Key == nil {
 		config.Key = func(_ string, m *message.Message) (string, error) { return m.Metadata.Get(MetadataKey), nil }
 	}

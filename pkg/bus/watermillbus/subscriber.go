@@ -1,6 +1,7 @@
 package watermillbus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,24 +60,17 @@ func (c SubscriberConfig) complete() (SubscriberConfig, error) {
 	case c.Unacked < 0 || c.Prefetch < 0 || c.AckWait < 0 || c.CloseTimeout < 0 || c.RetryPause < 0:
 		return c, errors.New("watermillbus: Unacked, Prefetch, AckWait, CloseTimeout and RetryPause must not be negative")
 	}
-	setDefault(&c.Prefix, DefaultPrefix)
-	setDefault(&c.Unacked, 1)
-	setDefault(&c.Prefetch, 256)
-	setDefault(&c.NackPause, 100*time.Millisecond)
-	setDefault(&c.CloseTimeout, 3*time.Second)
-	setDefault(&c.RetryPause, time.Second)
+	c.Prefix = cmp.Or(c.Prefix, DefaultPrefix)
+	c.Unacked = cmp.Or(c.Unacked, 1)
+	c.Prefetch = cmp.Or(c.Prefetch, 256)
+	c.NackPause = cmp.Or(c.NackPause, 100*time.Millisecond)
+	c.CloseTimeout = cmp.Or(c.CloseTimeout, 3*time.Second)
+	c.RetryPause = cmp.Or(c.RetryPause, time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Logger = c.Logger.With("component", "watermillbus", "group", c.ConsumerGroup)
 	return c, nil
-}
-
-func setDefault[V comparable](v *V, def V) {
-	var zero V
-	if *v == zero {
-		*v = def
-	}
 }
 
 // Subscriber reads public topics and user topics, at least once. It is one member of its group: several members in

@@ -1,6 +1,7 @@
 package watermillsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,18 +77,10 @@ func (c *Config) withDefaults() error {
 	if err := checkConfirms(c.Publisher); err != nil {
 		return err
 	}
-	if c.Prefix == "" {
-		c.Prefix = "timerbus"
-	}
-	if c.PublishesInFlight == 0 {
-		c.PublishesInFlight = 64
-	}
-	if c.Pause == 0 {
-		c.Pause = time.Second
-	}
-	if c.CloseTimeout == 0 {
-		c.CloseTimeout = 10 * time.Second
-	}
+	c.Prefix = cmp.Or(c.Prefix, "timerbus")
+	c.PublishesInFlight = cmp.Or(c.PublishesInFlight, 64)
+	c.Pause = cmp.Or(c.Pause, time.Second)
+	c.CloseTimeout = cmp.Or(c.CloseTimeout, 10*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -1,6 +1,7 @@
 package dynamostore
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -139,9 +140,7 @@ const (
 )
 
 func withDefaults(o Options) (Options, error) {
-	if o.History == "" {
-		o.History = o.Table + "-history"
-	}
+	o.History = cmp.Or(o.History, o.Table+"-history")
 	for _, name := range []string{o.Table, o.History} {
 		if len(name) > 255 || !tableName.MatchString(name) && name != o.Table+"-history" || !tableName.MatchString(o.Table) {
 			return o, timer.Invalid("store", name, "a table's name of 3 to 247 letters, digits, _, . and -")
@@ -170,9 +169,7 @@ func withDefaults(o Options) (Options, error) {
 			return o, timer.Invalid(setting.name, *setting.value, fmt.Sprintf("%d to %d", setting.least, setting.most))
 		}
 	}
-	if o.RequestTimeout == 0 {
-		o.RequestTimeout = 5 * time.Second
-	}
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, 5*time.Second)
 	if o.RequestTimeout < 0 {
 		return o, timer.Invalid("requestTimeout", o.RequestTimeout, "a positive duration")
 	}

@@ -1,6 +1,7 @@
 package postgresstore
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -57,9 +58,7 @@ func (o *Options) withDefaults() (Options, error) {
 		}
 	}
 	all.MinConns = min(all.MinConns, all.MaxConns)
-	if all.ConnectTimeout == 0 {
-		all.ConnectTimeout = 5 * time.Second
-	}
+	all.ConnectTimeout = cmp.Or(all.ConnectTimeout, 5*time.Second)
 	if all.ConnectTimeout < 0 {
 		return all, timer.Invalid("connectTimeout", all.ConnectTimeout, "a positive duration")
 	}
