@@ -25,7 +25,8 @@ const (
 	byUUID = "t.shard_id = ANY (ARRAY[a.shard_id]) AND t.timer_uuid = a.timer_uuid"
 
 	// byAttempt finds a history row h by its key.
-	byAttempt = "h.shard_id = ANY (ARRAY[a.shard_id]) AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation AND h.attempt = a.attempt"
+	byAttempt = `h.shard_id = ANY (ARRAY[a.shard_id]) AND h.timer_uuid = a.timer_uuid AND h.generation = a.generation
+	AND h.attempt = a.attempt`
 
 	// atKey finds a row t that is not parked by its key in timers_due, which does not contain parked rows. With equality
 	// conditions either index would serve, and the planner could choose the one by uuid, in which rows that are due

@@ -123,7 +123,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 		if fresh.Load() > maxConnections && total.Err() == nil {
 			err = fmt.Errorf("no answer on %d new connections", maxConnections)
 		}
-		return Answer{Err: deadlineFirst(total, err), gotServerPreface: greeted.Load()}
+		return Answer{Err: deadlineFirst(total, err), sawCertificate: greeted.Load()}
 	}
 	defer resp.Body.Close()
 	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket runs in real time.

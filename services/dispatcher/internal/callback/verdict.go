@@ -46,8 +46,8 @@ type Answer struct {
 	TooLong bool
 	// Err is why there is no complete answer: timeout, no connection, or an incomplete body. Status may be set as well.
 	Err error
-	// gotServerPreface: there was a TLS connection, and the host had shown its certificate on it.
-	gotServerPreface bool
+	// sawCertificate: there was a TLS connection, and the host had shown its certificate on it.
+	sawCertificate bool
 }
 
 // Unsent reports whether the callback was not made because the egress policy refuses the address, which says nothing
@@ -67,7 +67,7 @@ func (a *Answer) Silent() bool {
 	// the client already has a connection then, and may only see that the host closes it.
 	op, _ := errors.AsType[*net.OpError](a.Err)
 	alert := op != nil && op.Op == "remote error"
-	return !alert && (!a.gotServerPreface || errors.Is(a.Err, context.DeadlineExceeded))
+	return !alert && (!a.sawCertificate || errors.Is(a.Err, context.DeadlineExceeded))
 }
 
 // MaxBody is how much of an answer's body is read, in bytes. A longer body is not a CallbackResponse.
