@@ -22,10 +22,10 @@ const attrPartitions = "partitions"
 
 // Init implements store.Cluster.
 func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, error) {
-	if err := s.enter(ctx, "init cluster"); err != nil {
+	if err := s.calls.Enter(ctx, "init cluster"); err != nil {
 		return store.Identity{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	it := key(clusterPartition, clusterRecord)
 	it.text(attrID, want.ID.String())
 	it[attrPartitions], it[attrCreatedAt] = number(want.Partitions), number(want.CreatedAt)
@@ -50,10 +50,10 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 
 // Ping implements store.Cluster.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter(ctx, "ping"); err != nil {
+	if err := s.calls.Enter(ctx, "ping"); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	err := s.read(ctx, func() error {
 		_, err := s.clusterRecord(ctx)
 		return err
@@ -67,10 +67,10 @@ func (s *Store) Ping(ctx context.Context) error {
 // Time implements store.Cluster. DynamoDB reports its clock in the Date header of each answer, in whole seconds. The
 // request takes no slot and is not retried.
 func (s *Store) Time(ctx context.Context) (store.Instant, error) {
-	if err := s.enter(ctx, "time"); err != nil {
+	if err := s.calls.Enter(ctx, "time"); err != nil {
 		return store.Instant{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	out, err := s.clusterRecord(ctx, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	if err != nil {
 		return store.Instant{}, fmt.Errorf("time: %w", failed(ctx, err, false))

@@ -16,10 +16,10 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 	if len(checks) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "check rows"); err != nil {
+	if err := s.calls.Enter(ctx, "check rows"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	out := make([]store.Checked, len(checks))
 	groups := turns(len(checks), func(i int) store.Ref { return checks[i].Ref })
 	var counted [][]int

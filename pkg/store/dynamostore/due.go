@@ -43,10 +43,10 @@ func (s *Store) answer(
 	if len(spans) == 0 {
 		return nil
 	}
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	places := make([]int, len(spans))
 	for i := range places {
 		places[i] = i

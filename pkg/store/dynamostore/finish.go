@@ -17,10 +17,10 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	if len(items) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "finish"); err != nil {
+	if err := s.calls.Enter(ctx, "finish"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	groups := turns(len(items), func(i int) store.Ref { return items[i].Ref })
 	var keys []item
 	for _, group := range groups {

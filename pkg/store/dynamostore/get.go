@@ -11,10 +11,10 @@ import (
 // Get implements store.Timers. It reads the row before the history: a Finish moves the timer from one to the other in
 // one transaction, so one of the reads finds it.
 func (s *Store) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error) {
-	if err := s.enter(ctx, "get timer"); err != nil {
+	if err := s.calls.Enter(ctx, "get timer"); err != nil {
 		return timer.Timer{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	t, found, err := s.getTimer(ctx, now, ref)
 	if err == nil && !found {
 		err = store.ErrNotFound

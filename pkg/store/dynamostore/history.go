@@ -136,10 +136,10 @@ const entryAttributes = "#shard_id, #sk, #gen, #attempts, #outcome, #execute_at,
 // History implements store.Timers. It reads and sorts all history of the timer: an index by age would cost a write for
 // each attempt, and apply the limit of 10 GB to this table.
 func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
-	if err := s.enter(ctx, "history"); err != nil {
+	if err := s.calls.Enter(ctx, "history"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	var out []store.HistoryEntry
 	err := s.historyOf(ctx, ref,
 		dynamodb.QueryInput{FilterExpression: aws.String("#expires > :now"), ProjectionExpression: aws.String(entryAttributes)},
@@ -265,9 +265,9 @@ func tell(t *timer.Timer, r *store.Record) {
 
 // Purge implements store.Outcomes. It does nothing, because the table's time to live deletes history.
 func (s *Store) Purge(ctx context.Context, _ timer.Millis, _ int) (int, error) {
-	if err := s.enter(ctx, "purge history"); err != nil {
+	if err := s.calls.Enter(ctx, "purge history"); err != nil {
 		return 0, err
 	}
-	s.leave()
+	s.calls.Leave()
 	return 0, nil
 }

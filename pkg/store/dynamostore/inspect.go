@@ -13,10 +13,10 @@ func (s *Store) Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardSt
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "inspect shards"); err != nil {
+	if err := s.calls.Enter(ctx, "inspect shards"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	groups := turns(len(shards), func(i int) shard.ID { return shards[i] })
 	keys := make([]item, len(groups))
 	for g := range groups {

@@ -21,10 +21,10 @@ const (
 // List implements store.Timers: shard by shard, by sort key.
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return store.Page{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	from, err := startOf(&q)
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)

@@ -101,10 +101,10 @@ func readNamespace(it item) (store.Namespace, error) {
 // transaction that writes the namespace. Concurrent calls whose counter has changed try again.
 func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("create namespace %q", ns.Name)
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return store.Namespace{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	for {
 		made, again, err := s.createNamespace(ctx, ns)
 		if err != nil {
@@ -181,10 +181,10 @@ func (s *Store) refuseBlock(ctx context.Context, ns store.Namespace) (store.Name
 // GetNamespace implements store.Namespaces.
 func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace, error) {
 	op := fmt.Sprintf("get namespace %q", name)
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return store.Namespace{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	it, err := s.get(ctx, s.options.Table, namespaceKey(name))
 	if err == nil && it == nil {
 		err = store.ErrNotFound
@@ -201,10 +201,10 @@ func (s *Store) GetNamespace(ctx context.Context, name string) (store.Namespace,
 
 // ListNamespaces implements store.Namespaces. A page of DynamoDB has at most 1 MB.
 func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (store.NamespacePage, error) {
-	if err := s.enter(ctx, "list namespaces"); err != nil {
+	if err := s.calls.Enter(ctx, "list namespaces"); err != nil {
 		return store.NamespacePage{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	const behind = "#shard_id = :cluster AND #sk BETWEEN :from AND :upto"
 	in := dynamodb.QueryInput{
 		TableName: &s.options.Table, KeyConditionExpression: aws.String(behind), ExpressionAttributeNames: names(behind),
@@ -247,10 +247,10 @@ var settingsAttributes = []string{
 // UpdateNamespace implements store.Namespaces.
 func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
 	op := fmt.Sprintf("update namespace %q", ns.Name)
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return store.Namespace{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	it := settingsItem(&ns.Settings)
 	change, remove := "SET #updated_at = :updated_at, #version = :to", ""
 	values := item{":updated_at": number(ns.UpdatedAt), ":from": number(ns.Version), ":to": number(ns.Version + 1)}

@@ -71,10 +71,10 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "unannounced"); err != nil {
+	if err := s.calls.Enter(ctx, "unannounced"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	asked := make(map[shard.ID]bool, len(shards))
 	for _, id := range shards {
 		asked[id] = true
@@ -221,10 +221,10 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}
-	if err := s.enter(ctx, "announced"); err != nil {
+	if err := s.calls.Enter(ctx, "announced"); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	groups := turns(len(marks), func(i int) store.Ref { return marks[i].Ref })
 	left := make([]error, len(marks))
 	err := s.singly(groups, func(i int) error {

@@ -13,10 +13,10 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 	if len(items) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "rearm"); err != nil {
+	if err := s.calls.Enter(ctx, "rearm"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	out := make([]store.Written, len(items))
 	groups := turns(len(items), func(i int) store.Ref { return items[i].Ref })
 	err := s.singly(groups, func(i int) error {

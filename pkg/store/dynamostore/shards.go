@@ -41,10 +41,10 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "claim"); err != nil {
+	if err := s.calls.Enter(ctx, "claim"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	const change = "SET #owner = :owner, #node = :node, #claimed_at = :now ADD #version :one"
 	out := make([]store.Claimed, len(shards))
 	err := s.singly(alone(len(shards)), func(i int) error {
@@ -145,10 +145,10 @@ func (s *Store) underFence(ctx context.Context, op string, n int, do func(i int)
 	if n == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	out := make([]error, n)
 	err := s.singly(alone(n), func(i int) error {
 		claim, err := do(i)

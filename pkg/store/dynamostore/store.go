@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 )
 
 // Store is the engine: one handle on the two tables. It is safe for concurrent use.
@@ -34,9 +34,7 @@ type Store struct {
 	// maxLooked and maxShards bound a page of List.
 	maxLooked, maxShards int
 
-	// calls is read-locked by every running call, and write-locked by Close.
-	calls  sync.RWMutex
-	closed bool
+	calls engine.Calls
 }
 
 var (
@@ -87,25 +85,5 @@ func newStore(ctx context.Context, o Options) (*Store, error) {
 	}, nil
 }
 
-// enter begins a call. It returns an error if ctx has ended or the store is closed. leave ends the call.
-func (s *Store) enter(ctx context.Context, op string) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	s.calls.RLock()
-	if s.closed {
-		s.calls.RUnlock()
-		return fmt.Errorf("%s: %w", op, store.ErrClosed)
-	}
-	return nil
-}
-
-func (s *Store) leave() { s.calls.RUnlock() }
-
 // Close implements store.Cluster. Closing again does nothing.
-func (s *Store) Close() error {
-	s.calls.Lock()
-	defer s.calls.Unlock()
-	s.closed = true
-	return nil
-}
+func (s *Store) Close() error { return s.calls.Close(func() error { return nil }) }

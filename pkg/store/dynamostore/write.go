@@ -25,10 +25,10 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	if len(ops) == 0 {
 		return nil, nil
 	}
-	if err := s.enter(ctx, "write"); err != nil {
+	if err := s.calls.Enter(ctx, "write"); err != nil {
 		return nil, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	out := make([]store.Written, len(ops))
 	groups := turns(len(ops), func(i int) store.Ref { return refOf(ops[i]) })
 	err := s.singly(groups, func(i int) error {

@@ -128,10 +128,10 @@ func (d *days) missing() (out []part) {
 // the first error.
 func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration, wait bool) (dropped int, err error) {
 	const op = "keep days of history"
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return 0, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", op, failed(ctx, err, false))

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -38,9 +38,7 @@ type Store struct {
 	// full is set if a write has failed because the disk is full, and findRoom has not succeeded since.
 	full atomic.Bool
 
-	// calls is read-locked by every running call, and write-locked by Close.
-	calls  sync.RWMutex
-	closed bool
+	calls engine.Calls
 }
 
 var (
@@ -167,30 +165,12 @@ func (o *Options) logger() *slog.Logger {
 	return o.Logger.With("component", "postgresstore")
 }
 
-// enter begins a call. It returns an error if ctx has ended or the store is closed. leave ends the call.
-func (s *Store) enter(ctx context.Context, op string) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	s.calls.RLock()
-	if s.closed {
-		s.calls.RUnlock()
-		return fmt.Errorf("%s: %w", op, store.ErrClosed)
-	}
-	return nil
-}
-
-func (s *Store) leave() { s.calls.RUnlock() }
-
 // Close implements store.Cluster. Closing again does nothing.
 func (s *Store) Close() error {
-	s.calls.Lock()
-	defer s.calls.Unlock()
-	if !s.closed {
-		s.closed = true
+	return s.calls.Close(func() error {
 		s.closePools()
-	}
-	return nil
+		return nil
+	})
 }
 
 var (

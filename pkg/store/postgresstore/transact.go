@@ -108,10 +108,10 @@ var errStale = fmt.Errorf("%w: too many conflicts with concurrent writes of the 
 // write runs a transaction, again if it conflicts with others. run may be called several times and must reset its
 // answers each time. It ends with commit or abandon, or without having sent anything.
 func (s *Store) write(ctx context.Context, op string, see isolation, run func(t *transaction) error) error {
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	var err error
 	for try := range maxTries {
 		if err = s.once(ctx, see, run); err == nil {
@@ -176,10 +176,10 @@ func (s *Store) readLong(ctx context.Context, op string, run func(c *conn) error
 }
 
 func (s *Store) readFrom(ctx context.Context, pool *pgxpool.Pool, op string, run func(c *conn) error) error {
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	var err error
 	for range maxReads {
 		if err = readOnce(ctx, pool, run); err == nil {

@@ -104,10 +104,10 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)
 	}
-	if err := s.enter(ctx, op); err != nil { // also if no statement is needed
+	if err := s.calls.Enter(ctx, op); err != nil { // also if no statement is needed
 		return store.Page{}, err
 	}
-	s.leave()
+	s.calls.Leave()
 	l := relational.Lister{Query: &q, Cursors: cursors, Limits: s.listLimits, Table: s.listTable(op, now, &q)}
 	return l.Page(ctx, from)
 }

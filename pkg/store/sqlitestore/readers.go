@@ -48,10 +48,10 @@ func (s *Store) readLong(ctx context.Context, op string, run func(*conn) error) 
 }
 
 func (s *Store) readFrom(ctx context.Context, op string, pool chan *conn, run func(*conn) error) error {
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	var c *conn
 	select {
 	case c = <-pool:

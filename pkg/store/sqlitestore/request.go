@@ -26,10 +26,10 @@ type request struct {
 
 // write sends a request to the writer and waits for its commit.
 func (s *Store) write(ctx context.Context, op string, rows, bytes int, apply func(*conn) error) error {
-	if err := s.enter(ctx, op); err != nil {
+	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	r := &request{ctx: ctx, rows: rows, bytes: bytes, apply: apply, done: make(chan error, 1)}
 	select {
 	case s.writer.queue <- r:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -31,9 +32,7 @@ type Store struct {
 	listLimits relational.ListLimits
 	written    sync.WaitGroup // the writer's goroutine
 
-	// calls is read-locked by every running call, and write-locked by Close.
-	calls  sync.RWMutex
-	closed bool
+	calls engine.Calls
 }
 
 var (
@@ -113,29 +112,10 @@ func (s *Store) start(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// enter begins a call. It returns an error if ctx has ended or the store is closed. leave ends the call.
-func (s *Store) enter(ctx context.Context, op string) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	s.calls.RLock()
-	if s.closed {
-		s.calls.RUnlock()
-		return fmt.Errorf("%s: %w", op, store.ErrClosed)
-	}
-	return nil
-}
-
-func (s *Store) leave() { s.calls.RUnlock() }
-
 // Close implements store.Cluster. Closing again does nothing.
-func (s *Store) Close() error {
-	s.calls.Lock()
-	defer s.calls.Unlock()
-	if s.closed {
-		return nil
-	}
-	s.closed = true
+func (s *Store) Close() error { return s.calls.Close(s.release) }
+
+func (s *Store) release() error {
 	close(s.writer.queue)
 	s.written.Wait()
 	// The last connection that is closed copies the log into the database file.
@@ -164,9 +144,9 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Time implements store.Cluster. The database's clock is this machine's wall clock.
 func (s *Store) Time(ctx context.Context) (store.Instant, error) {
-	if err := s.enter(ctx, "time"); err != nil {
+	if err := s.calls.Enter(ctx, "time"); err != nil {
 		return store.Instant{}, err
 	}
-	defer s.leave()
+	defer s.calls.Leave()
 	return store.Instant{At: timer.SystemClock(), Within: time.Millisecond}, nil
 }
