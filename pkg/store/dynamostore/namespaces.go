@@ -13,6 +13,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -38,7 +39,7 @@ func namespaceKey(name string) item { return key(clusterPartition, namespaceStar
 
 func settingsItem(set *store.Settings) item {
 	it := item{}
-	it.text(attrRetry, formatPolicy(&set.Retry))
+	it.text(attrRetry, engine.FormatPolicy(&set.Retry))
 	it.int(attrTimeout, int64(set.CallbackTimeout))
 	it.int(attrRetention, int64(set.HistoryRetention))
 	it.int(attrDead, int64(set.DeadRetention))
@@ -85,7 +86,7 @@ func readNamespace(it item) (store.Namespace, error) {
 		ns.Name = sort[len(namespaceStart):]
 	}
 	var err error
-	if ns.Settings.Retry, err = parsePolicy(read.text(attrRetry)); err != nil {
+	if ns.Settings.Retry, err = engine.ParsePolicy(read.text(attrRetry)); err != nil {
 		read.failf("%w", err)
 	}
 	if ns.Settings.FinalStatuses, err = timer.ParseStatusCodes(read.text(attrStatuses)); err != nil {

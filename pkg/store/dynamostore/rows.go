@@ -1,13 +1,10 @@
 package dynamostore
 
 import (
-	"fmt"
 	"maps"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -76,7 +73,7 @@ func timerItem(t *timer.Timer) item {
 	it.text(attrDeliver, string(t.Deliver))
 	it.text(attrURL, t.CallbackURL)
 	it.int(attrTimeout, int64(t.CallbackTimeout))
-	it.text(attrRetry, formatPolicy(&t.Retry))
+	it.text(attrRetry, engine.FormatPolicy(&t.Retry))
 	it.bytes(attrPayload, t.Payload)
 	it.text(attrCorr, t.CorrelationID)
 	it.text(attrHeaders, string(t.Headers))
@@ -156,7 +153,7 @@ func (r *reader) timer(prefix string) timer.Timer {
 		LastStatus: int(r.int(attrLastStatus)),
 		LastError:  r.text(attrLastError),
 	}
-	policy, err := parsePolicy(r.text(attrRetry))
+	policy, err := engine.ParsePolicy(r.text(attrRetry))
 	if err != nil {
 		r.failf("%w", err)
 	}
@@ -178,40 +175,4 @@ func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
 	t.Attempts = 0
 	t.Starts = 0
 	t.UpdatedAt = now
-}
-
-// formatPolicy formats a retry policy as five fields: attempts, their duration, first interval, multiplier, largest
-// interval.
-func formatPolicy(p *timer.RetryPolicy) string {
-	return strings.Join([]string{
-		strconv.Itoa(p.MaxAttempts),
-		p.MaxAttemptsDuration.String(),
-		p.InitialInterval.String(),
-		strconv.FormatFloat(p.BackoffMultiplier, 'g', -1, 64),
-		p.MaxInterval.String(),
-	}, " ")
-}
-
-func parsePolicy(text string) (p timer.RetryPolicy, err error) {
-	fields := strings.Split(text, " ")
-	if len(fields) != 5 {
-		return p, fmt.Errorf("retry policy %q: want five fields", text)
-	}
-	duration := func(field string) (d time.Duration) {
-		if err == nil {
-			d, err = time.ParseDuration(field)
-		}
-		return d
-	}
-	p.MaxAttempts, err = strconv.Atoi(fields[0])
-	p.MaxAttemptsDuration = duration(fields[1])
-	p.InitialInterval = duration(fields[2])
-	if err == nil {
-		p.BackoffMultiplier, err = strconv.ParseFloat(fields[3], 64)
-	}
-	p.MaxInterval = duration(fields[4])
-	if err != nil {
-		return timer.RetryPolicy{}, fmt.Errorf("retry policy %q: %w", text, err)
-	}
-	return p, nil
 }

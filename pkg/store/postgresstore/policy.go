@@ -1,12 +1,12 @@
 package postgresstore
 
 import (
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // policyMemo caches the last policy of a batch.
-type policyMemo struct{ relational.Policies }
+type policyMemo struct{ engine.Policies }
 
 // read parses the column. If the text equals the last one, it makes no copy.
 func (m *policyMemo) read(r *record) timer.RetryPolicy {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+	"github.com/timerbus/timerbus/pkg/store/internal/engine"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -32,7 +32,7 @@ const busyTimeout = "busy_timeout(5000)"
 type conn struct {
 	sql           *sql.Conn
 	prepared      map[string]*sql.Stmt
-	policies      relational.Policies
+	policies      engine.Policies
 	ctx           context.Context //nolint:containedctx // that of the read that uses the connection.
 	interruptible bool
 }

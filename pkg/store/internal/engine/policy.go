@@ -1,4 +1,4 @@
-package relational
+package engine
 
 import (
 	"fmt"
@@ -15,17 +15,10 @@ type Policies struct {
 	policy timer.RetryPolicy
 }
 
-// Format returns the policy in the column's format, which the schemas document.
+// Format is FormatPolicy with the cache.
 func (m *Policies) Format(p *timer.RetryPolicy) string {
 	if m.text == "" || m.policy != *p {
-		m.policy = *p
-		m.text = strings.Join([]string{
-			strconv.Itoa(p.MaxAttempts),
-			p.MaxAttemptsDuration.String(),
-			p.InitialInterval.String(),
-			strconv.FormatFloat(p.BackoffMultiplier, 'g', -1, 64),
-			p.MaxInterval.String(),
-		}, " ")
+		m.text, m.policy = FormatPolicy(p), *p
 	}
 	return m.text
 }
@@ -33,7 +26,7 @@ func (m *Policies) Format(p *timer.RetryPolicy) string {
 // Last returns the cached policy and its text. The text is empty if there is none.
 func (m *Policies) Last() (text string, policy timer.RetryPolicy) { return m.text, m.policy }
 
-// Parse parses the column, with the cache.
+// Parse is ParsePolicy with the cache.
 func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
 	if text == m.text && text != "" {
 		return m.policy, nil
@@ -46,11 +39,23 @@ func (m *Policies) Parse(text string) (timer.RetryPolicy, error) {
 	return p, nil
 }
 
-// ParsePolicy parses the column.
+// FormatPolicy returns the stored form of a retry policy, which the schemas document: attempts, their duration, first
+// interval, multiplier, largest interval.
+func FormatPolicy(p *timer.RetryPolicy) string {
+	return strings.Join([]string{
+		strconv.Itoa(p.MaxAttempts),
+		p.MaxAttemptsDuration.String(),
+		p.InitialInterval.String(),
+		strconv.FormatFloat(p.BackoffMultiplier, 'g', -1, 64),
+		p.MaxInterval.String(),
+	}, " ")
+}
+
+// ParsePolicy parses the stored form.
 func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
 	fields := strings.Split(text, " ")
 	if len(fields) != 5 {
-		return p, fmt.Errorf("retry policy column %q: want five fields", text)
+		return p, fmt.Errorf("retry policy %q: want five fields", text)
 	}
 	number := func(field string) (n int) {
 		if err == nil {
@@ -72,7 +77,7 @@ func ParsePolicy(text string) (p timer.RetryPolicy, err error) {
 	}
 	p.MaxInterval = duration(fields[4])
 	if err != nil {
-		return timer.RetryPolicy{}, fmt.Errorf("retry policy column %q: %w", text, err)
+		return timer.RetryPolicy{}, fmt.Errorf("retry policy %q: %w", text, err)
 	}
 	return p, nil
 }

@@ -1,4 +1,4 @@
-package relational
+package engine
 
 import (
 	"testing"
@@ -24,6 +24,29 @@ func TestPoliciesSurvive(t *testing.T) {
 		}
 		if again, err := memo.Parse(text); err != nil || again != p {
 			t.Errorf("%q: remembered as %+v, %v; want %+v", text, again, err, p)
+		}
+	}
+}
+
+// TestPolicyText: stored rows have this form.
+func TestPolicyText(t *testing.T) {
+	for text, p := range map[string]timer.RetryPolicy{
+		"0 0s 0s 0 0s": {},
+		"4 1h30m0s 250ms 1.5 168h0m0s": {
+			MaxAttempts: 4, MaxAttemptsDuration: 90 * time.Minute, InitialInterval: 250 * time.Millisecond,
+			BackoffMultiplier: 1.5, MaxInterval: 168 * time.Hour,
+		},
+		"1000 8760h0m0s 1.000001ms 1e+06 1m0s": {
+			MaxAttempts: 1000, MaxAttemptsDuration: 8760 * time.Hour, InitialInterval: time.Millisecond + time.Nanosecond,
+			BackoffMultiplier: 1e6, MaxInterval: time.Minute,
+		},
+	} {
+		var memo Policies
+		if got := memo.Format(&p); got != text {
+			t.Errorf("%+v: stored as %q, want %q", p, got, text)
+		}
+		if got, err := ParsePolicy(text); err != nil || got != p {
+			t.Errorf("%q: read as %+v, %v, want %+v", text, got, err, p)
 		}
 	}
 }
