@@ -23,7 +23,7 @@ func timerAfter(d time.Duration) (fires <-chan time.Time, stop func()) {
 // storeBackoff is the backoff between tries of one call: from 50 ms, doubling, to at most 2 s, with jitter.
 type storeBackoff struct {
 	service *Service
-	steps   *backoff.ExponentialBackOff // nil before the first wait: nearly all calls succeed at once
+	steps   *backoff.ExponentialBackOff // nil before the first wait: nearly all calls succeed the first time
 }
 
 func (p *storeBackoff) next() time.Duration {

@@ -228,7 +228,7 @@ func TestI10_ASessionClosesAfterItsAcknowledgements(t *testing.T) {
 }
 
 // TestI10_AStopKeepsTheBackoffOfARetry: the answer to the write of a retry is lost, and the service stops before it can read
-// the row. The stop does not make the timer due at once.
+// the row. The stop does not make the timer due immediately.
 func TestI10_AStopKeepsTheBackoffOfARetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 500} }

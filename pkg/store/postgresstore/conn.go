@@ -47,7 +47,7 @@ func (n *named) call(values map[string][]byte, row func(r *record)) call {
 // whatever the tables contain, so the other plan types are disabled: the planner does not know the length of an array,
 // and tables that grow from nothing to millions of rows within a minute are not analysed in time. A generic plan avoids
 // planning 32 partitions for each batch; the partitions are selected when the plan runs. Among the plans that remain, those
-// that visit the fewest rows are best, whatever the statistics say about pages (docs/decisions/0045).
+// that visit the fewest rows are best, regardless of the statistics of pages (docs/decisions/0045).
 func settings() map[string]string {
 	return map[string]string{
 		"application_name":                "timerbus",
