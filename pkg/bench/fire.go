@@ -161,7 +161,7 @@ type caught struct {
 	report  Report
 	beside  loaded
 	settled time.Time // when the last outcome was written
-	rows    float64   // rows that the service has read meanwhile
+	rows    float64   // rows that the service read for these fires
 }
 
 // fire waits for the due time, and then until all callbacks of the set have arrived and their outcomes are written. The

@@ -22,7 +22,7 @@ type plan struct {
 	// through are index searches that the plan must contain.
 	through []string
 	// mayScan, maySort and mayFilter are the reasons why a scan of a table, a sort, or a join with a condition that no
-	// index serves is allowed, and mayVary why the plan for empty tables may be another one.
+	// index serves is allowed, and mayVary why the plan for empty tables may differ.
 	mayScan, maySort, mayFilter, mayVary string
 }
 
