@@ -48,7 +48,7 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 			}
 			return row.Target
 		}, 2},
-		// Each postponement costs one read.
+		// Each postponement costs one read, and the first postponements are short.
 		"schedulers of earlier releases": {func(store.DueRow) timer.Target { return 0 }, 6},
 	} {
 		t.Run(name, func(t *testing.T) {

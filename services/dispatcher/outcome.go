@@ -411,7 +411,7 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	}
 	to := s.finishes
 	if d.yields {
-		to = s.postpones
+		to = s.postponements
 	}
 	to.add(job)
 	<-job.done
@@ -425,14 +425,14 @@ const (
 	maxPostponePause = 500 * time.Millisecond
 )
 
-// flushPostpones writes one batch of postponements, and pauses if outcomes are being written or wait. After an outage a
+// flushPostponements writes one batch of postponements, and pauses if outcomes are being written or wait. After an outage a
 // process may receive thousands of events of one host within a second, and postpone most of them. Without the pauses these
 // writes slow down the outcomes of the calls, the host seems slow, and even more timers are postponed.
-func (s *Service) flushPostpones(jobs []*finishJob) {
+func (s *Service) flushPostponements(jobs []*finishJob) {
 	began := s.stopwatch.Elapsed()
 	s.flushFinishes(jobs)
 	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
-		timer.Sleep(s.taking, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
+		timer.Sleep(s.intakeEnd, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
 	}
 }
 

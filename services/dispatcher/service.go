@@ -28,7 +28,8 @@ type Service struct {
 
 	profiles *profiles
 
-	finishes, postpones  *batch[*finishJob]
+	finishes             *batch[*finishJob]
+	postponements        *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
 	userTopics           *userTopics
 	hints                *batch[bus.Message]
@@ -41,10 +42,10 @@ type Service struct {
 
 	finishing atomic.Int64 // batches of outcomes that are being written
 
-	// taking ends when the intake ends, life when running deliveries must be abandoned. calls lives longer, so that jobs
+	// intakeEnd ends when the intake ends, life when running deliveries must be abandoned. calls lives longer, so that jobs
 	// already handed to a batch get their result.
-	taking, life, calls context.Context
-	work                sync.WaitGroup // deliveries, leases, parkings and postponements
+	intakeEnd, life, calls context.Context
+	work                   sync.WaitGroup // deliveries, leases, parkings and postponements
 }
 
 // New checks the configuration and registers the metrics.
@@ -59,7 +60,7 @@ func New(config Config) (*Service, error) {
 	}
 	s.metrics = newMetrics(config.Registerer, s.intake.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
-	s.postpones = newBatch(config.Room, config.Batch, s.flushPostpones)
+	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.userTopics = newUserTopics(config.Batch, s.publishToUserTopic)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
@@ -83,7 +84,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
-	s.taking = intake
+	s.intakeEnd = intake
 	var batches, loops sync.WaitGroup
 	closeBatches := s.startBatches(&batches)
 	loops.Go(func() { s.checkLoop(intake) })
@@ -152,13 +153,13 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 		group.Go(s.fired.work)
 		group.Go(s.results.work)
 	}
-	group.Go(s.postpones.work)
+	group.Go(s.postponements.work)
 	group.Go(s.dead.work)
 	group.Go(s.hints.work)
 	group.Go(s.outboxIDs.work)
 	return func() {
 		s.finishes.close()
-		s.postpones.close()
+		s.postponements.close()
 		s.fired.close()
 		s.results.close()
 		s.dead.close()

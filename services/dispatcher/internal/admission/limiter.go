@@ -230,15 +230,15 @@ func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
 	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
-	var not *tenant // may not get a permit
+	var refused *tenant // the last one that may not get a permit
 	return slices.IndexFunc(h.waiting, func(t *Ticket) bool {
-		if t.permit.tenant == not {
+		if t.permit.tenant == refused {
 			return false
 		}
 		if may(t) && l.mayGrant(h, t.permit.tenant) {
 			return true
 		}
-		not = t.permit.tenant
+		refused = t.permit.tenant
 		return false
 	})
 }
