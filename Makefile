@@ -119,6 +119,12 @@ test-dynamodb: testenv ## Run the DynamoDB engine's suite with large batches and
 sim: ## Simulate the whole service in virtual time with SEEDS seeds, from seed FIRST on
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
+.PHONY: mutants
+# The seed of a sample is the commit, so that another commit runs other patches.
+mutants: testenv ## Break one rule after another in the code and run the tests that must notice it (SAMPLE: only so many; RUN='^I7$$|egress'; ARGS=-list)
+	@go build -C tools -o ../.cache/bin/mutants ./mutants
+	@.cache/bin/mutants -testenv $(CURDIR)/$(TESTENV) $(if $(SAMPLE),-sample $(SAMPLE) -seed '$(COMMIT)') $(if $(RUN),-run '$(RUN)') $(ARGS) e2e/mutants
+
 .PHONY: kill
 # The servers of STORE and BUS, without the embedded ones.
 kill_servers = $(subst $(space),$(comma),$(strip $(if $(filter embedded,$(STORE)),,$(store_server)) $(BUS)))

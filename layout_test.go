@@ -11,7 +11,7 @@ import "testing"
 // import each other.
 //
 //	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {cmd, e2e}
-//	                {store, bus, event, runtime, api} ← services ← {cmd, e2e}
+//	                {store, bus, event, process, api, …} ← services ← node ← {timertest, cmd, e2e}
 var rules = []rule{
 	{unit: ".", std: true, why: "the root contains these rules and no code"},
 
