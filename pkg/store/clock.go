@@ -85,8 +85,8 @@ type Clock struct {
 	poked chan struct{}
 
 	mu sync.Mutex
-	// answered is closed at the next reading, stepped at the next correction by more than the limit, and replan when
-	// the clock is corrected by more than the limit or is lost.
+	// answered is closed at the next reading, and when the clock is trusted again without one; stepped at the next
+	// correction by more than the limit, and replan when the clock is corrected by more than the limit or is lost.
 	answered, stepped, replan chan struct{}
 	// alarm runs while the clock is not trusted. When it fires, the clock is lost.
 	alarm *time.Timer
@@ -436,6 +436,7 @@ func (c *Clock) notice() {
 	case why == "" && c.alarm != nil:
 		c.alarm.Stop()
 		c.alarm = nil
+		c.answered = renew(c.answered)
 		if c.lost {
 			c.find()
 		}
@@ -452,6 +453,7 @@ func (c *Clock) lose() {
 	}
 	if why == "" {
 		c.alarm = nil // notice starts the next one
+		c.answered = renew(c.answered)
 		return
 	}
 	c.logger.Warn("clock: not trusted, deliveries stop", "offset", by, "bound", c.limit, "reason", why)

@@ -236,6 +236,27 @@ func TestI8_AClockThatJumpedIsNotTrustedUntilItIsRead(t *testing.T) {
 	}
 }
 
+// TestI8_AReadingDuringASuspensionIsNotUsed: the machine's monotonic clock stops while the answer is on its way, so the
+// answer seems to be new.
+func TestI8_AReadingDuringASuspensionIsNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &clocks{machine: store.ThisMachine(), answer: 10 * time.Second}
+		clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: true, Machine: c.both})
+		go func() {
+			time.Sleep(5 * time.Second)
+			c.set(func() { c.monotonic = -c.answer })
+		}()
+		if _, took, err := clock.Read(t.Context(), c); err == nil || clock.Trusted() {
+			t.Errorf("an answer after %v was used, and it is 10 s old", took)
+		}
+		c.set(func() { c.answer = 0 })
+		if _, _, err := clock.Read(t.Context(), c); err != nil || !clock.Trusted() {
+			t.Errorf("the next reading: %v", err)
+		}
+		c.wantError(t, clock, time.Millisecond)
+	})
+}
+
 // TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted: the monotonic clock is too fast or has stopped.
 func TestI8_AClockThatNeedsCorrectionsAllTheTimeIsNotTrusted(t *testing.T) {
 	for name, rate := range map[string]float64{"fast": 0.6, "stopped": -1} {
@@ -669,4 +690,21 @@ func TestAClockIsLostAfterAnAlarmThatMeantNothing(t *testing.T) {
 			t.Errorf("not lost after a minute; /readyz says %q", clock.Distrusted())
 		}
 	})
+}
+
+// TestI15_TrustWithoutAReadingEndsTheWait: the wall clock is set and set back while the store does not answer.
+func TestI15_TrustWithoutAReadingEndsTheWait(t *testing.T) {
+	for _, takes := range []time.Duration{time.Hour, 0} { // an answer of the store
+		t.Run(takes.String(), func(t *testing.T) {
+			withClock(t, true, func(t *testing.T, c *clocks, clock *store.Clock, _ *bytes.Buffer) {
+				time.Sleep(10*time.Second + 10*time.Millisecond)
+				c.set(func() { c.wall, c.ask, c.err = time.Hour, takes, store.ErrUnavailable })
+				began := time.Now()
+				time.AfterFunc(300*time.Millisecond, func() { c.set(func() { c.wall = 0 }) })
+				if !clock.AwaitTrust(t.Context()) || time.Since(began) > 500*time.Millisecond {
+					t.Errorf("waited for %v, want at most 500 ms", time.Since(began))
+				}
+			})
+		})
+	}
 }

@@ -178,6 +178,30 @@ func TestI8_AClockThatIsSetDuringTheRowCheckCountsForTheDelivery(t *testing.T) {
 	}
 }
 
+// TestI7_ARowThatWasReadBeforeTheClockWasSetIsReadAgain: the timer is deleted while the delivery waits for the clock.
+func TestI7_ARowThatWasReadBeforeTheClockWasSetIsReadAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n, clocks := w.startClocked()
+		reads := 0
+		n.store.set(nil, func(op string, _ []store.Finish) error {
+			if op == "current" {
+				if reads++; reads == 1 {
+					clocks.SetAway(true)
+					clocks.Set(faultstore.Ahead{Monotonic: time.Hour})
+				}
+			}
+			return nil
+		})
+		w.put("a", 0, nil)
+		w.pass(100 * time.Millisecond)
+		w.write(store.Delete{Ref: w.ref("a")})
+		clocks.SetAway(false) // before the clock is lost
+		w.pass(time.Second)
+		w.wantCalls("a", 0)
+		n.end()
+	})
+}
+
 // TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted: a due time computed from a wrong clock would stay wrong.
 func TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
