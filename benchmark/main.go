@@ -131,33 +131,40 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	for i := range o.setups {
 		all.Setups = append(all.Setups, &report{Setup: o.setups[i].name, About: o.setups[i].about})
 	}
-	// Setups alternate, so that other work on the machine affects all of them equally.
-	for n := range o.rounds {
-		for i, r := range all.Setups {
-			fmt.Fprintf(stderr, "round %d of %d: %s\n", n+1, o.rounds, r.About)
-			measured, err := playRound(ctx, &o, &o.setups[i], stderr)
-			if err != nil {
-				return fmt.Errorf("%s, round %d: %w", r.Setup, n+1, err)
-			}
-			r.add(measured)
-		}
+	// A run that is interrupted or fails shows the rounds that have ended.
+	failed := playRounds(ctx, &o, &all, stderr)
+	if all.Setups[len(all.Setups)-1].Rounds == 0 {
+		return failed
 	}
 	after, err := spentUntilNow()
 	if err != nil {
 		return err
 	}
 	all.Seconds, all.Others = after.at.Sub(before.at).Seconds(), after.othersSince(before)
-	if err := all.write(o.json); err != nil {
-		return err
-	}
-	if err := all.show(stdout); err != nil {
-		return err
+	if err := errors.Join(all.write(o.json), all.show(stdout)); err != nil {
+		return errors.Join(failed, err)
 	}
 	if all.Others > muchOther {
 		fmt.Fprintf(stderr, "Other processes used %.1f of %d processors meanwhile: figures are lower than on an idle machine.\n",
 			all.Others, all.Machine.Processors)
 	}
 	fmt.Fprintf(stderr, "Wrote all figures to %s after %.0f s.\n", o.json, all.Seconds)
+	return failed
+}
+
+// playRounds plays all rounds of all setups. Setups alternate, so that other work on the machine affects all of them
+// equally.
+func playRounds(ctx context.Context, o *options, all *reports, stderr io.Writer) error {
+	for n := range o.rounds {
+		for i, r := range all.Setups {
+			fmt.Fprintf(stderr, "round %d of %d: %s\n", n+1, o.rounds, r.About)
+			measured, err := playRound(ctx, o, &o.setups[i], stderr)
+			if err != nil {
+				return fmt.Errorf("%s, round %d: %w", r.Setup, n+1, err)
+			}
+			r.add(measured)
+		}
+	}
 	return nil
 }
 

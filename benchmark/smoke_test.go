@@ -117,6 +117,45 @@ func TestSmoke(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(fmt.Sprintf("no orphans after %v", signal), func(t *testing.T) { interrupted(t, service, signal) })
 	}
+	t.Run("an interrupted run shows its rounds", func(t *testing.T) { interruptedLater(t, service) })
+}
+
+// interruptedLater interrupts the program in its second round.
+func interruptedLater(t *testing.T, service string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	json := filepath.Join(t.TempDir(), "figures.json")
+	o, err := parse([]string{"-binary", service, "-short", "-rounds", "2", "-phases", "idle", "-json", json}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	stderr := &interrupter{on: []byte("round 2 of 2"), then: cancel}
+	err = measure(ctx, o, &stdout, stderr)
+	if err == nil || !strings.Contains(err.Error(), "round 2") {
+		t.Errorf("error: %v", err)
+	}
+	if !strings.Contains(stdout.String(), "short, 1 round(s)") || !strings.Contains(stdout.String(), "MiB") {
+		t.Errorf("no figures of the first round:\n%s%s", &stdout, &stderr.Buffer)
+	}
+	if _, err := os.Stat(json); err != nil {
+		t.Error(err)
+	}
+}
+
+// interrupter calls then when on is written.
+type interrupter struct {
+	bytes.Buffer
+
+	on   []byte
+	then func()
+}
+
+func (i *interrupter) Write(b []byte) (int, error) {
+	if bytes.Contains(b, i.on) {
+		i.then()
+	}
+	return i.Buffer.Write(b)
 }
 
 // interrupted signals the program during a measurement, and checks that all its children end.
