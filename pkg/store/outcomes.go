@@ -30,7 +30,8 @@ type Outcomes interface {
 	// the same id, even if the clock of their writer was ahead: if history has an unexpired final outcome whose
 	// finishedAt is not before the record's, this outcome's finishedAt is a millisecond after it. Engines compare only
 	// if the row was last written less than EndMargin before the record's finishedAt, and only with the 100 newest
-	// entries by generation.
+	// entries by generation. The time of a write is that of its request: a Write that took about EndMargin may be ordered
+	// before a final outcome that precedes it by less than the clock bound.
 	//
 	// PostgreSQL: final outcomes are one DELETE … USING unnest by (shard, due_at, uuid) with the INSERT into history in
 	// the same statement. For the remaining items (not found by this key, or of another kind) the engine locks the rows

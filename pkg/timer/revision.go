@@ -9,13 +9,32 @@ import (
 // They are positive and at most 2^63 − 1, so that every engine's integer type can store them.
 type Revision int64
 
-// maybeStarted is the lowest byte of a revision for which MaybeStarted is true. Earlier releases wrote random bits there,
-// so it is true for one of 256 of their revisions, which makes the next start counted (I13).
-const maybeStarted Revision = 0xff
+// A write that postpones a timer sets the lowest byte of the revision to one of the constants postponed and maybeStarted,
+// and the next three bits to the number of postponements minus one. No other write of this release does. Revisions of
+// earlier releases have these values by chance: then the next start is counted (I13), or other timers are postponed first.
+const (
+	lowestByte     Revision = 0xff
+	postponed      Revision = 0xfe
+	maybeStarted   Revision = 0xff
+	postponedShift          = 8
+	postponedBits           = postponedShift + 3
+)
+
+// MaxPostponements is the greatest number that Revision.Postponements returns.
+const MaxPostponements = 1 << (postponedBits - postponedShift)
 
 // MaybeStarted reports whether a delivery of the timer may have started before the write that made this state, and ended
 // without a result: the write postponed a redelivered event (I13).
-func (r Revision) MaybeStarted() bool { return r&maybeStarted == maybeStarted }
+func (r Revision) MaybeStarted() bool { return r&lowestByte == maybeStarted }
+
+// Postponements returns how many writes in a row postponed the timer, the last of which made this state; at most
+// MaxPostponements.
+func (r Revision) Postponements() int {
+	if r&lowestByte < postponed {
+		return 0
+	}
+	return 1 + int(r>>postponedShift&(MaxPostponements-1))
+}
 
 // Generation is the Revision of the write that set a timer's current life. Retries and postponements keep it. Receivers
 // see it in webhook-id.
@@ -35,11 +54,11 @@ func ParseGeneration(s string) (Generation, error) {
 
 const (
 	// randomBits is the number of random low bits of a revision. If two processes write the same timer in the same
-	// millisecond, they collide once in two million times (if both postpone a redelivered event, once in 8,192), and only
-	// the loser of a compare-and-set could notice.
+	// millisecond, they collide once in two million times (if both postpone it, once in 1,024), and only the loser of a
+	// compare-and-set could notice.
 	randomBits = 21
-	// maxStep limits the random step between two revisions made in one millisecond by one process. On average 512 of
-	// them fit into the random bits before the clock part is a millisecond ahead.
+	// maxStep limits the random step between two revisions made in one millisecond by one process. On average 300 to
+	// 500 of them fit into the random bits before the clock part is a millisecond ahead.
 	maxStep = 1 << 13
 )
 
@@ -60,13 +79,13 @@ func NewRevisions(now Clock, random func() uint64) *Revisions {
 	return &Revisions{now: now, random: random}
 }
 
-// Next returns a revision that was never returned before, with MaybeStarted false.
+// Next returns a revision that was never returned before, with Postponements 0.
 func (r *Revisions) Next() Revision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last = r.next()
-	if r.last.MaybeStarted() {
-		r.last++
+	if r.last.Postponements() > 0 {
+		r.last = (r.last | lowestByte) + 1
 	}
 	return r.last
 }
@@ -81,10 +100,15 @@ func (r *Revisions) next() Revision {
 	return next
 }
 
-// NextMaybeStarted returns a revision as Next does, for a state whose next delivery is a redelivery (MaybeStarted).
-func (r *Revisions) NextMaybeStarted() Revision {
+// NextPostponed returns a revision as Next does, for a write that postpones the timer. times is the number of
+// postponements with this one, at least 1. started: the next delivery is a redelivery (MaybeStarted).
+func (r *Revisions) NextPostponed(times int, started bool) Revision {
+	mark := Revision(min(times, MaxPostponements)-1)<<postponedShift | postponed
+	if started {
+		mark |= maybeStarted
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = r.next() | maybeStarted
+	r.last = r.next()>>postponedBits<<postponedBits + 1<<postponedBits | mark
 	return r.last
 }

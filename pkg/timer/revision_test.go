@@ -59,19 +59,30 @@ func TestI3_RevisionsNeverRepeatWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-func TestI13_RevisionsTellThatADeliveryMayHaveStarted(t *testing.T) {
+func TestI13_RevisionsOfPostponedTimers(t *testing.T) {
 	clock := &hand{present}
 	source := revisions(clock.now, 4)
 	last := timer.Revision(0)
 	for i := range 100_000 {
-		r, want := source.Next(), i%3 == 0
-		if want {
-			r = source.NextMaybeStarted()
+		times, started := i%11, i%3 == 1
+		var r timer.Revision
+		if times > 0 {
+			r = source.NextPostponed(times, started)
+		} else {
+			r, started = source.Next(), false
 		}
-		if r <= last || r.MaybeStarted() != want {
-			t.Fatalf("revision %d is %s after %s, and says %t, want %t", i, r, last, r.MaybeStarted(), want)
+		want := min(times, timer.MaxPostponements)
+		if r <= last || r.MaybeStarted() != started || r.Postponements() != want {
+			t.Fatalf("revision %d is %s after %s: started %t, want %t; %d postponements, want %d",
+				i, r, last, r.MaybeStarted(), started, r.Postponements(), want)
 		}
 		last = r
+	}
+	// A damaged message may contain any number.
+	for _, r := range []timer.Revision{0, -1, -0x602, -1<<63 | 0x1fe, 1<<63 - 1} {
+		if n := r.Postponements(); n < 0 || n > timer.MaxPostponements {
+			t.Errorf("revision %s has %d postponements", r, n)
+		}
 	}
 	// Those of earlier releases have random bits instead.
 	earlier, random := 0, rand.New(rand.NewPCG(5, 5))
@@ -143,6 +154,21 @@ func TestI3_RevisionsNeverRepeatAcrossGoroutines(t *testing.T) {
 			}
 			seen[r] = true
 		}
+	}
+}
+
+// TestI3_ARevisionThatIsSkippedIsNotRepeated: a plain revision never looks like that of a postponement, so the next one is
+// taken.
+func TestI3_ARevisionThatIsSkippedIsNotRepeated(t *testing.T) {
+	bits := []uint64{0xff, 0} // the first revision would be that of a postponement
+	source := timer.NewRevisions((&hand{present}).now, func() uint64 {
+		next := bits[0]
+		bits = bits[1:]
+		return next
+	})
+	first, second := source.Next(), source.Next()
+	if first.Postponements() != 0 || second <= first {
+		t.Fatalf("%s came after %s", second, first)
 	}
 }
 

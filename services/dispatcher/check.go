@@ -49,10 +49,9 @@ func (s *Service) checkLoop(ctx context.Context) {
 // check is the row check (I7). Each delivery in batch has a slot, and its due time has come. check reads the rows, and
 // immediately starts the deliveries whose row has the revision of the event.
 //
-// A delivery found to be a suspect is not started: it waits for a group and is then read again. A redelivered event is
-// first read without counting its start, because a start must be counted when it happens and not when it is postponed
-// (I13). The second read counts the start and is the row check. A suspect's start is always counted: if it was
-// postponed while it waited, its event is a new one that was never redelivered.
+// A delivery found to be a suspect is not started: it waits for a group, and then its row is read again. That read counts
+// its start, even if its event was not redelivered. The row of any other redelivered event is read twice: the first read
+// does not count a start, because the delivery may still be postponed; the second one does, and is the row check (I13).
 //
 // There is no queue between the last read and the request. So a delivery has its host's permit before its row is read.
 // If its target was not known before the read, it needs a permit after the read; without one it waits, and is read
@@ -120,7 +119,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 	}
 }
 
-// refusedRowDelay is the delay before a row is read again that the store refused while it served other rows.
+// refusedRowDelay is the delay before another read of a row that the store refused while it served other rows.
 const refusedRowDelay = 500 * time.Millisecond
 
 // rowRead reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
@@ -167,7 +166,7 @@ func checkOf(d *delivery) store.Check {
 	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
 }
 
-// verifyRow handles every row that must not be delivered, and returns true for the others. began is when the read
+// verifyRow reports whether the delivery may start. If not, it drops, parks or delays the delivery. began is when the read
 // began: a row that was read before its due time may since have been deleted in time (I7).
 func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
@@ -215,7 +214,7 @@ func (s *Service) delay(d *delivery, until timer.Millis) {
 	s.requeue(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
 }
 
-// requeue takes a step after which the delivery waits. Its row will be read again, so its payload is dropped.
+// requeue makes a delivery wait in the queue. Its row will be read again, so its payload is dropped.
 func (s *Service) requeue(d *delivery, step func(q *admission.Queue)) {
 	d.row.Payload = nil
 	s.intake.step(step)

@@ -72,8 +72,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 	// Redelivered reports whether an earlier delivery of the message may have started (I13). By default that is so if
 	// the bus counts at least two deliveries. For a bus that does not count deliveries, it must report true for every
-	// message below the queue's end at session open. An event whose revision has the lowest bit set counts as
-	// redelivered as well.
+	// message below the queue's end at session open. An event whose revision reports MaybeStarted counts
+	// as redelivered as well.
 	Redelivered func(*bus.Delivery) bool
 
 	// Limits bound the deliveries that run and wait.

@@ -1,7 +1,7 @@
 // Package dispatcher delivers due timers. It takes due events from the shared queue, compares each with its row, makes
 // the callback or publishes a fired event, publishes the result, and writes the outcome by compare-and-set.
 //
-// It imports the contracts (timer, shard, store, bus, event), seal, webhook and its internal packages. It never decides
+// It imports the contracts (timer, shard, store, bus, event), encryption, webhook and its internal packages. It never decides
 // when a timer is due, keeps no timer outside its row, and never waits in a message: long waits move the row's due_at
 // (rule I11; docs/design.md lists all rules).
 //

@@ -259,6 +259,24 @@ func TestI13_EveryRowCheckParks(t *testing.T) {
 	})
 }
 
+// TestI13_AnEventOfAParkedRowChangesNothing: the row waits for an operator.
+func TestI13_AnEventOfAParkedRowChangesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start()
+		w.put("a", time.Second, nil)
+		w.count("a", 5)
+		w.pass(2 * time.Second)
+		parked := w.wantStatus("a", timer.StatusParked)
+		w.publish(store.DueRow{Ref: w.ref("a"), Revision: parked.Revision, Generation: parked.Generation, Attempt: 1})
+		w.pass(2 * time.Second)
+		if now := w.wantStatus("a", timer.StatusParked); now.Revision != parked.Revision || len(w.events("a")) != 1 {
+			t.Errorf("the row was parked again: %+v, events %v", now, w.events("a"))
+		}
+		w.wantCalls("a", 0)
+		n.end()
+	})
+}
+
 func TestI13_AResultResetsTheCount(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 500} }

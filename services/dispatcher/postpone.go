@@ -33,10 +33,7 @@ func (s *Service) postpone(d *delivery, by time.Duration, yields bool) {
 // postponed returns the revision of a postponed row. The bus delivers the event of the new state for the first time, so if
 // this one was redelivered, the revision says so (I13).
 func (s *Service) postponed(d *delivery) timer.Revision {
-	if d.ticket.Redelivered {
-		return s.config.Revisions.NextMaybeStarted()
-	}
-	return s.config.Revisions.Next()
+	return s.config.Revisions.NextPostponed(d.due.Revision.Postponements()+1, d.ticket.Redelivered)
 }
 
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.

@@ -142,8 +142,12 @@ func TestI13_RefusalsOfAHostNeverPark(t *testing.T) {
 		if _, postponed := metric("postponed_total"); postponed < 6 {
 			t.Fatalf("%v postponements, want more than starts that park", postponed)
 		}
-		if now := w.wantStatus("refused", timer.StatusScheduled); now.Starts != 0 {
+		now := w.wantStatus("refused", timer.StatusScheduled)
+		if now.Starts != 0 {
 			t.Errorf("%d starts are counted, want none", now.Starts)
+		}
+		if n := now.Revision.Postponements(); n < 6 {
+			t.Errorf("the revision says %d postponements, want the number in a row (I11)", n)
 		}
 		w.byHost(nil)
 		w.pass(time.Minute)

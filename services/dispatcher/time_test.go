@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -62,6 +63,29 @@ func TestI7_ARowThatWasReadBeforeItsTimeIsReadAgain(t *testing.T) {
 		if d := w.depth(); d != 0 {
 			t.Fatalf("%d messages are left", d)
 		}
+		n.end()
+	})
+}
+
+// TestI7_TheSecondReadOfARedeliveryIsTheRowCheck: the timer is deleted between the two reads.
+func TestI7_TheSecondReadOfARedeliveryIsTheRowCheck(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start(func(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } })
+		reads := 0
+		n.store.set(nil, func(op string, _ []store.Finish) error {
+			if op == "current" {
+				if reads++; reads == 1 {
+					w.write(store.Delete{Ref: w.ref("a")})
+				}
+			}
+			return nil
+		})
+		w.put("a", 0, nil)
+		w.pass(time.Second)
+		if reads != 2 {
+			t.Fatalf("%d reads, want 2", reads)
+		}
+		w.wantCalls("a", 0)
 		n.end()
 	})
 }

@@ -92,6 +92,29 @@ func TestI10_KilledAfterTheOutcomeIsStored(t *testing.T) {
 	})
 }
 
+// TestI10_AMessageWhoseRowCannotBeReadIsNotAcknowledged: the bus redelivers it.
+func TestI10_AMessageWhoseRowCannotBeReadIsNotAcknowledged(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start()
+		n.store.set(func(op string, _ []store.Finish) error {
+			if op == "current" {
+				return store.ErrClosed
+			}
+			return nil
+		}, nil)
+		w.put("a", 0, nil)
+		w.pass(time.Second)
+		if d := w.depth(); d != 1 {
+			t.Fatalf("depth %d with the row not read, want 1", d)
+		}
+		n.store.set(nil, nil)
+		w.pass(10 * time.Second)
+		w.wantStatus("a", timer.StatusDone)
+		w.wantCalls("a", 1)
+		n.end()
+	})
+}
+
 func TestI11_ALongCallbackLeasesItsRow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }

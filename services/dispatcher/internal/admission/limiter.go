@@ -23,8 +23,8 @@ const (
 type Grant struct {
 	OK      bool
 	Refused Reason
-	// Delay is how long to postpone a refused delivery. Exact: a permit is expected after this delay; otherwise many
-	// deliveries get the same delay.
+	// Delay is how long to postpone a refused delivery. Exact: a permit is expected after this delay. Otherwise many
+	// deliveries get the same delay, and the caller adds jitter.
 	Delay time.Duration
 	Exact bool
 	// Host is the readable name of the target.
@@ -37,8 +37,8 @@ type Grant struct {
 // answers them.
 //
 // A namespace has at most as many permits of a host as its setting hostConcurrency allows, and a host at most as many
-// as the largest of these settings. A host never has more permits than there are free slots, so hung hosts can never
-// use all slots. Events name their target, so a delivery gets its permit before its row is read, and calls immediately
+// as the largest of these settings. A host gets at most as many permits as are not in use, but at least one, so each further
+// hung host holds fewer. Events name their target, so a delivery gets its permit before its row is read, and calls immediately
 // after the read (I7). Without a permit the delivery waits here with only its message. If the expected wait exceeds
 // HostMaxWait, or the host's circuit is open, its row is postponed (I11); in the first case, at most a batch at a time.
 type limiter struct {
@@ -77,8 +77,9 @@ type host struct {
 	refused  int           // deliveries refused since the last report
 	reportAt time.Duration // when the next report is due
 
-	tenants      map[string]*tenant // by namespace
-	openCircuits int                // open circuits
+	tenants        map[string]*tenant // by namespace
+	tenantsWaiting int                // number of tenants with waiting tickets
+	openCircuits   int                // open circuits
 }
 
 // tenant is a namespace that calls a host. Each tenant has its circuit: unanswered calls, perhaps with a short timeout,
@@ -88,6 +89,18 @@ type tenant struct {
 	circuit
 	drainRate
 	limit, calls, waiting int
+	postponements         [timer.MaxPostponements + 1]int // the waiting tickets by Ticket.Postponements
+}
+
+// wouldDisplace reports whether a waiting ticket of the namespace must be postponed before t. Then t waits although the
+// queue is full. If it were refused, some timers would be postponed again and again, while later ones are called.
+func (n *tenant) wouldDisplace(t *Ticket) bool {
+	for _, waiting := range n.postponements[:t.Postponements] {
+		if waiting > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // permit is the state of a ticket at its host.
@@ -129,12 +142,16 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.take(h, n, t):
 		return Grant{OK: true}
-	case l.mayPostpone() && (len(h.waiting) >= l.hostQueueLimit(h, now) || n.waiting >= l.tenantQueueLimit(n, now)):
+	case l.mayPostpone() && !n.wouldDisplace(t) &&
+		(len(h.waiting) >= l.hostQueueLimit(h, now) && h.fillsQueue(n) || n.waiting >= l.tenantQueueLimit(n, now)):
 		return l.refuse(h, n, Saturated, age)
 	}
 	t.permit.host, t.permit.tenant, t.permit.queuedAt = h, n, elapsed
 	h.waiting = append(h.waiting, t)
-	n.waiting++
+	if n.waiting++; n.waiting == 1 {
+		h.tenantsWaiting++
+	}
+	n.postponements[t.Postponements]++
 	l.waiting++
 	l.updateList(h)
 	return Grant{}
@@ -153,6 +170,10 @@ func (l *limiter) hostQueueLimit(h *host, now time.Duration) int {
 	}
 	return l.queueLimit(&h.drainRate, h.calls, now)
 }
+
+// fillsQueue reports whether a namespace has at least an equal share of the tickets that wait for a host. Only such
+// namespaces are postponed if the host's queue is too long.
+func (h *host) fillsQueue(n *tenant) bool { return n.waiting*h.tenantsWaiting >= len(h.waiting) }
 
 // tenantQueueLimit returns how many tickets of a namespace may wait for a host.
 func (l *limiter) tenantQueueLimit(n *tenant, now time.Duration) int {
@@ -243,9 +264,12 @@ func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
 	})
 }
 
-// anyTenant reports whether wanted is true for one of a host's namespaces. There are fewer namespaces than waiting
+// anyTenant reports whether wanted is true for one of a host's namespaces. It must be false for those without waiting
 // tickets.
 func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
+	if h.tenantsWaiting == 1 {
+		return wanted(h.waiting[0].permit.tenant)
+	}
 	for _, n := range h.tenants {
 		if wanted(n) {
 			return true
@@ -336,8 +360,8 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	return h.name, changed
 }
 
-// shrinkQueues removes tickets from the end of each host's queue. refuse gets the tickets that would wait too long.
-// again gets the tickets whose circuit has opened: their rows are read, and their retry policies decide.
+// shrinkQueues removes tickets from each host's queue. refuse gets the tickets that would wait too long. open gets the
+// tickets whose circuit has opened: their rows are read, and their retry policies decide.
 func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant), open func(*Ticket)) {
 	now := l.setTime(elapsed)
 	for e := l.queued.Front(); e != nil; {
@@ -350,24 +374,30 @@ func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant
 				}
 			}
 		}
-		for last := len(h.waiting) - 1; last >= 0 && last >= l.hostQueueLimit(h, now) && l.mayPostpone(); last-- {
-			t := h.waiting[last]
-			n := t.permit.tenant
-			l.unqueue(h, last)
+		l.shrinkQueue(h, now, refuse)
+		e = following
+	}
+}
+
+// shrinkQueue is shrinkQueues for the tickets of one host that would wait too long.
+func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, Grant)) {
+	tenantFull := func(n *tenant) bool { return n.waiting > l.tenantQueueLimit(n, now) }
+	hostFull, more := false, false
+	look := func() {
+		hostFull = len(h.waiting) > l.hostQueueLimit(h, now)
+		more = l.mayPostpone() && (hostFull || l.anyTenant(h, tenantFull))
+	}
+	if look(); !more {
+		return
+	}
+	for at, t := range postponeFirst(&h.waiting) {
+		if n := t.permit.tenant; hostFull && h.fillsQueue(n) || tenantFull(n) {
+			l.unqueue(h, at)
 			refuse(t, l.refuse(h, n, Saturated, 0))
-		}
-		if len(h.tenants) > 1 && l.anyTenant(h, func(n *tenant) bool { return n.waiting > l.tenantQueueLimit(n, now) }) {
-			for at, t := range slices.Backward(h.waiting) {
-				if !l.mayPostpone() {
-					break
-				}
-				if n := t.permit.tenant; n.waiting > l.tenantQueueLimit(n, now) {
-					l.unqueue(h, at)
-					refuse(t, l.refuse(h, n, Saturated, 0))
-				}
+			if look(); !more {
+				return
 			}
 		}
-		e = following
 	}
 }
 
@@ -391,9 +421,13 @@ func (l *limiter) unqueue(h *host, at int) {
 
 // dequeue is unqueue without updateList, which may remove an unused host.
 func (l *limiter) dequeue(h *host, at int) {
-	p := &h.waiting[at].permit
-	p.host = nil
-	p.tenant.waiting--
+	t := h.waiting[at]
+	n := t.permit.tenant
+	t.permit.host = nil
+	if n.waiting--; n.waiting == 0 {
+		h.tenantsWaiting--
+	}
+	n.postponements[t.Postponements]--
 	if at == 0 {
 		h.waiting[0] = nil
 		h.waiting = h.waiting[1:]

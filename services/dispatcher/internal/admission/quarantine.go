@@ -11,7 +11,7 @@ import (
 // delivery leaves its group when it ends or gets a row lease: a poison timer usually crashes the process early, so it
 // need not be isolated longer, and slow callbacks do not block others for minutes.
 //
-// A timer makes the last two starts before it is parked alone. It waits until every other delivery has ended or has a
+// The last two starts before a timer is parked are isolated. The timer waits until every other delivery has ended or has a
 // lease. No delivery starts until it has ended or has a lease itself, and no other suspect runs at the same time,
 // leased or not. Otherwise a poison timer and a slow innocent timer could run together repeatedly, and be parked
 // together. Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.

@@ -20,6 +20,7 @@ type Limits struct {
 	// one Batch of rows may exceed it. A callback or an event that is being sent needs a second copy.
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
+	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
 	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The bus would redeliver messages that
 	// the process does not complete within bus.AckWait. The messages of long callbacks are acknowledged when their rows
 	// are leased.
@@ -31,8 +32,8 @@ type Limits struct {
 	ParkAfter int
 	// SecondStarts bounds how many suspects run together, that is timers at their second or later counted start without
 	// a result: 32. LaterStarts bounds how many of them are at their third or later start: 4. One of them may be
-	// poison. While the suspects of a group get results or leases, groups grow, to at most 16 times SecondStarts. A
-	// timer makes the last two starts before it is parked alone.
+	// poison. While the suspects of a group get results or leases, groups grow, to at most 16 times SecondStarts. The
+	// last two starts before a timer is parked are isolated.
 	SecondStarts, LaterStarts int
 	// LeaseAfter is the age at which the row of a delivery is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
@@ -45,8 +46,8 @@ type Limits struct {
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. So about a dozen topics must hang before
 	// other timers of their namespace have to wait.
 	TopicLimit int
-	// HostMaxWait is the longest expected wait in this process for a permit of a host: 1 s. A delivery that would wait
-	// longer is postponed by at least HostMaxWait, unless a batch of them is being postponed already.
+	// HostMaxWait is the longest expected wait in this process for a permit of a host: 1 s. If a delivery would wait
+	// longer, the waiting one with the fewest postponements is postponed by at least HostMaxWait; at most Batch at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// secrets that cannot be decrypted: 60 s.
@@ -180,6 +181,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		r.checkHostsAgain()
 	}
 	if alone := q.quarantine.isolated; alone != nil && !alone.leased {
+		// No other delivery starts until this one has ended or has a lease.
 		return r
 	}
 	room := min(q.free(), q.limits.Room-q.room, q.limits.Batch)
@@ -353,7 +355,7 @@ func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host st
 }
 
 // Lease records that the row is leased, now with another revision, or that it has changed (revision 0). In both cases
-// the messages may be acknowledged, and no other delivery waits for this one any more.
+// the messages may be acknowledged, and isolated deliveries no longer wait for this one.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -377,7 +379,7 @@ func (q *Queue) Write(t *Ticket) { q.move(t, Writing) }
 // End removes a delivery that is settled or discarded.
 func (q *Queue) End(t *Ticket) { q.remove(t) }
 
-// Aged is a delivery that takes long.
+// Aged is a delivery whose aging interval (LeaseAfter) has ended.
 type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.

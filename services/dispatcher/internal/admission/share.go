@@ -1,9 +1,12 @@
 package admission
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // shares has the deliveries that wait for a slot, by namespace, and gives slots to namespaces by round robin.
@@ -81,9 +84,23 @@ func (l *shares) mayHold(t *Ticket, free int) bool {
 	return s == nil || s.mayHold(free)
 }
 
-// shrinkQueues removes tickets from the end of the queue of each namespace that holds all slots of its share, if they
-// would wait too long: otherwise they would fill the intake. each gets the removed tickets, while may returns true.
-// shrinkQueues reports whether any namespace is full.
+// postponeFirst yields the waiting tickets in the order in which they are postponed: those with the fewest postponements
+// first, and of these the last one. The loop may remove the ticket that it got.
+func postponeFirst(queue *[]*Ticket) iter.Seq2[int, *Ticket] {
+	return func(yield func(int, *Ticket) bool) {
+		for postponements := range timer.MaxPostponements + 1 {
+			for at, t := range slices.Backward(*queue) {
+				if t.Postponements == postponements && !yield(at, t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// shrinkQueues removes tickets from the queue of each namespace that holds all slots of its share, if they would wait too
+// long: otherwise they would fill the intake. each gets the removed tickets, while may returns true. shrinkQueues
+// reports whether any namespace is full.
 func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, Grant)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.order {
@@ -92,14 +109,17 @@ func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() 
 		}
 		full = true
 		keep := s.queueLimit(now, s.slots, maxWait)
-		for len(s.queue) > keep && may() {
-			last := len(s.queue) - 1
-			t := s.queue[last]
-			s.queue[last] = nil
-			s.queue = s.queue[:last]
+		if len(s.queue) <= keep || !may() {
+			continue
+		}
+		for at, t := range postponeFirst(&s.queue) {
+			s.queue = slices.Delete(s.queue, at, at+1)
 			l.size--
 			delay, exact := s.postponement(now, s.slots, maxWait, most)
 			each(t, Grant{Delay: delay, Exact: exact})
+			if len(s.queue) <= keep || !may() {
+				break
+			}
 		}
 	}
 	l.order = slices.DeleteFunc(l.order, func(s *share) bool { return len(s.queue) == 0 })
@@ -243,13 +263,13 @@ func (r *drainRate) queueLimit(now time.Duration, permits int, maxWait time.Dura
 // the timers postponed before. If that exceeds most, it returns most, and exact is false.
 //
 // A postponed timer stays postponed even if the calls become faster. So the first postponements of a series are short, and
-// later ones are no longer than the series has lasted.
+// later ones are at most half as long as the series has lasted.
 func (r *drainRate) postponement(now time.Duration, permits int, maxWait, most time.Duration) (delay time.Duration, exact bool) {
 	first := firstPostponements * maxWait
 	if r.lastDueAt+first <= now {
 		r.since = now
 	}
-	most = min(most, max(first, now-r.since))
+	most = min(most, max(first, (now-r.since)/2))
 	r.lastDueAt = max(r.lastDueAt, now+maxWait) + r.interval(now, permits)
 	if r.lastDueAt >= now+most {
 		r.lastDueAt = now + most

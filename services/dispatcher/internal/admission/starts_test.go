@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -38,6 +39,140 @@ func TestWhoIsPostponed(t *testing.T) {
 	}
 }
 
+// TestI11_LeasesBeginWhileAnAttemptIsUnderWay: LeaseAfter counts from the start of the attempt, and no lease begins once
+// the outcome is being written.
+func TestI11_LeasesBeginWhileAnAttemptIsUnderWay(t *testing.T) {
+	b := newTable(t, 8, 8)
+	leases := func(elapsed time.Duration) int {
+		n := 0
+		old, _ := b.Aged(elapsed)
+		for _, a := range old {
+			if a.Lease {
+				n++
+			}
+		}
+		return n
+	}
+	calling, written := b.bring("n", "a"), b.bring("n", "b")
+	if got := len(b.start(time.Second)); got != 2 {
+		t.Fatalf("%d deliveries began, want 2", got)
+	}
+	if n := leases(2 * time.Second); n != 0 {
+		t.Errorf("%d leases a second after the start", n)
+	}
+	b.Answer(written, Replied, 2*time.Second)
+	b.Write(written)
+	if n := leases(3 * time.Second); n != 1 || !calling.leasing {
+		t.Errorf("%d leases, want that of the delivery without a result", n)
+	}
+	if n := leases(5 * time.Second); n != 0 {
+		t.Errorf("%d deliveries are leased again", n)
+	}
+}
+
+// isolated returns a table with a suspect that must run alone.
+func isolated(t *testing.T) (*table, *Ticket) {
+	t.Helper()
+	b := newTable(t, 100, 100)
+	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
+	d := b.bring("n", "host")
+	b.Decide(0, 0)
+	b.Quarantine(d, 4)
+	return b, d
+}
+
+// TestI13_AnIsolatedSuspectDelaysOthersUntilItsLease: slow callbacks must not delay others for minutes.
+func TestI13_AnIsolatedSuspectDelaysOthersUntilItsLease(t *testing.T) {
+	b, d := isolated(t)
+	if got := b.start(0); len(got) != 1 || got[0] != d {
+		t.Fatalf("%d deliveries began, want the suspect", len(got))
+	}
+	other := b.bring("n", "host")
+	if got := b.start(time.Second); len(got) != 0 {
+		t.Fatal("another delivery began beside the suspect")
+	}
+	b.Lease(d, 2)
+	if got := b.start(2 * time.Second); len(got) != 1 || got[0] != other {
+		t.Errorf("%d deliveries began beside the leased suspect, want 1", len(got))
+	}
+}
+
+// TestI13_AnIsolatedSuspectWaitsForLeasedSuspects, because one of them may be the poison timer.
+func TestI13_AnIsolatedSuspectWaitsForLeasedSuspects(t *testing.T) {
+	b, d := isolated(t)
+	b.quarantine.waiting = nil
+	leased := b.bring("n", "host")
+	b.Decide(0, 0)
+	b.Quarantine(leased, 2)
+	if got := b.start(0); len(got) != 1 || got[0] != leased {
+		t.Fatalf("%d deliveries began, want the first suspect", len(got))
+	}
+	b.Lease(leased, 2)
+	b.Quarantine(d, 4)
+	if got := b.start(3 * time.Second); len(got) != 0 {
+		t.Fatal("a suspect near parking began beside another one")
+	}
+	b.end(leased, 4*time.Second)
+	if got := b.start(4 * time.Second); len(got) != 1 || got[0] != d {
+		t.Errorf("%d deliveries began after the first suspect, want 1", len(got))
+	}
+}
+
+// TestI13_ALeasedSuspectLeavesItsGroup, so that slow suspects do not delay others.
+func TestI13_ALeasedSuspectLeavesItsGroup(t *testing.T) {
+	b := newTable(t, 100, 100)
+	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 1
+	first, second := b.bring("n", "host"), b.bring("n", "host")
+	b.Decide(0, 0)
+	b.Quarantine(first, 3)
+	b.Quarantine(second, 3)
+	if got := b.start(0); len(got) != 1 || got[0] != first {
+		t.Fatalf("%d suspects began, want 1", len(got))
+	}
+	b.Lease(first, 2)
+	if got := b.start(3 * time.Second); len(got) != 1 || got[0] != second {
+		t.Errorf("%d suspects began beside the leased one, want 1", len(got))
+	}
+}
+
+// TestI13_OthersBeginBetweenGroupsOfSuspects: thousands of suspects must not delay other deliveries.
+func TestI13_OthersBeginBetweenGroupsOfSuspects(t *testing.T) {
+	b := suspectsTable(t)
+	b.quarantined(0, 30)
+	b.limits.Batch = 10
+	for range 20 {
+		b.bring("n", "host")
+	}
+	var quarantined []bool
+	for r := b.Decide(0, 0); len(r.Check) > 0; r = b.Decide(0, 0) {
+		quarantined = append(quarantined, r.Quarantined)
+	}
+	if want := []bool{true, false, true, false, true}; !slices.Equal(quarantined, want) {
+		t.Errorf("batches of suspects: %v, want %v", quarantined, want)
+	}
+}
+
+// TestI13_SecondStartsAreNoLaterStarts: only suspects at their third or later start count against LaterStarts.
+func TestI13_SecondStartsAreNoLaterStarts(t *testing.T) {
+	b := suspectsTable(t)
+	b.quarantined(0, 10)
+	if got := len(b.start(0)); got != 10 {
+		t.Fatalf("%d suspects began, want 10", got)
+	}
+	b.quarantine.othersNext = false
+	var later []*Ticket
+	for range 6 {
+		later = append(later, b.bring("n", "host"))
+	}
+	b.Decide(0, 0)
+	for _, d := range later {
+		b.Quarantine(d, 3)
+	}
+	if got := len(b.start(0)); got != 4 {
+		t.Errorf("%d suspects began at their third start beside 10 at their second one, want 4", got)
+	}
+}
+
 // TestI10_NothingStartsAfterARevoke: the session of a delivery may end during its row check. Then another member may
 // deliver it.
 func TestI10_NothingStartsAfterARevoke(t *testing.T) {
@@ -71,6 +206,26 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 				t.Errorf("%s after the end of the %s: it is checked again", name, end)
 			}
 		}
+	}
+}
+
+// TestI10_NothingOfAnEndedSessionIsChecked, neither what waited nor what arrives later.
+func TestI10_NothingOfAnEndedSessionIsChecked(t *testing.T) {
+	b := newTable(t, 8, 1)
+	for range 3 { // two wait for their host
+		b.bring("n", "host")
+	}
+	if got := len(b.start(0)); got != 1 || b.hosts.waiting != 2 {
+		t.Fatalf("%d deliveries began, %d wait", got, b.hosts.waiting)
+	}
+	early := b.bring("n", "other")
+	b.EndSession(b.of)
+	late := b.bring("n", "another")
+	if len(b.known) != 1 || b.hosts.waiting != 0 || early.stage != Ended || late.stage != 0 {
+		t.Errorf("%d deliveries are known, %d wait for their host, want only the running one", len(b.known), b.hosts.waiting)
+	}
+	if r := b.Decide(0, time.Second); len(r.Check) > 0 {
+		t.Errorf("%d deliveries are checked", len(r.Check))
 	}
 }
 

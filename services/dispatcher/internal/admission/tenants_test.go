@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +55,24 @@ func TestI13_GroupsStartSmallAgain(t *testing.T) {
 		if first != 32 {
 			t.Errorf("round %d: the first group has %d suspects, want 32", round, first)
 		}
+	}
+}
+
+// TestI13_GroupsGrowToABound: one of a larger group may be poison, and would bring all others to their third start.
+func TestI13_GroupsGrowToABound(t *testing.T) {
+	b := suspectsTable(t)
+	b.limits.SecondStarts = 2
+	b.quarantined(0, 100)
+	var groups []int
+	for r := b.Decide(0, 0); len(r.Check) > 0; r = b.Decide(0, 0) {
+		groups = append(groups, len(r.Check))
+		for _, d := range r.Check {
+			b.Start(d, 0)
+			b.end(d, 0)
+		}
+	}
+	if want := []int{2, 4, 8, 16, 32, 32, 6}; !slices.Equal(groups, want) {
+		t.Errorf("groups of %v suspects, want %v", groups, want)
 	}
 }
 
@@ -161,5 +181,43 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 		if per := 20 * time.Second / time.Duration(limit); time.Duration(waits)*per > 5*time.Second {
 			t.Errorf("limit %d: %d wait for %v, want at most 5 s; %d postponed", limit, waits, time.Duration(waits)*per, shed)
 		}
+	}
+}
+
+// TestANamespaceWithFewTimersIsNotPostponedForAnother: 1,000 timers of one namespace wait for a host, all of them
+// postponed before. A timer of another namespace that calls the same host is not postponed instead.
+func TestANamespaceWithFewTimersIsNotPostponedForAnother(t *testing.T) {
+	g := testLimiter(100, 10)
+	wait := func(namespace string, postponements int, at time.Duration) Grant {
+		d := &Ticket{Namespace: namespace, Target: targetOf("shared"), Postponements: postponements}
+		e := g.acquire(d, 0, at)
+		if e.OK {
+			g.call(d, at)
+		}
+		return e
+	}
+	for i := range 20 { // namespaces that called the host before
+		d := &Ticket{Namespace: fmt.Sprint("earlier-", i), Target: targetOf("shared")}
+		g.acquire(d, 0, 0)
+		g.leave(d, Untried, 0)
+	}
+	for range 1000 {
+		wait("large", 3, 0)
+	}
+	at := 500 * ms
+	if e := wait("small", 0, at); e.OK || e.Refused != "" {
+		t.Fatalf("the namespace with one timer: %+v", e)
+	}
+	large := 0
+	for ; at < 3*time.Second; at += 20 * ms {
+		g.shrinkQueues(at, func(d *Ticket, _ Grant) {
+			if d.Namespace == "small" {
+				t.Fatalf("postponed after %v and %d of the other namespace", at, large)
+			}
+			large++
+		}, nil)
+	}
+	if large == 0 || g.waiting > 30 {
+		t.Fatalf("%d of the large namespace were postponed, and %d wait", large, g.waiting)
 	}
 }

@@ -58,6 +58,8 @@ type Ticket struct {
 	DueAt timer.Millis
 	// Redelivered: an earlier delivery may have started and ended without a result.
 	Redelivered bool
+	// Postponements is the number in Revision. Those with the fewest are postponed first.
+	Postponements int
 	// Namespace is empty until the row is read, if the shard's namespace was not known when the event arrived.
 	Namespace string
 	// HostLimit is the maximum number of permits of one host for the namespace; 0: not known, so Limits.HostLimit
