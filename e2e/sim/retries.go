@@ -89,9 +89,9 @@ func failedOutcomes(number timer.Attempt, e end, shortest, longest time.Duration
 type failure struct {
 	attempt
 
-	at                 time.Duration
-	uncalled           bool
-	finishedAt, nextAt timer.Millis
+	at                            time.Duration
+	uncalled                      bool
+	startedAt, finishedAt, nextAt timer.Millis
 }
 
 // failures lists the failed attempts of result events and writes.
@@ -99,12 +99,12 @@ func (r *recording) failures() []failure {
 	var all []failure
 	for i := range r.results {
 		if told := &r.results[i]; store.Outcome(told.Outcome) == store.OutcomeFailed && told.NextAt != nil {
-			all = append(all, failure{told.attempt(), told.at, uncalled(told.Error), told.FinishedAt, *told.NextAt})
+			all = append(all, failure{told.attempt(), told.at, uncalled(told.Error), told.StartedAt, told.FinishedAt, *told.NextAt})
 		}
 	}
 	for i := range r.finishes {
 		if f := &r.finishes[i]; f.Kind == store.FinishRetry {
-			all = append(all, failure{f.attempt(), f.at, uncalled(f.Record.Error), f.Record.FinishedAt, f.NextAt})
+			all = append(all, failure{f.attempt(), f.at, uncalled(f.Record.Error), f.Record.StartedAt, f.Record.FinishedAt, f.NextAt})
 		}
 	}
 	return all
@@ -118,8 +118,10 @@ func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violati
 		s, retryAfter := seen[f.attempt], time.Duration(0)
 		if s != nil && !f.uncalled {
 			retryAfter = s.step.retryAfter()
-			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.later || e.at == f.finishedAt }) {
-				broken = append(broken, f.violation("finished", f.at, "ended at %v, and the answers arrived at %v", f.finishedAt, s.ends))
+			// If the clock was set back during the attempt, it ends at the time at which it began.
+			if !slices.ContainsFunc(s.ends, func(e end) bool { return e.later || max(e.at, f.startedAt) == f.finishedAt }) {
+				broken = append(broken, f.violation("finished", f.at, "began at %v and ended at %v, and the answers arrived at %v",
+					f.startedAt, f.finishedAt, s.ends))
 			}
 		}
 		delay := f.nextAt.Sub(f.finishedAt)
