@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,6 +159,41 @@ func TestRetry(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestRetryOfABatcher: one caller that must not be applied twice keeps the whole batch from being sent again.
+func TestRetryOfABatcher(t *testing.T) {
+	for _, c := range []struct {
+		first, second client.OnConflict
+		tries         int
+	}{
+		{client.Keep, client.Replace, 2},
+		{client.Fail, client.Keep, 1},
+		{client.Keep, client.Fail, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{steps: []step{{err: errors.New("connection reset")}, {status: 200}}}
+			api, err := client.New("http://timerbus", client.WithHTTPClient(&http.Client{Transport: s}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := client.NewBatcher(api, client.BatcherOptions{})
+			defer closed(t, b)
+			var callers sync.WaitGroup
+			for _, on := range []client.OnConflict{c.first, c.second} {
+				callers.Go(func() {
+					if _, err := b.CreateTimer(t.Context(), client.CreateTimerRequest{ID: "a", OnConflict: on}); (err != nil) != (c.tries == 1) {
+						t.Errorf("%v and %v: error %v", c.first, c.second, err)
+					}
+				})
+				synctest.Wait() // the batch has the first before the second
+			}
+			callers.Wait()
+			if len(s.tries) != c.tries {
+				t.Errorf("%v and %v: %d tries, want %d", c.first, c.second, len(s.tries), c.tries)
+			}
 		})
 	}
 }

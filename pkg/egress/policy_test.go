@@ -1,10 +1,14 @@
 package egress
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +233,55 @@ func TestDialling(t *testing.T) {
 	cancel()
 	if _, err := parse(t, "loopback").Guard(d)(ended, "tcp", address); err == nil || errors.Is(err, ErrRefused) {
 		t.Errorf("%v", err)
+	}
+}
+
+// resolver returns a resolver for which every name has one IPv4 address.
+func resolver(a netip.Addr) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe() // no net.PacketConn, so messages have a length in front, as over TCP
+		go func() {
+			defer server.Close()
+			var size [2]byte
+			if _, err := io.ReadFull(server, size[:]); err != nil {
+				return
+			}
+			m := make([]byte, binary.BigEndian.Uint16(size[:]))
+			if _, err := io.ReadFull(server, m); err != nil {
+				return
+			}
+			const header, typeA = 12, 1
+			end := header + bytes.IndexByte(m[header:], 0) + 1 + 4 // the question: name, type and class
+			asked := binary.BigEndian.Uint16(m[end-4:])
+			m = m[:end]
+			copy(m[2:], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}) // an answer to one question, without records
+			if asked == typeA {
+				m[7] = 1
+				record := []byte{0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4} // the name of the question, 60 s
+				m = slices.Concat(m, record, a.AsSlice())
+			}
+			_, _ = server.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(m))), m...))
+		}()
+		return client, nil
+	}}
+}
+
+// TestDiallingNames: a name is not an address, so only the address to which it resolves can be refused.
+func TestDiallingNames(t *testing.T) {
+	address, met := listen(t)
+	_, port, _ := net.SplitHostPort(address)
+	d := &net.Dialer{Timeout: 5 * time.Second, Resolver: resolver(netip.MustParseAddr("127.0.0.1"))}
+	for allow, want := range map[string]bool{"": false, "private": false, "loopback": true, "hooks.example": true, "*.example": true, "any": true} {
+		conn, err := parse(t, allow).Guard(d)(t.Context(), "tcp", net.JoinHostPort("hooks.example", port))
+		if conn != nil {
+			conn.Close()
+		}
+		if want != (err == nil) || !want && (!errors.Is(err, ErrRefused) || errors.Is(err, ErrRefusedURL)) {
+			t.Errorf("%q: dialling a name of loopback: %v", allow, err)
+		}
+		if got := met(); got != want {
+			t.Errorf("%q: the server was reached: %t", allow, got)
+		}
 	}
 }
 

@@ -53,10 +53,11 @@ func TestTraceInTheHeadersOfATimer(t *testing.T) {
 		into  timer.Headers
 		want  map[string]string
 	}{
-		"none":          {event.Trace{}, "A: b\n", map[string]string{"A": "b"}},
-		"among others":  {trace, "A: b\nZ: y\n", map[string]string{"A": "b", "Z": "y", "Traceparent": parent, "Tracestate": state}},
-		"without state": {event.TraceOf(parent, ""), "", map[string]string{"Traceparent": parent}},
-		"the user's":    {trace, "Traceparent: mine\n", map[string]string{"Traceparent": "mine"}},
+		"none":             {event.Trace{}, "A: b\n", map[string]string{"A": "b"}},
+		"among others":     {trace, "A: b\nZ: y\n", map[string]string{"A": "b", "Z": "y", "Traceparent": parent, "Tracestate": state}},
+		"without state":    {event.TraceOf(parent, ""), "", map[string]string{"Traceparent": parent}},
+		"the user's":       {trace, "Traceparent: mine\n", map[string]string{"Traceparent": "mine"}},
+		"the user's state": {trace, "Tracestate: mine\n", map[string]string{"Tracestate": "mine"}},
 		"no room for the state": {trace, long, map[string]string{
 			"X-Long": long.Get("X-Long"), "Traceparent": parent,
 		}},

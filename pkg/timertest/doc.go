@@ -1,8 +1,9 @@
 // Package timertest runs a whole Timerbus inside a `go test`, in one line:
 //
 //	func TestReminder(t *testing.T) {
-//		bus := timertest.Start(t)
-//		_, err := bus.Client.CreateTimer(t.Context(), client.CreateTimerRequest{ID: "a", ExecuteIn: "10ms", CallbackURL: hook.URL})
+//		service := timertest.Start(t)
+//		request := client.CreateTimerRequest{ID: "a", ExecuteIn: "10ms", CallbackURL: receiver.URL}
+//		_, err := service.Client.CreateTimer(t.Context(), request)
 //		…
 //	}
 //

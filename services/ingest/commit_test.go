@@ -103,6 +103,22 @@ func TestI7_InTimeIsJudgedAfterTheCommit(t *testing.T) {
 	}
 }
 
+// TestI7_ABatchIsJudgedAfterTheCommit is the same for each item of a batch.
+func TestI7_ABatchIsJudgedAfterTheCommit(t *testing.T) {
+	for took, want := range map[int64]float64{749: http.StatusNoContent, 750: http.StatusAccepted} {
+		w := newWorld(t)
+		w.post("timers/create", `{"id":"a","executeIn":"1s"}`).must(t, http.StatusOK)
+		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+			defer w.now.Add(took)
+			return do()
+		})
+		got := w.post("timers/batch-delete", `{"timers":[{"id":"a"}]}`).must(t, http.StatusOK)
+		if !strings.Contains(got.text, fmt.Sprintf(`"status":%v`, want)) {
+			t.Errorf("a commit of %d ms answered %s, want the status %v", took, got.text, want)
+		}
+	}
+}
+
 func TestI7_WhatHadItsTimeIsNeverInTime(t *testing.T) {
 	w := newWorld(t)
 	w.post("timers/create", `{"id":"a","executeIn":"1s"}`).must(t, http.StatusOK)

@@ -322,4 +322,13 @@ func TestMatchingInPart(t *testing.T) {
 		return nil, fmt.Errorf("%w: away", store.ErrUnavailable)
 	})
 	w.post("timers/delete-matching", `{"namespace":"default","correlationId":"mine"}`).must(t, http.StatusServiceUnavailable)
+	// A store that is closed during a write may have applied it.
+	w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		_, _ = do()
+		return nil, store.ErrClosed
+	})
+	r = w.post("timers/delete-matching", `{"namespace":"default","correlationId":"mine"}`).must(t, http.StatusGatewayTimeout)
+	if r.field("error") != "OUTCOME_UNKNOWN" {
+		t.Errorf("answered %s", r.text)
+	}
 }

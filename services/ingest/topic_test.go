@@ -323,6 +323,62 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 	})
 }
 
+// narrow is a bus that refuses answers with a word in their body as too large: each on its own, or the whole call.
+type narrow struct {
+	bus.Bus
+	word  string
+	whole bool
+}
+
+func (n *narrow) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	partial := &bus.PartialError{Errs: make([]error, len(messages))}
+	var good []bus.Message
+	for i, m := range messages {
+		if topic == bus.Results && strings.Contains(string(m.Body), n.word) {
+			partial.Errs[i] = bus.ErrTooLarge
+		} else {
+			good = append(good, m)
+		}
+	}
+	switch {
+	case len(good) == len(messages):
+		return n.Bus.Publish(ctx, topic, messages...)
+	case n.whole || len(messages) == 1:
+		return nil, bus.ErrTooLarge
+	}
+	if _, err := n.Bus.Publish(ctx, topic, good...); err != nil {
+		return nil, err
+	}
+	return nil, partial
+}
+
+// TestAnAnswerThatIsTooLargeIsDropped: the other answers of its batch are published, and the partition makes progress.
+func TestAnAnswerThatIsTooLargeIsDropped(t *testing.T) {
+	for name, whole := range map[string]bool{"refused on its own": false, "refused with its batch": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, func(c *ingest.Config) { c.Bus = &narrow{Bus: c.Bus, word: "too-large", whole: whole} })
+				results := w.listen(bus.Results)
+				thaw := w.frozen()
+				for _, id := range []string{"first", "a", "too-large", "b"} {
+					w.command(id, event.TypeCreate, `{"id":"`+id+`","executeIn":"1h"}`)
+				}
+				thaw()
+				time.Sleep(time.Minute)
+				for _, want := range []string{"first", "a", "b"} {
+					if a := results.next(t); a.CommandID != want {
+						t.Errorf("answer to %s, want %s", a.CommandID, want)
+					}
+				}
+				results.empty(t)
+				if n := w.pending(); n != 0 {
+					t.Errorf("%d commands not acknowledged", n)
+				}
+			})
+		})
+	}
+}
+
 // weighed is a bus that counts the bytes of unacknowledged deliveries, and their maximum.
 type weighed struct {
 	bus.Bus
@@ -435,6 +491,48 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 		}
 		if got := w.counter("timerbus_ingest_commands_total", "replayed"); got != 1 {
 			t.Errorf("replayed = %v, want 1", got)
+		}
+	})
+}
+
+// mortal is a bus whose process is killed when the bus has its first results.
+type mortal struct {
+	bus.Bus
+	kill func()
+}
+
+func (m *mortal) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
+	positions, err := m.Bus.Publish(ctx, topic, messages...)
+	if topic == bus.Results {
+		m.kill()
+	}
+	return positions, err
+}
+
+// TestReplayAfterAKillBetweenAnswerAndAck: the answer to the replay is not dropped as a repetition of the first answer,
+// which may have had another reader.
+func TestReplayAfterAKillBetweenAnswerAndAck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		results := w.listen(bus.Results)
+		w.stop()
+		killed := w.broker.Join("killed")
+		w.build(func(c *ingest.Config) { c.Bus = &mortal{killed, killed.Crash} })
+		w.run()
+		w.doomed = true
+		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
+		if a := results.next(t); a.CommandID != "1" || a.Earlier {
+			t.Errorf("the first answer is %s", a.event.Data)
+		}
+		if n := w.pending(); n != 1 {
+			t.Fatalf("%d commands not acknowledged, want 1", n)
+		}
+		w.member = w.broker.Join("ingest")
+		w.build()
+		w.run()
+		time.Sleep(2 * time.Second) // the dead owner's lease expires
+		if a := results.next(t); a.CommandID != "1" || !a.Earlier {
+			t.Errorf("the replay answered %s", a.event.Data)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,13 @@ import (
 // TestNewCommandsOfATruncatedTopicAreApplied truncates the topic while ingest is stopped. The positions of new commands
 // are then not after the stored one.
 func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
+	for lost := 1; lost <= 2; lost++ {
+		t.Run(fmt.Sprint(lost), func(t *testing.T) { testTruncatedTopic(t, lost) })
+	}
+}
+
+func testTruncatedTopic(t *testing.T, lost int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results := w.listen(bus.Results)
@@ -24,7 +32,7 @@ func TestNewCommandsOfATruncatedTopicAreApplied(t *testing.T) {
 			results.next(t)
 		}
 		w.stop()
-		w.broker.TruncateLog(bus.Commands, 2)
+		w.broker.TruncateLog(bus.Commands, lost)
 		w.member = w.broker.Join("ingest")
 		w.build(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus uses the same clock
 		w.run()

@@ -39,8 +39,10 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 	given := members(5)
 	want := assign.Owners("g", given, 16)
 	slices.Reverse(given)
-	if got := assign.Owners("g", append(given, given...), 16); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	for _, repeated := range [][]string{given, given[:1], given[2:4]} { // one member alone must not get a larger share
+		if got := assign.Owners("g", append(slices.Clone(given), repeated...), 16); !slices.Equal(got, want) {
+			t.Errorf("%v twice: got %v, want %v", repeated, got, want)
+		}
 	}
 	if given[0] != "member-4" {
 		t.Error("the caller's slice was sorted")

@@ -164,6 +164,36 @@ func TestOperationsOnOneTimerNeverRunAtTheSameTime(t *testing.T) {
 	}
 }
 
+// TestOneClientsOperationsOnOneTimerAreInOrder: a batch may create a timer and delete it.
+func TestOneClientsOperationsOnOneTimerAreInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(c *commit.Config) { c.Writers, c.BatchOps, c.QueueOps = 4, 1, 100 })
+		began := time.Now()
+		for i, o := range b.several(t.Context(), 5, 5, 5) {
+			if o.Err != nil {
+				t.Errorf("operation %d: %v", i, o.Err)
+			}
+		}
+		if took := time.Since(began); took != 3*writeTakes {
+			t.Errorf("took %v, want %v: one write after the other", took, 3*writeTakes)
+		}
+	})
+}
+
+// TestWrittenOperationsFreeTheirBytes: the queue's bound applies to operations that wait, not to all that have waited.
+func TestWrittenOperationsFreeTheirBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		for round := range 3 {
+			begun, waiting := b.later(t.Context(), 1, 1), b.later(t.Context(), 2, 60)
+			more := b.later(t.Context(), 3, 60)
+			if err := errors.Join(<-begun, <-waiting, <-more); err != nil {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+	})
+}
+
 func TestWhoGivesUpIsToldWhetherItMayBeApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -51,6 +51,41 @@ func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 	b.wantReleased(start+65_000, "1!")
 }
 
+// TestI12_APublicationThatIsAnsweredAfterACrashWaitsForAckWait: its delivery may have started after the floor was read.
+func TestI12_APublicationThatIsAnsweredAfterACrashWaitsForAckWait(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	batch, _ := b.p.TakeDue(start, 10, 10)
+	before := b.position(1)
+	b.lose(1)
+	b.floor(start+1000, 1)
+	b.p.Published(start+5000, batch, []bus.Position{before})
+	b.sweep(start + 9999)
+	b.wantReleased(start + 9999)
+	b.sweep(start + 10_000)
+	b.wantReleased(start+10_000, "1!")
+}
+
+// TestI12_AnOlderFloorStartsNoEpoch: sessions share requests for floors, so an answer may be older than the last one.
+func TestI12_AnOlderFloorStartsNoEpoch(t *testing.T) {
+	b := newBench(t, limits())
+	b.put(row(1, start, start-10))
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	b.wantReleased(start, "1")
+	older := bus.Floor{Floor: b.position(1), End: b.position(2)}
+	b.lose(1)
+	b.floor(start+1000, 1)
+	b.p.Floor(start+4000, older)
+	b.floor(start+4500, 1)
+	b.sweep(start + 6000)
+	b.wantReleased(start+6000, "1!")
+}
+
 // The ack floor cannot show whether such a publication was acknowledged.
 func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b := newBench(t, limits())

@@ -22,6 +22,19 @@ func TestASweepAfterTheClockWentBackForgetsNothing(t *testing.T) {
 	}
 }
 
+// TestI15_APublishedKeyInTheFutureBarsNoTimer: the clock was set back since the last owner published.
+func TestI15_APublishedKeyInTheFutureBarsNoTimer(t *testing.T) {
+	future := store.Key{DueAt: start + 3_600_000}
+	b := newBench(t, limits())
+	b.put(row(1, start+1000, start))
+	b.open(start, store.Key{DueAt: start - 1000}, future)
+	if got := b.p.Hint(start, hint(row(2, start+900, start))); got != partition.HintArmed {
+		t.Errorf("a hint is %s, want armed", got)
+	}
+	b.poll(start)
+	b.wantReleased(start+1000, "2", "1")
+}
+
 func TestAFailedPollIsRepeatedAtItsTime(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())

@@ -138,12 +138,13 @@ type ownedShard struct {
 type takeover struct {
 	// end is the end of the due queue before the claim: all events published before the claim are before it.
 	end bus.Position
-	// resume is the initial R: W, unless the clock was set back since W was written.
+	// resume is W, unless the clock was set back since W was written. R starts there, or at the barrier if that is later,
+	// and goes back to resume when the barrier is removed.
 	resume store.Key
-	// barrier is the handover barrier, max(P, W). It falls when the dispatchers' ack floor has passed end. From then
+	// barrier is the handover barrier, max(P, W). It is removed when the dispatchers' ack floor has passed end. From then
 	// on, states up to it are published with an ID that the bus cannot take for a repetition.
 	barrier store.Key
-	// fellAt is the tick at which it fell.
+	// fellAt is the tick at which it was removed.
 	fellAt uint64
 }
 

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
 // TestI12_OnlyARowSurelyWrittenUnderThisClaimGoesOutImmediately: clocks of two nodes may differ by ClockBound, so a row
@@ -60,6 +62,41 @@ func TestI12_TheLongBoundOfAPublicationCountsFromIt(t *testing.T) {
 	b.wantReleased(start.Add(long) - 1)
 	b.sweep(start.Add(long))
 	b.wantReleased(start.Add(long), "1!")
+}
+
+// TestI9_AnEventDescribesItsState, whether a poll or a hint armed it, and its key is the shard.
+func TestI9_AnEventDescribesItsState(t *testing.T) {
+	for name, arm := range map[string]func(*bench, *store.DueRow){
+		"polled": func(b *bench, r *store.DueRow) { b.put(*r); b.poll(start) },
+		"hinted": func(b *bench, r *store.DueRow) {
+			h := hint(*r)
+			h.Generation = r.Generation
+			b.p.Hint(start, h)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, limits())
+			b.claim.Version, b.claim.Owner = 7, timer.UUID{9}
+			b.open(start, store.MinKey(), store.MinKey())
+			r := row(1, start+100, start-10)
+			r.Generation, r.Attempt = 42, 5
+			arm(b, &r)
+			batch, _ := b.p.TakeDue(start+100, 10, 10)
+			if len(batch) != 1 {
+				t.Fatalf("%d events, want 1", len(batch))
+			}
+			want := event.Due{
+				Shard: 3, UUID: timer.UUID{1}, Revision: 1, Generation: 42, Attempt: 5, DueAt: start + 100,
+				ClaimVersion: 7, Owner: timer.UUID{9}, Sequence: batch[0].Event.Sequence, Target: 1,
+			}
+			if batch[0].Event != want {
+				t.Errorf("event %+v, want %+v", batch[0].Event, want)
+			}
+			if m := partition.Message(&batch[0], 3); m.Key != "3" || m.Partition != 3 {
+				t.Errorf("the key is %q in partition %d, want the shard 3", m.Key, m.Partition)
+			}
+		})
+	}
 }
 
 // TestI9_EveryEventOfAClaimHasItsOwnSequence: the sequence distinguishes the events of one owner. Without it the bus
