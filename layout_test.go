@@ -19,49 +19,50 @@ var rules = []rule{
 	{unit: "pkg/timer/...", std: true, why: "the domain depends on the standard library only"},
 	{unit: "pkg/shard/...", std: true, may: "pkg/timer", why: "placement is arithmetic over timer ids"},
 
-	{unit: "pkg/outage/...", std: true, why: "every component logs its outages with it"},
+	{unit: "internal/outage/...", std: true, why: "every component logs its outages with it"},
 
 	// The contracts do not import each other: a store that imported the bus could not be exchanged alone.
 	{unit: "pkg/store", std: true, may: domain, why: "a contract must not depend on an engine or on another contract"},
 	{unit: "pkg/bus", std: true, may: domain, why: "a contract must not depend on an engine or on another contract"},
-	{unit: "pkg/event/...", may: domain, tests: "schemas", why: "the wire format is the same over every bus and store"},
+	{unit: "internal/event/...", may: domain, tests: "schemas", why: "the wire format is the same over every bus and store"},
 
 	// Engines, suites and decorators import their contract and not each other. Only tests combine them: an engine's
 	// test runs the suite, and the tests of suites and decorators use the memory engine.
 	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "engines share it, so it must not depend on one"},
-	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore pkg/store/faultstore", why: "the suite tests every engine, so it must not depend on one"},
+	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "the suite tests every engine, so it must not depend on one"},
+	{unit: "internal/faultstore", may: domain + " pkg/store", tests: "pkg/store/storetest/... pkg/store/memstore", why: "it decorates any store, so it must not depend on one"},
 	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine depends on its contract only, so that it can be exchanged separately"},
-	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus pkg/outage", why: "engines share it, so it must not depend on one"},
+	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus internal/outage", why: "engines share it, so it must not depend on one"},
 	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite tests every engine, so it must not depend on one"},
 	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
-	{unit: "pkg/bus/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus pkg/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
-	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... pkg/outage", tests: "pkg/bus/bustest/... pkg/bus/membus pkg/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
-	{unit: "pkg/backend/...", may: contracts + " pkg/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
+	{unit: "internal/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus internal/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "internal/backend/...", may: contracts + " internal/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
-	{unit: "pkg/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
+	{unit: "internal/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and receivers"},
 
-	{unit: "pkg/egress/...", may: "pkg/timer", why: "the services that accept a URL and that call it apply the same policy"},
+	{unit: "internal/egress/...", may: "pkg/timer", why: "the services that accept a URL and that call it apply the same policy"},
 
 	// The foundation of programs and services.
 	{unit: "schemas/...", std: true, why: "these are documents, embedded"},
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server share it"},
-	{unit: "pkg/client/...", may: "pkg/timer pkg/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
-	{unit: "pkg/bench/...", may: "pkg/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
-	{unit: "pkg/process/...", may: domain + " pkg/encryption pkg/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
+	{unit: "pkg/client/...", may: "pkg/timer internal/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
+	{unit: "internal/bench/...", may: "internal/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
+	{unit: "internal/process/...", may: domain + " internal/encryption internal/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " pkg/outage pkg/process/... pkg/api/... schemas" + callbacks, tests: "pkg/outage/outagetest pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/outage internal/process/... pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "pkg/node/...", may: contracts + " pkg/outage pkg/backend pkg/process/... pkg/api/... services/*" + callbacks, why: "a node assembles services, and gets its engines from pkg/backend"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/bus/watermillsink pkg/node pkg/client/...", tests: "pkg/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the user's Pub/Sub, which the binary does not need"},
-	{unit: "pkg/timertest/...", may: "pkg/timer pkg/backend pkg/process/... pkg/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
+	{unit: "internal/node/...", may: contracts + " internal/outage internal/backend internal/process/... pkg/api/... services/*" + callbacks, why: "a node assembles services, and gets its engines from internal/backend"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the user's Pub/Sub, which the binary does not need"},
+	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
-	// Programs assemble the components, and get their engines from pkg/backend.
-	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from pkg/backend"},
-	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore pkg/store/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
+	// Programs assemble the components, and get their engines from internal/backend.
+	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from internal/backend"},
+	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs, why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
@@ -71,10 +72,10 @@ var rules = []rule{
 
 const (
 	domain    = "pkg/timer pkg/shard"
-	contracts = domain + " pkg/store pkg/bus pkg/event/..."
-	callbacks = " pkg/encryption pkg/webhook pkg/egress"
+	contracts = domain + " pkg/store pkg/bus internal/event/..."
+	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " pkg/backend pkg/bench pkg/process/... pkg/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " internal/backend internal/bench internal/process/... internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {
@@ -100,14 +101,14 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/shard", to: "pkg/store"},
 		{from: "pkg/shard", to: "pkg/timer", allowed: true},
 		{from: "pkg/store", to: "pkg/bus"},
-		{from: "pkg/store", to: "pkg/event"},
+		{from: "pkg/store", to: "internal/event"},
 		{from: "pkg/store", to: "pkg/store/memstore"},
 		{from: "pkg/store", to: "modernc.org/sqlite"},
 		{from: "pkg/bus", to: "pkg/store"},
-		{from: "pkg/bus", to: "pkg/event"},
+		{from: "pkg/bus", to: "internal/event"},
 		{from: "pkg/bus", to: "pkg/bus/internal/window"},
-		{from: "pkg/event", to: "pkg/store"},
-		{from: "pkg/event", to: "pkg/bus"},
+		{from: "internal/event", to: "pkg/store"},
+		{from: "internal/event", to: "pkg/bus"},
 
 		{from: "pkg/store/memstore", to: "pkg/store", allowed: true},
 		{from: "pkg/store/memstore", to: "pkg/store/sqlitestore"},
@@ -121,36 +122,36 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/store/dynamostore", to: "pkg/store/storetest", inTest: true, allowed: true},
 		{from: "pkg/store/dynamostore", to: "pkg/store/postgresstore"},
 		{from: "pkg/store", to: "github.com/aws/aws-sdk-go-v2/service/dynamodb"},
-		{from: "pkg/store/faultstore", to: "pkg/bus"},
+		{from: "internal/faultstore", to: "pkg/bus"},
 		{from: "pkg/store/storetest", to: "pkg/store/memstore"},
 		{from: "pkg/store/storetest", to: "pkg/store/memstore", inTest: true, allowed: true},
 		{from: "pkg/bus/natsbus", to: "pkg/bus/internal/window", allowed: true},
 		{from: "pkg/bus/natsbus", to: "pkg/bus/membus"},
 		{from: "pkg/bus/kafkabus", to: "pkg/bus/internal/window", allowed: true},
 		{from: "pkg/bus/kafkabus", to: "pkg/bus/natsbus"},
-		{from: "pkg/bus/kafkabus", to: "pkg/event"},
+		{from: "pkg/bus/kafkabus", to: "internal/event"},
 		{from: "pkg/bus/watermillbus", to: "github.com/ThreeDotsLabs/watermill/message", allowed: true},
 		{from: "pkg/bus/watermillbus", to: "pkg/bus/kafkabus"},
 		{from: "pkg/bus/watermillbus", to: "pkg/bus/kafkabus", inTest: true, allowed: true},
 		{from: "pkg/bus", to: "github.com/ThreeDotsLabs/watermill/message"},
-		{from: "pkg/bus/watermillsink", to: "pkg/event", allowed: true},
-		{from: "pkg/bus/watermillsink", to: "pkg/bus/natsbus"},
-		{from: "pkg/bus/watermillsink", to: "pkg/store"},
+		{from: "internal/watermillsink", to: "internal/event", allowed: true},
+		{from: "internal/watermillsink", to: "pkg/bus/natsbus"},
+		{from: "internal/watermillsink", to: "pkg/store"},
 		{from: "pkg/bus/internal/window", to: "pkg/bus/natsbus"},
 		{from: "pkg/bus/bustest", to: "pkg/bus/membus"},
-		{from: "pkg/backend", to: "pkg/store/sqlitestore", allowed: true},
-		{from: "pkg/backend", to: "pkg/bus/natsbus", allowed: true},
-		{from: "pkg/backend", to: "pkg/bus/kafkabus", allowed: true},
-		{from: "pkg/backend", to: "services/ingest"},
-		{from: "pkg/backend", to: "pkg/store/storetest"},
+		{from: "internal/backend", to: "pkg/store/sqlitestore", allowed: true},
+		{from: "internal/backend", to: "pkg/bus/natsbus", allowed: true},
+		{from: "internal/backend", to: "pkg/bus/kafkabus", allowed: true},
+		{from: "internal/backend", to: "services/ingest"},
+		{from: "internal/backend", to: "pkg/store/storetest"},
 
-		{from: "pkg/encryption", to: "crypto/aes", allowed: true},
-		{from: "pkg/encryption", to: "pkg/store"},
-		{from: "pkg/webhook", to: "pkg/encryption"},
-		{from: "pkg/egress", to: "pkg/store"},
-		{from: "pkg/egress", to: "pkg/timer", allowed: true},
-		{from: "services/ingest", to: "pkg/egress", allowed: true},
-		{from: "pkg/store", to: "pkg/encryption"},
+		{from: "internal/encryption", to: "crypto/aes", allowed: true},
+		{from: "internal/encryption", to: "pkg/store"},
+		{from: "pkg/webhook", to: "internal/encryption"},
+		{from: "internal/egress", to: "pkg/store"},
+		{from: "internal/egress", to: "pkg/timer", allowed: true},
+		{from: "services/ingest", to: "internal/egress", allowed: true},
+		{from: "pkg/store", to: "internal/encryption"},
 		{from: "services/dispatcher", to: "pkg/webhook", allowed: true},
 
 		{from: "pkg/api", to: "pkg/timer"},
@@ -159,20 +160,20 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/client", to: "services/ingest"},
 		{from: "pkg/client", to: "pkg/timertest"},
 		{from: "pkg/client", to: "pkg/timertest", inTest: true, allowed: true},
-		{from: "pkg/process", to: "pkg/store"},
-		{from: "pkg/process", to: "pkg/api", allowed: true},
+		{from: "internal/process", to: "pkg/store"},
+		{from: "internal/process", to: "pkg/api", allowed: true},
 
-		{from: "pkg/node", to: "services/ingest", allowed: true},
-		{from: "pkg/node", to: "services/ingest/internal/commit"},
-		{from: "pkg/node", to: "pkg/store/sqlitestore"},
-		{from: "pkg/node", to: "pkg/client"},
-		{from: "pkg/timertest", to: "pkg/node", allowed: true},
+		{from: "internal/node", to: "services/ingest", allowed: true},
+		{from: "internal/node", to: "services/ingest/internal/commit"},
+		{from: "internal/node", to: "pkg/store/sqlitestore"},
+		{from: "internal/node", to: "pkg/client"},
+		{from: "pkg/timertest", to: "internal/node", allowed: true},
 		{from: "pkg/timertest", to: "services/ingest"},
-		{from: "pkg/timerbus", to: "pkg/bus/watermillsink", allowed: true},
+		{from: "pkg/timerbus", to: "internal/watermillsink", allowed: true},
 		{from: "pkg/timerbus", to: "pkg/store"},
-		{from: "pkg/node", to: "pkg/bus/watermillsink"},
+		{from: "internal/node", to: "internal/watermillsink"},
 		{from: "cmd/timerbus", to: "pkg/timerbus"},
-		{from: "services/ingest", to: "pkg/node"},
+		{from: "services/ingest", to: "internal/node"},
 
 		{from: "services/ingest", to: "pkg/store", allowed: true},
 		{from: "services/ingest", to: "services/ingest/internal/commit", allowed: true},
@@ -180,24 +181,24 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "services/ingest", to: "pkg/store/sqlitestore", inTest: true},
 		{from: "services/ingest", to: "pkg/store/memstore"},
 		{from: "services/ingest", to: "pkg/store/memstore", inTest: true, allowed: true},
-		{from: "services/ingest", to: "pkg/backend"},
+		{from: "services/ingest", to: "internal/backend"},
 		{from: "services/ingest", to: "pkg/client"},
 		{from: "services/scheduler", to: "services/dispatcher"},
 		{from: "services/scheduler", to: "services/dispatcher", inTest: true},
 		{from: "services/scheduler/internal/timerheap", to: "services/dispatcher"},
 
 		{from: "cmd/timerbus", to: "services/ingest", allowed: true},
-		{from: "cmd/timerbus", to: "pkg/backend", allowed: true},
-		{from: "cmd/timerbus", to: "pkg/node", allowed: true},
+		{from: "cmd/timerbus", to: "internal/backend", allowed: true},
+		{from: "cmd/timerbus", to: "internal/node", allowed: true},
 		{from: "cmd/timerbus", to: "pkg/store/sqlitestore"},
 		{from: "e2e/demo", to: "pkg/client", allowed: true},
 		{from: "e2e/sim", to: "pkg/store/memstore", allowed: true},
 		{from: "e2e/sim", to: "pkg/store/sqlitestore"},
 		{from: "e2e", to: "pkg/bus/natsbus", inTest: true},
-		{from: "pkg/backend", to: "cmd/timerbus"},
+		{from: "internal/backend", to: "cmd/timerbus"},
 		{from: "examples/verify/go", to: "pkg/webhook"},
 		{from: "examples/reminder", to: "pkg/timerbus", allowed: true},
-		{from: "examples/reminder", to: "pkg/node"},
+		{from: "examples/reminder", to: "internal/node"},
 
 		{from: "pkg/util", to: "fmt"}, // no matching rule
 	} {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/internal/bench"
 )
 
 // row is one figure over all rounds.

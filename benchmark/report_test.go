@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/internal/bench"
 )
 
 func figure(key string, value float64) bench.Figure {

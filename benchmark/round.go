@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/internal/bench"
 )
 
 // topicPhase is measured on separate services, one for each setting of the bus.

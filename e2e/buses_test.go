@@ -18,7 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/timerbus/timerbus/e2e/internal/tap"
-	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

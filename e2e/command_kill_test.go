@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // stream publishes commands whose second application would be detected.

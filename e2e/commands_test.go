@@ -10,8 +10,8 @@ import (
 
 	"github.com/timerbus/timerbus/e2e/internal/record"
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // command returns a command as a user's program would build it. NS in the body is replaced by the namespace.

@@ -2,7 +2,7 @@
 // the bus.
 //
 // It is a separate module, so that dependencies of tests stay out of the product's go.mod. It may import the same
-// packages as a program (pkg/client, pkg/event, pkg/backend and the contracts), never an engine. It uses a running
+// packages as a program (pkg/client, internal/event, internal/backend and the contracts), never an engine. It uses a running
 // process only through its API, its bus and signals.
 //
 // Each file is named after the behaviour that it tests; demo/ is the program behind `make demo`.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/timerbus/timerbus/e2e/internal/record"
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // data decodes an event's data.

@@ -18,8 +18,8 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/oracle"
 	"github.com/timerbus/timerbus/e2e/internal/receiver"
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // cargo is the payload of a timer under load: the write's token, and how to answer its callback. The receiver keeps no

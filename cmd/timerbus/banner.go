@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 // banner prints the addresses of the service and the commands to try next.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/internal/bench"
 )
 
 // few are flags that keep a benchmark short.

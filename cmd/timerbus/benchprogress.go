@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/bench"
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/bench"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 // progressLine shows the current step of a benchmark: on a terminal as one line that is overwritten, otherwise as one

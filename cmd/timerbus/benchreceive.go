@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timerbus/timerbus/pkg/bench"
+	"github.com/timerbus/timerbus/internal/bench"
 )
 
 func (p *program) benchReceiveCommand() *cobra.Command {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/node"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 func (p *program) devCommand() *cobra.Command {

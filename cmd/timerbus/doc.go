@@ -1,7 +1,7 @@
 // Command timerbus is the only binary: `timerbus dev` runs the whole service, `timerbus receive` is a callback receiver
 // for trying it, and `timerbus timer`, `timerbus namespace` and `timerbus shard` are clients of a running service.
 //
-// It assembles the components: flags and settings from pkg/process, the service as one process from pkg/node, and
+// It assembles the components: flags and settings from internal/process, the service as one process from internal/node, and
 // pkg/client for the client commands. It never accesses a store, a bus or NATS directly.
 //
 // Read main.go and run.go, then dev.go (settings), process.go (the service as one process), server.go and banner.go;

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 func main() {

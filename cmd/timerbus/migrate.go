@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 func (p *program) migrateCommand() *cobra.Command {

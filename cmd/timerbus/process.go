@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/timerbus/timerbus/pkg/backend"
-	"github.com/timerbus/timerbus/pkg/node"
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/node"
+	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 // processFlags adds a flag for every setting except those in without. It returns a function that merges flags,

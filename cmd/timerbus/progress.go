@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/process"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 // progress is one status line about a long operation. On a terminal the line is overwritten, otherwise a new line is

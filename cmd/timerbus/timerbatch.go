@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/process"
 )
 
 func (t *timerCommands) batchCreate() *cobra.Command {

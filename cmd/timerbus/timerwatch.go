@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/process"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

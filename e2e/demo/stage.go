@@ -14,8 +14,8 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/receiver"
 	"github.com/timerbus/timerbus/e2e/internal/record"
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // stage has the receiver, the bus client and the API client, with everything that they have seen.

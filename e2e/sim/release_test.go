@@ -3,8 +3,8 @@ package sim
 import (
 	"testing"
 
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
 )
 
 // TestReleasesReadEachOther: targets are read only if both releases have them.

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/faultstore"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
 )
 
 // faulty is a process's store with the plan's faults.

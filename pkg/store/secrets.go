@@ -22,7 +22,7 @@ type Secret struct {
 	CreatedAt timer.Millis
 	// ExpiresAt is when the secret stops signing; 0: never.
 	ExpiresAt timer.Millis
-	// Encrypted is the secret, encrypted by pkg/encryption for SecretContext.
+	// Encrypted is the secret, encrypted by internal/encryption for SecretContext.
 	Encrypted string
 }
 
@@ -83,11 +83,11 @@ type TLS struct {
 	// Certificate is the client certificate with its chain, presented to receivers that request one. If it is empty,
 	// there is none.
 	Certificate string
-	// EncryptedKey is the certificate's key, PEM, encrypted by pkg/encryption for KeyContext.
+	// EncryptedKey is the certificate's key, PEM, encrypted by internal/encryption for KeyContext.
 	EncryptedKey string
 }
 
-// SecretContext and KeyContext are the contexts in which pkg/encryption encrypts a namespace's values. A value that was
+// SecretContext and KeyContext are the contexts in which internal/encryption encrypts a namespace's values. A value that was
 // encrypted for one context cannot be decrypted in another.
 func SecretContext(namespace string) string { return namespace + "/signing secret" }
 

@@ -11,7 +11,7 @@
 // timerbus.results, timerbus.dead and the timers' user topics with the Publisher. Internal messages use a separate bus,
 // which is in the same process unless Options.Bus is set.
 //
-// It imports pkg/node, which knows every engine, and Watermill, which the timerbus binary does not link. It never reads
+// It imports internal/node, which knows every engine, and Watermill, which the timerbus binary does not link. It never reads
 // flags, the environment or files itself, and never closes the Publisher or the Subscriber.
 //
 // Read options.go, then timerbus.go.

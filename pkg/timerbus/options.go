@@ -10,7 +10,7 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
-	"github.com/timerbus/timerbus/pkg/node"
+	"github.com/timerbus/timerbus/internal/node"
 )
 
 // Options configure Open. Only Store is required.
@@ -97,7 +97,7 @@ func busBeside(store string) (string, error) {
 		"embedded:FOLDER for a single process, nats://HOST:PORT or kafka://HOST:PORT for several")
 }
 
-// node returns the options for pkg/node.
+// node returns the options for internal/node.
 func (o *Options) node() *node.Options {
 	return &node.Options{
 		StoreURL: o.Store, BusURL: o.Bus, Partitions: o.Partitions, Migrate: true, WrapBus: o.Watermill.over(o.Logger, o.Drain),

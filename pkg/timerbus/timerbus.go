@@ -11,10 +11,10 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
-	"github.com/timerbus/timerbus/pkg/bus/watermillsink"
+	"github.com/timerbus/timerbus/internal/node"
+	"github.com/timerbus/timerbus/internal/watermillsink"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
-	"github.com/timerbus/timerbus/pkg/node"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -17,5 +17,5 @@
 //
 // Several tests can share one: TestMain opens it with Open, and each test creates its own namespace.
 //
-// It imports pkg/node, and so every engine, and pkg/client. It is meant for tests only.
+// It imports internal/node, and so every engine, and pkg/client. It is meant for tests only.
 package timertest

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/backend"
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/pkg/client"
-	"github.com/timerbus/timerbus/pkg/node"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/faultstore"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
 )

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/outage/outagetest"
+	"github.com/timerbus/timerbus/internal/faultstore"
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
 )

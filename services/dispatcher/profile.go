@@ -8,7 +8,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/timerbus/timerbus/pkg/encryption"
+	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/encryption"
+	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/services/ingest"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"

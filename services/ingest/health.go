@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/process"
 )
 
 // Ready queries the store and the bus, at most once a second. It returns an error if requests cannot be served.

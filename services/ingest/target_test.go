@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/egress"
+	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/services/ingest"
 )
 

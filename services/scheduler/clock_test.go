@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
+	"github.com/timerbus/timerbus/internal/faultstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler"
 )

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/outage/outagetest"
+	"github.com/timerbus/timerbus/internal/faultstore"
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/faultstore"
 	"github.com/timerbus/timerbus/services/scheduler"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"

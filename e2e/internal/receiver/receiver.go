@@ -1,7 +1,7 @@
 // Package receiver is an HTTP server for callbacks, which records its requests and answers them as configured for each
 // timer.
 //
-// It imports pkg/event for the format of the body, and record. It never sends requests to the service.
+// It imports internal/event for the format of the body, and record. It never sends requests to the service.
 package receiver
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/record"
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/event"
 )
 
 // Call is one callback as it arrived.

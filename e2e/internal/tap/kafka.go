@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/event"
 )
 
 // Kafka reads one topic from its beginning. Each read continues after the last one.

@@ -1,6 +1,6 @@
 // Package tap is a user's NATS or Kafka client: it publishes commands and consumes the service's messages.
 //
-// It relies on schemas/asyncapi.yaml and imports pkg/event for the format of events. It does not know the
+// It relies on schemas/asyncapi.yaml and imports internal/event for the format of events. It does not know the
 // implementation of the bus.
 //
 // tap.go is for NATS, kafka.go for Kafka.
@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/e2e/internal/record"
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/event"
 )
 
 // Subjects of the topics, as in the documentation.

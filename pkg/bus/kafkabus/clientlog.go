@@ -8,7 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/timerbus/timerbus/pkg/outage"
+	"github.com/timerbus/timerbus/internal/outage"
 )
 
 // clientQuiet is how long the client library must log no warning until an outage counts as over. While brokers are

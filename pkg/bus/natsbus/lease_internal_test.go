@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/timerbus/timerbus/pkg/outage"
+	"github.com/timerbus/timerbus/internal/outage"
 )
 
 // keys is a bucket that supports only the calls that a test sets.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
-	"github.com/timerbus/timerbus/pkg/outage/outagetest"
 )
 
 // TestAnOutageIsAFewLines makes the server unreachable for longer than the lease, for a process that runs every

@@ -1,7 +1,7 @@
 // Package watermillclient uses Timerbus from Watermill programs: it sends commands as messages, reads the resulting
 // events, and publishes messages that are delivered later.
 //
-// It owns the encoding of a command in a message and of a delayed message in a timer. It imports pkg/client, pkg/event
+// It owns the encoding of a command in a message and of a delayed message in a timer. It imports pkg/client, internal/event
 // and Watermill, never a service, a store or a bus, and opens no connections.
 //
 // Read command.go, event.go, then delayed.go (publish) with when.go (delay metadata) and envelope.go (encoding of

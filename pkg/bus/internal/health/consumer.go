@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // Part names a part of a Consume that can fail independently. Logs and errors contain the name.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/outage"
 )
 
 // Registry contains the running Consume calls of one handle. The zero value is ready to use.

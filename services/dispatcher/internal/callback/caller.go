@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/egress"
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/egress"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/egress"
-	"github.com/timerbus/timerbus/pkg/event"
+	"github.com/timerbus/timerbus/internal/egress"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -1,7 +1,7 @@
 // Package callback implements the protocol between a due timer and its receiver: the request, and the meaning of each
 // possible answer for the timer.
 //
-// It imports pkg/timer, pkg/event, pkg/webhook and pkg/egress only. Classify is pure: it gets the answer, the timer,
+// It imports pkg/timer, internal/event, pkg/webhook and internal/egress only. Classify is pure: it gets the answer, the timer,
 // the present and a source of random bits, and returns a Verdict. Nothing in this package sleeps, retries or writes to
 // the store.
 //

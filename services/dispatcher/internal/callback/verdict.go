@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/egress"
+	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

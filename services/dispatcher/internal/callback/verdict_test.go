@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/egress"
+	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/encryption"
+	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"

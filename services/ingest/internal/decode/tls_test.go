@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/encryption"
+	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 

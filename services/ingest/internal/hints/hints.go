@@ -1,6 +1,6 @@
 // Package hints publishes hints to the schedulers about timers that have changed and are due soon.
 //
-// It imports pkg/bus, pkg/event, pkg/outage and pkg/shard. Add never waits: if the queue is full, a hint is dropped. A
+// It imports pkg/bus, internal/event, internal/outage and pkg/shard. Add never waits: if the queue is full, a hint is dropped. A
 // failed publish is counted and not repeated, because the schedulers also read the store (rule I1).
 package hints
 
@@ -11,9 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/event"
-	"github.com/timerbus/timerbus/pkg/outage"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 

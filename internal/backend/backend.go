@@ -1,0 +1,83 @@
+package backend
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// defaultPrefix is the default of Options.Prefix and FollowOptions.Prefix.
+const defaultPrefix = "timerbus"
+
+// Options configure Open. All fields but Prefix, BusToken and Logger are required.
+type Options struct {
+	// StoreURL is one of
+	//
+	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; also accepts the parameters of pgx
+	//	                (sslmode, pool_max_conns, …)
+	//	dynamodb://TABLE?region=REGION   Amazon DynamoDB; dynamostore.ParseURL has the parameters
+	//	sqlite:FOLDER   the database in a folder, which one process can use at a time;
+	//	                sqlite:///FOLDER for an absolute path
+	//	memory:         a store that is lost when the process ends
+	StoreURL string
+	// BusURL is one of
+	//
+	//	embedded:FOLDER?listen=HOST:PORT   a NATS server in this process that stores its files in a folder.
+	//	                                   Without listen, other processes cannot connect. sync=always (the
+	//	                                   default) syncs to the disk before each acknowledgement,
+	//	                                   sync=interval in the background
+	//	nats://[USER[:PASSWORD]@]HOST:PORT,HOST:PORT?…  NATS servers, 2.12 or newer with JetStream; nats.go
+	//	                                   has the parameters
+	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
+	//	memory:                            a bus that is lost when the process ends
+	BusURL string
+	// Migrate brings the schema of a PostgreSQL or DynamoDB store up to date. The other stores always do so when they
+	// are opened.
+	Migrate bool
+	// Partitions of the bus, 1 to 1,024. It must be the number with which the cluster was created.
+	Partitions int
+	// Prefix begins the names on the bus, so that several clusters can share it. A prefix in the URL takes precedence.
+	// Default: "timerbus".
+	Prefix string
+	// BusToken is the token that an embedded bus requires from clients of other processes; empty: none.
+	BusToken string
+	// Clock returns the present; Random returns random bits for the id of a new cluster.
+	Clock  timer.Clock
+	Random func() uint64
+	// Logger receives events that no call returns. Default: none.
+	Logger *slog.Logger
+}
+
+// Backend is an open store and bus.
+type Backend struct {
+	Store store.Store
+	// Shared reports whether other processes may use the store's database.
+	Shared bool
+	Bus    bus.Bus
+	// Format is how public events are encoded in the bus's messages.
+	Format event.Mode
+	// Cluster is the identity stored in the store.
+	Cluster store.Identity
+	// Prefix begins the names of the service's topics.
+	Prefix string
+	// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
+	BusAddress string
+
+	// closers run in reverse order.
+	closers []func() error
+}
+
+// Close closes the bus, then the store. The services must have stopped.
+func (b *Backend) Close() error {
+	var failures []error
+	for _, closer := range slices.Backward(b.closers) {
+		failures = append(failures, closer())
+	}
+	b.closers = nil
+	return errors.Join(failures...)
+}

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"           //nolint:depguard // the benchmark publishes commands as an external client
+	"github.com/nats-io/nats.go/jetstream" //nolint:depguard // as above
+
+	"github.com/timerbus/timerbus/internal/event"
+)
+
+const (
+	// publishWindow is the maximum number of commands that the bus has not acknowledged.
+	publishWindow = 4096
+	// answerWindow and answerBytes limit the answers that wait to be counted, in messages and bytes.
+	answerWindow, answerBytes = 1 << 20, 1 << 30
+	// keyHeader is the NATS header that contains namespace/id.
+	keyHeader = "Timerbus-Key"
+	// typeHeader is the NATS header with the attribute "type" of an event.
+	typeHeader = "ce-type"
+)
+
+// commands measures how fast commands through the topic are applied: from the first publish until the answer to the
+// last command has arrived.
+func (r *run) commands(ctx context.Context, f *figures) error {
+	t, err := r.connectTopic(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.nc.Close()
+	s := r.pendingSet("topic", SmallPayload, r.Plan.Commands)
+	r.Watch.begin(Step{Phase: r.phase, What: "commands through the topic", Total: s.count})
+	answers, err := t.listen(r.Namespace+"/"+s.prefix, &r.Watch.done)
+	if err != nil {
+		return err
+	}
+	end, err := r.spend(ctx)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	published, err := t.publish(ctx, s, r.Plan.Publishing)
+	if err != nil {
+		return err
+	}
+	acknowledged := time.Since(began)
+	applied, err := answers.await(ctx, published, r.Plan.Patience)
+	if err != nil {
+		return err
+	}
+	r.pending -= s.count - published
+	s.count = published
+	m, err := end()
+	if err != nil {
+		return err
+	}
+	f.add("rate", "commands through the topic, applied", PerSecond, float64(s.count)/applied.Sub(began).Seconds())
+	f.add("published", "commands through the topic, acknowledged by the bus", PerSecond, float64(s.count)/acknowledged.Seconds())
+	f.addCost("commands through the topic", m.cost, s.count)
+	return nil
+}
+
+// topic is an external client of the bus.
+type topic struct {
+	nc         *nats.Conn
+	js         jetstream.JetStream
+	prefix     string
+	partitions int
+}
+
+func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
+	options := []nats.Option{nats.Name("timerbus-bench"), nats.Timeout(dialTimeout)}
+	if r.Target.token != "" && !strings.Contains(r.NATS, "@") {
+		options = append(options, nats.Token(r.Target.token))
+	}
+	nc, err := nats.Connect(r.NATS, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the bus at %s: %w", r.NATS, err)
+	}
+	defer func() {
+		if err != nil {
+			nc.Close()
+		}
+	}()
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(publishWindow))
+	if err != nil {
+		return nil, err
+	}
+	name := r.Prefix + "-commands"
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("find the command topic, stream %s: %w", name, err)
+	}
+	t := &topic{nc: nc, js: js, prefix: r.Prefix}
+	for _, subject := range stream.CachedInfo().Config.Subjects {
+		if _, err := strconv.Atoi(strings.TrimPrefix(subject, r.Prefix+".commands.")); err == nil {
+			t.partitions++
+		}
+	}
+	if t.partitions == 0 {
+		return nil, fmt.Errorf("stream %s has no subjects of partitions", name)
+	}
+	return t, nil
+}
+
+// publish publishes the creates of a set, as many as the limit allows, and waits until the bus has acknowledged them.
+// It returns their number.
+func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (published int, err error) {
+	subjects := make([]string, t.partitions)
+	for p := range subjects {
+		subjects[p] = t.prefix + ".commands." + strconv.Itoa(p)
+	}
+	header := nats.Header{"content-type": {"application/cloudevents+json"}}
+	var refused atomic.Pointer[error]
+	futures := make(chan jetstream.PubAckFuture, 2*publishWindow)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for f := range futures {
+			select {
+			case <-f.Ok():
+			case err := <-f.Err():
+				refused.CompareAndSwap(nil, &err)
+			case <-ctx.Done():
+			}
+		}
+	}()
+	began := time.Now()
+	err = func() error {
+		defer close(futures)
+		var id []byte
+		for n := 0; n < s.count && (n%BatchSize != 0 || time.Since(began) < limit); n++ {
+			id = s.appendID(id[:0], n)
+			f, err := t.js.PublishMsgAsync(&nats.Msg{
+				Subject: subjects[crc32.ChecksumIEEE(id)%uint32(t.partitions)], Header: header, Data: s.command(n),
+			}, jetstream.WithStallWait(requestTimeout))
+			if err != nil {
+				return fmt.Errorf("publish command %d: %w", n, err)
+			}
+			published++
+			futures <- f
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	}()
+	<-watched
+	if first := refused.Load(); err == nil && first != nil {
+		err = fmt.Errorf("publish commands: %w", *first)
+	}
+	return published, errors.Join(err, context.Cause(ctx))
+}
+
+// command returns the event that creates the n-th timer. The client keeps the slice until the acknowledgement, so it is
+// not reused.
+func (s *set) command(n int) []byte {
+	to := make([]byte, 0, 256+len(s.head)+len(s.middle)+len(s.tails[0]))
+	to = append(to, `{"specversion":"1.0","type":"`+event.TypeCreate+`","source":"timerbus/bench","id":"`...)
+	to = s.appendID(to, n)
+	to = append(to, `","data":`...)
+	return append(s.appendCreate(to, n), '}')
+}
+
+// answers counts the answers to commands.
+type answers struct {
+	applied *atomic.Int64
+	refused atomic.Pointer[string]
+	// last is when the last answer arrived, in nanoseconds since 1970.
+	last atomic.Int64
+}
+
+// listen counts the answers about timers whose keys begin with prefix.
+func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
+	a := &answers{applied: applied}
+	for _, name := range []string{"results", "dead"} {
+		subscription, err := t.nc.Subscribe(t.prefix+"."+name+".*", func(m *nats.Msg) {
+			if key := m.Header[keyHeader]; len(key) == 1 && strings.HasPrefix(key[0], prefix) {
+				a.count(m)
+			}
+		})
+		if err == nil {
+			err = subscription.SetPendingLimits(answerWindow, answerBytes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("subscribe to answers: %w", err)
+		}
+	}
+	return a, t.nc.Flush()
+}
+
+func (a *answers) count(m *nats.Msg) {
+	kind := m.Header[typeHeader]
+	switch {
+	case len(kind) == 1 && kind[0] == event.TypeApplied:
+		a.last.Store(time.Now().UnixNano())
+		a.applied.Add(1)
+	case len(kind) == 1 && kind[0] == event.TypeRefused:
+		text := string(m.Data)
+		a.refused.CompareAndSwap(nil, &text)
+	}
+}
+
+// await waits until the wanted number of commands was applied, and returns when the last answer arrived.
+func (a *answers) await(ctx context.Context, wanted int, patience time.Duration) (time.Time, error) {
+	seen, moved := int64(-1), time.Now()
+	for {
+		n := a.applied.Load()
+		if n >= int64(wanted) {
+			return time.Unix(0, a.last.Load()), nil
+		}
+		if refused := a.refused.Load(); refused != nil {
+			return time.Time{}, fmt.Errorf("a command was refused: %s", *refused)
+		}
+		now := time.Now()
+		if n != seen {
+			seen, moved = n, now
+		}
+		if now.Sub(moved) > patience {
+			return time.Time{}, fmt.Errorf("%d of %d commands were answered, none of them in the last %v", n, wanted, patience)
+		}
+		if err := rest(ctx, pollEvery); err != nil {
+			return time.Time{}, err
+		}
+	}
+}

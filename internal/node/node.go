@@ -1,0 +1,236 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/encryption"
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+const (
+	// DefaultNamespace is the namespace of requests without a namespace. Open creates it.
+	DefaultNamespace = "default"
+
+	defaultShards = 16
+)
+
+// Role selects the services that a node runs.
+type Role string
+
+const (
+	// All runs every service in one process.
+	All Role = ""
+	// Ingest accepts commands, by HTTP and from the command topic.
+	Ingest Role = "ingest"
+	// Scheduler publishes due events.
+	Scheduler Role = "scheduler"
+	// Dispatcher delivers due timers.
+	Dispatcher Role = "dispatcher"
+)
+
+// WrapBus wraps the bus that was opened; the services use the result. source is the CloudEvents source of the node's
+// events.
+type WrapBus func(below Layer, source string) (Layer, error)
+
+// Layer is a bus with the properties that the services need.
+type Layer struct {
+	Bus bus.Bus
+	// Format is how public events are encoded in its messages.
+	Format event.Mode
+	// Prefix begins the names of the service's topics.
+	Prefix string
+}
+
+// Options configure Open. All fields but Role, Name, Migrate, WrapBus, Token, AllowedHosts and Callback… are required.
+type Options struct {
+	// Role is All by default.
+	Role Role
+	// Name identifies the node in logs and in lists of shards. Default: the host's name.
+	Name string
+	// StoreURL, BusURL and Partitions are those of backend.Options.
+	StoreURL, BusURL string
+	Partitions       int
+	// Migrate is that of backend.Options.
+	Migrate bool
+	// WrapBus, if not nil, is called once by Open. The node closes its result before it closes the bus that was opened.
+	WrapBus WrapBus
+	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
+	// it.
+	Listener net.Listener
+	// Token is required from clients of the HTTP API and of an embedded bus; if it is empty, no token is required.
+	Token string
+	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; process.ParseHosts parses
+	// them. They are checked only if there is no Token, and on a Listener that is not on loopback only if AllowedHosts
+	// is not empty.
+	AllowedHosts string
+	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
+	// parses it. CallbackProxy is the proxy for callbacks, nil for none.
+	CallbackAllow string
+	CallbackProxy *url.URL
+	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
+	// namespace is encrypted with a key that is not in Keys.
+	Keys encryption.Keyring
+	// Drain bounds the orderly stop.
+	Drain time.Duration
+	// Version is the version in metrics and in the User-Agent of callbacks.
+	Version string
+	Logger  *slog.Logger
+
+	// machine replaces this machine's clocks in tests; nil: this machine's clocks.
+	machine store.Machine
+}
+
+// wallClock returns the time of the machine's wall clock.
+func (o *Options) wallClock() timer.Millis {
+	if o.machine == nil {
+		return timer.SystemClock()
+	}
+	wall, _ := o.machine()
+	return timer.FromTime(wall)
+}
+
+// Node is one process, ready to run.
+type Node struct {
+	backend *backend.Backend
+	wrapped bus.Bus // nil if Options.WrapBus is nil
+	group   process.Group
+}
+
+// Open opens the store and the bus, creates the default namespace if it does not exist, and builds the services. The
+// caller must then call Run, which starts them; ctx bounds only the opening. If Open fails, it closes everything that
+// it opened, but not the listener.
+func Open(ctx context.Context, o *Options) (_ *Node, err error) {
+	b, err := backend.Open(ctx, backend.Options{
+		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, Migrate: o.Migrate, BusToken: o.Token,
+		Clock: o.wallClock, Random: rand.Uint64, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, below := &Node{backend: b}, b.Bus
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
+	if err := n.wrapBus(o); err != nil {
+		return nil, err
+	}
+	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: b.Shared, Machine: o.machine, Logger: o.Logger})
+	if err := clock.Start(ctx, b.Store); err != nil {
+		return nil, err
+	}
+	if err := ensureNamespace(ctx, b.Store, clock.Now()); err != nil {
+		return nil, err
+	}
+	if err := checkSecrets(ctx, b.Store, clock.Now(), o); err != nil {
+		return nil, err
+	}
+	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
+	switch ended, err := endLeases(ctx, b.Store, clock.Now, revisions); {
+	case err != nil: // for example, because the disk is full
+		o.Logger.Warn("leases of the previous process not ended, its callbacks are repeated when the leases expire", "error", err)
+	case ended > 0:
+		o.Logger.Info("leases of the previous process ended, its callbacks are repeated now", "timers", ended)
+	}
+	parts, err := assemble(b, below, clock, revisions, o)
+	if err != nil {
+		return nil, err
+	}
+	n.group = process.Group{Components: parts, Drain: o.Drain, Logger: o.Logger}
+	return n, nil
+}
+
+// wrapBus replaces the backend's bus by the result of Options.WrapBus.
+func (n *Node) wrapBus(o *Options) error {
+	if o.WrapBus == nil {
+		return nil
+	}
+	b := n.backend
+	over, err := o.WrapBus(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
+	if err != nil {
+		return fmt.Errorf("wrap the bus: %w", err)
+	}
+	n.wrapped = over.Bus
+	b.Bus, b.Format, b.Prefix = over.Bus, over.Format, over.Prefix
+	return nil
+}
+
+// sourceOf returns the CloudEvents source. All services of a cluster use the same one, so that an event that two of
+// them publish has the same source and id.
+func sourceOf(b *backend.Backend) string { return "timerbus/" + b.Cluster.ID.String() }
+
+// close closes everything that Open opened.
+func (n *Node) close() error {
+	var err error
+	if n.wrapped != nil {
+		err = n.wrapped.Close()
+	}
+	return errors.Join(err, n.backend.Close())
+}
+
+// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
+func (n *Node) BusAddress() string { return n.backend.BusAddress }
+
+// Run runs the services until ctx ends, drains them and closes everything. An error is the cause of an early end, or a
+// failure while stopping. It wraps process.ErrNotDrained if a part did not stop in time.
+func (n *Node) Run(ctx context.Context) error {
+	err := n.group.Run(ctx)
+	if errors.Is(err, process.ErrNotDrained) {
+		// A part that did not stop may use the backend indefinitely, so the backend is not closed. The state is the
+		// same as after a crash, which the protocol tolerates.
+		return err
+	}
+	return errors.Join(err, n.close())
+}
+
+// ensureNamespace creates DefaultNamespace if it does not exist.
+func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) error {
+	_, err := s.CreateNamespace(ctx, store.Namespace{
+		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
+		CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("create namespace %s: %w", DefaultNamespace, err)
+	}
+	return nil
+}
+
+// checkSecrets returns an error if a secret of a namespace is encrypted with an unknown key, because every timer of
+// that namespace would be postponed. It only logs a damaged secret, because one damaged secret must not stop the timers
+// of other namespaces.
+func checkSecrets(ctx context.Context, s store.Namespaces, now timer.Millis, o *Options) error {
+	if o.Role != All && o.Role != Dispatcher {
+		return nil
+	}
+	var all []store.Namespace
+	for ns, err := range store.AllNamespaces(ctx, s) {
+		if err != nil {
+			return err
+		}
+		all = append(all, ns)
+	}
+	err := dispatcher.CheckSettings(o.Keys, all, now)
+	if errors.Is(err, encryption.ErrUnknownKey) {
+		return fmt.Errorf("secrets of namespaces cannot be decrypted: "+
+			"add their key to TIMERBUS_SECRET_KEY (--secret-key), after the newest key: %w", err)
+	}
+	if err != nil {
+		o.Logger.ErrorContext(ctx, "timers of a namespace are postponed: its secrets cannot be decrypted", "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package node
+
+import (
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/egress"
+	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+	"github.com/timerbus/timerbus/services/ingest"
+	"github.com/timerbus/timerbus/services/scheduler"
+)
+
+// requestTimeout bounds an HTTP request.
+const requestTimeout = 10 * time.Second
+
+// assemble builds the services of the role and returns the components of the process in the order in which they start.
+// The intake is the last part, so that it stops first. below is the bus that was opened, which Options.WrapBus may have
+// wrapped.
+func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
+	w := &dependencies{
+		backend: b, options: o, registry: process.NewRegistry(o.Version), store: b.Store,
+		clock: clock, revisions: revisions,
+		source: sourceOf(b), name: o.Name,
+	}
+	if w.name == "" {
+		var err error
+		if w.name, err = os.Hostname(); err != nil {
+			w.name = "unknown" // the name is only for people
+		}
+	}
+	var err error
+	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
+		return nil, err
+	}
+	if w.hosts, err = hostsOf(o); err != nil {
+		return nil, err
+	}
+	if metered, ok := store.As[prometheus.Collector](b.Store); ok {
+		w.registry.MustRegister(metered)
+	}
+	if metered, ok := below.(prometheus.Collector); ok {
+		w.registry.MustRegister(metered)
+	}
+	if b.Shared && o.Role != Ingest {
+		w.reach = store.NewReach(b.Store, o.Logger)
+		w.store = w.reach
+	}
+	w.directory = store.NewDirectory(w.store)
+	watch := newStoreWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.wallClock, o.Logger, w.registry)
+	components := []process.Component{{Name: "watch", Run: watch.run}}
+	if w.reach != nil {
+		components = append(components, process.Component{Name: "reach", Run: w.reach.Run})
+	}
+	for _, service := range []struct {
+		role  Role
+		build func() ([]process.Component, error)
+	}{{Dispatcher, w.dispatcher}, {Scheduler, w.scheduler}, {Ingest, w.ingest}} {
+		if o.Role != All && o.Role != service.role {
+			continue
+		}
+		more, err := service.build()
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, more...)
+	}
+	if o.Role == Scheduler || o.Role == Dispatcher {
+		components = append(components, w.probes())
+	}
+	return components, nil
+}
+
+// dependencies are the dependencies that the services of one process share.
+type dependencies struct {
+	backend *backend.Backend
+	options *Options
+	// store is the backend's store; if reach is not nil, it is reach, which observes the calls. reach is nil if no
+	// other process could take over the work.
+	store     store.Store
+	reach     *store.Reach
+	registry  *prometheus.Registry
+	directory *store.Directory
+	clock     *store.Clock
+	revisions *timer.Revisions
+	policy    *egress.Policy
+	hosts     *process.Hosts // nil accepts all hosts
+	source    string
+	name      string
+}
+
+// hostsOf returns the hosts that requests may be addressed to; nil for all. With a token the check is unnecessary,
+// because a web page does not have the token. Beyond loopback the names of this machine are unknown.
+func hostsOf(o *Options) (*process.Hosts, error) {
+	listen := o.Listener.Addr().String()
+	if o.Token != "" || !process.Loopback(listen) && o.AllowedHosts == "" {
+		return nil, nil //nolint:nilnil // nil accepts all hosts.
+	}
+	hosts, err := process.ParseHosts(o.AllowedHosts)
+	if err != nil {
+		return nil, err
+	}
+	return hosts.Listening(listen), nil
+}
+
+func (w *dependencies) dispatcher() ([]process.Component, error) {
+	b, o := w.backend, w.options
+	s, err := dispatcher.New(dispatcher.Config{
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
+		Revisions: w.revisions, Random: rand.Uint64,
+		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
+		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
+		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
+		// again after it.
+		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []process.Component{{Name: string(Dispatcher), Run: s.Run}}, nil
+}
+
+func (w *dependencies) scheduler() ([]process.Component, error) {
+	b, o := w.backend, w.options
+	s, err := scheduler.New(scheduler.Config{
+		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Random: rand.Uint64, Node: w.name, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
+		PaidByShard: store.AsksByShard(b.Store),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []process.Component{{Name: string(Scheduler), Run: s.Run}}, nil
+}
+
+func (w *dependencies) ingest() ([]process.Component, error) {
+	b, o := w.backend, w.options
+	positions, _ := store.As[store.Positions](b.Store)
+	others := []process.Check{w.clockCheck()}
+	if o.Role == All {
+		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
+	}
+	s, err := ingest.New(ingest.Config{
+		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.Settled, StoreClock: w.clock,
+		Revisions: w.revisions, Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
+		Registerer: w.registry, Gatherer: w.registry, Ready: others,
+		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []process.Component{
+		{Name: string(Ingest), Run: s.Run},
+		httpComponent(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
+	}, nil
+}
