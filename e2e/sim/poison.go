@@ -15,6 +15,8 @@ import (
 const (
 	parkAfter  = 5
 	leaseAfter = 2 * time.Second
+	// longestCallback is the longest time that a receiver of the simulation takes.
+	longestCallback = 10 * time.Second
 	// writeTime is longer than a dispatcher takes to write an outcome and to publish its hint while nothing fails. It includes
 	// the offset of the dispatcher's clock.
 	writeTime = clockBound
@@ -22,10 +24,16 @@ const (
 
 // poisoned is the effect of poison timers on a process.
 type poisoned struct {
-	// alone is when the process began to deliver one alone.
-	alone []time.Duration
+	// alone are the deliveries that the process began alone.
+	alone []isolated
 	// killed is when one killed the process; 0 if none has.
 	killed time.Duration
+}
+
+// isolated is the start of a delivery that is made alone.
+type isolated struct {
+	attempt attempt
+	at      time.Duration
 }
 
 // poison returns the effect of poison timers on a process, creating it if absent.
@@ -49,14 +57,15 @@ func (o *oracle) kills(l *life) {
 func (o *oracle) runsAlone(d *delivered) {
 	if seen := o.seen[d.attempt()]; d.by != nil && seen != nil && seen.step.Answer.Kills() && seen.count >= parkAfter-2 {
 		p := o.poison(d.by)
-		p.alone = append(p.alone, o.world.since())
+		p.alone = append(p.alone, isolated{d.attempt(), o.world.since()})
 	}
 }
 
 // heldByPoison returns when a poison timer may delay an attempt. It delays attempts whose event was delivered to a
 // process that delivered the poison timer. Before a start that is made alone, the process begins no other delivery
-// until the running ones have ended or have a lease, and then until that start has a lease. After the process is
-// killed, the bus redelivers its events after bus.AckWait.
+// until the running ones have ended or have a lease, and then until that start has a lease. The start itself also
+// waits until every other repeated delivery of the process has ended, with a lease or without. After the process is killed,
+// the bus redelivers its events after bus.AckWait.
 func (o *oracle) heldByPoison(d *delivered) []span {
 	var held []span
 	for _, h := range o.world.recording.handedOver(d.subject()) {
@@ -64,9 +73,13 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 		if p == nil {
 			continue
 		}
-		for _, at := range p.alone {
-			if h.at <= at+leaseAfter {
-				held = append(held, span{at - leaseAfter, at + leaseAfter})
+		for _, alone := range p.alone {
+			before := leaseAfter
+			if alone.attempt == d.attempt() {
+				before = longestCallback
+			}
+			if h.at <= alone.at+leaseAfter {
+				held = append(held, span{alone.at - before, alone.at + leaseAfter})
 			}
 		}
 		if p.killed >= h.at {

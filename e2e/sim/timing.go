@@ -114,13 +114,12 @@ const cutLimit = 4 * time.Second
 // queue's server, all timers must be delivered within 35 s.
 func (o *oracle) lateLimit() time.Duration {
 	const (
-		crash    = 35 * time.Second
-		sweep    = 2 * time.Second
-		callback = 10 * time.Second
-		refresh  = 30 * time.Second
-		look     = 30 * time.Second
+		crash   = 35 * time.Second
+		sweep   = 2 * time.Second
+		refresh = 30 * time.Second
+		look    = 30 * time.Second
 	)
-	limit := 3*sweep + callback
+	limit := 3*sweep + longestCallback
 	if slices.ContainsFunc(o.world.plan.Faults, func(f Fault) bool { return f.Kind == CrashQueue }) {
 		limit = crash
 	}
