@@ -80,8 +80,9 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 		why := ""
 		switch {
 		case takenOver(&before, &e) || r.early(&before):
-			// If the row was gone, a hint caused the second publication.
-			if !r.explainsTakeOver(&before, &e) && (e.there || !r.explainsLoss(&before, &e)) {
+			// If the row was gone, a hint caused the second publication. If it was not there before, a hint caused the first one, and
+			// the write of the row was applied later.
+			if !r.explainsTakeOver(&before, &e) && (before.there && e.there || !r.explainsLoss(&before, &e)) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
 		case before.there && e.there && !before.position.Before(e.floor) && !r.restored(&before, &e):

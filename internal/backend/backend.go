@@ -5,16 +5,12 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// defaultPrefix is the default of Options.Prefix and FollowOptions.Prefix.
-const defaultPrefix = "timerbus"
-
-// Options configure Open. All fields but Prefix, BusToken and Logger are required.
+// Options configure Open. All fields but BusToken and Logger are required.
 type Options struct {
 	// StoreURL is one of
 	//
@@ -41,9 +37,6 @@ type Options struct {
 	Migrate bool
 	// Partitions of the bus, 1 to 1,024. It must be the number with which the cluster was created.
 	Partitions int
-	// Prefix begins the names on the bus, so that several clusters can share it. A prefix in the URL takes precedence.
-	// Default: "timerbus".
-	Prefix string
 	// BusToken is the token that an embedded bus requires from clients of other processes; empty: none.
 	BusToken string
 	// Clock returns the present; Random returns random bits for the id of a new cluster.
@@ -56,15 +49,7 @@ type Options struct {
 // Backend is an open store and bus.
 type Backend struct {
 	Store store.Store
-	// Shared reports whether other processes may use the store's database.
-	Shared bool
-	Bus    bus.Bus
-	// Format is how public events are encoded in the bus's messages.
-	Format event.Mode
-	// Cluster is the identity stored in the store.
-	Cluster store.Identity
-	// Prefix begins the names of the service's topics.
-	Prefix string
+	Bus   bus.Bus
 	// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
 	BusAddress string
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/internal/backend"
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -43,8 +42,8 @@ func TestOpenGivesAStoreAndABus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, o)
-			if b.Cluster.Partitions != 4 || b.Bus.Partitions() != 4 || b.Format != event.Structured {
-				t.Errorf("opened %+v with %d partitions", b.Cluster, b.Bus.Partitions())
+			if want := (bus.Properties{Prefix: "timerbus"}); b.Bus.Partitions() != 4 || b.Bus.Properties() != want {
+				t.Errorf("opened a bus with %d partitions and %+v, want %+v", b.Bus.Partitions(), b.Bus.Properties(), want)
 			}
 			if (b.BusAddress != "") != (name == "embedded") {
 				t.Errorf("bus address %q", b.BusAddress)
@@ -77,7 +76,15 @@ func TestOpenANATSServerByItsAddress(t *testing.T) {
 func TestAClusterKeepsItsIdentityAndPartitions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a ?%#b")
 	o := options(backend.FolderURL("sqlite", dir, nil), "memory:")
+	identity := func(b *backend.Backend) store.Identity {
+		stored, err := b.Store.Init(t.Context(), store.Identity{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored
+	}
 	first := open(t, o)
+	before := identity(first)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +97,8 @@ func TestAClusterKeepsItsIdentityAndPartitions(t *testing.T) {
 	if !errors.Is(err, store.ErrPartitions) || !strings.Contains(err.Error(), "set it to 4") {
 		t.Errorf("opened with 8 partitions: %v", err)
 	}
-	if again := open(t, o); again.Cluster != first.Cluster {
-		t.Errorf("identity %+v, before %+v", again.Cluster, first.Cluster)
+	if after := identity(open(t, o)); after != before || after.Partitions != 4 {
+		t.Errorf("identity %+v, before %+v", after, before)
 	}
 }
 

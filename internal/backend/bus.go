@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -31,8 +30,7 @@ func (b *Backend) openBus(ctx context.Context, o *Options) error {
 		if rest != "" {
 			return notAccepted("bus", o.BusURL, acceptedBuses)
 		}
-		b.Bus, b.Format = membus.New(membus.Options{Partitions: o.Partitions}).Join("timerbus"), event.Structured
-		b.Prefix = cmp.Or(o.Prefix, defaultPrefix) // the prefix is only reported: a memory bus serves one cluster
+		b.Bus = membus.New(membus.Options{Partitions: o.Partitions}).Join("timerbus")
 		b.closers = append(b.closers, b.Bus.Close)
 		return nil
 	default:
@@ -77,12 +75,12 @@ func (b *Backend) openEmbedded(ctx context.Context, o *Options, rest string) err
 }
 
 func (b *Backend) connect(ctx context.Context, o *Options, options natsbus.Options) error {
-	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix, defaultPrefix), o.Partitions, o.Logger
+	options.Partitions, options.Logger = o.Partitions, o.Logger
 	connected, err := natsbus.Connect(ctx, options)
 	if err != nil {
 		return err
 	}
-	b.Bus, b.Format, b.Prefix = connected, event.Structured, options.Prefix
+	b.Bus = connected
 	b.closers = append(b.closers, connected.Close)
 	return nil
 }

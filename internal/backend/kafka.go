@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -30,12 +29,12 @@ func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	options.Prefix, options.Partitions, options.Logger = cmp.Or(options.Prefix, o.Prefix, defaultPrefix), o.Partitions, o.Logger
+	options.Partitions, options.Logger = o.Partitions, o.Logger
 	connected, err := kafkabus.Connect(ctx, options)
 	if err != nil {
 		return err
 	}
-	b.Bus, b.Format, b.Prefix = connected, event.Binary, options.Prefix
+	b.Bus = connected
 	b.closers = append(b.closers, connected.Close)
 	return nil
 }

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,32 +31,13 @@ func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 		return nil, err
 	}
 	// Before the bus is opened, because the bus would create its streams for the wrong number of partitions.
-	if err := b.identify(ctx, &o); err != nil {
+	if _, err := store.Identify(ctx, b.Store, o.Partitions, o.Clock(), o.Random); err != nil {
 		return nil, err
 	}
 	if err := b.openBus(ctx, &o); err != nil {
 		return nil, err
 	}
-	if got := b.Bus.Partitions(); got != b.Cluster.Partitions {
-		return nil, fmt.Errorf("%w: %d in the store, %d in the bus", store.ErrPartitions, b.Cluster.Partitions, got)
-	}
 	return b, nil
-}
-
-func (b *Backend) identify(ctx context.Context, o *Options) error {
-	want := store.Identity{Partitions: o.Partitions, CreatedAt: o.Clock()}
-	binary.BigEndian.PutUint64(want.ID[:8], o.Random())
-	binary.BigEndian.PutUint64(want.ID[8:], o.Random())
-	there, err := b.Store.Init(ctx, want)
-	if err != nil {
-		return fmt.Errorf("read the cluster record: %w", err)
-	}
-	if there.Partitions != o.Partitions {
-		return fmt.Errorf("%w: the cluster has %d, the setting is %d; the partition of a timer depends on this number, so set it to %d",
-			store.ErrPartitions, there.Partitions, o.Partitions, there.Partitions)
-	}
-	b.Cluster = there
-	return nil
 }
 
 // scheme cuts a URL at its first colon. url.Parse does not accept relative folders.

@@ -37,7 +37,7 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		b.Store, b.Shared = s, true
+		b.Store = s
 	case "dynamodb":
 		options, err := dynamoOptions(o.StoreURL, o.Logger)
 		if err != nil {
@@ -52,7 +52,7 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		b.Store, b.Shared = s, true
+		b.Store = s
 	case "memory":
 		if rest != "" {
 			return notAccepted("store", o.StoreURL, acceptedStores)

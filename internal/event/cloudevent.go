@@ -32,6 +32,14 @@ const (
 	Binary
 )
 
+// ModeOf returns the mode for a bus whose readers expect attributes in headers, or in the body.
+func ModeOf(headerAttributes bool) Mode {
+	if headerAttributes {
+		return Binary
+	}
+	return Structured
+}
+
 // CloudEvent is an event of CloudEvents 1.0 with JSON data. The fields have the names of the specification;
 // correlationid is an extension attribute of Timerbus.
 type CloudEvent struct {

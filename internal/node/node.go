@@ -10,9 +10,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/encryption"
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -42,36 +40,21 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// WrapBus wraps the bus that was opened; the services use the result. source is the CloudEvents source of the node's
-// events.
-type WrapBus func(below Layer, source string) (Layer, error)
-
-// Layer is a bus with the properties that the services need.
-type Layer struct {
-	Bus bus.Bus
-	// Format is how public events are encoded in its messages.
-	Format event.Mode
-	// Prefix begins the names of the service's topics.
-	Prefix string
-}
-
-// Options configure Open. All fields but Role, Name, Migrate, WrapBus, Token, AllowedHosts and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
 	// Name identifies the node in logs and in lists of shards. Default: the host's name.
 	Name string
-	// StoreURL, BusURL and Partitions are those of backend.Options.
-	StoreURL, BusURL string
-	Partitions       int
-	// Migrate is that of backend.Options.
-	Migrate bool
-	// WrapBus, if not nil, is called once by Open. The node closes its result before it closes the bus that was opened.
-	WrapBus WrapBus
+	// Store and Bus are open. The bus has as many partitions as the cluster record in the store.
+	Store store.Store
+	Bus   bus.Bus
+	// Close, if not nil, is called once after the services have stopped, or when Open fails.
+	Close func() error
 	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
 	// it.
 	Listener net.Listener
-	// Token is required from clients of the HTTP API and of an embedded bus; if it is empty, no token is required.
+	// Token is required from clients of the HTTP API; if it is empty, no token is required.
 	Token string
 	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; process.ParseHosts parses
 	// them. They are checked only if there is no Token, and on a Listener that is not on loopback only if AllowedHosts
@@ -105,49 +88,44 @@ func (o *Options) wallClock() timer.Millis {
 
 // Node is one process, ready to run.
 type Node struct {
-	backend *backend.Backend
-	wrapped bus.Bus // nil if Options.WrapBus is nil
-	group   process.Group
+	group process.Group
+	close func() error
 }
 
-// Open opens the store and the bus, creates the default namespace if it does not exist, and builds the services. The
-// caller must then call Run, which starts them; ctx bounds only the opening. If Open fails, it closes everything that
-// it opened, but not the listener.
+// Open reads the cluster record, creates the default namespace if it does not exist, and builds the services. The caller
+// must then call Run, which starts them; ctx bounds only the opening. If Open fails, it does not close the listener.
 func Open(ctx context.Context, o *Options) (_ *Node, err error) {
-	b, err := backend.Open(ctx, backend.Options{
-		StoreURL: o.StoreURL, BusURL: o.BusURL, Partitions: o.Partitions, Migrate: o.Migrate, BusToken: o.Token,
-		Clock: o.wallClock, Random: rand.Uint64, Logger: o.Logger,
-	})
-	if err != nil {
-		return nil, err
+	n := &Node{close: o.Close}
+	if n.close == nil {
+		n.close = func() error { return nil }
 	}
-	n, below := &Node{backend: b}, b.Bus
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
 		}
 	}()
-	if err := n.wrapBus(o); err != nil {
+	identity, err := store.Identify(ctx, o.Store, o.Bus.Partitions(), o.wallClock(), rand.Uint64)
+	if err != nil {
 		return nil, err
 	}
-	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: b.Shared, Machine: o.machine, Logger: o.Logger})
-	if err := clock.Start(ctx, b.Store); err != nil {
+	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: store.Shared(o.Store), Machine: o.machine, Logger: o.Logger})
+	if err := clock.Start(ctx, o.Store); err != nil {
 		return nil, err
 	}
-	if err := ensureNamespace(ctx, b.Store, clock.Now()); err != nil {
+	if err := ensureNamespace(ctx, o.Store, clock.Now()); err != nil {
 		return nil, err
 	}
-	if err := checkSecrets(ctx, b.Store, clock.Now(), o); err != nil {
+	if err := checkSecrets(ctx, o.Store, clock.Now(), o); err != nil {
 		return nil, err
 	}
 	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
-	switch ended, err := endLeases(ctx, b.Store, clock.Now, revisions); {
+	switch ended, err := endLeases(ctx, o.Store, clock.Now, revisions); {
 	case err != nil: // for example, because the disk is full
 		o.Logger.Warn("leases of the previous process not ended, its callbacks are repeated when the leases expire", "error", err)
 	case ended > 0:
 		o.Logger.Info("leases of the previous process ended, its callbacks are repeated now", "timers", ended)
 	}
-	parts, err := assemble(b, below, clock, revisions, o)
+	parts, err := assemble(Source(identity), clock, revisions, o)
 	if err != nil {
 		return nil, err
 	}
@@ -155,43 +133,16 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	return n, nil
 }
 
-// wrapBus replaces the backend's bus by the result of Options.WrapBus.
-func (n *Node) wrapBus(o *Options) error {
-	if o.WrapBus == nil {
-		return nil
-	}
-	b := n.backend
-	over, err := o.WrapBus(Layer{b.Bus, b.Format, b.Prefix}, sourceOf(b))
-	if err != nil {
-		return fmt.Errorf("wrap the bus: %w", err)
-	}
-	n.wrapped = over.Bus
-	b.Bus, b.Format, b.Prefix = over.Bus, over.Format, over.Prefix
-	return nil
-}
-
-// sourceOf returns the CloudEvents source. All services of a cluster use the same one, so that an event that two of
+// Source returns the CloudEvents source. All services of a cluster use the same one, so that an event that two of
 // them publish has the same source and id.
-func sourceOf(b *backend.Backend) string { return "timerbus/" + b.Cluster.ID.String() }
+func Source(cluster store.Identity) string { return "timerbus/" + cluster.ID.String() }
 
-// close closes everything that Open opened.
-func (n *Node) close() error {
-	var err error
-	if n.wrapped != nil {
-		err = n.wrapped.Close()
-	}
-	return errors.Join(err, n.backend.Close())
-}
-
-// BusAddress is the URL at which other processes reach an embedded bus; empty if they cannot.
-func (n *Node) BusAddress() string { return n.backend.BusAddress }
-
-// Run runs the services until ctx ends, drains them and closes everything. An error is the cause of an early end, or a
+// Run runs the services until ctx ends, drains them and calls Options.Close. An error is the cause of an early end, or a
 // failure while stopping. It wraps process.ErrNotDrained if a part did not stop in time.
 func (n *Node) Run(ctx context.Context) error {
 	err := n.group.Run(ctx)
 	if errors.Is(err, process.ErrNotDrained) {
-		// A part that did not stop may use the backend indefinitely, so the backend is not closed. The state is the
+		// A part that did not stop may use the store and the bus indefinitely, so they are not closed. The state is the
 		// same as after a crash, which the protocol tolerates.
 		return err
 	}

@@ -18,7 +18,7 @@ const probeTimeout = 2 * time.Second
 func (w *dependencies) probes() process.Component {
 	o := w.options
 	ready := process.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
-		process.Check{Component: "store", Reason: "the store does not answer", Run: w.backend.Store.Ping},
+		process.Check{Component: "store", Reason: "the store does not answer", Run: o.Store.Ping},
 		w.clockCheck(), w.consumeCheck(o.Role), w.busCheck(),
 	)
 	mux := http.NewServeMux()
@@ -50,7 +50,7 @@ func (w *dependencies) consumeCheck(role Role) process.Check {
 		case <-w.clock.Lost():
 			return givenUpError(part + " are left to other processes until the clock is trusted")
 		default:
-			return w.backend.Bus.Ready(topic, group)
+			return w.bus.Ready(topic, group)
 		}
 	}}
 }
@@ -77,7 +77,7 @@ func (w *dependencies) clockCheck() process.Check {
 // busCheck checks that the bus answers the requests that schedulers and dispatchers need.
 func (w *dependencies) busCheck() process.Check {
 	return process.Check{Component: "bus", Reason: "the bus does not answer", Run: func(ctx context.Context) error {
-		_, err := w.backend.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+		_, err := w.bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 		return err
 	}}
 }

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -29,7 +28,7 @@ func (consuming) Ready(bus.Topic, string) error { return nil }
 
 func TestReadyzSaysThatWorkIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &dependencies{backend: &backend.Backend{Bus: consuming{}}, reach: store.NewReach(gone{}, slog.New(slog.DiscardHandler))}
+		w := &dependencies{bus: consuming{}, reach: store.NewReach(gone{}, slog.New(slog.DiscardHandler))}
 		ready := process.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
 			w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler))
 		if status, health := process.HealthOf(ready.Check()); status != http.StatusOK {
@@ -69,7 +68,7 @@ func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
 		if _, _, err := clock.Read(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		w := &dependencies{backend: &backend.Backend{Bus: consuming{}}, clock: clock}
+		w := &dependencies{bus: consuming{}, clock: clock}
 		ready := process.NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler), w.clockCheck(), w.consumeCheck(Dispatcher))
 		if status, health := process.HealthOf(ready.Check()); status != http.StatusOK || len(health.Degraded) > 0 {
 			t.Fatalf("%d %v %v", status, health.Reasons, health.Degraded)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/egress"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -22,13 +22,13 @@ import (
 const requestTimeout = 10 * time.Second
 
 // assemble builds the services of the role and returns the components of the process in the order in which they start.
-// The intake is the last part, so that it stops first. below is the bus that was opened, which Options.WrapBus may have
-// wrapped.
-func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
+// The intake is the last part, so that it stops first.
+func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
+	properties := o.Bus.Properties()
 	w := &dependencies{
-		backend: b, options: o, registry: process.NewRegistry(o.Version), store: b.Store,
+		options: o, registry: process.NewRegistry(o.Version), store: o.Store, bus: o.Bus,
 		clock: clock, revisions: revisions,
-		source: sourceOf(b), name: o.Name,
+		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
 	}
 	if w.name == "" {
 		var err error
@@ -43,14 +43,14 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 	if w.hosts, err = hostsOf(o); err != nil {
 		return nil, err
 	}
-	if metered, ok := store.As[prometheus.Collector](b.Store); ok {
+	if metered, ok := store.As[prometheus.Collector](o.Store); ok {
 		w.registry.MustRegister(metered)
 	}
-	if metered, ok := below.(prometheus.Collector); ok {
+	if metered, ok := bus.As[prometheus.Collector](o.Bus); ok {
 		w.registry.MustRegister(metered)
 	}
-	if b.Shared && o.Role != Ingest {
-		w.reach = store.NewReach(b.Store, o.Logger)
+	if store.Shared(o.Store) && o.Role != Ingest {
+		w.reach = store.NewReach(o.Store, o.Logger)
 		w.store = w.reach
 	}
 	w.directory = store.NewDirectory(w.store)
@@ -80,11 +80,11 @@ func assemble(b *backend.Backend, below bus.Bus, clock *store.Clock, revisions *
 
 // dependencies are the dependencies that the services of one process share.
 type dependencies struct {
-	backend *backend.Backend
 	options *Options
-	// store is the backend's store; if reach is not nil, it is reach, which observes the calls. reach is nil if no
-	// other process could take over the work.
+	// store is Options.Store; if reach is not nil, it is reach, which observes the calls. reach is nil if no other
+	// process could take over the work.
 	store     store.Store
+	bus       bus.Bus
 	reach     *store.Reach
 	registry  *prometheus.Registry
 	directory *store.Directory
@@ -93,6 +93,8 @@ type dependencies struct {
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
 	source    string
+	format    event.Mode // of public events on the bus
+	prefix    string     // of the service's topics
 	name      string
 }
 
@@ -111,11 +113,11 @@ func hostsOf(o *Options) (*process.Hosts, error) {
 }
 
 func (w *dependencies) dispatcher() ([]process.Component, error) {
-	b, o := w.backend, w.options
+	o := w.options
 	s, err := dispatcher.New(dispatcher.Config{
-		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
+		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
-		Version: o.Version, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
+		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
 		// again after it.
@@ -128,11 +130,11 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 }
 
 func (w *dependencies) scheduler() ([]process.Component, error) {
-	b, o := w.backend, w.options
+	o := w.options
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: b.Bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
-		Random: rand.Uint64, Node: w.name, Source: w.source, Format: b.Format, Logger: o.Logger, Registerer: w.registry,
-		PaidByShard: store.AsksByShard(b.Store),
+		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Random: rand.Uint64, Node: w.name, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
+		PaidByShard: store.AsksByShard(o.Store),
 	})
 	if err != nil {
 		return nil, err
@@ -141,15 +143,15 @@ func (w *dependencies) scheduler() ([]process.Component, error) {
 }
 
 func (w *dependencies) ingest() ([]process.Component, error) {
-	b, o := w.backend, w.options
-	positions, _ := store.As[store.Positions](b.Store)
+	o := w.options
+	positions, _ := store.As[store.Positions](o.Store)
 	others := []process.Check{w.clockCheck()}
 	if o.Role == All {
 		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: b.Store, Positions: positions, Directory: w.directory, Bus: b.Bus, Clock: w.clock.Settled, StoreClock: w.clock,
-		Revisions: w.revisions, Source: w.source, Format: b.Format, Prefix: b.Prefix, Logger: o.Logger.With("component", "ingest"),
+		Store: o.Store, Positions: positions, Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
+		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
 	})

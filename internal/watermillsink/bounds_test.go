@@ -80,7 +80,7 @@ func TestTheServicesTopicsAreNobodysOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, publishes := range []bool{true, false} {
 			w := newWorld(t, func(c *watermillsink.Config) {
-				c.Prefix, c.InnerPrefix = "shop", "timerbus"
+				c.Prefix = "shop"
 				if !publishes {
 					c.Publisher = nil
 				}

@@ -17,7 +17,7 @@ import (
 // Pub/Sub with partitions should choose the partition by it.
 const MetadataKey = watermillbus.MetadataKey
 
-// correlationHeader is the header in which Format has the correlation id.
+// correlationHeader is the header in which binary mode has the correlation id.
 const correlationHeader = "ce_correlationid"
 
 // outgoing converts a message of the service to a Watermill message. It copies all data, because Publishers may keep

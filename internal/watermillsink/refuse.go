@@ -55,7 +55,7 @@ func (s *Sink) refusal(m *message.Message) (bus.Message, error) {
 	if err != nil {
 		return bus.Message{}, fmt.Errorf("refuse %s: %w", in.ID, err)
 	}
-	headers, body, err := e.Encode(Format)
+	headers, body, err := e.Encode(event.ModeOf(s.Properties().HeaderAttributes))
 	if err != nil {
 		return bus.Message{}, errors.Join(fmt.Errorf("refuse %s", in.ID), err)
 	}

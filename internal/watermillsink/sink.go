@@ -18,11 +18,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Format is the encoding of public events in the messages of a Pub/Sub: the payload is the event's data, and its
-// attributes are metadata such as ce_type. Services must be configured with it, because the sink does not parse
-// messages.
-const Format = event.Binary
-
 // maxCommandsPerSecond is the largest rate of the throttle.
 const maxCommandsPerSecond = 1_000_000
 
@@ -38,11 +33,9 @@ type Config struct {
 	// Subscriber delivers commands; if it is nil, Inner does. Several processes must share the commands, like the
 	// members of a consumer group.
 	Subscriber message.Subscriber
-	// Prefix is the first part of topic names. Default "timerbus", for "timerbus.commands" and so on. The names of
-	// user topics have no prefix.
+	// Prefix is the first part of topic names. Default: Inner's prefix, usually "timerbus", for "timerbus.commands" and
+	// so on. The names of user topics have no prefix, and may begin neither with this prefix nor with Inner's.
 	Prefix string
-	// InnerPrefix is Inner's prefix, if it has one. Names of user topics may begin with neither prefix.
-	InnerPrefix string
 
 	// CommandsPerSecond throttles commands, 1 to 1,000,000; 0: no limit.
 	CommandsPerSecond int
@@ -77,7 +70,7 @@ func (c *Config) withDefaults() error {
 	if err := checkConfirms(c.Publisher); err != nil {
 		return err
 	}
-	c.Prefix = cmp.Or(c.Prefix, "timerbus")
+	c.Prefix = cmp.Or(c.Prefix, c.Inner.Properties().Prefix, "timerbus")
 	c.PublishesInFlight = cmp.Or(c.PublishesInFlight, 64)
 	c.Pause = cmp.Or(c.Pause, time.Second)
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, 10*time.Second)
@@ -134,7 +127,7 @@ func (s *Sink) TopicName(topic bus.Topic) string {
 // which may use the same brokers.
 func (s *Sink) checkOwn(topic bus.Topic) error {
 	name, own := topic.OwnName()
-	for _, prefix := range []string{s.config.Prefix, s.config.InnerPrefix} {
+	for _, prefix := range []string{s.config.Prefix, s.config.Inner.Properties().Prefix} {
 		if own && prefix != "" && strings.HasPrefix(name, prefix+".") {
 			return fmt.Errorf("topic %q: %w: names that begin with %q are reserved for Timerbus", name, bus.ErrUnsupported, prefix+".")
 		}
@@ -239,6 +232,14 @@ func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 
 // Partitions implements bus.Bus.
 func (s *Sink) Partitions() int { return s.config.Inner.Partitions() }
+
+// Properties implements bus.Bus.
+func (s *Sink) Properties() bus.Properties {
+	return bus.Properties{Prefix: s.config.Prefix, HeaderAttributes: s.config.Publisher != nil || s.config.Inner.Properties().HeaderAttributes}
+}
+
+// Unwrap returns the bus that carries internal messages.
+func (s *Sink) Unwrap() bus.Bus { return s.config.Inner }
 
 // Close ends every Consume and waits for them and for the Publisher. Inner, Publisher and Subscriber stay open; their
 // owner must close them.

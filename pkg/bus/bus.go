@@ -63,9 +63,37 @@ type Bus interface {
 	// partitions only.
 	Partitions() int
 
+	// Properties returns what publishers and readers of public messages need to know about the bus. It never changes.
+	Properties() Properties
+
 	// Close ends every Consume as if its context had ended, waits until each has returned, flushes, and closes the
 	// connection. Later calls return ErrClosed.
 	Close() error
+}
+
+// Properties are the conventions of a bus for the names of topics and the format of public messages.
+type Properties struct {
+	// Prefix begins the names of the cluster's topics on the server: topic "fired" of the prefix "timerbus" is
+	// timerbus.fired or timerbus-fired. Several clusters can share a server with different prefixes.
+	Prefix string
+	// HeaderAttributes: readers of this bus expect the attributes of a CloudEvent in headers and only its data in the
+	// body (binary mode), as usual on Kafka. Otherwise the body is the whole event (structured mode).
+	HeaderAttributes bool
+}
+
+// As finds an optional capability of a bus, also behind decorators that have `Unwrap() Bus`.
+func As[T any](b Bus) (T, bool) {
+	for {
+		if capability, ok := b.(T); ok {
+			return capability, true
+		}
+		decorator, ok := b.(interface{ Unwrap() Bus })
+		if !ok {
+			var none T
+			return none, false
+		}
+		b = decorator.Unwrap()
+	}
 }
 
 // TopicMaker is an optional interface of a Bus that can create user topics. Publish and Consume never create one: if

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -83,6 +85,29 @@ func As[T any](s Store) (T, bool) {
 		}
 		s = decorator.Unwrap()
 	}
+}
+
+// Shared reports whether several processes may use the store's database at the same time.
+func Shared(s Store) bool {
+	_, exclusive := As[Exclusive](s)
+	return !exclusive
+}
+
+// Identify creates the cluster record if there is none, and returns the stored one. If the stored partition count is not
+// partitions, the error wraps ErrPartitions. random returns random bits for the id of a new cluster.
+func Identify(ctx context.Context, s Cluster, partitions int, now timer.Millis, random func() uint64) (Identity, error) {
+	want := Identity{Partitions: partitions, CreatedAt: now}
+	binary.BigEndian.PutUint64(want.ID[:8], random())
+	binary.BigEndian.PutUint64(want.ID[8:], random())
+	stored, err := s.Init(ctx, want)
+	if err != nil {
+		return Identity{}, fmt.Errorf("read the cluster record: %w", err)
+	}
+	if stored.Partitions != partitions {
+		return Identity{}, fmt.Errorf("%w: the cluster has %d, the setting is %d; the partition of a timer depends on this number, so set it to %d",
+			ErrPartitions, stored.Partitions, partitions, stored.Partitions)
+	}
+	return stored, nil
 }
 
 // ErrPartitions means that the partition count of the configuration differs from that of the cluster record.

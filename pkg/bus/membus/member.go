@@ -41,6 +41,9 @@ func (m *Member) String() string { return m.name }
 // Partitions implements bus.Bus.
 func (m *Member) Partitions() int { return m.broker.opts.Partitions }
 
+// Properties implements bus.Bus. The prefix has no effect: a Broker serves one cluster.
+func (*Member) Properties() bus.Properties { return bus.Properties{Prefix: "timerbus"} }
+
 // Publish implements bus.Bus.
 func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	b := m.broker

@@ -172,6 +172,9 @@ func (b *Bus) connectionClosed(nc *nats.Conn) {
 // Partitions implements bus.Bus.
 func (b *Bus) Partitions() int { return b.opts.Partitions }
 
+// Properties implements bus.Bus.
+func (b *Bus) Properties() bus.Properties { return bus.Properties{Prefix: b.opts.Prefix} }
+
 // Consume implements bus.Bus.
 func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	if err := spec.Complete(); err != nil {

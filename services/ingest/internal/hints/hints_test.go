@@ -30,6 +30,8 @@ type slowBus struct {
 
 func (b *slowBus) Partitions() int { return 4 }
 
+func (*slowBus) Properties() bus.Properties { return bus.Properties{} }
+
 func (b *slowBus) Publish(_ context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	time.Sleep(time.Second) // virtual
 	b.mu.Lock()
