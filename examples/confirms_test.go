@@ -9,6 +9,9 @@ import (
 	"github.com/ThreeDotsLabs/watermill-amqp/v3/pkg/amqp"
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
@@ -37,18 +40,19 @@ func TestRabbitMQWithoutConfirmsIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range []message.Publisher{publisher, decorated} {
-				service, err := timerbus.Open(t.Context(), timerbus.Options{Store: "memory:", Watermill: timerbus.Watermill{Publisher: p}})
+				s, b := memstore.NewDatabaseAt(timer.SystemClock).Open(), membus.New(membus.Options{}).Join("example")
+				service, err := timerbus.New(t.Context(), s, b, timerbus.Options{Watermill: timerbus.Watermill{Publisher: p}})
 				switch {
 				case c.taken && err != nil:
 					t.Errorf("%T: %v", p, err)
 				case c.taken:
 					ended, end := context.WithCancel(t.Context())
 					end()
-					if err := service.Run(ended); err != nil { // closes it
+					if err := service.Run(ended); err != nil {
 						t.Error(err)
 					}
 				case err == nil || !strings.Contains(err.Error(), "ConfirmDelivery"):
-					t.Errorf("%T: Open answered %v, want an error that names ConfirmDelivery", p, err)
+					t.Errorf("%T: New answered %v, want an error that names ConfirmDelivery", p, err)
 				}
 			}
 		})

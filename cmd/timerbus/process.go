@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // serve runs a role until ctx ends. `timerbus dev` is node.All on one data folder.
@@ -47,13 +49,20 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 	if err != nil {
 		return usageError{err}
 	}
-	n, err := openWithRetry(ctx, &node.Options{
-		AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
-		Role: role, Name: config.Node, Migrate: role == node.All, StoreURL: storeURL, BusURL: busURL,
-		// The database stores the partition count. A different count is an error that names the stored one.
-		Partitions: config.Partitions,
-		Listener:   l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout, Version: version, Logger: logger,
-	}, config.StartWait)
+	opening := opening{
+		backend: backend.Options{
+			StoreURL: storeURL, BusURL: busURL, Migrate: role == node.All, BusToken: config.Token,
+			// The database stores the partition count. A different count is an error that names the stored one.
+			Partitions: config.Partitions,
+			Clock:      timer.SystemClock, Random: rand.Uint64, Logger: logger,
+		},
+		node: node.Options{
+			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
+			Role: role, Name: config.Node, Listener: l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout,
+			Version: version, Logger: logger,
+		},
+	}
+	n, err := opening.retry(ctx, config.StartWait)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return cannotListen("--nats-listen", config.NATSListen, err)
@@ -66,7 +75,7 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		return err
 	}
 	if role == node.All {
-		p.banner(l.Addr().String(), n.BusAddress(), config)
+		p.banner(l.Addr().String(), opening.busAddress, config)
 	} else {
 		logger.Info("started", "role", role, "version", readBuildInfo().Version, "listen", l.Addr().String())
 	}

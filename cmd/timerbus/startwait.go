@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
@@ -20,25 +21,43 @@ import (
 // startPause is the wait between two attempts to reach the database and the bus.
 const startPause = 500 * time.Millisecond
 
-// openWithRetry opens a node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it
-// answers probes at the listener with "not ready" and the reason.
-func openWithRetry(ctx context.Context, o *node.Options, wait time.Duration) (*node.Node, error) {
-	n, err := node.Open(ctx, o)
+// opening opens a node with its store and bus.
+type opening struct {
+	backend backend.Options
+	node    node.Options
+	// busAddress is Backend.BusAddress.
+	busAddress string
+}
+
+func (o *opening) once(ctx context.Context) (*node.Node, error) {
+	b, err := backend.Open(ctx, o.backend)
+	if err != nil {
+		return nil, err
+	}
+	o.busAddress = b.BusAddress
+	o.node.Store, o.node.Bus, o.node.Close = b.Store, b.Bus, b.Close
+	return node.Open(ctx, &o.node)
+}
+
+// retry opens the node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it answers
+// probes at the listener with "not ready" and the reason.
+func (o *opening) retry(ctx context.Context, wait time.Duration) (*node.Node, error) {
+	n, err := o.once(ctx)
 	if err == nil || wait <= 0 || away(err) == "" {
 		return n, err
 	}
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var told lobby
-	stop := told.open(o.Listener, o.Logger)
+	stop := told.open(o.node.Listener, o.node.Logger)
 	defer stop()
-	o.Logger.Warn("not started yet, retrying", "because", away(err), "for", wait.String(), "error", err)
+	o.node.Logger.Warn("not started yet, retrying", "because", away(err), "for", wait.String(), "error", err)
 	for {
 		told.say(away(err))
 		if !timer.Sleep(limit, startPause) {
 			return nil, err // err of the last attempt names the cause
 		}
-		if n, err = node.Open(ctx, o); err == nil || away(err) == "" {
+		if n, err = o.once(ctx); err == nil || away(err) == "" {
 			return n, err
 		}
 	}

@@ -29,7 +29,7 @@ const (
 func main() { program.Main(run) }
 
 func run(ctx context.Context, out io.Writer) (err error) {
-	service, stop, err := program.Timerbus(ctx, timerbus.Options{Store: "memory:"})
+	service, stop, err := program.InMemory(ctx, timerbus.Options{})
 	if err != nil {
 		return err
 	}

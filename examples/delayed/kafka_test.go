@@ -35,8 +35,8 @@ func TestDelayOnKafka(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, stop, err := program.Timerbus(t.Context(), timerbus.Options{
-		Store: "memory:", Watermill: timerbus.Watermill{Publisher: publisher, Subscriber: subscriber},
+	service, stop, err := program.InMemory(t.Context(), timerbus.Options{
+		Watermill: timerbus.Watermill{Publisher: publisher, Subscriber: subscriber},
 	}, "orders.*")
 	if err != nil {
 		t.Fatal(err)

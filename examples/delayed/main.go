@@ -33,8 +33,7 @@ func run(ctx context.Context, kafka string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, subscriber.Close(), publisher.Close()) }()
-	service, stop, err := program.Timerbus(ctx, timerbus.Options{
-		Store:     "memory:",
+	service, stop, err := program.InMemory(ctx, timerbus.Options{
 		Watermill: timerbus.Watermill{Publisher: publisher, Subscriber: subscriber},
 	}, "emails*")
 	if err != nil {

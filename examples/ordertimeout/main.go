@@ -43,8 +43,7 @@ type shop struct {
 func run(ctx context.Context, out io.Writer) (err error) {
 	// Publish returns after the message was handled, so messages are handled in order.
 	pubsub := gochannel.NewGoChannel(gochannel.Config{BlockPublishUntilSubscriberAck: true}, nil)
-	_, stop, err := program.Timerbus(ctx, timerbus.Options{
-		Store:     "memory:",
+	_, stop, err := program.InMemory(ctx, timerbus.Options{
 		Watermill: timerbus.Watermill{Publisher: pubsub, Subscriber: pubsub},
 	}, "orders.*")
 	if err != nil {

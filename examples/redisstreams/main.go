@@ -54,8 +54,7 @@ func run(ctx context.Context, server string, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, subscriber.Close()) }()
 	// Each run uses new streams. Otherwise it would read the messages of earlier runs first.
 	prefix := "timerbus-" + watermill.NewShortUUID()
-	_, stop, err := program.Timerbus(ctx, timerbus.Options{
-		Store:     "memory:",
+	_, stop, err := program.InMemory(ctx, timerbus.Options{
 		Watermill: timerbus.Watermill{Publisher: publisher, Subscriber: subscriber, Prefix: prefix},
 	})
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 	"os"
 
 	"github.com/timerbus/timerbus/examples/internal/program"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
@@ -25,23 +27,29 @@ func main() {
 	program.Main(func(ctx context.Context, out io.Writer) error { return run(ctx, *server, out) })
 }
 
+// timerbus runs a Timerbus with its timers in the database of the shop; they could be in any store. The internal messages need
+// no broker, because there is only one process: if it ends, the next one finds all timers in the database.
+func (s *shop) timerbus(ctx context.Context) (_ *timerbus.Service, stop func() error, err error) {
+	options := postgresstore.Options{URL: s.url}
+	if _, _, err := postgresstore.Migrate(ctx, options); err != nil {
+		return nil, nil, err
+	}
+	timers, err := postgresstore.Open(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return program.Timerbus(ctx, timers, membus.New(membus.Options{}).Join("example"), timerbus.Options{
+		Watermill: timerbus.Watermill{Publisher: s.publisher, Subscriber: s.subscriber},
+	})
+}
+
 func run(ctx context.Context, server string, out io.Writer) (err error) {
 	s, err := openShop(ctx, server)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	// The timers could be in any store; here they are in the same database. The internal topics need no broker either,
-	// because there is only one process: their bus is embedded.
-	folder, err := os.MkdirTemp("", "timerbus-example-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	_, stop, err := program.Timerbus(ctx, timerbus.Options{
-		Store: s.url, Bus: "embedded:" + folder,
-		Watermill: timerbus.Watermill{Publisher: s.publisher, Subscriber: s.subscriber},
-	})
+	_, stop, err := s.timerbus(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/examples/internal/program"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
-	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
 //testenv:need postgres
@@ -29,10 +27,7 @@ func TestCommandInATransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, stop, err := program.Timerbus(t.Context(), timerbus.Options{
-		Store: s.url, Bus: "embedded:" + t.TempDir(),
-		Watermill: timerbus.Watermill{Publisher: s.publisher, Subscriber: s.subscriber},
-	})
+	service, stop, err := s.timerbus(t.Context())
 	if err != nil {
 		t.Fatal(errors.Join(err, s.close()))
 	}

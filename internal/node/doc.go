@@ -1,5 +1,5 @@
-// Package node is one process of Timerbus: it opens the backend, assembles the services, runs them until its context
-// ends, drains them and closes everything.
+// Package node is one process of Timerbus: it assembles the services on a store and a bus, runs them until its context ends
+// and drains them.
 //
 // `timerbus dev` and pkg/timertest both use it. It imports the services and everything that programs may import. It
 // never reads flags, the environment or files itself, writes to the standard streams or ends the process.

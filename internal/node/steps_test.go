@@ -15,7 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
 )
 
 // pipes is a listener with in-memory connections, so that a whole node runs in virtual time.
@@ -83,10 +85,13 @@ func inWhole(t *testing.T, test func(w *whole)) {
 		w := &whole{t: t, machine: store.ThisMachine()}
 		listener := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
 		w.client = &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableKeepAlives: true}}
-		n, err := Open(t.Context(), &Options{
-			StoreURL: "memory:", BusURL: "memory:", Partitions: 4, Listener: listener, Drain: 5 * time.Second,
+		o := &Options{
+			Bus: membus.New(membus.Options{Partitions: 4}).Join("test"), Listener: listener, Drain: 5 * time.Second,
 			Version: "test", Logger: slog.New(slog.DiscardHandler), machine: w.clocks,
-		})
+		}
+		o.Store = memstore.NewDatabaseAt(o.wallClock).Open()
+		o.Close = func() error { return errors.Join(o.Bus.Close(), o.Store.Close()) }
+		n, err := Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
-	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -235,7 +234,8 @@ func (s *Sink) Partitions() int { return s.config.Inner.Partitions() }
 
 // Properties implements bus.Bus.
 func (s *Sink) Properties() bus.Properties {
-	return bus.Properties{Prefix: s.config.Prefix, HeaderAttributes: s.config.Publisher != nil || s.config.Inner.Properties().HeaderAttributes}
+	inner := s.config.Inner.Properties()
+	return bus.Properties{Prefix: s.config.Prefix, HeaderAttributes: s.config.Publisher != nil || inner.HeaderAttributes}
 }
 
 // Unwrap returns the bus that carries internal messages.

@@ -104,7 +104,8 @@ func Identify(ctx context.Context, s Cluster, partitions int, now timer.Millis, 
 		return Identity{}, fmt.Errorf("read the cluster record: %w", err)
 	}
 	if stored.Partitions != partitions {
-		return Identity{}, fmt.Errorf("%w: the cluster has %d, the setting is %d; the partition of a timer depends on this number, so set it to %d",
+		return Identity{}, fmt.Errorf("%w: the cluster has %d, the setting is %d; "+
+			"the partition of a timer depends on this number, so set it to %d",
 			ErrPartitions, stored.Partitions, partitions, stored.Partitions)
 	}
 	return stored, nil

@@ -80,7 +80,7 @@ func round(b *testing.B, way func(*testing.B, *natsbus.Bus) (message.Publisher, 
 	}
 	defer nats.Close()
 	var publisher message.Publisher
-	o := timerbus.Options{Store: "sqlite:" + folder, Bus: server.URL()}
+	var o timerbus.Options
 	if way != nil {
 		publisher, o.Watermill.Subscriber = way(b, nats)
 	}
@@ -89,7 +89,7 @@ func round(b *testing.B, way func(*testing.B, *natsbus.Bus) (message.Publisher, 
 			b.Fatal(err)
 		}
 	}
-	service, err := timerbus.Open(b.Context(), o)
+	service, err := timerbus.New(b.Context(), onDisk(b, folder), nats, o)
 	if err != nil {
 		b.Fatal(err)
 	}

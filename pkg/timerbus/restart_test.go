@@ -2,6 +2,7 @@ package timerbus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
@@ -49,9 +51,15 @@ func TestNoCommandIsLostOverRestarts(t *testing.T) {
 
 	folder := t.TempDir()
 	for life := range restarts + 1 {
-		service, err := timerbus.Open(t.Context(), timerbus.Options{
-			Store: "sqlite:" + folder, Bus: server.URL(), Watermill: timerbus.Watermill{Subscriber: subscriber},
-		})
+		timers, err := sqlitestore.Open(t.Context(), sqlitestore.Options{Folder: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		internal, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service, err := timerbus.New(t.Context(), timers, internal, timerbus.Options{Watermill: timerbus.Watermill{Subscriber: subscriber}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +73,7 @@ func TestNoCommandIsLostOverRestarts(t *testing.T) {
 		have := awaitTimers(t, service.Client(), want)
 		t.Logf("life %d ends with %d timers", life, have)
 		stop()
-		if err := <-ended; err != nil {
+		if err := errors.Join(<-ended, internal.Close(), timers.Close()); err != nil {
 			t.Errorf("life %d: %v", life, err)
 		}
 	}

@@ -23,9 +23,12 @@ func TestDelayedWithoutASink(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	service, _ := start(t, func(o *timerbus.Options) {
-		o.Store, o.Bus, o.Watermill = "sqlite:"+t.TempDir(), server.URL(), timerbus.Watermill{}
-	})
+	internal, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeLater(t, internal)
+	service, _ := startOn(t, onDisk(t, t.TempDir()), internal, func(o *timerbus.Options) { o.Watermill = timerbus.Watermill{} })
 	_, err = service.Client().UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
 		Name: "default", Settings: client.NamespaceSettingsInput{EventTopics: client.Set([]string{"orders.*"})},
 	})
@@ -36,11 +39,7 @@ func TestDelayedWithoutASink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := nats.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	closeLater(t, nats)
 	publisher, err := watermillbus.NewPublisher(watermillbus.PublisherConfig{Bus: nats})
 	if err != nil {
 		t.Fatal(err)

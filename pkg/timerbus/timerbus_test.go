@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,8 +20,13 @@ import (
 	"github.com/ThreeDotsLabs/watermill/pubsub/gochannel"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/client/watermillclient"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
@@ -25,19 +34,54 @@ import (
 // patience is far longer than anything here takes on a busy machine.
 const patience = 30 * time.Second
 
-// start runs a service on a Pub/Sub in memory until the test ends.
+// inMemory returns a store and a bus that are closed when the test ends.
+func inMemory(t *testing.T) (store.Store, bus.Bus) {
+	t.Helper()
+	s, b := memstore.NewDatabaseAt(timer.SystemClock).Open(), membus.New(membus.Options{Partitions: 16}).Join("test")
+	closeLater(t, s, b)
+	return s, b
+}
+
+// onDisk opens a database in a folder, until the test ends.
+func onDisk(tb testing.TB, folder string) *sqlitestore.Store {
+	tb.Helper()
+	s, err := sqlitestore.Open(tb.Context(), sqlitestore.Options{Folder: folder})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	closeLater(tb, s)
+	return s
+}
+
+func closeLater(tb testing.TB, closers ...io.Closer) {
+	tb.Helper()
+	tb.Cleanup(func() {
+		for _, c := range slices.Backward(closers) {
+			if err := c.Close(); err != nil {
+				tb.Error(err)
+			}
+		}
+	})
+}
+
+// start runs a service in memory, on a Pub/Sub in memory, until the test ends.
 func start(t *testing.T, tune ...func(*timerbus.Options)) (*timerbus.Service, *gochannel.GoChannel) {
+	t.Helper()
+	s, b := inMemory(t)
+	return startOn(t, s, b, tune...)
+}
+
+func startOn(t *testing.T, s store.Store, b bus.Bus, tune ...func(*timerbus.Options)) (*timerbus.Service, *gochannel.GoChannel) {
 	t.Helper()
 	pubsub := gochannel.NewGoChannel(gochannel.Config{OutputChannelBuffer: 64}, nil)
 	o := timerbus.Options{
-		Store:     "memory:",
 		Watermill: timerbus.Watermill{Publisher: pubsub, Subscriber: pubsub},
 		Logger:    slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	for _, f := range tune {
 		f(&o)
 	}
-	service, err := timerbus.Open(t.Context(), o)
+	service, err := timerbus.New(t.Context(), s, b, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,19 +373,30 @@ func TestHalves(t *testing.T) {
 	})
 }
 
-func TestOptions(t *testing.T) {
-	for name, o := range map[string]timerbus.Options{
-		"no bus":        {Store: "postgres://127.0.0.1/x"},
-		"no store":      {},
-		"unknown store": {Store: "gone:", Bus: "memory:"},
-		"no such rate":  {Store: "memory:", Watermill: timerbus.Watermill{Subscriber: gochannel.NewGoChannel(gochannel.Config{}, nil), CommandsPerSecond: -1}},
+func TestNewRefuses(t *testing.T) {
+	s, b := inMemory(t)
+	pubsub := gochannel.NewGoChannel(gochannel.Config{}, nil)
+	for name, c := range map[string]struct {
+		store   store.Store
+		bus     bus.Bus
+		options timerbus.Options
+		want    string
+	}{
+		"no store":     {nil, b, timerbus.Options{}, "a store and a bus are required"},
+		"no bus":       {s, nil, timerbus.Options{}, "a store and a bus are required"},
+		"no such rate": {s, b, timerbus.Options{Watermill: timerbus.Watermill{Subscriber: pubsub, CommandsPerSecond: -1}}, "CommandsPerSecond -1"},
+		"no such net":  {s, b, timerbus.Options{CallbackAllow: "10.0.0.0/99"}, "10.0.0.0/99"},
 	} {
-		if _, err := timerbus.Open(t.Context(), o); err == nil {
-			t.Errorf("%s: opened", name)
+		if _, err := timerbus.New(t.Context(), c.store, c.bus, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
-	// The folder of a database also contains the bus.
-	service, err := timerbus.Open(t.Context(), timerbus.Options{Store: "sqlite:" + t.TempDir()})
+}
+
+// TestPartitionsAreFixed: a bus with another number of partitions is refused, because a timer's partition depends on it.
+func TestPartitionsAreFixed(t *testing.T) {
+	s, b := inMemory(t)
+	service, err := timerbus.New(t.Context(), s, b, timerbus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,4 +405,65 @@ func TestOptions(t *testing.T) {
 	if err := service.Run(ctx); err != nil {
 		t.Error(err)
 	}
+	other := membus.New(membus.Options{Partitions: 4}).Join("test")
+	closeLater(t, other)
+	if _, err := timerbus.New(t.Context(), s, other, timerbus.Options{}); !errors.Is(err, store.ErrPartitions) {
+		t.Errorf("error %v, want ErrPartitions", err)
+	}
+}
+
+// TestTheBusMayBeLost: if the bus is in memory and the store on disk, the next process delivers the timers that became
+// due meanwhile and those that waited for a retry.
+func TestTheBusMayBeLost(t *testing.T) {
+	folder := t.TempDir()
+	called := make(chan string, 8)
+	var failing atomic.Bool
+	failing.Store(true)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if failing.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		called <- r.URL.Path
+	}))
+	defer receiver.Close()
+	run := func(use func(*timerbus.Service)) {
+		s, err := sqlitestore.Open(t.Context(), sqlitestore.Options{Folder: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := membus.New(membus.Options{Partitions: 16}).Join("test")
+		service, err := timerbus.New(t.Context(), s, b, timerbus.Options{CallbackAllow: "loopback"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- service.Run(ctx) }()
+		ready(t, service)
+		use(service)
+		stop()
+		if err := errors.Join(<-ended, b.Close(), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(func(service *timerbus.Service) {
+		for id, in := range map[string]string{"retried": "0s", "due-while-down": "300ms"} {
+			_, err := service.Client().CreateTimer(t.Context(), client.CreateTimerRequest{
+				ID: id, ExecuteIn: in, CallbackURL: receiver.URL + "/" + id,
+				RetryPolicy: client.RetryPolicyInput{InitialInterval: client.Set("100ms")},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	failing.Store(false)
+	run(func(*timerbus.Service) {
+		ids := []string{<-called, <-called}
+		slices.Sort(ids)
+		if !slices.Equal(ids, []string{"/due-while-down", "/retried"}) {
+			t.Errorf("delivered after the restart: %q", ids)
+		}
+	})
 }

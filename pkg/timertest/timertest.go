@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 const (
@@ -117,23 +119,29 @@ func open(ctx context.Context, folder func() string, log io.Writer, options []Op
 	if err != nil {
 		return nil, err
 	}
-	o := node.Options{
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: s.level}))
+	urls := backend.Options{
 		StoreURL: "memory:", BusURL: "memory:", Partitions: partitions,
-		// A test's receivers are on this machine.
-		CallbackAllow: "loopback",
-		Listener:      l, Drain: drain, Version: "timertest",
-		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: s.level})),
+		Clock: timer.SystemClock, Random: rand.Uint64, Logger: logger,
 	}
 	if !s.memory {
-		o.StoreURL, o.BusURL = s.folders(folder())
+		urls.StoreURL, urls.BusURL = s.folders(folder())
 	}
-	n, err := node.Open(starting, &o)
+	b, err := backend.Open(starting, urls)
 	if err != nil {
-		l.Close()
-		return nil, err
+		return nil, errors.Join(err, l.Close())
+	}
+	n, err := node.Open(starting, &node.Options{
+		Store: b.Store, Bus: b.Bus, Close: b.Close,
+		// A test's receivers are on this machine.
+		CallbackAllow: "loopback",
+		Listener:      l, Drain: drain, Version: "timertest", Logger: logger,
+	})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	service := run(ctx, n.Run)
-	service.URL, service.NATSURL = "http://"+l.Addr().String(), n.BusAddress()
+	service.URL, service.NATSURL = "http://"+l.Addr().String(), b.BusAddress
 	service.Client, err = client.New(service.URL, client.WithUserAgent("timertest"))
 	if err != nil {
 		return nil, errors.Join(err, service.Close())

@@ -14,7 +14,12 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/timerbus"
 )
 
@@ -34,21 +39,29 @@ func Main(example func(ctx context.Context, out io.Writer) error) {
 	}
 }
 
-// Timerbus opens a Timerbus and runs it until stop, which waits for its end. The service is ready when Timerbus returns,
-// because Pub/Subs in memory drop messages that are published before the first subscription. Timers may use the topics.
-func Timerbus(ctx context.Context, o timerbus.Options, topics ...string) (_ *timerbus.Service, stop func() error, err error) {
+// InMemory runs a Timerbus whose timers are lost when the process ends. It is Timerbus in all other ways.
+func InMemory(ctx context.Context, o timerbus.Options, topics ...string) (_ *timerbus.Service, stop func() error, err error) {
+	return Timerbus(ctx, memstore.NewDatabaseAt(timer.SystemClock).Open(), membus.New(membus.Options{}).Join("example"), o, topics...)
+}
+
+// Timerbus runs a Timerbus until stop, which waits for its end and closes store and bus. The service is ready when Timerbus
+// returns, because Pub/Subs in memory drop messages that are published before the first subscription. Timers may use the
+// topics.
+func Timerbus(
+	ctx context.Context, s store.Store, b bus.Bus, o timerbus.Options, topics ...string,
+) (_ *timerbus.Service, stop func() error, err error) {
 	o.CallbackAllow = "loopback"
 	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	service, err := timerbus.Open(ctx, o)
+	service, err := timerbus.New(ctx, s, b, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, b.Close(), s.Close())
 	}
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(running) }()
 	stop = func() error {
 		end()
-		return <-ended
+		return errors.Join(<-ended, b.Close(), s.Close())
 	}
 	if err := prepare(ctx, service, topics); err != nil {
 		return nil, nil, errors.Join(err, stop())
