@@ -231,6 +231,23 @@ func TestSuiteCatchesKeysOutOfOrder(t *testing.T) {
 	}}), "Ordered/KeepsOrder")
 }
 
+// renamed is a handle with a prefix that no other handle has.
+type renamed struct {
+	*membus.Member
+
+	prefix string
+}
+
+func (r renamed) Properties() bus.Properties { return bus.Properties{Prefix: r.prefix} }
+
+func TestSuiteCatchesHandlesWithOtherProperties(t *testing.T) {
+	handles := 0
+	caught(t, func(m *membus.Member, _ *membus.Broker) bustest.Member {
+		handles++
+		return bustest.Member{Bus: renamed{m, fmt.Sprint("prefix", handles)}, Crash: m.Crash}
+	}, "Lifecycle/HandlesHaveTheSameProperties")
+}
+
 func TestSuiteCatchesWindowWithoutBound(t *testing.T) {
 	caught(t, specs(func(_ *membus.Member, spec bus.Spec) bus.Spec {
 		spec.MaxInFlight = 0

@@ -9,6 +9,7 @@ import (
 func lifecycleChecks() []Check {
 	return []Check{
 		{"Lifecycle/Partitions", 7, partitions},
+		{"Lifecycle/HandlesHaveTheSameProperties", 1, properties},
 		{"Lifecycle/ModeMustFitTheTopic", 1, modeFits},
 		{"Lifecycle/OneConsumePerGroupAndHandle", 1, oneConsume},
 		{"Lifecycle/ConsumeAwaitsEveryClose", 2, consumeAwaitsClose},
@@ -20,6 +21,13 @@ func lifecycleChecks() []Check {
 func partitions(w *world) {
 	if n := w.join().Bus.Partitions(); n != 7 {
 		w.Fatalf("the bus has %d partitions, want 7", n)
+	}
+}
+
+func properties(w *world) {
+	first, second := w.join().Bus.Properties(), w.join().Bus.Properties()
+	if first != second || first.Prefix == "" {
+		w.Fatalf("two handles have the properties %+v and %+v, want the same, with a prefix", first, second)
 	}
 }
 
